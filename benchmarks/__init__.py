@@ -1,1 +1,2 @@
-"""Benchmarks: asv suites that follow the library over time, and `versus`, which holds it against other tools."""
+"""Benchmarks: asv suites that follow the library over time, and `versus`, which holds it against
+other tools."""

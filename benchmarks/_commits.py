@@ -1,4 +1,5 @@
-"""Commits of this repository as installed libraries, each with its own folder of compiled kernels."""
+"""Commits of this repository as installed libraries, each with its own folder of compiled
+kernels."""
 
 from __future__ import annotations
 
@@ -24,14 +25,22 @@ class CheckError(Exception):
 
 
 def _run(
-    command: Sequence[str | Path], what: str, seconds: int, cwd: Path, environment: dict[str, str] | None = None
+    command: Sequence[str | Path],
+    what: str,
+    seconds: int,
+    cwd: Path,
+    environment: dict[str, str] | None = None,
 ) -> bytes:
     try:
-        done = subprocess.run(command, cwd=cwd, env=environment, capture_output=True, timeout=seconds, check=False)
+        done = subprocess.run(
+            command, cwd=cwd, env=environment, capture_output=True, timeout=seconds, check=False
+        )
     except subprocess.TimeoutExpired as error:
         raise CheckError(f"{what} took more than {seconds} s") from error
     if done.returncode:
-        raise CheckError(f"{what} ended with {done.returncode}:\n{done.stderr.decode(errors='replace').strip()}")
+        raise CheckError(
+            f"{what} ended with {done.returncode}:\n{done.stderr.decode(errors='replace').strip()}"
+        )
     return done.stdout
 
 
@@ -43,7 +52,9 @@ def git(*arguments: str, repository: Path = ROOT) -> str:
 def commit_of(revision: str, repository: Path = ROOT) -> str | None:
     """Return the full name of a commit, None where there is no such."""
     try:
-        return git("rev-parse", "--verify", "--quiet", f"{revision}^{{commit}}", repository=repository)
+        return git(
+            "rev-parse", "--verify", "--quiet", f"{revision}^{{commit}}", repository=repository
+        )
     except CheckError:
         return None
 
@@ -53,7 +64,15 @@ def default_base(repository: Path = ROOT) -> str | None:
     if commit_of("HEAD~1", repository) is None:
         return None
     try:
-        return git("describe", "--tags", "--abbrev=0", "--match", "v[0-9]*", "HEAD~1", repository=repository)
+        return git(
+            "describe",
+            "--tags",
+            "--abbrev=0",
+            "--match",
+            "v[0-9]*",
+            "HEAD~1",
+            repository=repository,
+        )
     except CheckError:
         return "HEAD~1"
 
@@ -84,11 +103,20 @@ class Library:
     benchmarks: Path
 
     def install(self) -> None:
-        """Build a wheel and install it; dependencies are those of the interpreter that runs this."""
+        """Build a wheel and install it; dependencies are those of the interpreter that runs
+        this."""
         source = self.folder / "source"
         source.mkdir(parents=True)
         unpack(self.commit, source)
-        command = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps"]
+        command = [
+            sys.executable,
+            "-m",
+            "pip",
+            "install",
+            "--quiet",
+            "--disable-pip-version-check",
+            "--no-deps",
+        ]
         what = f"building {self.commit}"
         _run([*command, "--target", self._packages, source], what, _BUILD_SECONDS, self.folder)
 
@@ -98,7 +126,10 @@ class Library:
 
     def measure(self, rounds: int, names: Iterable[str]) -> dict[str, Outcome]:
         """Let a process take turns at benchmarks, at all where none is named."""
-        settings = {"PYTHONPATH": str(self._packages), "FASTFAIR_CACHE_DIR": str(self.folder / "kernels")}
+        settings = {
+            "PYTHONPATH": str(self._packages),
+            "FASTFAIR_CACHE_DIR": str(self.folder / "kernels"),
+        }
         inherited = {k: v for k, v in os.environ.items() if not k.startswith(("NUMBA_", "PYTHON"))}
         command = [sys.executable, "-m", "benchmarks._ratio_worker", str(rounds), *names]
         what = f"measuring {self.commit}"

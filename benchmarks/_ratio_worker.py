@@ -29,8 +29,12 @@ def prepared(name: str) -> Sides | str:
 def outcomes(names: Iterable[str], rounds: int) -> dict[str, Outcome]:
     """Return the seconds of every benchmark, or why there are none."""
     found = {name: prepared(name) for name in names}
-    seconds = measure_all({name: sides for name, sides in found.items() if not isinstance(sides, str)}, rounds)
-    return {name: sides if isinstance(sides, str) else seconds[name] for name, sides in found.items()}
+    seconds = measure_all(
+        {name: sides for name, sides in found.items() if not isinstance(sides, str)}, rounds
+    )
+    return {
+        name: sides if isinstance(sides, str) else seconds[name] for name, sides in found.items()
+    }
 
 
 def main(rounds: str, *names: str) -> None:

@@ -64,7 +64,8 @@ def _judge(name: str, base: Outcome, head: Outcome, limit: float) -> Verdict:
 
 
 def undecided(tries: Sequence[Verdict], most: int) -> bool:
-    """Tell whether more tries, `most` in all, could decide otherwise; one that shows nothing decides."""
+    """Tell whether more tries, `most` in all, could decide otherwise; one that shows nothing
+    decides."""
     slow = sum(verdict.status == "slower" for verdict in tries)
     return tries[0].status == "slower" and max(slow, len(tries) - slow) <= most // 2
 
@@ -80,8 +81,17 @@ def table(verdicts: Iterable[Verdict]) -> str:
     for verdict in verdicts:
         figures = (verdict.base, verdict.head, verdict.change)
         remark = f"{verdict.status}: {verdict.reason}" if verdict.reason else verdict.status
-        rows.append((verdict.name, *("-" if figure is None else f"{figure:.3f}" for figure in figures), remark))
+        rows.append(
+            (
+                verdict.name,
+                *("-" if figure is None else f"{figure:.3f}" for figure in figures),
+                remark,
+            )
+        )
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return "\n".join(
-        "  ".join([row[0].ljust(widths[0]), *map(str.rjust, row[1:4], widths[1:4]), row[4]]).rstrip() for row in rows
+        "  ".join(
+            [row[0].ljust(widths[0]), *map(str.rjust, row[1:4], widths[1:4]), row[4]]
+        ).rstrip()
+        for row in rows
     )

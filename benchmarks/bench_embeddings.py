@@ -1,4 +1,5 @@
-"""Bands over embeddings, and searches of a gallery; vectors of 512 numbers, 10 a subject; 24 FMRs."""
+"""Bands over embeddings, and searches of a gallery; vectors of 512 numbers, 10 a subject; 24
+FMRs."""
 
 from __future__ import annotations
 
@@ -34,7 +35,13 @@ class FairnessBand:
 
     def _band(self, replicates: int, threads: int) -> None:
         ff.fairness_band(
-            self.embeddings, "max_geomean_ratio", "fmr", LEVELS, n_resamples=replicates, rng=0, n_threads=threads
+            self.embeddings,
+            "max_geomean_ratio",
+            "fmr",
+            LEVELS,
+            n_resamples=replicates,
+            rng=0,
+            n_threads=threads,
         )
 
     def time_fairness_band(self, groups: int, threads: int) -> None:
@@ -53,7 +60,9 @@ class Identification:
         self.time_rates()
 
     def _search(self) -> ff.Searches:
-        return ff.Searches.from_vectors(self.probes, self.who, self.templates, self.enrolled, group=self.who % 8)
+        return ff.Searches.from_vectors(
+            self.probes, self.who, self.templates, self.enrolled, group=self.who % 8
+        )
 
     def time_searches(self) -> None:
         self._search()

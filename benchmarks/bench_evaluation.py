@@ -1,4 +1,5 @@
-"""The whole evaluation in one call, intervals in closed form; `bench_resampling` has those of replicates."""
+"""The whole evaluation in one call, intervals in closed form; `bench_resampling` has those of
+replicates."""
 
 from __future__ import annotations
 

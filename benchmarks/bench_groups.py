@@ -65,8 +65,13 @@ class Planning:
     param_names = ["method"]
 
     def setup(self, method: str) -> None:
-        self.settings = {"n_subjects": np.array([100, 200, 400, 800]), "n_attempts": np.array([[2], [10]])}
+        self.settings = {
+            "n_subjects": np.array([100, 200, 400, 800]),
+            "n_attempts": np.array([[2], [10]]),
+        }
         self.time_plan_margin(method)  # compiles
 
     def time_plan_margin(self, method: str) -> None:
-        ff.plan_margin(n_groups=10, fnmr=0.1, correlation=0.05, method=method, rng=0, **self.settings)
+        ff.plan_margin(
+            n_groups=10, fnmr=0.1, correlation=0.05, method=method, rng=0, **self.settings
+        )

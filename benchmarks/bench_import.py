@@ -1,4 +1,5 @@
-"""What a fresh interpreter pays: the import, and first results with kernels compiled before and with none."""
+"""What a fresh interpreter pays: the import, and first results with kernels compiled before and
+with none."""
 
 from __future__ import annotations
 
@@ -42,7 +43,9 @@ class FirstCall:
     timeout = 300
 
     def setup(self, call: str) -> None:
-        subprocess.run([sys.executable, "-c", f"{_IMPORT}\n{_COLUMNS}\n{_CALLS[call]}"], check=True)  # into the cache
+        subprocess.run(
+            [sys.executable, "-c", f"{_IMPORT}\n{_COLUMNS}\n{_CALLS[call]}"], check=True
+        )  # into the cache
 
     def timeraw_cold(self, call: str) -> tuple[str, str]:
         return _CALLS[call], f"{_NO_KERNELS}\n{_IMPORT}\n{_COLUMNS}"

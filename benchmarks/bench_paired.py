@@ -8,7 +8,8 @@ from ._data import labelled_columns
 
 
 class Compare:
-    """100,000 comparisons of 1,188 subjects in 6 groups; the second system adds little noise to the first."""
+    """100,000 comparisons of 1,188 subjects in 6 groups; the second system adds little noise to the
+    first."""
 
     params = [[64, 1024], [1, 2]]
     param_names = ["replicates", "threads"]
@@ -20,4 +21,11 @@ class Compare:
         self.time_compare(64, threads)  # compiles
 
     def time_compare(self, replicates: int, threads: int) -> None:
-        ff.compare(self.first, self.second, ff.at_fmr(1e-2), n_resamples=replicates, rng=0, n_threads=threads)
+        ff.compare(
+            self.first,
+            self.second,
+            ff.at_fmr(1e-2),
+            n_resamples=replicates,
+            rng=0,
+            n_threads=threads,
+        )

@@ -24,7 +24,8 @@ class OneThread:
 
 
 class TwoThreads:
-    """A million scores to EER and ROC against a sort, and a band over 10,000 vectors against their bare product."""
+    """A million scores to EER and ROC against a sort, and a band over 10,000 vectors against their
+    bare product."""
 
     params = ["raw-to-roc", "band"]
     param_names = ["work"]
@@ -38,7 +39,8 @@ class TwoThreads:
     def _band() -> ratios.Sides:
         e = embeddings_of_subjects(10_000, 10, 512)
         return ratios.Sides(
-            lambda: ff.roc_band(e, ratios.LEVELS, n_resamples=1000, rng=0, n_threads=2), bare_product(e.vectors)
+            lambda: ff.roc_band(e, ratios.LEVELS, n_resamples=1000, rng=0, n_threads=2),
+            bare_product(e.vectors),
         )
 
     def track_ratio(self, work: str) -> float:

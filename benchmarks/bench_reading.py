@@ -18,7 +18,9 @@ class Files:
 
     def setup(self) -> None:
         self._folder = tempfile.TemporaryDirectory(prefix="fastfair-bench-")
-        self.scores, self.vectors = (Path(self._folder.name) / name for name in ("scores.csv", "vectors.npy"))
+        self.scores, self.vectors = (
+            Path(self._folder.name) / name for name in ("scores.csv", "vectors.npy")
+        )
         columns = labelled_columns(200_000)
         del columns["reference_group"]
         pl.DataFrame(columns | {"mated": columns["mated"].astype(np.int8)}).write_csv(self.scores)
@@ -30,7 +32,9 @@ class Files:
         self._folder.cleanup()
 
     def time_read_comparisons(self) -> None:
-        ff.read_comparisons(self.scores, score="scores", mated="mated", reference="reference", probe="probe")
+        ff.read_comparisons(
+            self.scores, score="scores", mated="mated", reference="reference", probe="probe"
+        )
 
     def peakmem_read_comparisons(self) -> None:
         self.time_read_comparisons()

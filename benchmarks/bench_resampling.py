@@ -34,7 +34,9 @@ class Bootstrap:
         self.time_evaluate(asked, 64, threads)  # compiles
 
     def time_evaluate(self, asked: str, replicates: int, threads: int) -> None:
-        ff.evaluate(self.comparisons, n_resamples=replicates, rng=0, n_threads=threads, **_ASKED[asked])
+        ff.evaluate(
+            self.comparisons, n_resamples=replicates, rng=0, n_threads=threads, **_ASKED[asked]
+        )
 
 
 class Groups:

@@ -15,7 +15,9 @@ class Sets:
         self.time_synthesize_each(1, True, 1)  # compiles
 
     def time_synthesize_each(self, sets: int, stop: bool, threads: int) -> None:
-        ff.synthesis.synthesize_each(3000, 3000, "fmr", [0.01] * sets, stop=stop, rng=1, n_threads=threads)
+        ff.synthesis.synthesize_each(
+            3000, 3000, "fmr", [0.01] * sets, stop=stop, rng=1, n_threads=threads
+        )
 
 
 class Systems:

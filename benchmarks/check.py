@@ -1,9 +1,10 @@
-"""Fail where HEAD is slower than an earlier commit: `python -m benchmarks.check [--base REV] [--only NAME]`.
+"""Fail where HEAD is slower than an earlier commit: `python -m benchmarks.check [--base REV]
+[--only NAME]`.
 
-What is compared are the ratios of `ratios.py`. Processes of both commits take turns, and minima over all of them count.
-On a shared machine a process can be a fifth slower than another of the same code, all its turns long, and by bad luck
-all of one side's are. So what seems slower is installed and measured anew, and is slower only if it is so in most of up
-to five tries.
+What is compared are the ratios of `ratios.py`. Processes of both commits take turns, and minima
+over all of them count. On a shared machine a process can be a fifth slower than another of the same
+code, all its turns long, and by bad luck all of one side's are. So what seems slower is installed
+and measured anew, and is slower only if it is so in most of up to five tries.
 """
 
 from __future__ import annotations
@@ -41,7 +42,9 @@ class Race:
         self._libraries = base, head
         # Run once, unclocked: that compiles, and shows what cannot run.
         with ThreadPoolExecutor() as pool:
-            self._outcomes = tuple(pool.map(lambda library: library.measure(0, names), self._libraries))
+            self._outcomes = tuple(
+                pool.map(lambda library: library.measure(0, names), self._libraries)
+            )
 
     def run(self, names: Iterable[str], processes: int, rounds: int) -> None:
         """Let processes of both commits take turns at some benchmarks that both can run."""
@@ -54,7 +57,11 @@ class Race:
     def of_both(self) -> list[str]:
         """What both can run."""
         base, head = self._outcomes
-        return [name for name in head if not isinstance(head[name], str) and not isinstance(base[name], str)]
+        return [
+            name
+            for name in head
+            if not isinstance(head[name], str) and not isinstance(base[name], str)
+        ]
 
     def verdicts(self) -> list[Verdict]:
         """Judge by all turns so far."""
@@ -68,7 +75,10 @@ def _joined(some: Outcome, more: Outcome, name: str) -> Outcome:
 
 
 def compare(
-    install: Callable[[int], tuple[Library, Library]], names: Sequence[str], processes: int, rounds: int
+    install: Callable[[int], tuple[Library, Library]],
+    names: Sequence[str],
+    processes: int,
+    rounds: int,
 ) -> list[Verdict]:
     """Measure, and measure again with new installs what seems slower, until most tries agree."""
     race = Race(*install(0), names)
@@ -95,7 +105,10 @@ def check(base: str, head: str, names: Sequence[str], processes: int, rounds: in
 
         def install(attempt: int) -> tuple[Library, Library]:
             sides = {"base": base, "head": head}
-            first, second = (Library(at, folder / f"{side} {attempt}", folder / "code") for side, at in sides.items())
+            first, second = (
+                Library(at, folder / f"{side} {attempt}", folder / "code")
+                for side, at in sides.items()
+            )
             first.install()
             second.install()
             return first, second
@@ -109,8 +122,12 @@ def differ(base: str, head: str) -> bool:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.check", description="Is HEAD slower than it was?")
-    parser.add_argument("--base", metavar="REV", help="the commit to compare with: the last release, else HEAD~1")
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.check", description="Is HEAD slower than it was?"
+    )
+    parser.add_argument(
+        "--base", metavar="REV", help="the commit to compare with: the last release, else HEAD~1"
+    )
     parser.add_argument(
         "--only",
         action="append",
@@ -119,8 +136,16 @@ def _parser() -> argparse.ArgumentParser:
         metavar="NAME",
         help=f"one of {', '.join(RATIOS)}; repeatable",
     )
-    parser.add_argument("--processes", type=int, default=_PROCESSES, metavar="N", help="of each commit (%(default)s)")
-    parser.add_argument("--rounds", type=int, default=_ROUNDS, metavar="N", help="in each process (%(default)s)")
+    parser.add_argument(
+        "--processes",
+        type=int,
+        default=_PROCESSES,
+        metavar="N",
+        help="of each commit (%(default)s)",
+    )
+    parser.add_argument(
+        "--rounds", type=int, default=_ROUNDS, metavar="N", help="in each process (%(default)s)"
+    )
     return parser
 
 
@@ -136,11 +161,16 @@ def main() -> int:
         print(f"no such commit: {base if commit is None else 'HEAD'}", file=sys.stderr)
         return 2
     if not differ(commit, head):
-        print(f"nothing that is measured differs between HEAD ({head[:9]}) and {base} ({commit[:9]})")
+        print(
+            f"nothing that is measured differs between HEAD ({head[:9]}) and {base} ({commit[:9]})"
+        )
         return 0
     if git("status", "--porcelain"):
         print("there are changes that no commit has; they are not measured")
-    print(f"HEAD ({head[:9]}) against {base} ({commit[:9]}); more than {LIMIT - 1:.0%} slower fails", flush=True)
+    print(
+        f"HEAD ({head[:9]}) against {base} ({commit[:9]}); more than {LIMIT - 1:.0%} slower fails",
+        flush=True,
+    )
     try:
         verdicts = check(commit, head, options.only, options.processes, options.rounds)
     except CheckError as error:

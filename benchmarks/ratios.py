@@ -1,8 +1,10 @@
-"""Work of the library beside fixed work of NumPy on the same data: figures that a noisy machine blurs least.
+"""Work of the library beside fixed work of NumPy on the same data: figures that a noisy machine
+blurs least.
 
-Both sides run on one thread for some milliseconds, some tens at most, so that an undisturbed turn is likely. Data sets
-stay below the size from which two threads share sorting and curves. The baselines never change: a ratio of today means
-what it meant before. What a ratio needs of the library is imported where it is prepared, as older commits may lack it.
+Both sides run on one thread for some milliseconds, some tens at most, so that an undisturbed turn
+is likely. Data sets stay below the size from which two threads share sorting and curves. The
+baselines never change: a ratio of today means what it meant before. What a ratio needs of the
+library is imported where it is prepared, as older commits may lack it.
 """
 
 from __future__ import annotations
@@ -37,7 +39,8 @@ class Sides(NamedTuple):
 
 
 def on_processors(work: Work) -> Clocked:
-    """Clock the processors' time, of all threads together: waiting for one that others use counts for nothing."""
+    """Clock the processors' time, of all threads together: waiting for one that others use counts
+    for nothing."""
 
     def run() -> float:
         start = time.process_time()
@@ -52,16 +55,21 @@ def measure_all(
 ) -> dict[str, Seconds]:
     """Let both sides of all benchmarks take turns, after one unclocked.
 
-    A machine is quick for some seconds and slow for others, so the turns of each benchmark are spread over all of them.
+    A machine is quick for some seconds and slow for others, so the turns of each benchmark are
+    spread over all of them.
     """
     works = {
-        (name, side): clocked(work) for name, sides in benchmarks.items() for side, work in sides._asdict().items()
+        (name, side): clocked(work)
+        for name, sides in benchmarks.items()
+        for side, work in sides._asdict().items()
     }
     seconds = take_turns(works, rounds)
     return {name: {side: seconds[name, side] for side in Sides._fields} for name in benchmarks}
 
 
-def measure(sides: Sides, rounds: int, clocked: Callable[[Work], Clocked] = on_processors) -> Seconds:
+def measure(
+    sides: Sides, rounds: int, clocked: Callable[[Work], Clocked] = on_processors
+) -> Seconds:
     """Do the same with one benchmark."""
     return measure_all({"": sides}, rounds, clocked)[""]
 
@@ -89,7 +97,8 @@ def _construction() -> Sides:
     columns = _data.labelled_columns(_SIZE)
     names = [columns[name] for name in ("reference", "probe", "reference_group")]
     return Sides(
-        lambda: ff.Comparisons(**columns), lambda: (np.sort(columns["scores"]), [np.unique(name) for name in names])
+        lambda: ff.Comparisons(**columns),
+        lambda: (np.sort(columns["scores"]), [np.unique(name) for name in names]),
     )
 
 
@@ -163,8 +172,11 @@ def _sweep() -> Sides:
     )
 
 
-def _replicates(n_resamples: int, n_baseline: int, columns: Mapping[str, Any], **asked: Any) -> Sides:
-    """Replicates of subjects, and what a replicate takes at least in NumPy: the weights of all comparisons, summed."""
+def _replicates(
+    n_resamples: int, n_baseline: int, columns: Mapping[str, Any], **asked: Any
+) -> Sides:
+    """Replicates of subjects, and what a replicate takes at least in NumPy: the weights of all
+    comparisons, summed."""
     comparisons = ff.Comparisons(**columns)
     weights = np.random.default_rng(0).poisson(1, 1188).astype(np.int32)
     first, second = np.random.default_rng(1).integers(weights.size, size=(2, _SIZE))
@@ -197,7 +209,9 @@ def _measures() -> Sides:
     calls = []
     for one in MEASURES.values():
         rates = (fmr,) if one.of else (fmr, fnmr)
-        calls.append(partial(one.function, *rates, *(x.mean(axis=-1) for x in rates if one.global_reference)))
+        calls.append(
+            partial(one.function, *rates, *(x.mean(axis=-1) for x in rates if one.global_reference))
+        )
     return Sides(_times(4, lambda: [call() for call in calls]), _sorts(8))
 
 
@@ -214,7 +228,8 @@ def _band() -> Sides:
 
 
 def _prefilter() -> Sides:
-    """Few of 6 million pairs, which are searched by whole numbers, and the product of a part of the vectors."""
+    """Few of 6 million pairs, which are searched by whole numbers, and the product of a part of the
+    vectors."""
     from threadpoolctl import threadpool_limits
 
     e = _data.embeddings_of_subjects(3500, 10, 256)
@@ -234,7 +249,9 @@ def _group_test() -> Sides:
     counts, numpy = _data.counted(failed), NumpyGroupTest(failed)
     return Sides(
         # `without` leaves what is known of the counts behind.
-        lambda: ff.fnmr_test(counts.without([]), n_resamples=2048, follow_up=False, rng=0, n_threads=1),
+        lambda: ff.fnmr_test(
+            counts.without([]), n_resamples=2048, follow_up=False, rng=0, n_threads=1
+        ),
         _times(64, numpy.from_counts),
     )
 
@@ -243,7 +260,9 @@ def _synthesis() -> Sides:
     def ours() -> None:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ff.errors.TargetMissedWarning)
-            ff.synthesis.synthesize_each(3000, 3000, "fmr", [0.01], n_steps=500, stop=False, rng=0, n_threads=1)
+            ff.synthesis.synthesize_each(
+                3000, 3000, "fmr", [0.01], n_steps=500, stop=False, rng=0, n_threads=1
+            )
 
     return Sides(_times(2, ours), _sorts(8))
 

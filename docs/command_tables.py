@@ -26,13 +26,31 @@ def _about(one: Option) -> str:
 
 
 def lines_of(verbs: dict[str, Verb], of_functions: Table) -> list[str]:
-    """Write a section for each verb: what it does, examples, and its options, those of `--help` first."""
+    """Write a section for each verb: what it does, examples, and its options, those of `--help`
+    first.
+    """
     lines = []
     for name, verb in verbs.items():
-        lines += [f"## fastfair {name}", "", _cell(verb.help), "", "```sh", cleandoc(verb.examples), "```", ""]
+        lines += [
+            f"## fastfair {name}",
+            "",
+            _cell(verb.help),
+            "",
+            "```sh",
+            cleandoc(verb.examples),
+            "```",
+            "",
+        ]
         first = verb.first.split()
         options = sorted(options_of(verb, of_functions), key=lambda one: one.name not in first)
-        lines += ["```{list-table}", ":header-rows: 1", ":widths: 25 75", "", "* - Option", "  - Is"]
+        lines += [
+            "```{list-table}",
+            ":header-rows: 1",
+            ":widths: 25 75",
+            "",
+            "* - Option",
+            "  - Is",
+        ]
         for one in options:
             flag = f"**`{one.flag}`**" if one.name in first else f"`{one.flag}`"
             lines += [f"* - {flag}", f"  - {_about(one)}"]
@@ -49,7 +67,9 @@ def setup(app: Sphinx) -> dict[str, bool]:
 
         def run(self) -> list[Any]:
             """Write a section for each."""
-            return self.parse_text_to_nodes("\n".join(lines_of(VERBS, table())), allow_section_headings=True)
+            return self.parse_text_to_nodes(
+                "\n".join(lines_of(VERBS, table())), allow_section_headings=True
+            )
 
     app.add_directive("command-line", CommandLine)
     return {"parallel_read_safe": True}

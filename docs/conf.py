@@ -54,14 +54,19 @@ autodoc_typehints = "none"  # the docstrings say more
 autosummary_generate = True
 # The list of measures, which autosummary reads next.
 _names = "".join(f"   measures.{name}\n" for name in fastfair.measures.MEASURES)
-_head = "Fairness measures\n=================\n\n.. currentmodule:: fastfair\n\n.. autosummary::\n   :toctree:\n\n"
+_head = (
+    "Fairness measures\n=================\n\n.. currentmodule:: fastfair\n\n.. autosummary::\n  "
+    " :toctree:\n\n"
+)
 _list = Path(__file__).with_name("generated") / "measures.rst"
 _list.parent.mkdir(exist_ok=True)
 _list.write_text(_head + _names, "utf-8")
 numpydoc_show_class_members = False  # the class template lists them
 numpydoc_xref_param_type = True
 numpydoc_xref_ignore = "all"  # but what is named here
-_DOCUMENTED = re.findall(r"^   ([\w.]+)$", Path(__file__).with_name("api.rst").read_text("utf-8"), re.MULTILINE)
+_DOCUMENTED = re.findall(
+    r"^   ([\w.]+)$", Path(__file__).with_name("api.rst").read_text("utf-8"), re.MULTILINE
+)
 numpydoc_xref_aliases = {
     "Axes": "matplotlib.axes.Axes",
     "Figure": "matplotlib.figure.Figure",
@@ -69,7 +74,11 @@ numpydoc_xref_aliases = {
     "SeedSequence": "numpy.random.SeedSequence",
     "Path": "pathlib.Path",
     "ndarray": "numpy.ndarray",
-} | {name.rpartition(".")[2]: f"fastfair.{name}" for name in _DOCUMENTED if name.rpartition(".")[2][0].isupper()}
+} | {
+    name.rpartition(".")[2]: f"fastfair.{name}"
+    for name in _DOCUMENTED
+    if name.rpartition(".")[2][0].isupper()
+}
 
 intersphinx_mapping = inventories.mapping()
 
@@ -105,25 +114,30 @@ html_theme_options = {
     "footer_end": [],
     "footer_start": ["copyright"],
     "header_links_before_dropdown": 5,
-    # The theme's own list of versions fetches a file when the page is read, which a browser refuses on a disk.
+    # The theme's own list of versions fetches a file when the page is read, which a browser refuses
+    # on a disk.
     "navbar_end": ["versions", "theme-switcher"],
     "secondary_sidebar_items": ["page-toc"],
 }
 
 
 def _anchors_of_source_pages(app, pagename, templatename, context, doctree):
-    """Link to objects by the names of their pages: viewcode has one name for a module, whose functions stand higher."""
+    """Link to objects by the names of their pages: viewcode has one name for a module, whose
+    functions stand higher."""
     if pagename.startswith("_modules/"):
         link = r'/((?:\w+\.)*(\w+))\.html#(?:\w+\.)*\2((?:\.\w+)*)"'
         context["body"] = re.sub(link, r'/\1.html#\1\3"', context["body"])
 
 
 def _names_of_folds(app, pagename, templatename, context, doctree):
-    """Name what folds a part of the sidebar: the theme leaves it to an arrow, which a screen reader cannot say."""
+    """Name what folds a part of the sidebar: the theme leaves it to an arrow, which a screen reader
+    cannot say."""
     make = context["generate_toctree_html"]
 
     def named(*args, **kwargs):
-        return str(make(*args, **kwargs)).replace("<summary>", '<summary aria-label="Pages below this one">')
+        return str(make(*args, **kwargs)).replace(
+            "<summary>", '<summary aria-label="Pages below this one">'
+        )
 
     context["generate_toctree_html"] = named
 

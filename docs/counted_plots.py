@@ -1,7 +1,7 @@
 """Plots whose code stands in a page, numbered over the whole page.
 
-Markdown hands each block of reStructuredText over as a document of its own, in which numbers, which files are named by,
-would begin anew: one plot would stand in the place of all others.
+Markdown hands each block of reStructuredText over as a document of its own, in which numbers, which
+files are named by, would begin anew: one plot would stand in the place of all others.
 """
 
 from pathlib import Path
@@ -16,7 +16,9 @@ _COUNTER = "_plot_counter"  # where the directive keeps the number of its last p
 
 
 class CountedPlot(PlotDirective):
-    """A plot with a number that no other plot of the page has, drawn anew when the file it `:reads:` changes."""
+    """A plot with a number that no other plot of the page has, drawn anew when the file it
+    `:reads:` changes.
+    """
 
     option_spec: ClassVar[dict[str, Any]] = PlotDirective.option_spec | {"reads": directives.path}
 
@@ -28,7 +30,9 @@ class CountedPlot(PlotDirective):
         if "reads" in self.options:
             path = str(Path(env.srcdir) / self.options["reads"])
             env.note_dependency(path)
-            document.include_log.append((path, ()))  # matplotlib draws a plot anew when what is included is newer
+            document.include_log.append(
+                (path, ())
+            )  # matplotlib draws a plot anew when what is included is newer
         document.attributes[_COUNTER] = of_page.get(_COUNTER, 0)
         made: list[nodes.Node] = super().run()
         of_page[_COUNTER] = document.attributes[_COUNTER]

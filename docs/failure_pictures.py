@@ -25,7 +25,13 @@ def failing() -> Figure:
     scores = rng.normal(size=mated.size) + 4 * mated
     scores[lost] = np.nan
     c = ff.Comparisons(
-        scores, mated, reference, probes, age[reference], age[probes], policies=ff.Policies(failures="exclude")
+        scores,
+        mated,
+        reference,
+        probes,
+        age[reference],
+        age[probes],
+        policies=ff.Policies(failures="exclude"),
     )
     ev = ff.evaluate(c, ff.at_fmr(0.01), measures=(), metrics=(), rng=0)
     figure, (rates, acquired) = plt.subplots(1, 2, figsize=(7.8, 2.9), layout="constrained")
@@ -37,10 +43,19 @@ def failing() -> Figure:
         found = [ev.quantity(name, group) for group in ev.groups]
         estimates = np.array([one.estimate for one in found])
         ends = np.array([[one.low, one.high] for one in found]).T
-        rates.errorbar(estimates, rows + shift, xerr=np.abs(ends - estimates), fmt=marker, label=label, markersize=5)
+        rates.errorbar(
+            estimates,
+            rows + shift,
+            xerr=np.abs(ends - estimates),
+            fmt=marker,
+            label=label,
+            markersize=5,
+        )
     rates.set(xlabel="Error rate at an FMR of 1 %", xlim=(0, None), ylim=(rows[-1] + 0.5, -0.5))
     rates.set_yticks(rows, ev.groups)
     rates.xaxis.set_major_formatter(lambda value, _: f"{100 * value:g} %")
     rates.legend(fontsize="small", loc="lower center", bbox_to_anchor=(0.5, 1), ncols=2)
-    ff.fnmr_test(ff.FailureCounts.from_decisions(failed, probe, age[probe], rate="fta"), rng=0).plot(acquired)
+    ff.fnmr_test(
+        ff.FailureCounts.from_decisions(failed, probe, age[probe], rate="fta"), rng=0
+    ).plot(acquired)
     return figure

@@ -9,7 +9,10 @@ from fastfair.io.formats import FORMATS
 class Formats(TableDirective):
     def rows(self) -> list[list[str]]:
         header = ["`format=`", "One line holds", "Recognised by"]
-        return [header, *([f"`{kind.name}`", kind.holds, kind.told_by] for kind in FORMATS.values())]
+        return [
+            header,
+            *([f"`{kind.name}`", kind.holds, kind.told_by] for kind in FORMATS.values()),
+        ]
 
 
 def setup(app: Sphinx) -> dict[str, bool]:

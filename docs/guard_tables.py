@@ -1,4 +1,5 @@
-"""A directive that makes the table of guards and kinds of data, and the reasons for its gaps, out of their records."""
+"""A directive that makes the table of guards and kinds of data, and the reasons for its gaps, out
+of their records."""
 
 from docutils import nodes
 from sphinx.application import Sphinx
@@ -13,7 +14,11 @@ class Guards(TableDirective):
         return [
             header,
             *(
-                [guard.name, guard.answer, *("" if kind in guard.reasons else "yes" for kind in KINDS)]
+                [
+                    guard.name,
+                    guard.answer,
+                    *("" if kind in guard.reasons else "yes" for kind in KINDS),
+                ]
                 for guard in GUARDS
             ),
         ]
@@ -25,7 +30,9 @@ class Guards(TableDirective):
             for kind, reason in guard.reasons.items():
                 reasons.setdefault(reason, []).append(kind)
             if reasons:
-                said = "; ".join(f"{', '.join(kinds)}: {reason}" for reason, kinds in reasons.items())
+                said = "; ".join(
+                    f"{', '.join(kinds)}: {reason}" for reason, kinds in reasons.items()
+                )
                 lines.append(f"- *{guard.name}*: {said}.")
         return [*super().run(), *self.parse_text_to_nodes("\n".join(lines))]
 

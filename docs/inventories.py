@@ -1,7 +1,9 @@
-"""Names of other documentations that this one links to, as the files that `sphinx.ext.intersphinx` reads.
+"""Names of other documentations that this one links to, as the files that `sphinx.ext.intersphinx`
+reads.
 
-A build fetches nothing, so `inventories/` has the few names that are needed, a line each, as an inventory holds them
-before it is compressed: name, kind, priority, page with anchor ($ is the name), and what is shown (- is the name).
+A build fetches nothing, so `inventories/` has the few names that are needed, a line each, as an
+inventory holds them before it is compressed: name, kind, priority, page with anchor ($ is the
+name), and what is shown (- is the name).
 """
 
 import zlib

@@ -23,7 +23,11 @@ def number(value: float) -> str:
 
 
 def measure_rows() -> list[list[str]]:
-    fairer = {"lower": "lower is fairer", "higher": "higher is fairer", "nearer": "nearer is fairer"}
+    fairer = {
+        "lower": "lower is fairer",
+        "higher": "higher is fairer",
+        "nearer": "nearer is fairer",
+    }
     rows = [["Measure", "Formula", "Of", "Fair", "Range"]]
     for m in MEASURES.values():
         rows.append(
@@ -49,7 +53,9 @@ def fact_rows() -> list[list[str]]:
 
 def limitation_rows() -> list[list[str]]:
     table = limitations_table()
-    return [list(table[0])] + [[v if isinstance(v, str) else yes(v) for v in row.values()] for row in table]
+    return [list(table[0])] + [
+        [v if isinstance(v, str) else yes(v) for v in row.values()] for row in table
+    ]
 
 
 class Measures(TableDirective):

@@ -1,6 +1,7 @@
 """What the table of from_other_tools states of each tool. Tests compute every number here.
 
-`tests/other_tools` draws 200 sets of tied scores, and runs each row's rule and, at night, the tool itself.
+`tests/other_tools` draws 200 sets of tied scores, and runs each row's rule and, at night, the tool
+itself.
 """
 
 from __future__ import annotations
@@ -24,9 +25,9 @@ class Example:
 class Row:
     """What a tool's call gives, and how often and where it differs from the call of fastfair.
 
-    `key` names the rule and the tool's answer in the tests, `answer` ours there. Of `SETS` sets the tool refuses
-    `refused`, and in `differing` others its answer is more than `tolerance` from ours. No set is smaller than the first
-    example.
+    `key` names the rule and the tool's answer in the tests, `answer` ours there. Of `SETS` sets the
+    tool refuses `refused`, and in `differing` others its answer is more than `tolerance` from ours.
+    No set is smaller than the first example.
     """
 
     key: str
@@ -77,7 +78,10 @@ ROWS = (
         "roc",
         differing=169,
         examples=(Example((1,), (0,), (0, 0), (1, 0, 0, 0, 0, 1)),),
-        note="It begins at the last point of FNMR 0 and ends at the first of FMR 0; those points are the same",
+        note=(
+            "It begins at the last point of FNMR 0 and ends at the first of FMR 0; those points are"
+            " the same"
+        ),
     ),
     Row(
         "sklearn-counts",
@@ -103,7 +107,10 @@ ROWS = (
         "eer-nearest-max",
         differing=7,
         examples=(Example((1,), (0, 2), (1,), (0.5,)),),
-        note="Where two points are equally near they take the higher threshold, or the one that rounding prefers",
+        note=(
+            "Where two points are equally near they take the higher threshold, or the one that"
+            " rounding prefers"
+        ),
     ),
     Row(
         "trainer-eer-default",
@@ -150,7 +157,10 @@ ROWS = (
         "groups",
         differing=41,
         examples=(Example((0,), (0, 0), (0, 1, 0, 0), (0, 1, 0, NAN)),),
-        note="A group without a comparison of a kind has the rate 0; ours is NaN. Of comparisons inside groups",
+        note=(
+            "A group without a comparison of a kind has the rate 0; ours is NaN. Of comparisons"
+            " inside groups"
+        ),
     ),
     Row(
         "pyeer-eer",
@@ -164,9 +174,10 @@ ROWS = (
             Example((1,), (0, 1), (1,), (0.25,)),
             Example((0, 2), (1,), (0.25,), (0.75,)),
         ),
-        note="Of the two points about the crossing it takes the one with the smaller sum, and 1 where "
-        "only the threshold "
-        "that accepts nothing lies beyond",
+        note=(
+            "Of the two points about the crossing it takes the one with the smaller sum, and 1"
+            " where only the threshold that accepts nothing lies beyond"
+        ),
     ),
     Row(
         "pyeer-fmr10",
@@ -176,7 +187,10 @@ ROWS = (
         "fnmr-at-0.1",
         differing=61,
         examples=(Example((1,), (1,), (0,), (1,)),),
-        note="It takes the *nearest* FMR, here 1, which may be above the one asked for; ours never exceeds it",
+        note=(
+            "It takes the *nearest* FMR, here 1, which may be above the one asked for; ours never"
+            " exceeds it"
+        ),
     ),
     Row(
         "bob-farfrr",
@@ -193,8 +207,14 @@ ROWS = (
         EER,
         "eer",
         differing=7,
-        examples=(Example((1,), (0, 1, 2), (2 / 3,), (1 / 3,)), Example((2,), (0, 2, 3), (2 / 3,), (1 / 3,))),
-        note="Of points equally near it takes the highest threshold, as far as its running sums agree",
+        examples=(
+            Example((1,), (0, 1, 2), (2 / 3,), (1 / 3,)),
+            Example((2,), (0, 2, 3), (2 / 3,), (1 / 3,)),
+        ),
+        note=(
+            "Of points equally near it takes the highest threshold, as far as its running sums"
+            " agree"
+        ),
     ),
     Row(
         "bob-far",
@@ -205,8 +225,10 @@ ROWS = (
         differing=3,
         examples=(Example((1,), (0, 0, 0, 2), (0.25, 1), (0.25, 0)),),
         refused=23,
-        note="The same FMR; ours is the lowest such threshold, so its FNMR is as low or lower. It refuses a "
-        "single score",
+        note=(
+            "The same FMR; ours is the lowest such threshold, so its FNMR is as low or lower. It"
+            " refuses a single score"
+        ),
     ),
     Row(
         "bob-frr",
@@ -217,9 +239,10 @@ ROWS = (
         differing=81,
         examples=(Example((0, 0), (1,), (1, 1), (1, 0)),),
         refused=20,
-        note="Scores that tie with the threshold count as rejected, and if even the lowest is too much "
-        "the FNMR exceeds "
-        "the one asked for",
+        note=(
+            "Scores that tie with the threshold count as rejected, and if even the lowest is too"
+            " much the FNMR exceeds the one asked for"
+        ),
     ),
     Row(
         "bob-min-dcf",
@@ -229,10 +252,26 @@ ROWS = (
         "min-dcf-0.01",
         differing=38,
         examples=(Example((1,), (1,), (0.99,), (0.01,)), Example((3,), (0, 3), (0.495,), (0.01,))),
-        note="To accept nothing it returns the highest score, which is accepted, if it is mated and non-mated",
+        note=(
+            "To accept nothing it returns the highest score, which is accepted, if it is mated and"
+            " non-mated"
+        ),
     ),
-    Row("bob-cllr", "bob.measure", "`calibration.cllr(neg, pos)`", "{func}`ff.cllr(c) <fastfair.cllr>`", "cllr"),
-    Row("bob-rank", "bob.measure", "`recognition_rate`", RANK, "rank-1", note="A tie with a non-mate is a miss"),
+    Row(
+        "bob-cllr",
+        "bob.measure",
+        "`calibration.cllr(neg, pos)`",
+        "{func}`ff.cllr(c) <fastfair.cllr>`",
+        "cllr",
+    ),
+    Row(
+        "bob-rank",
+        "bob.measure",
+        "`recognition_rate`",
+        RANK,
+        "rank-1",
+        note="A tie with a non-mate is a miss",
+    ),
     Row(
         "kaldi-eer",
         "Kaldi",
@@ -241,7 +280,10 @@ ROWS = (
         "eer",
         differing=126,
         examples=(Example((1,), (1,), (0,), (0.5,)),),
-        note="It steps over mated scores and reports the FNMR there; with thousands of scores a step is small",
+        note=(
+            "It steps over mated scores and reports the FNMR there; with thousands of scores a step"
+            " is small"
+        ),
     ),
     Row(
         "speechbrain-eer",
@@ -254,7 +296,14 @@ ROWS = (
         tolerance=1e-6,
         note="In 32 bits; where two points are equally near, rounding chooses",
     ),
-    Row("speechbrain-min-dcf", "speechbrain", "`minDCF(pos, neg)`", MIN_DCF, "min-dcf-0.01", tolerance=1e-6),
+    Row(
+        "speechbrain-min-dcf",
+        "speechbrain",
+        "`minDCF(pos, neg)`",
+        MIN_DCF,
+        "min-dcf-0.01",
+        tolerance=1e-6,
+    ),
     Row(
         "speechbrain-min-dcf-0.9",
         "speechbrain",
@@ -275,9 +324,10 @@ ROWS = (
         differing=11,
         examples=(Example((1,), (0, 2), (0.75,), (0.25,)),),
         tolerance=1e-6,
-        note="Where two points are equally near, the higher threshold or the one that rounding to 32 "
-        "bits prefers. Scores "
-        "outside 0 to 1 pass through a sigmoid, each batch by itself",
+        note=(
+            "Where two points are equally near, the higher threshold or the one that rounding to 32"
+            " bits prefers. Scores outside 0 to 1 pass through a sigmoid, each batch by itself"
+        ),
     ),
     Row(
         "torchmetrics-rank",
@@ -327,8 +377,20 @@ ROWS = (
         "eer-convex-hull",
         tolerance=1e-8,
     ),
-    Row("llreval-cllr", "llreval", "Cllr of `tarnon_2_eer_cllr_mincllr(tar, non)`", "`ff.cllr(c)`", "cllr"),
-    Row("llreval-min-cllr", "llreval", "minCllr of the same", "{func}`ff.min_cllr(c) <fastfair.min_cllr>`", "min-cllr"),
+    Row(
+        "llreval-cllr",
+        "llreval",
+        "Cllr of `tarnon_2_eer_cllr_mincllr(tar, non)`",
+        "`ff.cllr(c)`",
+        "cllr",
+    ),
+    Row(
+        "llreval-min-cllr",
+        "llreval",
+        "minCllr of the same",
+        "{func}`ff.min_cllr(c) <fastfair.min_cllr>`",
+        "min-cllr",
+    ),
     Row(
         "lir-cllr",
         "lir",
@@ -337,7 +399,14 @@ ROWS = (
         "cllr",
         note="Its ratios are logarithms to base 10: ours are theirs times ln 10",
     ),
-    Row("lir-min-cllr", "lir", "`cllr_min(llrs)`", "`ff.min_cllr(c)`", "min-cllr", note="Of any scale"),
+    Row(
+        "lir-min-cllr",
+        "lir",
+        "`cllr_min(llrs)`",
+        "`ff.min_cllr(c)`",
+        "min-cllr",
+        note="Of any scale",
+    ),
     Row(
         "score-analysis-eer",
         "score-analysis",
@@ -347,9 +416,10 @@ ROWS = (
         differing=138,
         examples=(Example((1,), (1,), (0,), (0.5,)),),
         tolerance=1e-6,
-        note="It interpolates thresholds, not rates; where the lowest mated score ties with the highest "
-        "non-mated one it "
-        "is 0",
+        note=(
+            "It interpolates thresholds, not rates; where the lowest mated score ties with the"
+            " highest non-mated one it is 0"
+        ),
     ),
     Row(
         "score-analysis-fmr",
@@ -359,7 +429,10 @@ ROWS = (
         "at-fmr",
         differing=200,
         examples=(Example((1,), (0,), (1, 0), (0, 0)),),
-        note="The FMR at its threshold is above the one asked for, by one non-mated comparison if none are tied",
+        note=(
+            "The FMR at its threshold is above the one asked for, by one non-mated comparison if"
+            " none are tied"
+        ),
     ),
     Row(
         "pyannote-eer",
@@ -369,7 +442,10 @@ ROWS = (
         "eer-interpolated",
         differing=179,
         examples=(Example((1,), (0,), (0.25,), (0,)),),
-        note="The mean of four rates about the crossing, of a curve with dropped points: without an error up to 0.25",
+        note=(
+            "The mean of four rates about the crossing, of a curve with dropped points: without an"
+            " error up to 0.25"
+        ),
     ),
     Row(
         "proc-roc",
@@ -387,9 +463,11 @@ ROWS = (
         "at-threshold",
         differing=153,
         examples=(Example((1,), (0,), (1, 0), (0, 1)),),
-        note="The second word in the alphabet is the case: the impostors, so that FMR and FNMR change "
-        "places; where the "
-        "median genuine score is not the higher one, each is also taken from 1",
+        note=(
+            "The second word in the alphabet is the case: the impostors, so that FMR and FNMR"
+            " change places; where the median genuine score is not the higher one, each is also"
+            " taken from 1"
+        ),
     ),
     Row("rocr-roc", "ROCR", "`performance(prediction(s, y), 'fpr', 'fnr')`", ROC, "roc"),
     Row(
@@ -400,7 +478,10 @@ ROWS = (
         "at-threshold",
         differing=165,
         examples=(Example((2,), (0,), (1, 1), (0, 0)),),
-        note="Impostors, the second word, are to have the high scores: its rates are 1 − FNMR and 1 − FMR",
+        note=(
+            "Impostors, the second word, are to have the high scores: its rates are 1 − FNMR and 1"
+            " − FMR"
+        ),
     ),
     Row(
         "cutpointr-youden",

@@ -1,4 +1,5 @@
-"""A directive that makes the table of other tools out of its rows and of the versions that tests install."""
+"""A directive that makes the table of other tools out of its rows and of the versions that tests
+install."""
 
 from other_tools_rows import ROWS, SETS, Example, Row
 from sphinx.application import Sphinx
@@ -17,7 +18,9 @@ def _example(example: Example) -> str:
 
 
 def _verdict(row: Row) -> str:
-    sentences = [f"Differs in {row.differing} of {SETS - row.refused} sets" if row.differing else "Yes"]
+    sentences = [
+        f"Differs in {row.differing} of {SETS - row.refused} sets" if row.differing else "Yes"
+    ]
     if row.examples:
         sentences[0] += ": " + "; ".join(map(_example, row.examples))
     return ". ".join([*sentences, row.note] if row.note else sentences)
@@ -30,7 +33,10 @@ class OtherTools(TableDirective):
         header = ["Their call", "Ours", "The same?"]
         return [
             header,
-            *([f"{row.tool} {version_of(row.tool)}: {row.theirs}", row.ours, _verdict(row)] for row in ROWS),
+            *(
+                [f"{row.tool} {version_of(row.tool)}: {row.theirs}", row.ours, _verdict(row)]
+                for row in ROWS
+            ),
         ]
 
 

@@ -6,7 +6,9 @@ from typing import Any
 
 
 def add_sections(_app: Any, name: str, source: list[str]) -> None:
-    """Add a hidden list of the sections that a page of a paper links, which the theme shows beside it."""
+    """Add a hidden list of the sections that a page of a paper links, which the theme shows beside
+    it.
+    """
     page = PurePosixPath(name)
     if page.parent.name != "papers":
         return

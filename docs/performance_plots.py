@@ -9,7 +9,8 @@ MARKERS = "os^"
 
 
 def details(name: str) -> dict[str, Any]:
-    """Return a row's figures, and name its machine above the plot where that is not the one of the most rows."""
+    """Return a row's figures, and name its machine above the plot where that is not the one of the
+    most rows."""
     plt.gcf().suptitle(RECORD.elsewhere(name))
     return RECORD.rows[name]["details"]
 
@@ -46,11 +47,15 @@ def vectors() -> None:
     time.loglog(n, found["bare_product_seconds"], "s-", label="similarities alone")
     last = found["bare_product_seconds"][-1]
     time.loglog(n, [last * (size / n[-1]) ** 2 for size in n], ":", color="0.5", label="slope 2")
-    memory.loglog(n, [peak / 1e6 for peak in found["peak_bytes"]], "o-", label="peak of the process")
+    memory.loglog(
+        n, [peak / 1e6 for peak in found["peak_bytes"]], "o-", label="peak of the process"
+    )
     memory.loglog(n, [size / 1e6 for size in found["file_bytes"]], "s-", label="the vectors")
     label = f"{found['replicated_vectors']:,} vectors"
     time_r.loglog(counts, found["replicates_seconds"], "o-", label=label)
-    memory_r.loglog(counts, [peak / 1e6 for peak in found["replicates_peak_bytes"]], "o-", label=label)
+    memory_r.loglog(
+        counts, [peak / 1e6 for peak in found["replicates_peak_bytes"]], "o-", label=label
+    )
     for ax, x, y in (
         (time, "vectors", "seconds"),
         (memory, "vectors", "MB"),

@@ -18,7 +18,9 @@ class Record:
     def __init__(self, rows: Iterable[Row]) -> None:
         self.rows = {row["name"]: row for row in rows}
         counts = Counter(map(_machine, self.rows.values()))
-        self._letters = {machine: ascii_uppercase[k] for k, (machine, _) in enumerate(counts.most_common())}
+        self._letters = {
+            machine: ascii_uppercase[k] for k, (machine, _) in enumerate(counts.most_common())
+        }
 
     def letter(self, row: Row) -> str:
         """Return the letter of the row's machine."""

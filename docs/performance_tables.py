@@ -12,7 +12,9 @@ from table_directive import TableDirective
 from benchmarks.versus import tasks
 
 
-def _lines(header: list[str], found: Sequence[Row], cells: Callable[[Row], list[str]]) -> list[list[str]]:
+def _lines(
+    header: list[str], found: Sequence[Row], cells: Callable[[Row], list[str]]
+) -> list[list[str]]:
     """Lay rows out, with a column of their machines where one is not that of the most rows."""
     lines = [header, *map(cells, found)]
     if not any(RECORD.elsewhere(row["name"]) for row in found):
@@ -22,7 +24,8 @@ def _lines(header: list[str], found: Sequence[Row], cells: Callable[[Row], list[
 
 
 class Against(TableDirective):
-    """The rows compared with one kind of peer: `another tool`, `NumPy code`, `a physical limit`, `ours`, `nothing`."""
+    """The rows compared with one kind of peer: `another tool`, `NumPy code`, `a physical limit`,
+    `ours`, `nothing`."""
 
     required_arguments = 1
     final_argument_whitespace = True
@@ -34,7 +37,9 @@ class Against(TableDirective):
         header = ["What is done", "Compared with", "fastfair", "The other", "Ratio"]
         alone = all(row["theirs"] is None for row in found)
         keep = [0, 2] if alone else range(len(header))
-        return _lines([header[k] for k in keep], found, lambda row: [self._cells(row)[k] for k in keep])
+        return _lines(
+            [header[k] for k in keep], found, lambda row: [self._cells(row)[k] for k in keep]
+        )
 
     @staticmethod
     def _cells(row: Row) -> list[str]:
@@ -53,7 +58,9 @@ class Times(TableDirective):
 
     def rows(self) -> list[list[str]]:
         found = [RECORD.rows[name] for name in self.arguments[0].split()]
-        return _lines(["What is done", "Time"], found, lambda row: [row["task"], seconds(row["ours"])])
+        return _lines(
+            ["What is done", "Time"], found, lambda row: [row["task"], seconds(row["ours"])]
+        )
 
 
 class Named(TableDirective):
@@ -65,7 +72,11 @@ class Named(TableDirective):
     def rows(self) -> list[list[str]]:
         found = [RECORD.rows[name] for name in self.arguments[0].split()]
         header = ["What is done", "fastfair", "Compared with", "Besides"]
-        return _lines(header, found, lambda row: [row["task"], seconds(row["ours"]), row["peer"], row["remarks"]])
+        return _lines(
+            header,
+            found,
+            lambda row: [row["task"], seconds(row["ours"]), row["peer"], row["remarks"]],
+        )
 
 
 class OwnTable(TableDirective):
@@ -79,7 +90,9 @@ class OwnTable(TableDirective):
             note = self.parse_text_to_nodes(f"Measured on {elsewhere}:") if elsewhere else []
             return note + super().run()
         command = f"`python -m benchmarks.versus --only {self.arguments[0]}`"
-        return self.parse_text_to_nodes(f"These figures have not been recorded yet; {command} measures them.")
+        return self.parse_text_to_nodes(
+            f"These figures have not been recorded yet; {command} measures them."
+        )
 
     def rows(self) -> list[list[str]]:
         name = self.arguments[0]
@@ -100,9 +113,13 @@ class Slower(SphinxDirective):
     def run(self) -> list[nodes.Node]:
         kinds = ("another tool", "NumPy code")
         rivals = [row for row in RECORD.rows.values() if row["against"] in kinds and row["theirs"]]
-        ahead = [f"*{row['peer']}* ({row['task']})" for row in rivals if row["theirs"] < row["ours"]]
+        ahead = [
+            f"*{row['peer']}* ({row['task']})" for row in rivals if row["theirs"] < row["ours"]
+        ]
         text = "; ".join(ahead) if ahead else f"in none of the {len(rivals)} rows above"
-        return self.parse_text_to_nodes(f"Another tool, or NumPy, takes less time than fastfair: {text}.")
+        return self.parse_text_to_nodes(
+            f"Another tool, or NumPy, takes less time than fastfair: {text}."
+        )
 
 
 class Missed(TableDirective):
@@ -114,7 +131,12 @@ class Missed(TableDirective):
 
     @staticmethod
     def _cells(row: Row) -> list[str]:
-        aim = row["target"].replace("ours", "fastfair").replace("theirs", "the other").replace("<=", "≤")
+        aim = (
+            row["target"]
+            .replace("ours", "fastfair")
+            .replace("theirs", "the other")
+            .replace("<=", "≤")
+        )
         measured = seconds(row["ours"])
         if " / " in row["target"]:
             measured = f"{row['ratio']:.3g}"
@@ -134,8 +156,11 @@ class Provenance(SphinxDirective):
             lines = [f"The times are from one machine: {where}."]
         else:
             lines = [
-                f"The times are from {len(machines)} machines. Tables and plots that name none are from machine A. "
-                "Both times of a ratio are from the same machine; times from different machines cannot be compared.",
+                (
+                    f"The times are from {len(machines)} machines. Tables and plots that name none"
+                    " are from machine A. Both times of a ratio are from the same machine; times"
+                    " from different machines cannot be compared."
+                ),
                 "",
                 *(f"- Machine {letter}: {about}" for letter, about in machines.items()),
             ]
@@ -159,7 +184,9 @@ def _all_versions() -> str:
             side = theirs if name.startswith("peer ") else ours
             side.setdefault(name.removeprefix("peer "), []).append(version)
     own = ", ".join(f"{name} {_named(found)}" for name, found in ours.items())
-    others = ", ".join(f"{name} {_named(theirs[name])}" for name in sorted(theirs.keys() - ours.keys()))
+    others = ", ".join(
+        f"{name} {_named(theirs[name])}" for name in sorted(theirs.keys() - ours.keys())
+    )
     return f"fastfair with {own}; the others in environments of their own: {others}."
 
 

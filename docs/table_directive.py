@@ -5,7 +5,8 @@ from sphinx.util.docutils import SphinxDirective
 
 
 class TableDirective(SphinxDirective):
-    """A table of Markdown cells, its header first. `widths`: of columns, in per cent; by default what cells need."""
+    """A table of Markdown cells, its header first. `widths`: of columns, in per cent; by default
+    what cells need."""
 
     widths = ""
 

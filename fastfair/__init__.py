@@ -1,8 +1,9 @@
 """Error rates and fairness of biometric verification systems, with confidence intervals and tests.
 
-Public names stand in `__init__.pyi` and are imported when first used, so that `import fastfair` costs next to nothing.
-Simulators, curves of log-likelihood ratios and thresholds from elsewhere stand in `synthesis`, `calibration` and
-`thresholds`; classes of results and their rows in the folders whose functions return them.
+Public names stand in `__init__.pyi` and are imported when first used, so that `import fastfair`
+costs next to nothing. Simulators, curves of log-likelihood ratios and thresholds from elsewhere
+stand in `synthesis`, `calibration` and `thresholds`; classes of results and their rows in the
+folders whose functions return them.
 """
 
 from __future__ import annotations
@@ -14,11 +15,17 @@ from collections.abc import Callable
 from typing import Any
 
 
-def _lazily(package: str, file: str) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
-    """Return `__getattr__`, `__dir__` and `__all__` of a package whose public names stand in the stub of its file."""
+def _lazily(
+    package: str, file: str
+) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
+    """Return `__getattr__`, `__dir__` and `__all__` of a package whose public names stand in the
+    stub of its file.
+    """
     with open(f"{file}i", encoding="utf-8") as stub:  # noqa: PTH123 - importing pathlib takes longer than all this
         imports = [line.split() for line in stub]
-    homes = {words[3]: words[1] for words in imports if words[:1] == ["from"]}  # ".data.comparisons" of Comparisons
+    homes = {
+        words[3]: words[1] for words in imports if words[:1] == ["from"]
+    }  # ".data.comparisons" of Comparisons
     listed = sorted(homes)
 
     def found(name: str) -> Any:
@@ -37,8 +44,9 @@ def _lazily(package: str, file: str) -> tuple[Callable[[str], Any], Callable[[],
 __getattr__, __dir__, __all__ = _lazily(__name__, __file__)
 
 if not os.path.isdir(os.path.join(__path__[0], "kernels")):  # noqa: PTH112, PTH118 - as above
-    # In a clone, kernels/ stands beside this folder, which hides an installed fastfair from Python started there. Only
-    # kernels are looked for beside it: tests/ and docs/ are no parts of fastfair.
+    # In a clone, kernels/ stands beside this folder, which hides an installed fastfair from Python
+    # started there. Only kernels are looked for beside it: tests/ and docs/ are no parts of
+    # fastfair.
     __path__.append(os.path.dirname(__path__[0]))  # noqa: PTH120
     importlib.import_module("fastfair.kernels")
     __path__.pop()

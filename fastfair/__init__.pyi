@@ -1,4 +1,6 @@
-"""The public names, which `__init__.py` imports from here when they are first used; type checkers read this, too."""
+"""The public names, which `__init__.py` imports from here when they are first used; type checkers
+read this, too.
+"""
 
 from . import calibration as calibration
 from . import datasets as datasets

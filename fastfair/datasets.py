@@ -51,16 +51,27 @@ def voxceleb1_h(
     >>> c = ff.datasets.voxceleb1_h("resnetse34v2")  # doctest: +SKIP
     """
     folder = _bt4vt_data()
-    columns: dict[str, Any] = {"score": "sc", "mated": "lab", "reference": "ref_file", "probe": "com_file"}
+    columns: dict[str, Any] = {
+        "score": "sc",
+        "mated": "lab",
+        "reference": "ref_file",
+        "probe": "com_file",
+    }
     return read_comparisons(
-        folder / f"{system}_H-eval_scores.csv", subject_pattern=r"^([^/]+)/", metadata=folder / "vox1_meta.csv",
-        groups=groups, layout=Layout(format="csv"), **columns,
-    )  # fmt: skip
+        folder / f"{system}_H-eval_scores.csv",
+        subject_pattern=r"^([^/]+)/",
+        metadata=folder / "vox1_meta.csv",
+        groups=groups,
+        layout=Layout(format="csv"),
+        **columns,
+    )
 
 
 def _bt4vt_data() -> Path:
     # The package is found, not imported: importing it would load what we do not need.
     spec = importlib.util.find_spec("bt4vt")
     if spec is None or not spec.submodule_search_locations:
-        raise MissingDependencyError('VoxCeleb1-H comes with the package bt4vt; pip install "fastfair[demo]" brings it')
+        raise MissingDependencyError(
+            'VoxCeleb1-H comes with the package bt4vt; pip install "fastfair[demo]" brings it'
+        )
     return Path(spec.submodule_search_locations[0]) / "data"

@@ -1,4 +1,6 @@
-"""Exceptions and warnings: each message says where the problem is, what was found and what would help."""
+"""Exceptions and warnings: each message says where the problem is, what was found and what would
+help.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,13 @@ from functools import partial
 from typing import Any, NamedTuple
 
 _LONGEST = 1500  # characters of a message, however long what it names
-_ESCAPED = ("Cc", "Cf", "Cs", "Zl", "Zp")  # controls, formats such as bidi overrides, lone surrogates, line ends
+_ESCAPED = (
+    "Cc",
+    "Cf",
+    "Cs",
+    "Zl",
+    "Zp",
+)  # controls, formats such as bidi overrides, lone surrogates, line ends
 _BEGINS, _ENDS = "⟦⟧"  # about arguments in messages
 _JOINERS = "\u200c\u200d"  # which some scripts spell with
 
@@ -34,11 +42,16 @@ def visible(text: str) -> str:
     """
     if text.isprintable():
         return text
-    return "".join(repr(c)[1:-1] if unicodedata.category(c) in _ESCAPED and c not in _JOINERS else c for c in text)
+    return "".join(
+        repr(c)[1:-1] if unicodedata.category(c) in _ESCAPED and c not in _JOINERS else c
+        for c in text
+    )
 
 
 class Argument(NamedTuple):
-    """An argument in a message: its name, a value that is given or proposed for it, and how Python writes both."""
+    """An argument in a message: its name, a value that is given or proposed for it, and how Python
+    writes both.
+    """
 
     name: str
     value: str
@@ -51,7 +64,8 @@ class Argument(NamedTuple):
 
 
 class _Message:
-    """The message of an error or warning, which marks arguments as in ⟦n_groups⟧, ⟦groups=⟧ and ⟦unit="subject"⟧.
+    """The message of an error or warning, which marks arguments as in ⟦n_groups⟧, ⟦groups=⟧ and
+    ⟦unit="subject"⟧.
 
     Python sees them without these brackets, and the command line writes its options instead.
 
@@ -85,7 +99,9 @@ class _Message:
         return "".join(part if isinstance(part, str) else part.marked for part in self.parts)
 
     def in_options(self, options: Mapping[str, str]) -> str:
-        """Return the message with options in place of arguments; options: by the names of arguments."""
+        """Return the message with options in place of arguments; options: by the names of
+        arguments.
+        """
         return visible("".join(map(partial(_in_options, options), self.parts)))
 
 
@@ -97,7 +113,9 @@ def _in_options(options: Mapping[str, str], part: str | Argument) -> str:
 
 
 class FastfairError(_Message, Exception):
-    """Base of every error raised by fastfair; control characters in what a message quotes are shown escaped."""
+    """Base of every error raised by fastfair; control characters in what a message quotes are shown
+    escaped.
+    """
 
     def __init__(self, message: str = "", *more: Any) -> None:
         super().__init__(self._read(message), *more)
@@ -109,7 +127,8 @@ class InputError(FastfairError, ValueError):
     Attributes
     ----------
     row : int or None
-        The row that caused the error, counted from 0 in the order given; None where no single row did.
+        The row that caused the error, counted from 0 in the order given; None where no single row
+        did.
     """
 
     def __init__(self, message: str, row: int | None = None) -> None:
@@ -145,7 +164,9 @@ class MissingDependencyError(FastfairError, ImportError):
 
 
 class FastfairWarning(_Message, UserWarning):
-    """Base of every warning given by fastfair; control characters in what a message quotes are shown escaped."""
+    """Base of every warning given by fastfair; control characters in what a message quotes are
+    shown escaped.
+    """
 
     def __init__(self, message: str = "", *more: Any) -> None:
         super().__init__(self._read(message) if isinstance(message, str) else message, *more)
@@ -168,7 +189,9 @@ class NarrowIntervalsWarning(FastfairWarning):
 
 
 class FairValueOutsideWarning(NarrowIntervalsWarning):
-    """By the method chosen, intervals of a fairness measure exclude the value of a fair system: they are no test."""
+    """By the method chosen, intervals of a fairness measure exclude the value of a fair system:
+    they are no test.
+    """
 
 
 class LookAlikeWarning(FastfairWarning):
@@ -184,7 +207,9 @@ class ContradictingStrataWarning(FastfairWarning):
 
 
 class SharedSubjectsWarning(FastfairWarning):
-    """Data that should be of other people than those judged are of some of the same, or are the same data."""
+    """Data that should be of other people than those judged are of some of the same, or are the
+    same data.
+    """
 
 
 class DependentGroupsWarning(FastfairWarning):

@@ -20,7 +20,8 @@ from fastfair.errors import FastfairError, OutputError
 from fastfair.resampling.units import Unit
 
 _HERE = str(Path(__file__).parents[1])
-# Begins the code of another process, which may find another fastfair, or none, where this one is that of a clone.
+# Begins the code of another process, which may find another fastfair, or none, where this one is
+# that of a clone.
 FIND_THIS_LIBRARY = f"import sys; {_HERE!r} in sys.path or sys.path.insert(0, {_HERE!r})"
 _SHOWN = 1000  # characters of a failed process's last words
 
@@ -48,11 +49,11 @@ def warm_up(n_processes: Natural | None = None, progress: bool | Report = False)
 
     Notes
     -----
-    Kernels are compiled by use: processes make small data and measure them. The first data need what most others need,
-    and are measured before these. Compiled kernels are kept in the folder that the environment variable
-    ``FASTFAIR_CACHE_DIR`` names; by default beside the library, or in ``~/.cache/fastfair`` where that is not
-    writable. An upgrade compiles again what it changes: kernels whose source is another one, and all of them for
-    another version of numba.
+    Kernels are compiled by use: processes make small data and measure them. The first data need
+    what most others need, and are measured before these. Compiled kernels are kept in the folder
+    that the environment variable ``FASTFAIR_CACHE_DIR`` names; by default beside the library, or in
+    ``~/.cache/fastfair`` where that is not writable. An upgrade compiles again what it changes:
+    kernels whose source is another one, and all of them for another version of numba.
 
     Examples
     --------
@@ -67,7 +68,8 @@ def warm_up(n_processes: Natural | None = None, progress: bool | Report = False)
         return 0
     if not CACHE_FOLDER:
         raise OutputError(
-            "no folder to keep compiled kernels in is writable: set FASTFAIR_CACHE_DIR to a folder that is"
+            "no folder to keep compiled kernels in is writable: set FASTFAIR_CACHE_DIR to a folder"
+            " that is"
         )
     folder = Path(CACHE_FOLDER)
     before = _n_kernels(folder)
@@ -90,7 +92,9 @@ def _n_kernels(folder: Path) -> int:
 
 
 def run_jobs() -> None:
-    """Run the jobs that the standard input names, line by line, in a process of its own; tell of each that is done."""
+    """Run the jobs that the standard input names, line by line, in a process of its own; tell of
+    each that is done.
+    """
     for line in sys.stdin:
         run(line.strip())
         print("done", flush=True)
@@ -124,7 +128,8 @@ def _run_all(n_processes: int, report: Report | None) -> None:
     try:
         for process in processes:
             idle.put(process)
-        # The first compiles what most others need as well, which each of them would compile beside it.
+        # The first compiles what most others need as well, which each of them would compile beside
+        # it.
         first, later = pool.submit(share, jobs[0]), [job for job in jobs[1:] if job not in _APART]
         running = {first, *(pool.submit(share, job) for job in jobs[1:] if job in _APART)}
         while running:
@@ -145,7 +150,9 @@ def _run_all(n_processes: int, report: Report | None) -> None:
 
 
 def _scores(*, narrow: bool = True, seed: int = 0) -> Any:
-    """Return comparisons of 24 subjects with two samples each, in three groups of two attributes."""
+    """Return comparisons of 24 subjects with two samples each, in three groups of two
+    attributes.
+    """
     import fastfair as ff
 
     return ff.Comparisons(**_columns(narrow=narrow, seed=seed))
@@ -171,7 +178,9 @@ def _evaluate(*units: Unit, narrow: bool = True) -> None:
     given = [ff.at_fmr(0.05), ff.at_fmr(0.003), ff.at_fnmr(0.1), ff.at_threshold(0.5)]
     points = [*given, ff.at_eer(), ff.at_mean_group_eer()]
     for unit in units:
-        found = ff.evaluate(_scores(narrow=narrow), points, metrics="all", n_resamples=70, unit=unit, rng=0)
+        found = ff.evaluate(
+            _scores(narrow=narrow), points, metrics="all", n_resamples=70, unit=unit, rng=0
+        )
         found.with_intervals(simultaneous=True)
 
 
@@ -247,7 +256,13 @@ def _tests_of_groups() -> None:
 def _plans_and_synthesis() -> None:
     import fastfair as ff
 
-    study: dict[str, Any] = {"n_groups": 2, "n_subjects": 50, "n_attempts": 2, "fnmr": 0.1, "correlation": 0.05}
+    study: dict[str, Any] = {
+        "n_groups": 2,
+        "n_subjects": 50,
+        "n_attempts": 2,
+        "fnmr": 0.1,
+        "correlation": 0.05,
+    }
     ff.plan_margin(**study, method="simulation", n_simulations=20, rng=0)
     ff.plan_fmr(claimed=0.05, fmr=0.01, covariance=1, n_simulations=20, rng=0)
     ff.synthesize(40, 40, fmr=0.1, n_steps=20, rng=0)

@@ -1,7 +1,8 @@
-"""Confidence intervals, simultaneous bands and p-values from bootstrap replicates, for many quantities at once.
+"""Confidence intervals, simultaneous bands and p-values from bootstrap replicates, for many
+quantities at once.
 
-Replicates lie on the last axis. A replicate is NaN where the quantity was not computable, and is then left out. It may
-be infinite, as a ratio to a rate of zero is, and then counts as the largest.
+Replicates lie on the last axis. A replicate is NaN where the quantity was not computable, and is
+then left out. It may be infinite, as a ratio to a rate of zero is, and then counts as the largest.
 """
 
 from __future__ import annotations
@@ -48,7 +49,9 @@ def replicates_of(name: str, values: ArrayLike) -> Floats:
     """Make an array with replicates on its last axis."""
     array = validation.floats(name, values)
     if array.ndim == 0 or array.shape[-1] == 0:
-        raise InputError(f"{name} needs replicates on its last axis, but its shape is {array.shape}")
+        raise InputError(
+            f"{name} needs replicates on its last axis, but its shape is {array.shape}"
+        )
     return array
 
 
@@ -57,8 +60,8 @@ def one_for_each(name: str, values: ArrayLike, replicates: Floats) -> Floats:
     array = validation.floats(name, values)
     if array.shape and array.shape != replicates.shape[:-1]:
         raise InputError(
-            f"{name} needs one value for each quantity, but its shape is {array.shape} and the replicates' "
-            f"{replicates.shape}"
+            f"{name} needs one value for each quantity, but its shape is {array.shape} and the"
+            f" replicates' {replicates.shape}"
         )
     return array
 
@@ -71,8 +74,9 @@ def require_rates(name: str, array: Floats) -> None:
 
 
 Ends = tuple[Floats, Floats]  # the lower and the upper end of intervals
-# From replicates, ascending with NaN last, (..., r), estimates, (...), the share beyond each end, and what else there
-# is, to intervals: a new method for any quantity is one function here, and then known everywhere.
+# From replicates, ascending with NaN last, (..., r), estimates, (...), the share beyond each end,
+# and what else there is, to intervals: a new method for any quantity is one function here, and then
+# known everywhere.
 METHODS_FOR_ANYTHING: dict[str, Callable[..., Ends]] = {}
 METHODS_FOR_SOME: dict[str, Callable[..., Ends]] = {}  # with V-statistics, or for rates
 
@@ -83,11 +87,19 @@ def names_of_methods(known: Callable[[], Iterable[str]]) -> Kind:
     def read(name: str, value: Any) -> str:
         return validation.choice(name, value, known())
 
-    return Kind("the name of a method", "names of methods", lambda value: isinstance(value, str), read, known)
+    return Kind(
+        "the name of a method",
+        "names of methods",
+        lambda value: isinstance(value, str),
+        read,
+        known,
+    )
 
 
 Method = Annotated[str, names_of_methods(lambda: (*METHODS_FOR_ANYTHING, *METHODS_FOR_SOME))]
-MethodOfEvaluations = Annotated[str, names_of_methods(lambda: ("auto", *METHODS_FOR_ANYTHING, "dyadic"))]
+MethodOfEvaluations = Annotated[
+    str, names_of_methods(lambda: ("auto", *METHODS_FOR_ANYTHING, "dyadic"))
+]
 _VERY_LARGE = 2.0**600
 
 
@@ -113,12 +125,13 @@ def confidence_interval(
     confidence_level : float, default 0.95
         In (0, 1).
     method : {"percentile", "basic", "normal", "bca", "recentered", "dyadic", "logit"}
-        "percentile": quantiles of the replicates. "basic": twice the estimate minus these. "normal": the estimate plus
-        and minus normal quantiles of the replicates' standard deviation. "bca": quantiles corrected for bias and for
-        acceleration [1]_. "recentered": quantiles of replicate minus V-statistic, added to the estimate [2]_.
-        "dyadic": for rates, the estimate times and divided by exp(z * standard deviation / estimate). "logit": for
-        rates x, logit(x) plus and minus t * sqrt((d + 1) / d) * standard deviation / (x (1 - x)), with a t quantile of
-        d degrees of freedom and the standard deviation at most min(x, 1 - x).
+        "percentile": quantiles of the replicates. "basic": twice the estimate minus these.
+        "normal": the estimate plus and minus normal quantiles of the replicates' standard
+        deviation. "bca": quantiles corrected for bias and for acceleration [1]_. "recentered":
+        quantiles of replicate minus V-statistic, added to the estimate [2]_. "dyadic": for rates,
+        the estimate times and divided by exp(z * standard deviation / estimate). "logit": for rates
+        x, logit(x) plus and minus t * sqrt((d + 1) / d) * standard deviation / (x (1 - x)), with a
+        t quantile of d degrees of freedom and the standard deviation at most min(x, 1 - x).
     jackknife : (..., u) array_like, optional
         The quantity with each unit left out; needed by "bca".
     v_statistic : (...) array_like, optional
@@ -160,13 +173,19 @@ def confidence_interval(
             raise InputError('⟦method="bca"⟧ needs the jackknife')
         more["jackknife"] = replicates_of("jackknife", jackknife)
         if more["jackknife"].shape[:-1] != values.shape[:-1]:
-            raise InputError(f"jackknife has the shape {more['jackknife'].shape}, but replicates {values.shape}")
+            raise InputError(
+                f"jackknife has the shape {more['jackknife'].shape}, but replicates {values.shape}"
+            )
     if method == "recentered":
         if v_statistic is None:
-            raise InputError('⟦method="recentered"⟧ needs the V-statistic about which the replicates vary')
+            raise InputError(
+                '⟦method="recentered"⟧ needs the V-statistic about which the replicates vary'
+            )
         more["v_statistic"] = one_for_each("v_statistic", v_statistic, values)
     # A method that works in place changes copies: replicates are shared by all methods.
-    return (METHODS_FOR_ANYTHING | METHODS_FOR_SOME)[method](values.copy(), center.copy(), tail, **more)
+    return (METHODS_FOR_ANYTHING | METHODS_FOR_SOME)[method](
+        values.copy(), center.copy(), tail, **more
+    )
 
 
 def _percentile(values: Floats, center: Floats, tail: float, **_: Any) -> Ends:
@@ -193,7 +212,9 @@ def _bca(values: Floats, center: Floats, tail: float, *, jackknife: Floats, **_:
     return _quantile(ordered, tails[0]), _quantile(ordered, tails[1])
 
 
-def _recentered(values: Floats, center: Floats, tail: float, *, v_statistic: Floats, **_: Any) -> Ends:
+def _recentered(
+    values: Floats, center: Floats, tail: float, *, v_statistic: Floats, **_: Any
+) -> Ends:
     low, high = _percentile(values, center, tail)
     with np.errstate(invalid="ignore"):
         shift = center - v_statistic
@@ -209,11 +230,15 @@ def _dyadic(values: Floats, center: Floats, tail: float, **_: Any) -> Ends:
         return center / factor, center * factor
 
 
-def _logit(values: Floats, center: Floats, tail: float, *, degrees_of_freedom: ArrayLike, **_: Any) -> Ends:
+def _logit(
+    values: Floats, center: Floats, tail: float, *, degrees_of_freedom: ArrayLike, **_: Any
+) -> Ends:
     freedom = validation.floats("degrees_of_freedom", degrees_of_freedom)
     if not (freedom > 0).all():
         raise InputError(f"degrees_of_freedom must be above 0, not {freedom[~(freedom > 0)][0]:g}")
-    low, high = (student_line(sign, center, standard_error(values), freedom).limit(tail) for sign in (-1, 1))
+    low, high = (
+        student_line(sign, center, standard_error(values), freedom).limit(tail) for sign in (-1, 1)
+    )
     return low, high
 
 
@@ -270,7 +295,9 @@ def _deviation(values: Floats) -> Floats:
 
 
 def _quantile(ordered: Floats, share: Floats) -> Floats:
-    """Return (...) quantiles of ascending (..., r) replicates, NaN last, between neighbours as NumPy does."""
+    """Return (...) quantiles of ascending (..., r) replicates, NaN last, between neighbours as
+    NumPy does.
+    """
     n = ordered.shape[-1] - np.isnan(ordered).sum(axis=-1)
     share = np.broadcast_to(share, n.shape)
     known = (n > 0) & ~np.isnan(share)
@@ -285,13 +312,17 @@ def _quantile(ordered: Floats, share: Floats) -> Floats:
     return np.where(known, between, np.nan)[()]
 
 
-def _bca_tails(values: Floats, estimate: Floats, jackknife: Floats, tail: float) -> tuple[Floats, Floats]:
+def _bca_tails(
+    values: Floats, estimate: Floats, jackknife: Floats, tail: float
+) -> tuple[Floats, Floats]:
     from scipy.special import ndtr, ndtri
 
     known = ~np.isnan(values)
     n = known.sum(axis=-1)
     with np.errstate(invalid="ignore", divide="ignore"):
-        below = (values < estimate[..., None]).sum(axis=-1) + (values == estimate[..., None]).sum(axis=-1) / 2
+        below = (values < estimate[..., None]).sum(axis=-1) + (values == estimate[..., None]).sum(
+            axis=-1
+        ) / 2
         bias = ndtri(below / n)
         finite = np.isfinite(jackknife)
         mean = finite_mean(jackknife)
@@ -305,12 +336,14 @@ def _bca_tails(values: Floats, estimate: Floats, jackknife: Floats, tail: float)
 
 @checked
 def upper_limit_without_errors(n: float, confidence_level: float) -> float:
-    """Compute the upper end of Clopper and Pearson's two-sided interval for no errors in n independent trials.
+    """Compute the upper end of Clopper and Pearson's two-sided interval for no errors in n
+    independent trials.
 
     Parameters
     ----------
     n : float
-        Number of trials, at least 1; need not be whole, as a number divided by a design effect is not.
+        Number of trials, at least 1; need not be whole, as a number divided by a design effect is
+        not.
     confidence_level : float
         In (0, 1).
 
@@ -335,7 +368,9 @@ def upper_limit_without_errors(n: float, confidence_level: float) -> float:
     return float(clopper_pearson_line(1, 0.0, n).limit((1 - level(confidence_level)) / 2))
 
 
-def difference_interval(first: Floats, second: Floats, correlation: Floats) -> tuple[Floats, Floats]:
+def difference_interval(
+    first: Floats, second: Floats, correlation: Floats
+) -> tuple[Floats, Floats]:
     """Compute intervals of the differences of two estimates.
 
     Parameters
@@ -351,8 +386,8 @@ def difference_interval(first: Floats, second: Floats, correlation: Floats) -> t
 
     References
     ----------
-    Zou and Donner, "Construction of confidence limits about effect measures: A general approach", Statistics in
-    Medicine 27 (2008), equation 10.
+    Zou and Donner, "Construction of confidence limits about effect measures: A general approach",
+    Statistics in Medicine 27 (2008), equation 10.
     """
     down, up = first[0] - first[1], first[2] - first[0]
     other_down, other_up = second[0] - second[1], second[2] - second[0]
@@ -377,8 +412,8 @@ def ratio_interval(first: Floats, second: Floats, correlation: Floats) -> tuple[
 
     References
     ----------
-    Donner and Zou, "Closed-form confidence intervals for functions of the normal mean and standard deviation",
-    Statistical Methods in Medical Research 21 (2012), equation 8.
+    Donner and Zou, "Closed-form confidence intervals for functions of the normal mean and standard
+    deviation", Statistical Methods in Medical Research 21 (2012), equation 8.
     """
     low = _root(first, second, first[0] - first[1], second[2] - second[0], correlation, upper=False)
     high = _root(first, second, first[2] - first[0], second[0] - second[1], correlation, upper=True)
@@ -415,29 +450,45 @@ def correlations_of(sets: Floats) -> Floats:
     """
     known = ~np.isnan(sets).any(axis=0)
     n = np.maximum(known.sum(axis=1), 1)
-    centred = [np.where(known, one - (np.where(known, one, 0).sum(axis=1) / n)[:, None], 0) for one in sets]
+    centred = [
+        np.where(known, one - (np.where(known, one, 0).sum(axis=1) / n)[:, None], 0) for one in sets
+    ]
     squares = [(one**2).sum(axis=1) for one in centred]
     product, scale = (centred[0] * centred[1]).sum(axis=1), np.sqrt(squares[0] * squares[1])
     return np.asarray(np.divide(product, scale, out=np.zeros(len(n)), where=scale > 0).clip(-1, 1))
 
 
 def _root(
-    first: Floats, second: Floats, reach: Floats, other_reach: Floats, correlation: Floats, *, upper: bool
+    first: Floats,
+    second: Floats,
+    reach: Floats,
+    other_reach: Floats,
+    correlation: Floats,
+    *,
+    upper: bool,
 ) -> Floats:
-    """Solve (x - R y)^2 = a^2 + R^2 b^2 - 2 rho R a b for R, with the estimates x, y and their reaches a, b."""
+    """Solve (x - R y)^2 = a^2 + R^2 b^2 - 2 rho R a b for R, with the estimates x, y and their
+    reaches a, b.
+    """
     x, y = first[0], second[0]
-    square, middle, rest = y**2 - other_reach**2, x * y - correlation * reach * other_reach, x**2 - reach**2
+    square, middle, rest = (
+        y**2 - other_reach**2,
+        x * y - correlation * reach * other_reach,
+        x**2 - reach**2,
+    )
     with np.errstate(invalid="ignore", divide="ignore"):
         root = np.sqrt(np.maximum(middle**2 - square * rest, 0))
         if upper:
             return np.asarray(np.where(square > 1e-12 * y**2, (middle + root) / square, np.inf))
-        # The smaller root, written so that nothing cancels; the only positive one where the square is negative.
+        # The smaller root, written so that nothing cancels; the only positive one where the square
+        # is negative.
         return np.asarray(np.maximum(np.where(middle + root > 0, rest / (middle + root), 0.0), 0.0))
 
 
 @checked
 def simultaneous_band(replicates: Array, confidence_level: float = 0.95) -> tuple[Floats, Floats]:
-    """Compute a band that holds whole curves at a confidence level, by widening pointwise percentile intervals.
+    """Compute a band that holds whole curves at a confidence level, by widening pointwise
+    percentile intervals.
 
     Parameters
     ----------
@@ -457,9 +508,9 @@ def simultaneous_band(replicates: Array, confidence_level: float = 0.95) -> tupl
 
     Notes
     -----
-    This is the quantile form of the sup-t band [1]_: the tail share is the same at all points, and is chosen so that
-    the band holds `confidence_level` of the replicate curves. It needs no standard errors, and a band of rates stays
-    within [0, 1].
+    This is the quantile form of the sup-t band [1]_: the tail share is the same at all points, and
+    is chosen so that the band holds `confidence_level` of the replicate curves. It needs no
+    standard errors, and a band of rates stays within [0, 1].
 
     References
     ----------
@@ -480,19 +531,24 @@ def simultaneous_band(replicates: Array, confidence_level: float = 0.95) -> tupl
     curves = replicates_of("replicates", replicates)
     if curves.ndim != 2 or not len(curves):
         raise InputError(
-            f"replicates must have an axis of points and one of replicates, but its shape is {curves.shape}"
+            "replicates must have an axis of points and one of replicates, but its shape is"
+            f" {curves.shape}"
         )
     n = curves.shape[-1]
     missing = np.isnan(curves).any(axis=0).sum()
     if missing:
         raise InputError(
-            f"replicates hold NaN in {missing} of {n} curves: keep those that are known at all points, as in "
-            "replicates[:, ~np.isnan(replicates).any(axis=0)]"
+            f"replicates hold NaN in {missing} of {n} curves: keep those that are known at all"
+            " points, as in replicates[:, ~np.isnan(replicates).any(axis=0)]"
         )
     depth = depths(curves)
     inside = depth >= least_depth(depth, wanted)
-    low, high = np.where(inside, curves, np.inf).min(axis=-1), np.where(inside, curves, -np.inf).max(axis=-1)
-    # At one point the curves kept may all lie on one side; a band is nowhere narrower than the interval there.
+    low, high = (
+        np.where(inside, curves, np.inf).min(axis=-1),
+        np.where(inside, curves, -np.inf).max(axis=-1),
+    )
+    # At one point the curves kept may all lie on one side; a band is nowhere narrower than the
+    # interval there.
     at_points = confidence_interval(curves, curves[..., 0], wanted)
     return np.minimum(low, at_points[0]), np.maximum(high, at_points[1])
 
@@ -504,7 +560,8 @@ def least_depth(depth: NDArray[np.int64], confidence_level: float) -> int:
 
 
 def depths(curves: Floats) -> NDArray[np.int64]:
-    """Count, for every value of each replicate, how many replicates are at most and at least as large; the fewer.
+    """Count, for every value of each replicate, how many replicates are at most and at least as
+    large; the fewer.
 
     Parameters
     ----------
@@ -527,7 +584,8 @@ def depths(curves: Floats) -> NDArray[np.int64]:
 
 @checked
 def bootstrap_pvalue(differences: Array) -> Any:
-    """Compute two-sided p-values of the hypothesis of no difference from bootstrap replicates of a difference.
+    """Compute two-sided p-values of the hypothesis of no difference from bootstrap replicates of a
+    difference.
 
     Parameters
     ----------
@@ -537,9 +595,9 @@ def bootstrap_pvalue(differences: Array) -> Any:
     Returns
     -------
     (...) ndarray
-        2 (1 + k) / (1 + r), at most 1, where k of the r replicates lie on the rarer side of zero (those at zero lie on
-        both); NaN without replicates. Up to 1 / r, the percentile interval excludes zero exactly where the p-value is
-        below 1 - its confidence level.
+        2 (1 + k) / (1 + r), at most 1, where k of the r replicates lie on the rarer side of zero
+        (those at zero lie on both); NaN without replicates. Up to 1 / r, the percentile interval
+        excludes zero exactly where the p-value is below 1 - its confidence level.
 
     Examples
     --------
@@ -576,6 +634,10 @@ def holm(pvalues: Array) -> Floats:
     given = validation.floats("pvalues", validation.column("pvalues", pvalues))
     require_rates("pvalues", given)
     adjusted = np.full(given.shape, np.nan)
-    order = np.argsort(given, kind="stable")[: np.count_nonzero(~np.isnan(given))]  # NaN are sorted to the end
-    adjusted[order] = np.maximum.accumulate(np.minimum(1.0, np.arange(order.size, 0, -1) * given[order]))
+    order = np.argsort(given, kind="stable")[
+        : np.count_nonzero(~np.isnan(given))
+    ]  # NaN are sorted to the end
+    adjusted[order] = np.maximum.accumulate(
+        np.minimum(1.0, np.arange(order.size, 0, -1) * given[order])
+    )
     return adjusted

@@ -1,10 +1,10 @@
 """`discard_curve`: what becomes of an error rate when comparisons of low quality are discarded.
 
-The area under the error rate over the share discarded: after discarding the comparisons of less than the j-th level of
-quality, a share s_j, the rate is r_j; it is the rate at all shares from s_j to s_(j+1) exclusive. The area up to a
-share F is sum_j r_j d_j, with d_j the part of [0, F] between these. It is a smooth function of the numbers of
-comparisons and of errors of each level, so its standard error follows from what each comparison adds, summed over
-subjects and pairs of them.
+The area under the error rate over the share discarded: after discarding the comparisons of less
+than the j-th level of quality, a share s_j, the rate is r_j; it is the rate at all shares from s_j
+to s_(j+1) exclusive. The area up to a share F is sum_j r_j d_j, with d_j the part of [0, F] between
+these. It is a smooth function of the numbers of comparisons and of errors of each level, so its
+standard error follows from what each comparison adds, summed over subjects and pairs of them.
 """
 
 from __future__ import annotations
@@ -39,7 +39,14 @@ from fastfair.resampling.pair_source import SortedComparisons
 from fastfair.resampling.units import Units
 from fastfair.results.result import Result
 from fastfair.uncertainty.notes import Code, Note, joined
-from fastfair.uncertainty.quantities import Estimate, Quantity, ends_of, in_words, of_group, warn_of_narrow
+from fastfair.uncertainty.quantities import (
+    Estimate,
+    Quantity,
+    ends_of,
+    in_words,
+    of_group,
+    warn_of_narrow,
+)
 from fastfair.uncertainty.rate_limits import RateEvidence
 
 if TYPE_CHECKING:
@@ -50,18 +57,27 @@ if TYPE_CHECKING:
 def quality_of(
     comparisons: Comparisons, given: ArrayLike | Sequence[ArrayLike] | None
 ) -> tuple[Comparisons, list[Floats]]:
-    """Check the (n,) quality of comparisons, or of references and of probes, in the order in which they were given.
+    """Check the (n,) quality of comparisons, or of references and of probes, in the order in which
+    they were given.
 
-    By default it is that which was read with them. Returned are the comparisons that have a quality, too.
+    By default it is that which was read with them. Returned are the comparisons that have a
+    quality, too.
     """
     if comparisons.subjects is None:
-        raise InputError("the comparisons have no subjects, and intervals need subject ids: give reference and probe")
+        raise InputError(
+            "the comparisons have no subjects, and intervals need subject ids: give reference and"
+            " probe"
+        )
     columns: Any = comparisons.quality if given is None else given
     if columns is None:
-        raise InputError("there is no quality: give ⟦quality=⟧, or read it with read_comparisons(quality=...)")
+        raise InputError(
+            "there is no quality: give ⟦quality=⟧, or read it with read_comparisons(quality=...)"
+        )
     sides = columns if isinstance(columns, tuple) else (columns,)
     if len(sides) > 2:
-        raise InputError(f"quality must be one column, or a pair for references and probes, not {len(sides)}")
+        raise InputError(
+            f"quality must be one column, or a pair for references and probes, not {len(sides)}"
+        )
     sides_of = comparisons.mated, comparisons.nonmated
     used = np.concatenate([side.rows for side in sides_of if side.rows is not None])
     failed = comparisons.failed
@@ -71,13 +87,16 @@ def quality_of(
         called = "quality" if len(sides) == 1 else f"quality of the {name}"
         array = validation.numbers_of(called, checks.with_nan(values))
         if given is not None and array.shape != (n,):
-            raise InputError(f"{called} must have one value for each of the {n:,} comparisons, not {array.shape}")
+            raise InputError(
+                f"{called} must have one value for each of the {n:,} comparisons, not {array.shape}"
+            )
         wrong = np.sort(used[np.isinf(array[used]) if excludes else ~np.isfinite(array[used])])
         if wrong.size:
             way = ': ⟦failures="exclude"⟧ leaves comparisons without a quality out'
             raise InputError(
-                f"{called} is {array[wrong[0]]:g} in row {wrong[0]} (counted from 0), of {wrong.size} that are missing "
-                f"or not finite{way if np.isnan(array[wrong]).all() and failed is None else ''}"
+                f"{called} is {array[wrong[0]]:g} in row {wrong[0]} (counted from 0), of"
+                f" {wrong.size} that are missing or not"
+                f" finite{way if np.isnan(array[wrong]).all() and failed is None else ''}"
             )
         found.append(array)
     return (_with_quality(comparisons, found) if excludes else comparisons), found
@@ -105,22 +124,29 @@ def _with_quality(comparisons: Comparisons, quality: list[Floats]) -> Comparison
 
 
 def cuts_of(quality: Floats, fractions: Floats) -> Floats:
-    """Return for each of (f,) shares the largest quality that at most so large a share of the (n,) values is below."""
+    """Return for each of (f,) shares the largest quality that at most so large a share of the (n,)
+    values is below.
+    """
     ordered = np.sort(quality)
     levels = np.unique(ordered)
-    below = np.searchsorted(ordered, levels) / ordered.size  # the share below each level, ascending from 0
+    below = (
+        np.searchsorted(ordered, levels) / ordered.size
+    )  # the share below each level, ascending from 0
     return np.asarray(levels[np.searchsorted(below, fractions, side="right") - 1])
 
 
 Flags = NDArray[np.bool_]
 
 
-def area_of(quality: Floats, wrong: Flags, inside: Flags, limit: float) -> tuple[float, Floats, float]:
-    """Compute an area up to the share `limit`, what each comparison adds to it, and what one more error adds at most.
+def area_of(
+    quality: Floats, wrong: Flags, inside: Flags, limit: float
+) -> tuple[float, Floats, float]:
+    """Compute an area up to the share `limit`, what each comparison adds to it, and what one more
+    error adds at most.
 
-    Given are the (n,) qualities of mated, or non-mated, comparisons, which of them are errors, and which are inside the
-    group that the area is of. The area is NaN where nothing of the group is left at some share; what comparisons add
-    sums to 0.
+    Given are the (n,) qualities of mated, or non-mated, comparisons, which of them are errors, and
+    which are inside the group that the area is of. The area is NaN where nothing of the group is
+    left at some share; what comparisons add sums to 0.
     """
     levels, level = np.unique(quality, return_inverse=True)
     n, size = quality.size, levels.size
@@ -145,25 +171,33 @@ def area_of(quality: Floats, wrong: Flags, inside: Flags, limit: float) -> tuple
     return float(rate @ width), added, float(to_errors[last])
 
 
-def interval_of_few(area: float, error: float, most: float, confidence_level: float) -> tuple[float, float]:
+def interval_of_few(
+    area: float, error: float, most: float, confidence_level: float
+) -> tuple[float, float]:
     """Compute the interval of a sum of errors that weigh differently, of which there may be few.
 
-    An area may come from a single error of a sample that is discarded early, and be as good as 0. Its upper limit
-    allows for one error more that weighs as much as any (`most`).
+    An area may come from a single error of a sample that is discarded early, and be as good as 0.
+    Its upper limit allows for one error more that weighs as much as any (`most`).
 
-    Fay and Feuer, "Confidence intervals for directly standardized rates: a method based on the gamma distribution",
-    Statistics in Medicine 16 (1997).
+    Fay and Feuer, "Confidence intervals for directly standardized rates: a method based on the
+    gamma distribution", Statistics in Medicine 16 (1997).
     """
     tail = (1 - confidence_level) / 2
-    low = float(gammaincinv((area / error) ** 2, tail)) * error**2 / area if area > 0 and error > 0 else 0.0
+    low = (
+        float(gammaincinv((area / error) ** 2, tail)) * error**2 / area
+        if area > 0 and error > 0
+        else 0.0
+    )
     mean, variance = area + most, error**2 + most**2
     return low, float(gammaincinv(mean**2 / variance, 1 - tail)) * variance / mean
 
 
 def standard_error(kept: SortedComparisons, added: Floats) -> float:
-    """Compute the standard error of a sum over (n,) comparisons that share subjects, of what each adds minus its mean.
+    """Compute the standard error of a sum over (n,) comparisons that share subjects, of what each
+    adds minus its mean.
 
-    By sums over subjects for mated comparisons, and dyadic-robust for others, as replicates have it: `kernels.dyadic`.
+    By sums over subjects for mated comparisons, and dyadic-robust for others, as replicates have
+    it: `kernels.dyadic`.
     """
     from fastfair.kernels import dyadic as kernels
 
@@ -174,7 +208,9 @@ def standard_error(kept: SortedComparisons, added: Floats) -> float:
     sums = np.bincount(where, weights=added, minlength=pairs.size).astype(np.float64)
     found = np.empty((1, 3))
     end = np.array([pairs.size])
-    kernels.variances(first, second, repeats.astype(np.int32), end, sums, units.stratum, units.stratum_size, found)
+    kernels.variances(
+        first, second, repeats.astype(np.int32), end, sums, units.stratum, units.stratum_size, found
+    )
     return math.sqrt(max(0.0, float(min(found[0, kernels.ROBUST], found[0, kernels.PRODUCT]))))
 
 
@@ -183,7 +219,8 @@ _Shown = Literal["rate", "discarded"]
 
 @dataclass(frozen=True, kw_only=True)
 class DiscardedRate(Estimate):
-    """An error rate of the comparisons left after low quality is discarded: an `Estimate`, and what is discarded.
+    """An error rate of the comparisons left after low quality is discarded: an `Estimate`, and what
+    is discarded.
 
     Attributes
     ----------
@@ -192,8 +229,8 @@ class DiscardedRate(Estimate):
     cut : float
         The quality below which comparisons are discarded, in all groups alike.
     discarded, discarded_low, discarded_high : float
-        The share of the group's own comparisons that is discarded, with its interval. That of all is at most
-        `fraction`.
+        The share of the group's own comparisons that is discarded, with its interval. That of all
+        is at most `fraction`.
     """
 
     fraction: float
@@ -205,13 +242,14 @@ class DiscardedRate(Estimate):
 
 @dataclass(frozen=True, kw_only=True)
 class DiscardArea(Estimate):
-    """The partial area under an error rate over the share discarded: an `Estimate`, and its standard error.
+    """The partial area under an error rate over the share discarded: an `Estimate`, and its
+    standard error.
 
     Attributes
     ----------
     estimate : float
-        The area under the rate from no comparisons discarded to the largest share. Divided by this share it is the mean
-        rate.
+        The area under the rate from no comparisons discarded to the largest share. Divided by this
+        share it is the mean rate.
     standard_error : float
         Its standard error; 0 without errors.
     """
@@ -293,21 +331,33 @@ class DiscardCurve(Result):
         rate, rows, of_all = self.rate.upper(), self.of(), self.area()
         first, last = rows[0], rows[-1]
         text = [
-            f"{rate} at {self.at}: the threshold, {typed(self.threshold)}, stays the same while comparisons of low "
-            "quality are discarded.",
-            f"With {per_cent(first.discarded)} of the comparisons discarded it is {_written(first)}; with "
-            f"{per_cent(last.discarded)} discarded (quality below {last.cut:g}) it is {_written(last)}.",
-            f"The partial area under the curve, up to {per_cent(last.fraction)}, is {of_all.estimate:.3g}"
-            + (f" [{of_all.low:.3g}, {of_all.high:.3g}]." if of_all.has_interval else f": {of_all.note}."),
+            (
+                f"{rate} at {self.at}: the threshold, {typed(self.threshold)}, stays the same while"
+                " comparisons of low quality are discarded."
+            ),
+            (
+                f"With {per_cent(first.discarded)} of the comparisons discarded it is"
+                f" {_written(first)}; with {per_cent(last.discarded)} discarded (quality below"
+                f" {last.cut:g}) it is {_written(last)}."
+            ),
+            f"The partial area under the curve, up to {per_cent(last.fraction)}, is"
+            f" {of_all.estimate:.3g}"
+            + (
+                f" [{of_all.low:.3g}, {of_all.high:.3g}]."
+                if of_all.has_interval
+                else f": {of_all.note}."
+            ),
         ]
         ends = [self.of(group)[-1] for group in self.groups]
-        known = sorted((row for row in ends if not math.isnan(row.discarded)), key=lambda row: row.discarded)
+        known = sorted(
+            (row for row in ends if not math.isnan(row.discarded)), key=lambda row: row.discarded
+        )
         if len(known) > 1:
             text.append(
                 f"The cut at {last.cut:g} discards "
                 + " and ".join(
-                    f"{rate_with_interval(row.discarded, row.discarded_low, row.discarded_high)} of the comparisons of "
-                    f"{row.group}"
+                    f"{rate_with_interval(row.discarded, row.discarded_low, row.discarded_high)} of"
+                    f" the comparisons of {row.group}"
                     for row in (known[-1], known[0])
                 )
                 + (", the most and the least." if len(known) > 2 else ".")
@@ -319,7 +369,8 @@ class DiscardCurve(Result):
 
     @checked
     def plot(self, ax: Axes | None = None, *, show: _Shown = "rate") -> Axes:
-        """Draw the rate, or the share of each group's own comparisons discarded, over the share discarded of all.
+        """Draw the rate, or the share of each group's own comparisons discarded, over the share
+        discarded of all.
 
         Parameters
         ----------
@@ -332,10 +383,16 @@ class DiscardCurve(Result):
         -------
         matplotlib Axes
         """
-        names = ("estimate", "low", "high") if show == "rate" else ("discarded", "discarded_low", "discarded_high")
+        names = (
+            ("estimate", "low", "high")
+            if show == "rate"
+            else ("discarded", "discarded_low", "discarded_high")
+        )
         curves = {
-            group or "all": [np.array([getattr(row, name) for row in self.of(group)]) for name in names]
-            for group in (self.groups or (None,))
+            group or "all": [
+                np.array([getattr(row, name) for row in self.of(group)]) for name in names
+            ]
+            for group in self.groups or (None,)
         }
         kind = "mated comparisons" if self.rate == "fnmr" else "non-mated comparisons"
         called = METRICS[self.rate].long_title if show == "rate" else "Share of the group discarded"
@@ -364,26 +421,31 @@ def discard_curve(
     fractions: ArrayLike = _FRACTIONS,
     confidence_level: float = 0.95,
 ) -> DiscardCurve:
-    """Compute an error rate after discarding growing shares of the comparisons, those of the lowest quality.
+    """Compute an error rate after discarding growing shares of the comparisons, those of the lowest
+    quality.
 
-    This is the error-versus-discard characteristic of ISO/IEC 29794-1: the better a measure of quality, the faster the
-    FNMR falls. It also tells whether the same cut on quality discards more comparisons of some groups than of others.
+    This is the error-versus-discard characteristic of ISO/IEC 29794-1: the better a measure of
+    quality, the faster the FNMR falls. It also tells whether the same cut on quality discards more
+    comparisons of some groups than of others.
 
     Parameters
     ----------
     comparisons : Comparisons
         With subjects; with or without groups.
     at : OperatingPoint
-        The operating point. Its threshold is found from all comparisons, before any is discarded, and stays.
+        The operating point. Its threshold is found from all comparisons, before any is discarded,
+        and stays.
     quality : (n,) array_like or pair of (n,) array_like, optional
-        The quality of each comparison, high where samples are good; or, in a tuple, that of the references and of the
-        probes, of which the lower one counts. In the order in which the comparisons were given. By default that which
-        `read_comparisons` read with them. Where failed comparisons are left out
-        (``Policies(failures="exclude")``), so are those of samples without a quality, which are NaN.
+        The quality of each comparison, high where samples are good; or, in a tuple, that of the
+        references and of the probes, of which the lower one counts. In the order in which the
+        comparisons were given. By default that which `read_comparisons` read with them. Where
+        failed comparisons are left out (``Policies(failures="exclude")``), so are those of samples
+        without a quality, which are NaN.
     rate : {"fnmr", "fmr"}
         The error rate.
     fractions : (f,) array_like, default 0, 0.05, ..., 0.5
-        Shares of the mated comparisons (for the FMR: the non-mated ones) to discard, ascending, in [0, 1).
+        Shares of the mated comparisons (for the FMR: the non-mated ones) to discard, ascending, in
+        [0, 1).
     confidence_level : float, default 0.95
         Confidence level of the intervals, in (0, 1).
 
@@ -394,8 +456,8 @@ def discard_curve(
     Raises
     ------
     InputError
-        For comparisons without subjects, quality that is missing where this is refused, infinite or of another length,
-        and shares outside [0, 1) or not ascending.
+        For comparisons without subjects, quality that is missing where this is refused, infinite or
+        of another length, and shares outside [0, 1) or not ascending.
 
     Warns
     -----
@@ -406,18 +468,21 @@ def discard_curve(
 
     Notes
     -----
-    Comparisons of the same quality are kept or discarded together, so the curve does not depend on their order, and no
-    more than the share asked for is discarded; `DiscardedRate.discarded` is the share that is. Intervals are those of
-    `evaluate` without replicates, for the threshold and the cuts as they are: the error rate of all comparisons of such
-    people that are of at least so good a quality. Shares of groups are rates of the event that quality is below the
-    cut, with the same kind of interval. The partial area is that of the step curve through all levels of quality, not
-    only `fractions`. Its standard error comes from what each comparison adds to it, summed over subjects; where errors
-    are few its interval is that of Fay and Feuer for sums of errors that weigh differently.
+    Comparisons of the same quality are kept or discarded together, so the curve does not depend on
+    their order, and no more than the share asked for is discarded; `DiscardedRate.discarded` is the
+    share that is. Intervals are those of `evaluate` without replicates, for the threshold and the
+    cuts as they are: the error rate of all comparisons of such people that are of at least so good
+    a quality. Shares of groups are rates of the event that quality is below the cut, with the same
+    kind of interval. The partial area is that of the step curve through all levels of quality, not
+    only `fractions`. Its standard error comes from what each comparison adds to it, summed over
+    subjects; where errors are few its interval is that of Fay and Feuer for sums of errors that
+    weigh differently.
 
     References
     ----------
-    ISO/IEC 29794-1, "Biometric sample quality: Framework". Grother and Tabassi, "Performance of biometric quality
-    measures", IEEE Transactions on Pattern Analysis and Machine Intelligence 29 (2007).
+    ISO/IEC 29794-1, "Biometric sample quality: Framework". Grother and Tabassi, "Performance of
+    biometric quality measures", IEEE Transactions on Pattern Analysis and Machine Intelligence 29
+    (2007).
 
     Examples
     --------
@@ -431,9 +496,15 @@ def discard_curve(
     shares, level = _shares_of(fractions), intervals.level(confidence_level)
     comparisons, of_sides = quality_of(comparisons, quality)
     key, mated = threshold_key(comparisons, at), rate == "fnmr"
-    threshold, side = comparisons.to_threshold(key), comparisons.mated if mated else comparisons.nonmated
+    threshold, side = (
+        comparisons.to_threshold(key),
+        comparisons.mated if mated else comparisons.nonmated,
+    )
     # Of the two samples the lower quality counts.
-    of_both = [np.minimum.reduce([q[one.rows] for q in of_sides]) for one in (comparisons.mated, comparisons.nonmated)]
+    of_both = [
+        np.minimum.reduce([q[one.rows] for q in of_sides])
+        for one in (comparisons.mated, comparisons.nonmated)
+    ]
     measured = of_both[0 if mated else 1]
     cuts = cuts_of(measured, shares)
     evaluations = []
@@ -442,9 +513,13 @@ def discard_curve(
         left = subset(comparisons, *((kept, None) if mated else (None, kept)))
         evaluations.append(evaluate_at_thresholds(left, [threshold], level) if kept.size else None)
     # With its quality as score, a comparison below the cut is rejected.
-    below = evaluate_at_thresholds(with_ratios(comparisons, *of_both), np.unique(cuts).tolist(), level)
+    below = evaluate_at_thresholds(
+        with_ratios(comparisons, *of_both), np.unique(cuts).tolist(), level
+    )
     wrong, limit = (side.keys < key) if mated else (side.keys >= key), float(shares[-1])
-    kept_side = SortedComparisons(comparisons, mated, Units.of_comparisons(comparisons, "subject"), None)
+    kept_side = SortedComparisons(
+        comparisons, mated, Units.of_comparisons(comparisons, "subject"), None
+    )
     rates, areas = [], []
     for code, group in enumerate((None, *comparisons.groups), -1):
         quantities = [
@@ -453,7 +528,11 @@ def discard_curve(
         ]
         for fraction, cut, quantity in zip(shares.tolist(), cuts.tolist(), quantities, strict=True):
             share = float(np.mean(measured < cut))
-            discarded = _discarded_share(below, rate, group, cut) if group is not None and share else (share,) * 3
+            discarded = (
+                _discarded_share(below, rate, group, cut)
+                if group is not None and share
+                else (share,) * 3
+            )
             rates.append(_row(group, fraction, cut, quantity, discarded))
         inside = np.ones(measured.size, np.bool_)
         if group is not None:
@@ -500,7 +579,9 @@ def _discarded_share(below: Evaluation, rate: str, group: str, cut: float) -> tu
     """Return the share of a group's comparisons that is below a cut, with its interval."""
     found = below.quantity(rate, group, at_threshold(cut))
     low, high = ends_of(found)
-    return (found.estimate, low, high) if rate == "fnmr" else (1 - found.estimate, 1 - high, 1 - low)
+    return (
+        (found.estimate, low, high) if rate == "fnmr" else (1 - found.estimate, 1 - high, 1 - low)
+    )
 
 
 def _area(
@@ -511,33 +592,59 @@ def _area(
     evaluations: Sequence[Evaluation | None],
     level: float,
 ) -> DiscardArea:
-    """Return the row of an area, given with its standard error and what one more error adds to it at most."""
+    """Return the row of an area, given with its standard error and what one more error adds to it
+    at most.
+    """
     (area, error, most), last = found, quantities[-1]
     if math.isnan(area) or last is None:
         nothing = Note(Code.NONE_LEFT_AT_SHARE)
-        return DiscardArea(group=group, estimate=math.nan, standard_error=math.nan, notes=(nothing,))
+        return DiscardArea(
+            group=group, estimate=math.nan, standard_error=math.nan, notes=(nothing,)
+        )
     mean = area / limit
     if mean in (0, 1):
-        # The rate is 0 at all shares, so it is at most what it may be where fewest comparisons are left.
+        # The rate is 0 at all shares, so it is at most what it may be where fewest comparisons are
+        # left.
         low, high = (end * limit for end in ends_of(last))
-        return DiscardArea(group=group, estimate=area, low=low, high=high, standard_error=0.0, notes=last.notes)
+        return DiscardArea(
+            group=group, estimate=area, low=low, high=high, standard_error=0.0, notes=last.notes
+        )
     if not error > 0:
-        return DiscardArea(group=group, estimate=area, standard_error=0.0, notes=(Note(Code.CONSTANT_AREA),))
-    both = [(one, q) for one, q in zip(evaluations, quantities, strict=True) if one is not None and q is not None]
+        return DiscardArea(
+            group=group, estimate=area, standard_error=0.0, notes=(Note(Code.CONSTANT_AREA),)
+        )
+    both = [
+        (one, q)
+        for one, q in zip(evaluations, quantities, strict=True)
+        if one is not None and q is not None
+    ]
     notes = joined(*(q.notes for _, q in both if any(note.is_narrow for note in q.notes)))
-    freedom = min(float(one.maker.sizes.degrees_of_freedom[one.quantities.index(q)]) for one, q in both)
+    freedom = min(
+        float(one.maker.sizes.degrees_of_freedom[one.quantities.index(q)]) for one, q in both
+    )
     ends = RateEvidence(mean, error / limit, freedom).interval(level)
     of_few = interval_of_few(area, error, most, level)
-    low, high = min(float(ends[0]) * limit, of_few[0]), min(max(float(ends[1]) * limit, of_few[1]), limit)
-    return DiscardArea(group=group, estimate=area, low=low, high=high, standard_error=error, notes=notes)
+    low, high = (
+        min(float(ends[0]) * limit, of_few[0]),
+        min(max(float(ends[1]) * limit, of_few[1]), limit),
+    )
+    return DiscardArea(
+        group=group, estimate=area, low=low, high=high, standard_error=error, notes=notes
+    )
 
 
 def _row(
     group: str | None, fraction: float, cut: float, found: Quantity | None, share: tuple[float, ...]
 ) -> DiscardedRate:
     names = ("discarded", "discarded_low", "discarded_high")
-    more: dict[str, Any] = {"fraction": fraction, "cut": cut, **dict(zip(names, share, strict=True))}
+    more: dict[str, Any] = {
+        "fraction": fraction,
+        "cut": cut,
+        **dict(zip(names, share, strict=True)),
+    }
     if found is None or not found.n_comparisons:
         none: dict[str, Any] = dict.fromkeys(("n_comparisons", "n_errors", "n_subjects"), 0)
-        return DiscardedRate(group=group, estimate=math.nan, notes=(Note(Code.NONE_LEFT),), **none, **more)
+        return DiscardedRate(
+            group=group, estimate=math.nan, notes=(Note(Code.NONE_LEFT),), **none, **more
+        )
     return DiscardedRate._of(found, **more)

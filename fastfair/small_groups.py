@@ -1,4 +1,5 @@
-"""`shrunken_rates`: error rates of groups that borrow from the other groups, with intervals, beside the raw ones.
+"""`shrunken_rates`: error rates of groups that borrow from the other groups, with intervals, beside
+the raw ones.
 
 The law of groups' true rates is learned from all of them: a hierarchical beta-binomial.
 """
@@ -28,7 +29,9 @@ if TYPE_CHECKING:
 
 _N_MEANS, _N_SHARES = 49, 24
 _NEGLIGIBLE = 1e-5  # of the posterior probability
-_FARTHEST = 4.0  # the mean of the groups' law lies within so many times below and above the groups' rates
+_FARTHEST = (
+    4.0  # the mean of the groups' law lies within so many times below and above the groups' rates
+)
 _STEPS = 40  # of a bisection
 
 
@@ -54,16 +57,25 @@ class GroupLaws:
         return float(self.weight @ np.sqrt(self.mean * (1 - self.mean) / (self.size + 1)))
 
     def rates(self, errors: Floats, n: Floats) -> Floats:
-        """Return the (groups,) posterior means of the rates of groups with so many errors among n comparisons."""
-        return np.asarray(((errors[:, None] + self.mean * self.size) / (n[:, None] + self.size)) @ self.weight)
+        """Return the (groups,) posterior means of the rates of groups with so many errors among n
+        comparisons.
+        """
+        return np.asarray(
+            ((errors[:, None] + self.mean * self.size) / (n[:, None] + self.size)) @ self.weight
+        )
 
     def shares(self, n: Floats) -> Floats:
-        """Return what share of each (groups,) rate comes from the other groups, on average over the posterior."""
+        """Return what share of each (groups,) rate comes from the other groups, on average over the
+        posterior.
+        """
         return np.asarray((self.size / (n[:, None] + self.size)) @ self.weight)
 
     def quantiles(self, errors: Floats, n: Floats, share: float) -> Floats:
         """Return the (groups,) quantiles of the groups' true rates, by bisection."""
-        a, b = (errors[:, None] + self.mean * self.size), (n - errors)[:, None] + (1 - self.mean) * self.size
+        a, b = (
+            (errors[:, None] + self.mean * self.size),
+            (n - errors)[:, None] + (1 - self.mean) * self.size,
+        )
         low, high = np.zeros(n.size), np.ones(n.size)
         for _ in range(_STEPS):
             # By geometric means, as rates may be powers of ten apart; the first step leaves 0.
@@ -74,23 +86,29 @@ class GroupLaws:
 
 
 def learn(errors: Floats, n: Floats) -> GroupLaws:
-    """Weigh the laws from which the groups' true rates may come by how well they explain all groups' errors.
+    """Weigh the laws from which the groups' true rates may come by how well they explain all
+    groups' errors.
 
-    Given are the (groups,) numbers of independent comparisons that tell as much as each group's, and of errors among
-    them, which need not be whole. At least one group has errors, and one has comparisons without.
+    Given are the (groups,) numbers of independent comparisons that tell as much as each group's,
+    and of errors among them, which need not be whole. At least one group has errors, and one has
+    comparisons without.
 
-    A priori the mean's log odds are uniform, from a quarter of the least to four times the largest of the groups'
-    (x + 1/2) / (n + 1), and so is the share M / (M + n0) that a group of n0 comparisons takes from the others, with
-    the harmonic mean n0 of the groups' n: the uniform shrinkage prior [1].
+    A priori the mean's log odds are uniform, from a quarter of the least to four times the largest
+    of the groups' (x + 1/2) / (n + 1), and so is the share M / (M + n0) that a group of n0
+    comparisons takes from the others, with the harmonic mean n0 of the groups' n: the uniform
+    shrinkage prior [1].
 
-    [1] Daniels, "A prior for the variance in hierarchical models", Canadian Journal of Statistics 27 (1999).
+    [1] Daniels, "A prior for the variance in hierarchical models", Canadian Journal of Statistics
+    27 (1999).
     """
     about = (errors + 0.5) / (n + 1)
     ends = logit(about.min()) - np.log(_FARTHEST), logit(about.max()) + np.log(_FARTHEST)
     mean = expit(np.linspace(*ends, _N_MEANS))
     root = (np.arange(_N_SHARES) + 0.5) / _N_SHARES  # so that small shares lie close together
     size = root**2 / (1 - root**2) * n.size / (1 / n).sum()
-    mean, size, root = (grid.ravel() for grid in np.broadcast_arrays(mean, size[:, None], root[:, None]))
+    mean, size, root = (
+        grid.ravel() for grid in np.broadcast_arrays(mean, size[:, None], root[:, None])
+    )
     a, b = mean * size, (1 - mean) * size
     explained = np.log(root)  # the prior
     for x, comparisons in zip(errors, n, strict=True):
@@ -127,7 +145,8 @@ class ShrunkenRates(Result):
     borrowed : (g,) ndarray
         The share of the shrunken rate that comes from the other groups, in [0, 1].
     between : float
-        Standard deviation of the groups' true rates, as far as the data tell: 0 where groups are alike.
+        Standard deviation of the groups' true rates, as far as the data tell: 0 where groups are
+        alike.
     confidence_level : float
         The level of the intervals.
     """
@@ -151,23 +170,35 @@ class ShrunkenRates(Result):
     _title = "Rates of groups that borrow from the others"
     _printed = "group n_comparisons n_errors raw shrunken borrowed"
     _estimate = "shrunken"
-    _per_group = "n_comparisons n_errors n_effective raw raw_low raw_high shrunken low high borrowed"
+    _per_group = (
+        "n_comparisons n_errors n_effective raw raw_low raw_high shrunken low high borrowed"
+    )
 
     def _sentences(self) -> list[str]:
         """Return the sentences of the summary."""
         rate, most = self.rate.upper(), int(self.borrowed.argmax())
         low, high = int(self.shrunken.argmin()), int(self.shrunken.argmax())
         return [
-            f"Shrunken {rate}s of {len(self.groups)} groups at {self.at}: groups with less data are shrunk more. They "
-            "do not replace the raw rates.",
-            f"They range from {per_cent(self.shrunken[low])} ({self.groups[low]}) to {per_cent(self.shrunken[high])} "
-            f"({self.groups[high]}); the raw ones from {per_cent(self.raw.min())} to {per_cent(self.raw.max())}.",
-            f"{self.groups[most]} borrows most: {100 * self.borrowed[most]:.0f} % of its shrunken rate, "
-            f"{per_cent(self.shrunken[most])} [{per_cent(self.low[most])}, {per_cent(self.high[most])}], comes from "
-            f"the other groups; its own is {per_cent(self.raw[most])} [{per_cent(self.raw_low[most])}, "
-            f"{per_cent(self.raw_high[most])}].",
-            f"The intervals hold {100 * self.confidence_level:g} % of the groups' true rates, on average over groups; "
-            "that of a group unlike all others misses more often.",
+            (
+                f"Shrunken {rate}s of {len(self.groups)} groups at {self.at}: groups with less data"
+                " are shrunk more. They do not replace the raw rates."
+            ),
+            (
+                f"They range from {per_cent(self.shrunken[low])} ({self.groups[low]}) to"
+                f" {per_cent(self.shrunken[high])} ({self.groups[high]}); the raw ones from"
+                f" {per_cent(self.raw.min())} to {per_cent(self.raw.max())}."
+            ),
+            (
+                f"{self.groups[most]} borrows most: {100 * self.borrowed[most]:.0f} % of its"
+                f" shrunken rate, {per_cent(self.shrunken[most])} [{per_cent(self.low[most])},"
+                f" {per_cent(self.high[most])}], comes from the other groups; its own is"
+                f" {per_cent(self.raw[most])} [{per_cent(self.raw_low[most])},"
+                f" {per_cent(self.raw_high[most])}]."
+            ),
+            (
+                f"The intervals hold {100 * self.confidence_level:g} % of the groups' true rates,"
+                " on average over groups; that of a group unlike all others misses more often."
+            ),
         ]
 
     @checked
@@ -183,7 +214,10 @@ class ShrunkenRates(Result):
         -------
         matplotlib Axes
         """
-        raw, shrunken = (self.raw, self.raw_low, self.raw_high), (self.shrunken, self.low, self.high)
+        raw, shrunken = (
+            (self.raw, self.raw_low, self.raw_high),
+            (self.shrunken, self.low, self.high),
+        )
         bars = [
             Bar(row + shift, value, low, high, color, marker, label=label)
             for rates, shift, color, marker, label in (
@@ -196,17 +230,22 @@ class ShrunkenRates(Result):
 
 
 @checked
-def shrunken_rates(evaluation: Evaluation, rate: ErrorRate = "fnmr", at: OperatingPoint | None = None) -> ShrunkenRates:
-    """Estimate the error rates of small groups better on average, by drawing each towards those of the others.
+def shrunken_rates(
+    evaluation: Evaluation, rate: ErrorRate = "fnmr", at: OperatingPoint | None = None
+) -> ShrunkenRates:
+    """Estimate the error rates of small groups better on average, by drawing each towards those of
+    the others.
 
-    The rate of a small group is mostly chance: of thirty groups, the one with the highest rate is likely a small one.
-    How much groups really differ is learned from all of them, and each group's rate is the mean of what its own data
-    and the other groups say: empirical Bayes, by a hierarchical beta-binomial model. The raw rates stay beside them.
+    The rate of a small group is mostly chance: of thirty groups, the one with the highest rate is
+    likely a small one. How much groups really differ is learned from all of them, and each group's
+    rate is the mean of what its own data and the other groups say: empirical Bayes, by a
+    hierarchical beta-binomial model. The raw rates stay beside them.
 
     Parameters
     ----------
     evaluation : Evaluation
-        Rates of three groups or more, with replicates and intervals to both sides, which hold one at a time.
+        Rates of three groups or more, with replicates and intervals to both sides, which hold one
+        at a time.
     rate : {"fnmr", "fmr"}
         The error rate.
     at : OperatingPoint, optional
@@ -219,17 +258,18 @@ def shrunken_rates(evaluation: Evaluation, rate: ErrorRate = "fnmr", at: Operati
     Raises
     ------
     InputError
-        For fewer than three groups with such comparisons, without any error, and for an evaluation without replicates,
-        or whose units are samples.
+        For fewer than three groups with such comparisons, without any error, and for an evaluation
+        without replicates, or whose units are samples.
 
     Notes
     -----
-    The effective sample size of a group is the number n of its comparisons over their design effect, for which one
-    correlation of all groups is estimated: 1 + (m0 - 1) rho for FNMRs, with the sum of m^2 over the sum of m attempts
-    m0 of the group's own subjects and the intra-class correlation rho, and for FMRs what repeated comparisons and
-    those that share a subject add (`fmr_test`). Intervals are posterior quantiles. They hold their level on average
-    over groups [1]_, not for a group that is unlike all others: it stays drawn towards them, so look at its raw rate
-    and limits, too.
+    The effective sample size of a group is the number n of its comparisons over their design
+    effect, for which one correlation of all groups is estimated: 1 + (m0 - 1) rho for FNMRs, with
+    the sum of m^2 over the sum of m attempts m0 of the group's own subjects and the intra-class
+    correlation rho, and for FMRs what repeated comparisons and those that share a subject add
+    (`fmr_test`). Intervals are posterior quantiles. They hold their level on average over groups
+    [1]_, not for a group that is unlike all others: it stays drawn towards them, so look at its raw
+    rate and limits, too.
 
     References
     ----------
@@ -256,7 +296,10 @@ def shrunken_rates(evaluation: Evaluation, rate: ErrorRate = "fnmr", at: Operati
     if uncertainty is None or not uncertainty.has_replicates:
         raise InputError("evaluation has no replicates: evaluate with ⟦n_resamples⟧ > 0")
     if evaluation.settings["alternative"] != "two-sided" or evaluation.settings["simultaneous"]:
-        raise InputError("evaluation has intervals to one side, or simultaneous ones: use those of evaluate's defaults")
+        raise InputError(
+            "evaluation has intervals to one side, or simultaneous ones: use those of evaluate's"
+            " defaults"
+        )
     rows = [
         k
         for k, q in enumerate(evaluation.quantities)
@@ -265,13 +308,16 @@ def shrunken_rates(evaluation: Evaluation, rate: ErrorRate = "fnmr", at: Operati
     ]
     if len(rows) < _FEWEST_GROUPS:
         raise InputError(
-            f"evaluation has {len(rows)} groups with an {rate.upper()}: at least {_FEWEST_GROUPS} are needed to learn "
-            "how much groups differ"
+            f"evaluation has {len(rows)} groups with an {rate.upper()}: at least {_FEWEST_GROUPS}"
+            " are needed to learn how much groups differ"
         )
     found = [evaluation.quantities[k] for k in rows]
     raw = np.array([q.estimate for q in found])
     if not raw.any() or (raw == 1).all():
-        raise InputError(f"no group has {'errors' if not raw.any() else 'anything but errors'}: nothing can be learned")
+        raise InputError(
+            f"no group has {'errors' if not raw.any() else 'anything but errors'}: nothing can be"
+            " learned"
+        )
     n = _effective_sizes(evaluation, uncertainty.sizes, rows)
     laws, level = learn(raw * n, n), float(evaluation.settings["confidence_level"])
     low, high = (laws.quantiles(raw * n, n, share) for share in ((1 - level) / 2, (1 + level) / 2))
@@ -302,7 +348,10 @@ def _effective_sizes(evaluation: Evaluation, sizes: SampleSizes, rows: list[int]
     at = [rates.at for rates in evaluation.rates].index(quantities[0].at)  # type: ignore[arg-type]  # rates have one
     models = [] if sizes.count_models is None else sizes.count_models()
     if not models:
-        raise InputError("evaluation draws samples: what groups tell is known of subjects or comparisons as units")
+        raise InputError(
+            "evaluation draws samples: what groups tell is known of subjects or comparisons as"
+            " units"
+        )
     model = models[at][quantities[0].name]
     model = model.take([evaluation.groups.index(str(q.group)) for q in quantities])
     rate = model.errors.sum() / model.comparisons.sum()

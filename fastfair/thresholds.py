@@ -1,16 +1,17 @@
 """Thresholds from elsewhere: found on development data, or of each group its own.
 
-How far the threshold may lie from where the development data have it: at the population's threshold the data's rate
-differs from what is to be held by no more than chance allows: it varies about that, with the standard error of the rate
-there. So the interval of the threshold is that between the thresholds at which the data's rates are the quantiles of a
-law with this mean and standard error: a gamma law for a rate, as numbers of few errors are skewed, and Student's for
-the difference of the two rates that an EER holds at 0.
+How far the threshold may lie from where the development data have it: at the population's threshold
+the data's rate differs from what is to be held by no more than chance allows: it varies about that,
+with the standard error of the rate there. So the interval of the threshold is that between the
+thresholds at which the data's rates are the quantiles of a law with this mean and standard error: a
+gamma law for a rate, as numbers of few errors are skewed, and Student's for the difference of the
+two rates that an EER holds at 0.
 
-How the error rates of two sets of comparisons go together where subjects are in both: what subject k adds to a rate of
-comparisons, A_k, is the sum over its comparisons of (error - rate) / n; a_kl is the same for the comparisons of the
-pair k, l. Subjects of both sets are drawn together, so the covariance of two rates is sum_k A_k B_k - sum_kl a_kl b_kl
-over the subjects, and the pairs of non-mated comparisons, of both. Each such pair is in two of the A_k, and so counts
-once.
+How the error rates of two sets of comparisons go together where subjects are in both: what subject
+k adds to a rate of comparisons, A_k, is the sum over its comparisons of (error - rate) / n; a_kl is
+the same for the comparisons of the pair k, l. Subjects of both sets are drawn together, so the
+covariance of two rates is sum_k A_k B_k - sum_kl a_kl b_kl over the subjects, and the pairs of
+non-mated comparisons, of both. Each such pair is in two of the A_k, and so counts once.
 """
 
 from __future__ import annotations
@@ -48,7 +49,14 @@ from fastfair.evaluation.result import Evaluation
 from fastfair.measures._registry import METRICS
 from fastfair.results.result import Result
 from fastfair.uncertainty.notes import Code, Note, notes_about
-from fastfair.uncertainty.quantities import Estimate, Quantity, ends_of, in_words, of_group, warn_of_narrow
+from fastfair.uncertainty.quantities import (
+    Estimate,
+    Quantity,
+    ends_of,
+    in_words,
+    of_group,
+    warn_of_narrow,
+)
 from fastfair.uncertainty.rate_limits import HeldRate
 
 if TYPE_CHECKING:
@@ -65,7 +73,8 @@ class FoundThreshold:
     key : int
         The threshold, as a key of the comparisons that it was found in.
     threshold, laxest, strictest : float
-        The threshold, and the ends of its interval, on the scale of the scores; infinite where the data set no end.
+        The threshold, and the ends of its interval, on the scale of the scores; infinite where the
+        data set no end.
     relative : float
         The rate held at the laxest threshold divided by the rate held; 1 for an EER.
     standard_error : float
@@ -83,14 +92,18 @@ class FoundThreshold:
     freedom: float
 
 
-def found_threshold(comparisons: Comparisons, at: OperatingPoint, confidence_level: float) -> FoundThreshold:
-    """Find the threshold of an operating point that holds an FMR, an FNMR or an EER, and its interval."""
+def found_threshold(
+    comparisons: Comparisons, at: OperatingPoint, confidence_level: float
+) -> FoundThreshold:
+    """Find the threshold of an operating point that holds an FMR, an FNMR or an EER, and its
+    interval.
+    """
     from scipy.special import stdtrit
 
     if not at.rule.is_looked_for:
         raise InputError(
-            f"⟦at={at}⟧ finds no threshold in development data: use at_fmr, at_fnmr or at_eer, or evaluate with "
-            "at_threshold for one that is given"
+            f"⟦at={at}⟧ finds no threshold in development data: use at_fmr, at_fnmr or at_eer, or"
+            " evaluate with at_threshold for one that is given"
         )
     held, of_key = HeldThreshold(comparisons, at), comparisons.mated.keys.dtype.type
     threshold = comparisons.to_threshold(of_key(held.key))
@@ -99,7 +112,9 @@ def found_threshold(comparisons: Comparisons, at: OperatingPoint, confidence_lev
     error, freedom = zip(*(_error_of(found, one, at) for one in quantities), strict=True)
     spread, least = math.hypot(*error), min(freedom)
     if at.rate is None:  # FMR minus FNMR is as far from 0 as chance takes it
-        reach = float(stdtrit(least, (1 + confidence_level) / 2)) * spread * math.sqrt(1 + 1 / least)
+        reach = (
+            float(stdtrit(least, (1 + confidence_level) / 2)) * spread * math.sqrt(1 + 1 / least)
+        )
         near, relative = held.near(reach), 1.0
         ends: tuple[int | float, ...] = min(near[1], held.key), max(near[0], held.key)
     else:
@@ -107,9 +122,13 @@ def found_threshold(comparisons: Comparisons, at: OperatingPoint, confidence_lev
         low, high = of_rate.quantiles((1 - confidence_level) / 2)
         ends = _ends_of_rate(held, comparisons, (low, high))
         relative = high / at.value if at.value else 1.0
-    laxest, strictest = (end if isinstance(end, float) else comparisons.to_threshold(of_key(end)) for end in ends)
+    laxest, strictest = (
+        end if isinstance(end, float) else comparisons.to_threshold(of_key(end)) for end in ends
+    )
     if not isinstance(ends[0], float):  # at most what the threshold of these data may be
-        laxest = comparisons.to_scale(float(score_keys.decode(np.array([ends[0]], comparisons.mated.keys.dtype))[0]))
+        laxest = comparisons.to_scale(
+            float(score_keys.decode(np.array([ends[0]], comparisons.mated.keys.dtype))[0])
+        )
     if comparisons.score_kind == "distance":
         laxest, strictest = (0.0 - end if math.isinf(end) else end for end in (laxest, strictest))
     return FoundThreshold(held.key, threshold, laxest, strictest, relative, spread, least)
@@ -126,11 +145,14 @@ def _error_of(found: Evaluation, quantity: Quantity, at: OperatingPoint) -> tupl
     return math.sqrt(max(rate * (1 - rate), rate / n) / independent), freedom
 
 
-def _ends_of_rate(held: HeldThreshold, comparisons: Comparisons, rates: tuple[float, float]) -> tuple[int | float, ...]:
+def _ends_of_rate(
+    held: HeldThreshold, comparisons: Comparisons, rates: tuple[float, float]
+) -> tuple[int | float, ...]:
     """Return the laxest and the strictest threshold that the population may have.
 
-    A threshold holds an FMR if the rate is at most that, and above it where the score below is accepted, too. So of the
-    data's scores s it may be next above those that few or more non-mated comparisons reach, and at most many exceed.
+    A threshold holds an FMR if the rate is at most that, and above it where the score below is
+    accepted, too. So of the data's scores s it may be next above those that few or more non-mated
+    comparisons reach, and at most many exceed.
     """
     is_fmr = held.at.rate == "fmr"
     keys = (comparisons.nonmated if is_fmr else comparisons.mated).keys
@@ -156,7 +178,8 @@ class Added:
     of_subjects : (k,) ndarray
         Sums over the comparisons of each subject.
     codes, of_pairs : (p,) ndarray
-        The pairs of subjects of non-mated comparisons as lower * k + higher, ascending, and the sum over each.
+        The pairs of subjects of non-mated comparisons as lower * k + higher, ascending, and the sum
+        over each.
     """
 
     of_subjects: Floats
@@ -164,14 +187,22 @@ class Added:
     of_pairs: Floats
 
     def minus(self, other: Added) -> Added:
-        """Return what is added to the difference of two rates, of which one at most is of non-mated comparisons."""
+        """Return what is added to the difference of two rates, of which one at most is of non-mated
+        comparisons.
+        """
         of_pairs = self if self.codes.size else other
         sign = 1.0 if self.codes.size else -1.0
         return Added(self.of_subjects - other.of_subjects, of_pairs.codes, sign * of_pairs.of_pairs)
 
 
 def added(
-    comparisons: Comparisons, numbers: Integers, n_subjects: int, key: int, *, mated: bool, group: int | None
+    comparisons: Comparisons,
+    numbers: Integers,
+    n_subjects: int,
+    key: int,
+    *,
+    mated: bool,
+    group: int | None,
 ) -> Added:
     """Sum what subjects add to the FNMR, or FMR, of all or of a group, at a threshold's key.
 
@@ -192,15 +223,20 @@ def added(
     sums += np.bincount(second[apart], weights=values[apart], minlength=n_subjects)
     if mated:
         return Added(sums, np.zeros(0, np.int64), np.zeros(0))
-    codes, where = np.unique(np.minimum(first, second) * n_subjects + np.maximum(first, second), return_inverse=True)
-    return Added(sums, codes, np.bincount(where, weights=values, minlength=codes.size).astype(np.float64))
+    codes, where = np.unique(
+        np.minimum(first, second) * n_subjects + np.maximum(first, second), return_inverse=True
+    )
+    return Added(
+        sums, codes, np.bincount(where, weights=values, minlength=codes.size).astype(np.float64)
+    )
 
 
 def correlation(one: Added, other: Added) -> float:
     """Return the correlation of two rates; 0 where one of them does not vary.
 
-    What subjects have in several pairs adds to the variance of an FMR; where it is estimated to be negative it counts
-    as none, and between two rates of non-mated comparisons for no more than it does in their variances.
+    What subjects have in several pairs adds to the variance of an FMR; where it is estimated to be
+    negative it counts as none, and between two rates of non-mated comparisons for no more than it
+    does in their variances.
     """
     (pairs, several), *own = (_parts(*both) for both in ((one, other), (one, one), (other, other)))
     in_several = [max(0.0, each) for _, each in own]
@@ -222,7 +258,8 @@ def _parts(one: Added, other: Added) -> tuple[float, float]:
 def numbered(first: Comparisons, second: Comparisons) -> tuple[Integers, Integers, int, int]:
     """Number the subjects of two sets so that those of both have the same number.
 
-    Returns the (subjects,) numbers of either set, how many numbers there are, and how many subjects are in both.
+    Returns the (subjects,) numbers of either set, how many numbers there are, and how many subjects
+    are in both.
     """
     assert first.subjects is not None
     assert second.subjects is not None
@@ -238,15 +275,16 @@ _APART = 0.14  # rows between the two intervals of a rate
 
 @dataclass(frozen=True, kw_only=True)
 class AppliedRate(Estimate):
-    """An error rate of the evaluation data at a threshold found on development data: an `Estimate`, and its name.
+    """An error rate of the evaluation data at a threshold found on development data: an `Estimate`,
+    and its name.
 
     Attributes
     ----------
     name : {"fmr", "fnmr"}
         The rate.
     low, high : float
-        Its interval with the uncertainty of the threshold: of the rate that follows from choosing a threshold this way
-        on such development data.
+        Its interval with the uncertainty of the threshold: of the rate that follows from choosing a
+        threshold this way on such development data.
     given_low, given_high : float
         Its interval for exactly this threshold, as `evaluate` gives it with `at_threshold`.
     """
@@ -267,10 +305,11 @@ class AppliedThreshold(Result):
     threshold : float
         The threshold found on them.
     laxest, strictest : float
-        The ends of its interval, on the scale of the scores; infinite where the development data set no end.
+        The ends of its interval, on the scale of the scores; infinite where the development data
+        set no end.
     held : float
-        The rate that the development data have at the threshold: what `at` holds, as far as ties allow. For an EER the
-        mean of both rates.
+        The rate that the development data have at the threshold: what `at` holds, as far as ties
+        allow. For an EER the mean of both rates.
     groups : tuple of str
         The groups of the evaluation data.
     rates : tuple of AppliedRate
@@ -315,19 +354,25 @@ class AppliedThreshold(Result):
     def _sentences(self) -> list[str]:
         """Return the sentences of the summary."""
         held = self.at.rule.title
-        shared = f"{self.n_shared:,} subjects are in both" if self.n_shared else "No subject is in both"
+        shared = (
+            f"{self.n_shared:,} subjects are in both" if self.n_shared else "No subject is in both"
+        )
         text = [
-            f"At {self.at} the threshold of the development data is {typed(self.threshold)}, where their {held} is "
-            f"{per_cent(self.held)}. Its interval reaches from {_end(self.laxest)} (lax) to {_end(self.strictest)} "
-            f"(strict). {shared} data sets."
+            f"At {self.at} the threshold of the development data is {typed(self.threshold)}, where"
+            f" their {held} is {per_cent(self.held)}. Its interval reaches from {_end(self.laxest)}"
+            f" (lax) to {_end(self.strictest)} (strict). {shared} data sets."
         ]
         for name in ERROR_RATES:
             one = self.rate(name)
             text.append(
-                f"On the evaluation data the {name.upper()} is {in_words(one)} with the uncertainty of the threshold, "
-                f"and {rate_with_interval(one.estimate, one.given_low, one.given_high)} for exactly this threshold."
+                f"On the evaluation data the {name.upper()} is {in_words(one)} with the uncertainty"
+                " of the threshold, and"
+                f" {rate_with_interval(one.estimate, one.given_low, one.given_high)} for exactly"
+                " this threshold."
             )
-        rate = next((row for row in self.rates if row.group is None and row.name == self.at.rate), None)
+        rate = next(
+            (row for row in self.rates if row.group is None and row.name == self.at.rate), None
+        )
         if rate is not None and rate.has_interval:
             word, aim = "does not differ significantly from", self.at.value
             if rate.low > aim or rate.high < aim:
@@ -364,7 +409,9 @@ class AppliedThreshold(Result):
             if not math.isnan(low)
         ]
         aim = [Line(self.at.value, "held on development")] if self.at.rate == rate else []
-        return draw_rows(ax, [row.group or "all" for row in rows], bars, aim, xlabel=METRICS[rate].long_title)
+        return draw_rows(
+            ax, [row.group or "all" for row in rows], bars, aim, xlabel=METRICS[rate].long_title
+        )
 
 
 def _end(threshold: float) -> str:
@@ -376,14 +423,20 @@ _INFINITE = 700.0  # log odds of rates that floats tell from neither 0 nor 1
 
 @checked
 def apply_threshold(
-    comparisons: Comparisons, at: OperatingPoint, development: Comparisons, *, confidence_level: float = 0.95
+    comparisons: Comparisons,
+    at: OperatingPoint,
+    development: Comparisons,
+    *,
+    confidence_level: float = 0.95,
 ) -> AppliedThreshold:
-    """Find the threshold of an operating point on development data, and compute error rates at it on other data.
+    """Find the threshold of an operating point on development data, and compute error rates at it
+    on other data.
 
-    A threshold is chosen before a system is used, on data that are at hand then. What errors it makes elsewhere is
-    asked in two ways. Of *exactly this threshold*: then only the evaluation data are uncertain. And of the *procedure*,
-    "hold this rate on such development data": then the threshold is uncertain, too, as other development data would
-    have given another one. Each rate has both intervals.
+    A threshold is chosen before a system is used, on data that are at hand then. What errors it
+    makes elsewhere is asked in two ways. Of *exactly this threshold*: then only the evaluation data
+    are uncertain. And of the *procedure*, "hold this rate on such development data": then the
+    threshold is uncertain, too, as other development data would have given another one. Each rate
+    has both intervals.
 
     Parameters
     ----------
@@ -392,7 +445,8 @@ def apply_threshold(
     at : OperatingPoint
         What the development data hold: an FMR, an FNMR or the EER.
     development : Comparisons
-        The development data, with subjects. Those with an id that is in the evaluation data, too, are the same people.
+        The development data, with subjects. Those with an id that is in the evaluation data, too,
+        are the same people.
     confidence_level : float, default 0.95
         Confidence level of the intervals, in (0, 1).
 
@@ -403,7 +457,8 @@ def apply_threshold(
     Raises
     ------
     InputError
-        For comparisons without subjects, scores of two kinds, and operating points that find no threshold in this way.
+        For comparisons without subjects, scores of two kinds, and operating points that find no
+        threshold in this way.
 
     Warns
     -----
@@ -412,10 +467,11 @@ def apply_threshold(
 
     Notes
     -----
-    The interval of the threshold holds those thresholds at which the development data have a rate that chance may give
-    where the true one is what is held. Those of rates on evaluation data join the interval of `evaluate` for a given
-    threshold with the rates at both ends of the threshold's interval by MOVER [1]_. Where subjects are in both sets,
-    what they add to both rates gives the correlation of the two parts; otherwise it is 0.
+    The interval of the threshold holds those thresholds at which the development data have a rate
+    that chance may give where the true one is what is held. Those of rates on evaluation data join
+    the interval of `evaluate` for a given threshold with the rates at both ends of the threshold's
+    interval by MOVER [1]_. Where subjects are in both sets, what they add to both rates gives the
+    correlation of the two parts; otherwise it is 0.
 
     References
     ----------
@@ -440,7 +496,9 @@ def apply_threshold(
     level = intervals.level(confidence_level)
     for name, one in (("comparisons", comparisons), ("development", development)):
         if one.subjects is None:
-            raise InputError(f"{name} have no subjects, and intervals need subject ids: give reference and probe")
+            raise InputError(
+                f"{name} have no subjects, and intervals need subject ids: give reference and probe"
+            )
     require_same_scores(comparisons, development)
     with held():  # notes tell what matters
         found = found_threshold(development, at, level)
@@ -454,13 +512,24 @@ def apply_threshold(
             given, notes, low, high = ends_of(quantity), quantity.notes, math.nan, math.nan
             if not math.isnan(given[0]):
                 of_ends = [rates[name, group] for rates in ends]
-                if name == at.rate == "fmr" and quantity.estimate == 0 and not math.isinf(found.laxest):
-                    # Without errors nothing tells how the FMR grows: as that of the development data does, at most.
+                if (
+                    name == at.rate == "fmr"
+                    and quantity.estimate == 0
+                    and not math.isinf(found.laxest)
+                ):
+                    # Without errors nothing tells how the FMR grows: as that of the development
+                    # data does, at most.
                     of_ends[0] = max(of_ends[0], given[1] * (found.relative - 1))
                 low, high = _joined(quantity.estimate, given, of_ends, correlation_of(name, group))
                 if math.isinf(found.laxest) or math.isinf(found.strictest):
                     notes = (*notes, Note(Code.NO_END))
-            own = {"name": name, "low": low, "high": high, "given_low": given[0], "given_high": given[1]}
+            own = {
+                "name": name,
+                "low": low,
+                "high": high,
+                "given_low": given[0],
+                "given_high": given[1],
+            }
             rows.append(AppliedRate._of(quantity, notes=notes, **own))
     warn_of_narrow(rows)
     of_development = rates_at_key(development, at, development.mated.keys.dtype.type(found.key))
@@ -488,13 +557,16 @@ def require_same_scores(comparisons: Comparisons, development: Comparisons) -> N
     """Refuse development data with scores of another kind than the comparisons have."""
     if comparisons.score_kind != development.score_kind:
         raise InputError(
-            f"the scores of development are of the kind {development.score_kind!r}, those of the comparisons "
-            f"{comparisons.score_kind!r}"
+            f"the scores of development are of the kind {development.score_kind!r}, those of the"
+            f" comparisons {comparisons.score_kind!r}"
         )
 
 
-def _joined(rate: float, given: tuple[float, float], ends: list[float], correlation: float) -> tuple[float, float]:
-    """Join the interval of a rate at a given threshold with the rates at the ends of the threshold's interval.
+def _joined(
+    rate: float, given: tuple[float, float], ends: list[float], correlation: float
+) -> tuple[float, float]:
+    """Join the interval of a rate at a given threshold with the rates at the ends of the
+    threshold's interval.
 
     Rates grow in proportion, so they are joined as log odds; where there are none, as they are.
     """
@@ -506,8 +578,12 @@ def _joined(rate: float, given: tuple[float, float], ends: list[float], correlat
         with np.errstate(divide="ignore"):
             values = np.clip(logit(values), -_INFINITE, _INFINITE)
     center, low, high, least, most = values
-    other = np.array([0.0, center - most, center - least])  # what the threshold adds, with the sign turned
-    found = intervals.difference_interval(np.array([center, low, high]), other, np.asarray(correlation))
+    other = np.array(
+        [0.0, center - most, center - least]
+    )  # what the threshold adds, with the sign turned
+    found = intervals.difference_interval(
+        np.array([center, low, high]), other, np.asarray(correlation)
+    )
     both = expit(np.array(found)) if has_odds else np.clip(found, 0.0, 1.0)
     return float(both[0]), float(both[1])
 
@@ -517,16 +593,28 @@ def _rates_at(comparisons: Comparisons, threshold: float) -> dict[tuple[str, str
     groups = (None, *comparisons.groups)
     if math.isinf(threshold):
         accepts = (threshold < 0) == (comparisons.score_kind != "distance")
-        return {(name, group): float(accepts == (name == "fmr")) for name in ERROR_RATES for group in groups}
+        return {
+            (name, group): float(accepts == (name == "fmr"))
+            for name in ERROR_RATES
+            for group in groups
+        }
     found = rates_at_key(comparisons, at_threshold(threshold), comparisons.to_key(threshold))
-    of_each = {"fmr": (found.fmr, *found.group_fmr.tolist()), "fnmr": (found.fnmr, *found.group_fnmr.tolist())}
-    return {(name, group): rate for name in of_each for group, rate in zip(groups, of_each[name], strict=True)}
+    of_each = {
+        "fmr": (found.fmr, *found.group_fmr.tolist()),
+        "fnmr": (found.fnmr, *found.group_fnmr.tolist()),
+    }
+    return {
+        (name, group): rate
+        for name in of_each
+        for group, rate in zip(groups, of_each[name], strict=True)
+    }
 
 
 def _correlation_of(
     comparisons: Comparisons, development: Comparisons, at: OperatingPoint, found: FoundThreshold
 ) -> tuple[Callable[[str, str | None], float], int]:
-    """Return what computes how a rate at a threshold goes with what the threshold held adds, sign turned.
+    """Return what computes how a rate at a threshold goes with what the threshold held adds, sign
+    turned.
 
     0 where no subject is in both sets; and in how many are.
     """
@@ -550,7 +638,8 @@ def _correlation_of(
 
 @dataclass(frozen=True, kw_only=True)
 class ExpectedError(Estimate):
-    """The half total error rate, the mean of FMR and FNMR, at the threshold that costs least on development data.
+    """The half total error rate, the mean of FMR and FNMR, at the threshold that costs least on
+    development data.
 
     Attributes
     ----------
@@ -615,17 +704,23 @@ class ExpectedPerformance(Result):
     def _sentences(self) -> list[str]:
         """Return the sentences of the summary."""
         rows = self.of()
-        best, worst = min(rows, key=lambda row: row.estimate), max(rows, key=lambda row: row.estimate)
+        best, worst = (
+            min(rows, key=lambda row: row.estimate),
+            max(rows, key=lambda row: row.estimate),
+        )
         return [
-            "At the thresholds that cost least on the development data, the half total error rate is lowest, "
-            f"{in_words(best)}, where false matches have the weight {best.weight:g}, and highest, {in_words(worst)}, "
-            f"at the weight {worst.weight:g}.",
+            (
+                "At the thresholds that cost least on the development data, the half total error"
+                f" rate is lowest, {in_words(best)}, where false matches have the weight"
+                f" {best.weight:g}, and highest, {in_words(worst)}, at the weight {worst.weight:g}."
+            ),
             "The intervals take these thresholds as given.",
         ]
 
     @checked
     def plot(self, ax: Axes | None = None) -> Axes:
-        """Draw the half total error rate over the weight of false matches, of each group where there are groups.
+        """Draw the half total error rate over the weight of false matches, of each group where
+        there are groups.
 
         Parameters
         ----------
@@ -636,10 +731,15 @@ class ExpectedPerformance(Result):
         -------
         matplotlib Axes
         """
-        curves = {group or "all": self.of(group) for group in (self.groups or (None,))}
+        curves = {group or "all": self.of(group) for group in self.groups or (None,)}
         ends = ("estimate", "low", "high")
-        drawn = {name: [np.array([getattr(row, end) for row in rows]) for end in ends] for name, rows in curves.items()}
-        ax = draw_lines(self.weights, drawn, ax, ("Weight of false matches", "Half total error rate"))
+        drawn = {
+            name: [np.array([getattr(row, end) for row in rows]) for end in ends]
+            for name, rows in curves.items()
+        }
+        ax = draw_lines(
+            self.weights, drawn, ax, ("Weight of false matches", "Half total error rate")
+        )
         ax.set_ylim(bottom=0)
         rate_ticks(ax.yaxis)
         return ax
@@ -650,13 +750,18 @@ _WEIGHTS = tuple(k / 20 for k in range(1, 20))
 
 @checked
 def expected_performance_curve(
-    comparisons: Comparisons, development: Comparisons, weights: ArrayLike = _WEIGHTS, *, confidence_level: float = 0.95
+    comparisons: Comparisons,
+    development: Comparisons,
+    weights: ArrayLike = _WEIGHTS,
+    *,
+    confidence_level: float = 0.95,
 ) -> ExpectedPerformance:
-    """Compute the half total error rate at thresholds that cost least on development data, one for each weight.
+    """Compute the half total error rate at thresholds that cost least on development data, one for
+    each weight.
 
-    A ROC curve of evaluation data compares systems at thresholds that nobody could have known. Here each threshold is
-    the one of least ``weight * FMR + (1 - weight) * FNMR`` on development data, and what it leads to is computed on
-    evaluation data [1]_.
+    A ROC curve of evaluation data compares systems at thresholds that nobody could have known. Here
+    each threshold is the one of least ``weight * FMR + (1 - weight) * FNMR`` on development data,
+    and what it leads to is computed on evaluation data [1]_.
 
     Parameters
     ----------
@@ -687,9 +792,9 @@ def expected_performance_curve(
 
     Notes
     -----
-    The half total error rate is the mean of FMR and FNMR. Its interval joins those of the two rates by MOVER [2]_, as
-    if these were not correlated, *for the thresholds as they are*: how much other development data would have moved
-    them is not part of it.
+    The half total error rate is the mean of FMR and FNMR. Its interval joins those of the two rates
+    by MOVER [2]_, as if these were not correlated, *for the thresholds as they are*: how much other
+    development data would have moved them is not part of it.
 
     References
     ----------
@@ -709,9 +814,13 @@ def expected_performance_curve(
     level = intervals.level(confidence_level)
     given = np.unique(validation.numbers_of("weights", weights))
     if not ((given > 0) & (given < 1)).all():
-        raise InputError(f"weights must be in (0, 1), not {given[~((given > 0) & (given < 1))][0]:g}")
+        raise InputError(
+            f"weights must be in (0, 1), not {given[~((given > 0) & (given < 1))][0]:g}"
+        )
     require_same_scores(comparisons, development)
-    warn_of_overlap(overlap(comparisons, development), "thresholds look better than they are for other people")
+    warn_of_overlap(
+        overlap(comparisons, development), "thresholds look better than they are for other people"
+    )
     keys = keys_of(development)
     costs = [least_cost(Costs(1 - float(weight)), keys) for weight in given]
     thresholds = [development.to_threshold(key) for _, key in costs]
@@ -719,9 +828,13 @@ def expected_performance_curve(
     rows = []
     for group in (None, *comparisons.groups):
         for weight, threshold, (cost, _) in zip(given, thresholds, costs, strict=True):
-            fmr, fnmr = (found.quantity(name, group, at_threshold(threshold)) for name in ("fmr", "fnmr"))
+            fmr, fnmr = (
+                found.quantity(name, group, at_threshold(threshold)) for name in ("fmr", "fnmr")
+            )
             first, second = (np.array([one.estimate, *ends_of(one)]) / 2 for one in (fmr, fnmr))
-            low, high = np.clip(intervals.sum_interval(first, second, np.zeros(())), 0.0, 1.0).tolist()
+            low, high = np.clip(
+                intervals.sum_interval(first, second, np.zeros(())), 0.0, 1.0
+            ).tolist()
             expected = ExpectedError(
                 group=group,
                 estimate=(fmr.estimate + fnmr.estimate) / 2,
@@ -770,7 +883,9 @@ def own_thresholds(comparisons: Comparisons, at: OperatingPoint) -> dict[str, fl
     """
     comparisons.require_groups()
     if not at.rule.is_looked_for:
-        raise InputError(f"⟦at={at}⟧ is no rate that each group could hold: use at_fmr, at_fnmr or at_eer")
+        raise InputError(
+            f"⟦at={at}⟧ is no rate that each group could hold: use at_fmr, at_fnmr or at_eer"
+        )
     found = {}
     for group in comparisons.groups:
         inside = comparisons.within_group(group)
@@ -780,13 +895,17 @@ def own_thresholds(comparisons: Comparisons, at: OperatingPoint) -> dict[str, fl
 
 @checked
 def with_own_thresholds(
-    comparisons: Comparisons, thresholds: Mapping[str, float], *, side: Literal["probe", "reference"] = "probe"
+    comparisons: Comparisons,
+    thresholds: Mapping[str, float],
+    *,
+    side: Literal["probe", "reference"] = "probe",
 ) -> Comparisons:
-    """Give each group its own threshold: scores are made relative to it, so that all groups' threshold is 0.
+    """Give each group its own threshold: scores are made relative to it, so that all groups'
+    threshold is 0.
 
-    Whatever takes comparisons then tells what own thresholds do: `evaluate` at ``at_threshold(0)`` gives rates of
-    groups at their thresholds, rates of all, and fairness measures with intervals; `compare` with the same comparisons
-    at one common threshold tells whether it makes a difference.
+    Whatever takes comparisons then tells what own thresholds do: `evaluate` at ``at_threshold(0)``
+    gives rates of groups at their thresholds, rates of all, and fairness measures with intervals;
+    `compare` with the same comparisons at one common threshold tells whether it makes a difference.
 
     Parameters
     ----------
@@ -795,13 +914,14 @@ def with_own_thresholds(
     thresholds : dict of str to float
         A threshold for each group, on the scale of the scores.
     side : {"probe", "reference"}
-        Whose group decides in comparisons between two groups. It is the probe's by default, as who wants to be
-        recognised is there, and known to the system by the claim made.
+        Whose group decides in comparisons between two groups. It is the probe's by default, as who
+        wants to be recognised is there, and known to the system by the claim made.
 
     Returns
     -------
     Comparisons
-        With scores minus the threshold; a comparison is accepted at the threshold 0 exactly where it was at its own.
+        With scores minus the threshold; a comparison is accepted at the threshold 0 exactly where
+        it was at its own.
 
     Raises
     ------
@@ -810,13 +930,14 @@ def with_own_thresholds(
 
     Notes
     -----
-    Intervals take the thresholds as they are, which is right where these come from other people, as by
-    ``own_thresholds(development, at)``. Thresholds found on the same comparisons are estimates, and fit these better
-    than others: FMRs are then what was held, and 95 % intervals of FNMRs hold the truth in some 75 % of data sets. Each
-    ``evaluate(comparisons.within_group(group), at)`` has right ones.
+    Intervals take the thresholds as they are, which is right where these come from other people, as
+    by ``own_thresholds(development, at)``. Thresholds found on the same comparisons are estimates,
+    and fit these better than others: FMRs are then what was held, and 95 % intervals of FNMRs hold
+    the truth in some 75 % of data sets. Each ``evaluate(comparisons.within_group(group), at)`` has
+    right ones.
 
-    Only FMR, FNMR and what is made of them mean what they did: an EER or a minDCF of such scores is that of a system
-    whose threshold is moved by the same amount in all groups.
+    Only FMR, FNMR and what is made of them mean what they did: an EER or a minDCF of such scores is
+    that of a system whose threshold is moved by the same amount in all groups.
 
     Examples
     --------
@@ -832,6 +953,8 @@ def with_own_thresholds(
         validation.choice("a group of thresholds", group, comparisons.groups)
     missing = [group for group in comparisons.groups if group not in thresholds]
     if missing:
-        raise InputError(f"thresholds has none for {', '.join(map(repr, missing))}: each group needs one")
+        raise InputError(
+            f"thresholds has none for {', '.join(map(repr, missing))}: each group needs one"
+        )
     values = np.array([thresholds[group] for group in comparisons.groups], np.float64)
     return shifted(comparisons, values, of_probe=side == "probe")

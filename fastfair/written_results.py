@@ -1,4 +1,6 @@
-"""`read_results`: results from the pages and the JSON that they were written to, to look up, draw and report again."""
+"""`read_results`: results from the pages and the JSON that they were written to, to look up, draw
+and report again.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,10 @@ from fastfair.errors import FileFormatError
 from fastfair.io.files import check_file
 from fastfair.results.result import Result, read
 
-_BEFORE, _AFTER = '<script type="application/json" id="numbers">', "</script>"  # the numbers in a page
+_BEFORE, _AFTER = (
+    '<script type="application/json" id="numbers">',
+    "</script>",
+)  # the numbers in a page
 # Where classes of results are.
 _HOMES = (
     "bands.curve",
@@ -49,8 +54,9 @@ def read_results(path: str | Path) -> list[Result]:
     Returns
     -------
     list of results
-        Of the classes that were written, in the order of the page, which `report` makes again of them. They have no
-        comparisons and no replicates, but evaluations of a page have its DET curves, bands and distributions of scores.
+        Of the classes that were written, in the order of the page, which `report` makes again of
+        them. They have no comparisons and no replicates, but evaluations of a page have its DET
+        curves, bands and distributions of scores.
 
     Raises
     ------
@@ -73,7 +79,9 @@ def read_results(path: str | Path) -> list[Result]:
     except RecursionError:
         raise FileFormatError(f"{path} is no JSON of a result: it is nested too deeply") from None
     except (ValueError, LookupError, TypeError, AttributeError, OverflowError) as error:
-        raise FileFormatError(f"{path} is neither the JSON of a result nor a page: {error!r}") from None
+        raise FileFormatError(
+            f"{path} is neither the JSON of a result nor a page: {error!r}"
+        ) from None
     if not results:
         raise FileFormatError(f"{path} holds no result: write one with to_json or report")
     return results
@@ -117,7 +125,9 @@ def _contents(path: str | Path) -> list[dict[str, Any]]:
     if _BEFORE not in text:
         return [json.loads(text)]
     text = text[text.index(_BEFORE) + len(_BEFORE) :]
-    contents: list[dict[str, Any]] = json.loads(text[: text.index(_AFTER)], object_hook=in_rows)["results"]
+    contents: list[dict[str, Any]] = json.loads(text[: text.index(_AFTER)], object_hook=in_rows)[
+        "results"
+    ]
     return contents
 
 

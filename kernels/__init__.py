@@ -1,4 +1,6 @@
-"""Compiled kernels: they take and return plain arrays and named tuples of arrays, and import nothing of fastfair."""
+"""Compiled kernels: they take and return plain arrays and named tuples of arrays, and import
+nothing of fastfair.
+"""
 
 from __future__ import annotations
 
@@ -10,12 +12,16 @@ from typing import Any
 
 if (_n := os.environ.get("NUMBA_NUM_THREADS", "1")).strip().lstrip("+-").isdigit() and int(_n) < 1:
     # numba could not be imported.
-    warnings.warn(f"NUMBA_NUM_THREADS={_n} is no number of threads: all processors are used", stacklevel=2)
+    warnings.warn(
+        f"NUMBA_NUM_THREADS={_n} is no number of threads: all processors are used", stacklevel=2
+    )
     del os.environ["NUMBA_NUM_THREADS"]
 
 
 def __getattr__(name: str) -> Any:
-    """Import a module of kernels, and numba, in another thread: an interrupt must not leave numba half imported."""
+    """Import a module of kernels, and numba, in another thread: an interrupt must not leave numba
+    half imported.
+    """
     if name.startswith("__"):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     module = f"{__name__}.{name}"

@@ -1,8 +1,9 @@
 """Run work in other threads, so that an interrupt ends the main thread at once.
 
-Python raises KeyboardInterrupt in the main thread, between two of its instructions. If that thread held a lock of numba
-or llvmlite, the lock would never be released; if it compiled a kernel, the interrupt would wait for seconds. So long
-work, and work that holds such a lock, runs in other threads, and the main thread only waits for the result.
+Python raises KeyboardInterrupt in the main thread, between two of its instructions. If that thread
+held a lock of numba or llvmlite, the lock would never be released; if it compiled a kernel, the
+interrupt would wait for seconds. So long work, and work that holds such a lock, runs in other
+threads, and the main thread only waits for the result.
 """
 
 from __future__ import annotations
@@ -19,7 +20,9 @@ from typing import Any, TypeVar
 
 _Item = TypeVar("_Item")
 _Result = TypeVar("_Result")
-WRITING = threading.Lock()  # held while a file is written that must not stay unfinished, and taken before the end
+WRITING = (
+    threading.Lock()
+)  # held while a file is written that must not stay unfinished, and taken before the end
 _GLANCE = 0.05  # seconds between checks whether the result is still wanted
 
 
@@ -27,12 +30,16 @@ _busy: set[_Hand] = set()
 
 
 def free_in_forks(lock: Any) -> None:
-    """Take a lock while the process is forked, so that no thread, which the other process lacks, holds it there.
+    """Take a lock while the process is forked, so that no thread, which the other process lacks,
+    holds it there.
 
-    Locks are taken in the reverse order of these calls: one that a thread holds while it takes another comes later.
+    Locks are taken in the reverse order of these calls: one that a thread holds while it takes
+    another comes later.
     """
     if hasattr(os, "register_at_fork"):
-        os.register_at_fork(before=lock.acquire, after_in_parent=lock.release, after_in_child=lock.release)
+        os.register_at_fork(
+            before=lock.acquire, after_in_parent=lock.release, after_in_child=lock.release
+        )
 
 
 free_in_forks(WRITING)
@@ -45,10 +52,16 @@ class _Abandoned(BaseException):
 class _Hand(threading.Thread):
     """A thread that takes items as long as there are any, and puts the results into a queue.
 
-    The queue is a SimpleQueue, whose methods are single instructions to Python, so an interrupt cannot come inside.
+    The queue is a SimpleQueue, whose methods are single instructions to Python, so an interrupt
+    cannot come inside.
     """
 
-    def __init__(self, work: Callable[[Any], Any], items: Iterator[tuple[int, Any]], found: queue.SimpleQueue[Any]):
+    def __init__(
+        self,
+        work: Callable[[Any], Any],
+        items: Iterator[tuple[int, Any]],
+        found: queue.SimpleQueue[Any],
+    ):
         super().__init__(name="fastfair", daemon=True)
         self._work, self._items, self._found = work, items, found
         self.abandoned = False
@@ -73,7 +86,8 @@ def deal(
     n_threads: int,
     told: Callable[[int, _Result], None],
 ) -> None:
-    """Call a function for each item in other threads; an interrupt or an error does not wait for running calls.
+    """Call a function for each item in other threads; an interrupt or an error does not wait for
+    running calls.
 
     Parameters
     ----------
@@ -87,7 +101,9 @@ def deal(
         Called in this thread after each item, with the number of the item and what `work` returned.
     """
     process = os.getpid()
-    shared = enumerate(items)  # shared safely, as the interpreter's lock lets one thread at a time advance it
+    shared = enumerate(
+        items
+    )  # shared safely, as the interpreter's lock lets one thread at a time advance it
     with _at_work(work, shared, min(n_threads, len(items))) as found:
         for _ in items:
             number, result, error = _next(found, process)
@@ -100,7 +116,9 @@ def deal(
 def _at_work(
     work: Callable[[Any], Any], items: Iterator[tuple[int, Any]], n_threads: int
 ) -> Iterator[queue.SimpleQueue[tuple[int, Any, BaseException | None]]]:
-    """Start threads that share items, and give the queue of their results; they take no more items afterwards."""
+    """Start threads that share items, and give the queue of their results; they take no more items
+    afterwards.
+    """
     # The function registered last is called first at exit, before anything is taken down.
     atexit.unregister(_end)
     atexit.register(_end)
@@ -116,7 +134,9 @@ def _at_work(
 
 
 class _Paced:
-    """Items that threads share, none of them further ahead than `ahead` of the first one that is still wanted."""
+    """Items that threads share, none of them further ahead than `ahead` of the first one that is
+    still wanted.
+    """
 
     def __init__(self, items: Sequence[Any], ahead: int):
         self._items = enumerate(items)
@@ -139,7 +159,8 @@ class _Paced:
 def deal_in_order(
     work: Callable[[_Item], _Result], items: Sequence[_Item], n_threads: int, ahead: int
 ) -> Iterator[_Result]:
-    """Call a function for each item in other threads, and yield what it returns, or raise its error, item by item.
+    """Call a function for each item in other threads, and yield what it returns, or raise its
+    error, item by item.
 
     Parameters
     ----------
@@ -172,7 +193,9 @@ def deal_in_order(
 
 
 def aside(call: Callable[[], _Result]) -> _Result:
-    """Call a function in another thread and wait for its result; after an interrupt the call goes on alone."""
+    """Call a function in another thread and wait for its result; after an interrupt the call goes
+    on alone.
+    """
     results: list[_Result] = []
     deal(lambda _: call(), (None,), 1, lambda _, result: results.append(result))
     return results[0]
@@ -184,8 +207,9 @@ def _next(found: queue.SimpleQueue[Any], process: int) -> Any:
     while not (isinstance(thread, _Hand) and thread.abandoned):
         if os.getpid() != process:
             raise RuntimeError(
-                "this process was forked while fastfair was at work: its threads are in the other process, so that the "
-                "work cannot go on here; start processes before, or by the method spawn"
+                "this process was forked while fastfair was at work: its threads are in the other"
+                " process, so that the work cannot go on here; start processes before, or by the"
+                " method spawn"
             )
         with contextlib.suppress(queue.Empty):
             return found.get(timeout=_GLANCE)
@@ -193,8 +217,12 @@ def _next(found: queue.SimpleQueue[Any], process: int) -> Any:
 
 
 def _end() -> None:
-    """Wait for threads before the interpreter is taken down; after an interrupt, end the process without waiting."""
-    if not any(hand.is_alive() for hand in list(_busy)):  # a process that was forked from a busy one has none
+    """Wait for threads before the interpreter is taken down; after an interrupt, end the process
+    without waiting.
+    """
+    if not any(
+        hand.is_alive() for hand in list(_busy)
+    ):  # a process that was forked from a busy one has none
         return
     interactive = hasattr(sys, "ps1")
     if not interactive and getattr(sys, "last_type", None) is KeyboardInterrupt:

@@ -1,8 +1,9 @@
-"""Cache files of machine code, one for each kernel and types of arguments, which are checked before they are used.
+"""Cache files of machine code, one for each kernel and types of arguments, which are checked before
+they are used.
 
-numba's own cache runs whatever it reads: a damaged file raises some exception or crashes, and a full disk ends the
-program. Here each file begins with a digest of its content and purpose. If the digest differs, or a file cannot be read
-or written, there is a warning and the kernel is compiled.
+numba's own cache runs whatever it reads: a damaged file raises some exception or crashes, and a
+full disk ends the program. Here each file begins with a digest of its content and purpose. If the
+digest differs, or a file cannot be read or written, there is a warning and the kernel is compiled.
 """
 
 from __future__ import annotations
@@ -28,7 +29,9 @@ from ._sources import digest_of
 _VERSIONS = (numba.__version__, sys.implementation.cache_tag)
 _SIZE = hashlib.sha256().digest_size
 _warned = False
-on_compiling: Callable[[], None] | None = None  # called when a kernel that has no file is about to be compiled
+on_compiling: Callable[[], None] | None = (
+    None  # called when a kernel that has no file is about to be compiled
+)
 
 
 def _prefix(function: Callable[..., Any]) -> str:
@@ -49,8 +52,14 @@ class KernelCache(_Cache):
         self._kernel = function
         self._name = _prefix(function)
         cells = [cell.cell_contents for cell in function.__closure__ or ()]
-        # Machine code finds its module by name, and a file may define several functions of one name.
-        self._function = (function.__module__, self._name, function.__code__.co_firstlineno, dumps(cells))
+        # Machine code finds its module by name, and a file may define several functions of one
+        # name.
+        self._function = (
+            function.__module__,
+            self._name,
+            function.__code__.co_firstlineno,
+            dumps(cells),
+        )
         self._enabled = True
 
     @property
@@ -72,10 +81,13 @@ class KernelCache(_Cache):
             path.unlink(missing_ok=True)
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        """Return the compiled kernel for types of arguments, or None if it has no undamaged file."""
+        """Return the compiled kernel for types of arguments, or None if it has no undamaged
+        file.
+        """
         if not self._enabled:
             return None
-        # Machine code needs numba's memory manager alone, not all that can be compiled: that takes half a second.
+        # Machine code needs numba's memory manager alone, not all that can be compiled: that takes
+        # half a second.
         rtsys.initialize(target_context)
         key, path = self._place(sig, target_context.codegen())
         try:
@@ -125,8 +137,9 @@ def _warn(what: str) -> None:
     if not _warned:
         _warned = True
         warnings.warn(
-            f"{what}: kernels are compiled instead, which takes some seconds; if this warning comes again, remove the "
-            "folder, make room on its disk, or set NUMBA_CACHE_DIR to another folder",
+            f"{what}: kernels are compiled instead, which takes some seconds; if this warning comes"
+            " again, remove the folder, make room on its disk, or set NUMBA_CACHE_DIR to another"
+            " folder",
             RuntimeWarning,
             stacklevel=2,
         )

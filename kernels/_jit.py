@@ -21,8 +21,10 @@ from ._sources import OPTIONS, cache_folder
 config: Any = numba.config  # its settings are made at run time, which type checkers cannot see
 
 CACHE_FOLDER = cache_folder()
-SMALL = 40_000  # entries of the largest array up to which running plain Python is quicker than compiling
-_PATIENCE = 0.4  # seconds as plain Python after which a kernel is compiled, so that later runs need not wait
+# entries of the largest array up to which running plain Python is quicker than compiling
+SMALL = 40_000
+# seconds as plain Python after which a kernel is compiled, so that later runs need not wait
+_PATIENCE = 0.4
 _compiles_all = False
 _compiling = threading.Lock()  # held by the thread that compiles a kernel
 free_in_forks(global_compiler_lock)  # while it is held, files are written
@@ -35,7 +37,8 @@ helper: Any = register_jitable(error_model="numpy")
 def jit(function: Callable[..., Any]) -> Callable[..., Any]:
     """Compile a kernel: cached, without the interpreter's lock, and dividing by zero as NumPy does.
 
-    An interrupt while a kernel is compiled, or while Python makes the arrays that it returns, is a KeyboardInterrupt.
+    An interrupt while a kernel is compiled, or while Python makes the arrays that it returns, is a
+    KeyboardInterrupt.
     """
     if config.DISABLE_JIT:
         return function
@@ -46,7 +49,9 @@ def jit(function: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(kernel, updated=())
     def call(*arguments: Any) -> Any:
-        kinds = tuple([getattr(argument, "dtype", None) or type(argument) for argument in arguments])
+        kinds = tuple(
+            [getattr(argument, "dtype", None) or type(argument) for argument in arguments]
+        )
         if kinds not in compiled:
             types = tuple(map(numba.typeof, arguments))
             if threading.current_thread() is threading.main_thread():
@@ -65,7 +70,9 @@ def jit(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _compile(kernel: Any, types: tuple[Any, ...]) -> None:
-    """Compile or load a kernel; meanwhile the garbage collector would look at all that compiling makes."""
+    """Compile or load a kernel; meanwhile the garbage collector would look at all that compiling
+    makes.
+    """
     with _compiling:
         was_enabled = gc.isenabled()
         gc.disable()
@@ -77,7 +84,9 @@ def _compile(kernel: Any, types: tuple[Any, ...]) -> None:
 
 
 def jit_if_large(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Compile a kernel as `jit` does when data are large, or it ran often: until then plain Python is quicker."""
+    """Compile a kernel as `jit` does when data are large, or it ran often: until then plain Python
+    is quicker.
+    """
     kernel, seconds = jit(function), 0.0
 
     @functools.wraps(kernel)
@@ -98,7 +107,11 @@ def jit_if_large(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _size(argument: Any) -> int:
-    return max(map(_size, argument), default=0) if isinstance(argument, tuple) else getattr(argument, "size", 0)
+    return (
+        max(map(_size, argument), default=0)
+        if isinstance(argument, tuple)
+        else getattr(argument, "size", 0)
+    )
 
 
 def compile_all() -> None:
@@ -108,4 +121,6 @@ def compile_all() -> None:
 
 
 def _is_an_interrupt(error: BaseException | None) -> bool:
-    return error is not None and (isinstance(error, KeyboardInterrupt) or _is_an_interrupt(error.__cause__))
+    return error is not None and (
+        isinstance(error, KeyboardInterrupt) or _is_an_interrupt(error.__cause__)
+    )

@@ -1,4 +1,6 @@
-"""What the processor can do, as far as the compiler may use it: code with other instructions ends the process."""
+"""What the processor can do, as far as the compiler may use it: code with other instructions ends
+the process.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,9 @@ config: Any = numba.config  # its settings are made at run time, which type chec
 
 
 def features() -> frozenset[str]:
-    """Return LLVM's names of what code is compiled for: of this processor, or what numba's settings say."""
+    """Return LLVM's names of what code is compiled for: of this processor, or what numba's settings
+    say.
+    """
     # They are part of the name of a file of machine code, see `_cache`.
     said = get_host_cpu_features() if config.CPU_FEATURES is None else config.CPU_FEATURES
     return frozenset(feature[1:] for feature in said.split(",") if feature.startswith("+"))

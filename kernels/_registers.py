@@ -1,4 +1,6 @@
-"""Pieces of code in the compiler's own language, LLVM's, with which kernels work on whole registers."""
+"""Pieces of code in the compiler's own language, LLVM's, with which kernels work on whole
+registers.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,9 @@ def whole(value: int) -> Any:
     return ir.Constant(INT, value)
 
 
-def data_of(context: Any, builder: Any, signature: Any, arguments: Any, k: int) -> tuple[Any, list[Any]]:
+def data_of(
+    context: Any, builder: Any, signature: Any, arguments: Any, k: int
+) -> tuple[Any, list[Any]]:
     """Return the address and the shape of an argument that is a contiguous array."""
     array = context.make_array(signature.args[k])(context, builder, arguments[k])
     shape = [builder.extract_value(array.shape, axis) for axis in range(signature.args[k].ndim)]
@@ -29,7 +33,9 @@ def at(builder: Any, address: Any, offset: Any, kind: Any) -> Any:
 
 
 def load(builder: Any, address: Any, offset: Any, kind: Any, align: int) -> Any:
-    """Load a value of some kind from an offset of elements behind an address; align: of it, in bytes."""
+    """Load a value of some kind from an offset of elements behind an address; align: of it, in
+    bytes.
+    """
     loaded = builder.load(at(builder, address, offset, kind))
     loaded.align = align
     return loaded
@@ -49,8 +55,11 @@ def shuffle(builder: Any, first: Any, second: Any, places: Sequence[int]) -> Any
     return builder.shuffle_vector(first, second, ir.Constant(kind, [*places]))
 
 
-def repeat(builder: Any, n: Any, values: list[Any], step: Callable[[Any, list[Any]], list[Any]]) -> list[Any]:
-    """Replace values by what a step makes of them, n times and at least once; they stay in registers.
+def repeat(
+    builder: Any, n: Any, values: list[Any], step: Callable[[Any, list[Any]], list[Any]]
+) -> list[Any]:
+    """Replace values by what a step makes of them, n times and at least once; they stay in
+    registers.
 
     step: makes code, of the number of the step and the values, and returns the new ones
     """

@@ -1,10 +1,12 @@
-"""What the machine code of a kernel depends on: the file that defines it, and those of the kernels that this calls.
+"""What the machine code of a kernel depends on: the file that defines it, and those of the kernels
+that this calls.
 
-And the folder that keeps machine code. Both are asked for before numba is imported, which takes a third of a second.
+And the folder that keeps machine code. Both are asked for before numba is imported, which takes a
+third of a second.
 
-numba takes machine code for current if the file that defines the function is unchanged, even if a helper in another
-file has changed. So names of files of machine code contain a digest of all these files, and an upgrade that leaves them
-as they are finds its kernels compiled.
+numba takes machine code for current if the file that defines the function is unchanged, even if a
+helper in another file has changed. So names of files of machine code contain a digest of all these
+files, and an upgrade that leaves them as they are finds its kernels compiled.
 """
 
 from __future__ import annotations
@@ -26,7 +28,9 @@ OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wrap
 
 @cache
 def digest_of(path: Path) -> str:
-    """Return the digest of a file of kernels and of those beside it that it imports, and that these import."""
+    """Return the digest of a file of kernels and of those beside it that it imports, and that these
+    import.
+    """
     digest = hashlib.sha256(repr(OPTIONS).encode())
     sources, waiting = dict[Path, bytes](), [path]
     while waiting:
@@ -42,10 +46,16 @@ def digest_of(path: Path) -> str:
 
 @cache
 def _source_of(path: Path) -> tuple[bytes, list[Path]]:
-    """Return what a file holds, and the files beside it that it may import; parsing it would take 10 milliseconds."""
+    """Return what a file holds, and the files beside it that it may import; parsing it would take
+    10 milliseconds.
+    """
     source = path.read_bytes()
     imports = _IMPORT.findall(source.decode())
-    names = [name for module, listed in imports for name in ([module] if module else re.findall(r"\w+", listed))]
+    names = [
+        name
+        for module, listed in imports
+        for name in ([module] if module else re.findall(r"\w+", listed))
+    ]
     return source, [path.with_name(f"{name}.py") for name in names if name not in _NO_CODE]
 
 
@@ -60,7 +70,9 @@ def _candidates() -> list[Path]:
         return [Path(chosen)]
     folders = [HERE / "__pycache__"]
     with contextlib.suppress(RuntimeError):  # the user has no home
-        folders.append(Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "fastfair")
+        folders.append(
+            Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "fastfair"
+        )
     return folders
 
 
@@ -80,8 +92,9 @@ def cache_folder() -> str:
             continue
         return str(folder)
     warnings.warn(
-        f"no folder to keep compiled kernels in is writable (tried {', '.join(map(str, _candidates()))}): they are "
-        "compiled anew in every process, some seconds each time; set FASTFAIR_CACHE_DIR to a writable folder",
+        "no folder to keep compiled kernels in is writable (tried"
+        f" {', '.join(map(str, _candidates()))}): they are compiled anew in every process, some"
+        " seconds each time; set FASTFAIR_CACHE_DIR to a writable folder",
         RuntimeWarning,
         stacklevel=2,
     )

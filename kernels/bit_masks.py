@@ -1,7 +1,8 @@
 """Compare many floats with a bound at once, and go through those that reach it.
 
-A comparison for each float costs more than the few floats that are wanted. The compiler makes no mask of bits of a
-loop over comparisons, so it is written in its own language, LLVM's, which has one for any processor.
+A comparison for each float costs more than the few floats that are wanted. The compiler makes no
+mask of bits of a loop over comparisons, so it is written in its own language, LLVM's, which has one
+for any processor.
 """
 
 from __future__ import annotations
@@ -31,7 +32,9 @@ def _reaching_in_registers(typing_context, row, start, bound):
         at = builder.bitcast(builder.gep(values, [arguments[1]]), some.as_pointer())
         loaded = builder.load(at)
         loaded.align = context.get_abi_sizeof(kind)
-        one = builder.insert_element(ir.Constant(some, ir.Undefined), arguments[2], ir.Constant(ir.IntType(32), 0))
+        one = builder.insert_element(
+            ir.Constant(some, ir.Undefined), arguments[2], ir.Constant(ir.IntType(32), 0)
+        )
         places = ir.Constant(ir.VectorType(ir.IntType(32), TOGETHER), None)
         bounds = builder.shuffle_vector(one, ir.Constant(some, ir.Undefined), places)
         return builder.bitcast(builder.fcmp_ordered(">=", loaded, bounds), _MASK)
@@ -58,8 +61,8 @@ def _lowest_by_python(mask):
     return int(mask & -mask).bit_length() - 1
 
 
-# Which of TOGETHER floats reach a bound, as bits of an integer, the first float's the lowest. row: (n,) float32 or
-# float64, start: int, bound: of the type of the floats
+# Which of TOGETHER floats reach a bound, as bits of an integer, the first float's the lowest. row:
+# (n,) float32 or float64, start: int, bound: of the type of the floats
 reaching: Any = _reaching_by_numpy if config.DISABLE_JIT else _reaching_in_registers
 # The number of the lowest bit that is set; there must be one.
 lowest: Any = _lowest_by_python if config.DISABLE_JIT else _lowest_in_register

@@ -1,7 +1,8 @@
-"""Count the comparisons of each subject by cell, and multiply residuals of comparisons of the same two subjects.
+"""Count the comparisons of each subject by cell, and multiply residuals of comparisons of the same
+two subjects.
 
-A cell is a combination of the values of attributes on both sides of a comparison. A model that knows nothing but these
-needs only counts of them; what follows adds who is behind them.
+A cell is a combination of the values of attributes on both sides of a comparison. A model that
+knows nothing but these needs only counts of them; what follows adds who is behind them.
 """
 
 from __future__ import annotations
@@ -15,8 +16,9 @@ from ._jit import helper, jit
 def count_by_subject(reference, probe, reference_group, probe_group, cell, start, stop, counts):
     """Count some comparisons by subject and cell; one of a subject with itself counts once.
 
-    reference, probe: (n,) int32 subjects; reference_group, probe_group: (n,) uint16; cell: (groups, groups) int64, the
-    cell of two groups, -1 for those left out; start, stop: the comparisons; counts: (subjects, cells) int64, added to
+    reference, probe: (n,) int32 subjects; reference_group, probe_group: (n,) uint16; cell: (groups,
+    groups) int64, the cell of two groups, -1 for those left out; start, stop: the comparisons;
+    counts: (subjects, cells) int64, added to
     """
     for k in range(start, stop):
         c = cell[reference_group[k], probe_group[k]]
@@ -29,10 +31,11 @@ def count_by_subject(reference, probe, reference_group, probe_group, cell, start
 
 @helper
 def _by_first(reference, probe, reference_group, probe_group, cell, errors_at, n_subjects):
-    """Order the comparisons in cells by the subject that comes first, leaving out those of a subject with itself.
+    """Order the comparisons in cells by the subject that comes first, leaving out those of a
+    subject with itself.
 
-    Arguments as in `multiply_pairs`. Returns (m,) int32 the other subject and twice the cell, plus 1 for errors, and
-    (subjects,) int64 ends.
+    Arguments as in `multiply_pairs`. Returns (m,) int32 the other subject and twice the cell, plus
+    1 for errors, and (subjects,) int64 ends.
     """
     end = np.zeros(n_subjects, np.int64)
     for k in range(reference.size):
@@ -53,16 +56,21 @@ def _by_first(reference, probe, reference_group, probe_group, cell, errors_at, n
 
 
 @jit
-def multiply_pairs(reference, probe, reference_group, probe_group, cell, errors_at, products, squares):
+def multiply_pairs(
+    reference, probe, reference_group, probe_group, cell, errors_at, products, squares
+):
     """Count comparisons m and errors e of each two subjects by cell, and add up their products.
 
-    reference, probe, reference_group, probe_group, cell: as in `count_by_subject`; errors_at: the first error, and the
-    position after the last; products: (3, cells, cells) float64, added to: over pairs of subjects, e of one cell times
-    e of another, e times m, and m times m; squares: (3, subjects, cells) float64, added to: e e, e m and m m of one
-    cell over the pairs that a subject is in
+    reference, probe, reference_group, probe_group, cell: as in `count_by_subject`; errors_at: the
+    first error, and the position after the last; products: (3, cells, cells) float64, added to:
+    over pairs of subjects, e of one cell times e of another, e times m, and m times m; squares: (3,
+    subjects, cells) float64, added to: e e, e m and m m of one cell over the pairs that a subject
+    is in
     """
     n_subjects = squares.shape[1]
-    others, what, end = _by_first(reference, probe, reference_group, probe_group, cell, errors_at, n_subjects)
+    others, what, end = _by_first(
+        reference, probe, reference_group, probe_group, cell, errors_at, n_subjects
+    )
     longest, start = 0, 0
     for unit in range(n_subjects):
         longest = max(longest, end[unit] - start)

@@ -1,9 +1,11 @@
-"""Hill climbing to an error rate: distances change at random, and a change is kept if the rate comes closer.
+"""Hill climbing to an error rate: distances change at random, and a change is kept if the rate
+comes closer.
 
-A given share of the held class of scores is at or below the threshold; the errors are the scores of the free class at
-or below it. No change is larger than the step, so scores farther than twice the step from the threshold cannot matter:
-a step tries only the scores near it, and changes all scores if it is accepted. A change depends only on the key, the
-data set, the step's number and the score's position.
+A given share of the held class of scores is at or below the threshold; the errors are the scores of
+the free class at or below it. No change is larger than the step, so scores farther than twice the
+step from the threshold cannot matter: a step tries only the scores near it, and changes all scores
+if it is accepted. A change depends only on the key, the data set, the step's number and the score's
+position.
 """
 
 from __future__ import annotations
@@ -19,11 +21,11 @@ from .philox import BLOCK, fill, fill_some
 _CELL = 4 * BLOCK  # scores for which one call of `fill` gives words
 _UNIT = 2.0**-31
 _START, _CHANGE = 5, 6  # purposes of draws in the random stream of a synthesis
-# A step that adapts is tried in rising sizes, and again from the smallest after one is accepted. The smallest is the
-# distance from the threshold to the nearest score that must cross it. The largest is `_ABOVE` times the distance of the
-# farthest such score, or `_COMMON` if that is larger; if there are too many errors, at most `_FAR` times the smallest.
-# Every other time the held scores change little, as accepted thresholds tend to move to one side only, even to the
-# wrong one.
+# A step that adapts is tried in rising sizes, and again from the smallest after one is accepted.
+# The smallest is the distance from the threshold to the nearest score that must cross it. The
+# largest is `_ABOVE` times the distance of the farthest such score, or `_COMMON` if that is larger;
+# if there are too many errors, at most `_FAR` times the smallest. Every other time the held scores
+# change little, as accepted thresholds tend to move to one side only, even to the wrong one.
 _RUNGS_UP, _RUNGS_DOWN, _TRIES = 6, 10, 3
 _ABOVE, _COMMON, _FAR = 1.5, 0.04, 100.0
 _LITTLE = 1 / 64
@@ -69,8 +71,8 @@ def _reflected(distance):
 def start(n_held, stream, key, words, scores):
     """Draw the first distances: held ones uniform in [0, 0.5], free ones in [0.5, 1].
 
-    n_held: int; stream: number of the data set; key: (2,) uint32; words: (4, 64) uint64, scratch; scores: (n,)
-    float64, held ones first, out
+    n_held: int; stream: number of the data set; key: (2,) uint32; words: (4, 64) uint64, scratch;
+    scores: (n,) float64, held ones first, out
     """
     for first in range(0, scores.size, _CELL):
         fill(0, stream, _START, first // 4, key, words)
@@ -83,7 +85,9 @@ def start(n_held, stream, key, words, scores):
 
 @helper
 def move(step_number, n_held, held_step, free_step, stream, key, words, scores):
-    """Change all distances at random. held_step, free_step: largest changes; other arguments as in `start`."""
+    """Change all distances at random. held_step, free_step: largest changes; other arguments as in
+    `start`.
+    """
     for first in range(0, scores.size, _CELL):
         fill(step_number, stream, _CHANGE, first // 4, key, words)
         for row in range(4):
@@ -95,7 +99,9 @@ def move(step_number, n_held, held_step, free_step, stream, key, words, scores):
 
 @helper
 def _take_near(scores, begin, end, low, high, room):
-    """Return scores[begin:end] inside [low, high], and how many are below. room: `Near`, scratch, one place larger."""
+    """Return scores[begin:end] inside [low, high], and how many are below. room: `Near`, scratch,
+    one place larger.
+    """
     position, value = room.position, room.value
     near, below = 0, 0
     for k in range(begin, end):  # every score is written, and overwritten if it is not near
@@ -109,8 +115,8 @@ def _take_near(scores, begin, end, low, high, room):
 def _propose(step_number, step, stream, key, near, counters, words, proposed):
     """Compute what distances near the threshold would be after a step.
 
-    step_number, stream: int; step: largest change; key: (2,) uint32; near: `Near`; counters: (64,) int64, words: (4,
-    64) uint64, scratch; proposed: (n,) float64, out
+    step_number, stream: int; step: largest change; key: (2,) uint32; near: `Near`; counters: (64,)
+    int64, words: (4, 64) uint64, scratch; proposed: (n,) float64, out
     """
     position, value = near.position, near.value
     size = position.size
@@ -127,7 +133,9 @@ def _propose(step_number, step, stream, key, near, counters, words, proposed):
 
 @helper
 def select(values, size, rank):
-    """Return the value of a rank, from 0, among the first `size` of (n,) float64, which are reordered."""
+    """Return the value of a rank, from 0, among the first `size` of (n,) float64, which are
+    reordered.
+    """
     low, high = 0, size - 1
     while low < high:
         pivot = values[(low + high) // 2]
@@ -152,10 +160,11 @@ def select(values, size, rank):
 
 @helper
 def _ways(scores, n_held, threshold, missing, gaps):
-    """Return the distances from the threshold of the nearest and the farthest score that must cross it.
+    """Return the distances from the threshold of the nearest and the farthest score that must cross
+    it.
 
-    scores: (n,) float64, held ones first; missing: how many free scores must come below the threshold, or, if negative,
-    go above it; gaps: (n,) float64, scratch
+    scores: (n,) float64, held ones first; missing: how many free scores must come below the
+    threshold, or, if negative, go above it; gaps: (n,) float64, scratch
     """
     size = 0
     first = np.inf
@@ -172,9 +181,9 @@ def _ways(scores, n_held, threshold, missing, gaps):
 def climb(goal, rules, stream, key, scores, history):
     """Climb to the error rate wanted, on one data set (Algorithm 1 of the paper).
 
-    goal: a `Goal`; rules: `Rules`; stream: number of the data set; key: (2,) uint32; scores: (n,) float64, out;
-    history: (n_steps + 1,) float64, out, the distance of the rate from the target. Returns errors, steps accepted and
-    steps made.
+    goal: a `Goal`; rules: `Rules`; stream: number of the data set; key: (2,) uint32; scores: (n,)
+    float64, out; history: (n_steps + 1,) float64, out, the distance of the rate from the target.
+    Returns errors, steps accepted and steps made.
     """
     n_held, rank, target = goal.n_held, goal.rank, goal.target
     step, plateaus, stops = rules.step, rules.plateaus, rules.stops
@@ -211,9 +220,13 @@ def climb(goal, rules, stream, key, scores, history):
             free, _ = _take_near(scores, n_held, scores.size, -1.0, bounds[1], room_of_free)
         if adapts:
             if errors < wanted:
-                step = first + (reach - first) * 0.5 ** (_RUNGS_UP - 1 - tried // _TRIES % _RUNGS_UP)
+                step = first + (reach - first) * 0.5 ** (
+                    _RUNGS_UP - 1 - tried // _TRIES % _RUNGS_UP
+                )
             else:
-                step = first * min(reach / first, _FAR) ** (tried // _TRIES % _RUNGS_DOWN / (_RUNGS_DOWN - 1))
+                step = first * min(reach / first, _FAR) ** (
+                    tried // _TRIES % _RUNGS_DOWN / (_RUNGS_DOWN - 1)
+                )
             tried += 1
             held_step = step * _LITTLE if tried % 2 == 0 else step
         _propose(step_number, held_step, stream, key, held, counters, words, proposed)

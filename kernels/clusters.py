@@ -1,8 +1,9 @@
-"""Draw subjects with replacement, and sum over them; subjects with the same failures and attempts are drawn together.
+"""Draw subjects with replacement, and sum over them; subjects with the same failures and attempts
+are drawn together.
 
-How often each kind of subject is drawn is multinomial. It is drawn as a chain of binomial numbers, one for each kind,
-which takes as long for many subjects as for few. Where there are several times as many kinds as subjects, as with
-hundreds of attempts of each, the subjects are drawn one by one.
+How often each kind of subject is drawn is multinomial. It is drawn as a chain of binomial numbers,
+one for each kind, which takes as long for many subjects as for few. Where there are several times
+as many kinds as subjects, as with hundreds of attempts of each, the subjects are drawn one by one.
 """
 
 from __future__ import annotations
@@ -15,9 +16,12 @@ from numpy.typing import NDArray
 from ._jit import helper, jit
 from .philox import BLOCK, fill, fill_some
 
-ATTEMPTS, FAILURES, FAILURES_SQUARED, FAILURES_BY_ATTEMPTS, ATTEMPTS_SQUARED = range(5)  # rows of the array of sums
+ATTEMPTS, FAILURES, FAILURES_SQUARED, FAILURES_BY_ATTEMPTS, ATTEMPTS_SQUARED = range(
+    5
+)  # rows of the array of sums
 _UNIT, _WORDS = 2.0**-53, 2.0**32
-_SOME = 32.0  # expected replicates of 64 that draw a kind of subjects: below it, to count up one by one is faster
+# expected replicates of 64 that draw a kind of subjects: below it, to count up one by one is faster
+_SOME = 32.0
 _LOW_BITS, _HALF = np.uint64(11), np.uint64(32)
 _FEW = 40.0  # below this expected number, adding up probabilities is faster than rejection
 _ROUNDING = 1e-12  # far more than the rounding error of a computed probability of 0
@@ -26,7 +30,9 @@ _MANY_KINDS = 4  # for each subject, from which on to draw subjects one by one i
 
 
 class Kinds(NamedTuple):
-    """Kinds of subjects, those with the same failures and attempts; the kinds of each group are adjacent."""
+    """Kinds of subjects, those with the same failures and attempts; the kinds of each group are
+    adjacent.
+    """
 
     failures: NDArray[np.int64]  # (kinds,) of one subject
     attempts: NDArray[np.int64]  # (kinds,) of one subject
@@ -35,7 +41,9 @@ class Kinds(NamedTuple):
 
 
 class Stream(NamedTuple):
-    """Which random numbers 64 replicates use; arguments of `philox.fill`, whose stream is `number`."""
+    """Which random numbers 64 replicates use; arguments of `philox.fill`, whose stream is
+    `number`.
+    """
 
     number: int
     purpose: int
@@ -67,10 +75,11 @@ def _tail(k):
 
 @helper
 def _count_up(n, most, p, words, rest, probability, drawn):
-    """Draw binomial numbers of 64 replicates at once, by adding up probabilities until they exceed a random number.
+    """Draw binomial numbers of 64 replicates at once, by adding up probabilities until they exceed
+    a random number.
 
-    n: (64,) float64, whole numbers; most: the largest of them; p: probability; words: (4, 64) uint64; rest,
-    probability: (64,) float64, scratch; drawn: (64,) float64, out
+    n: (64,) float64, whole numbers; most: the largest of them; p: probability; words: (4, 64)
+    uint64; rest, probability: (64,) float64, scratch; drawn: (64,) float64, out
     """
     odds, log_complement = p / (1 - p), np.log1p(-p)
     for r in range(BLOCK):
@@ -90,20 +99,25 @@ def _count_up(n, most, p, words, rest, probability, drawn):
             drawn[r] += beyond
             probability[r] *= step * (n[r] - k + 1)
             rest[r] -= probability[r]
-    for r in range(BLOCK):  # a sum of rounded probabilities may stay below a random number close to 1
+    for r in range(
+        BLOCK
+    ):  # a sum of rounded probabilities may stay below a random number close to 1
         drawn[r] = drawn[r] if drawn[r] < n[r] else n[r]
 
 
 @helper
 def _propose(size, n, p, words, proposed):
-    """Propose binomial numbers by Hoermann's transformed rejection (BTRS, 1993), and decide the easy cases.
+    """Propose binomial numbers by Hoermann's transformed rejection (BTRS, 1993), and decide the
+    easy cases.
 
-    The bounds of Kachitvichyanukul and Schmeiser (BTPE, 1988) enclose the logarithm of a number's probability divided
-    by the mode's; sums of the first terms of its series enclose the exponential of a negative number. There are no
-    branches and one array is written, so that the processor computes several replicates at once.
+    The bounds of Kachitvichyanukul and Schmeiser (BTPE, 1988) enclose the logarithm of a number's
+    probability divided by the mode's; sums of the first terms of its series enclose the exponential
+    of a negative number. There are no branches and one array is written, so that the processor
+    computes several replicates at once.
 
-    size: replicates, at most 64; n: (64,) float64; p: at most 1/2, with n p >= 10; words: (4, 64) uint64; proposed:
-    (64,) float64, out: k if it is accepted, -1 if it is rejected, -2 - k if `_accepts` must decide
+    size: replicates, at most 64; n: (64,) float64; p: at most 1/2, with n p >= 10; words: (4, 64)
+    uint64; proposed: (64,) float64, out: k if it is accepted, -1 if it is rejected, -2 - k if
+    `_accepts` must decide
     """
     for r in range(size):
         u = _uniform(words[0, r], words[1, r]) - 0.5
@@ -131,35 +145,48 @@ def _propose(size, n, p, words, proposed):
 
 @helper
 def _accepts(k, u, v, n, p):
-    """Return whether to accept k, drawn as in `_propose`. k, u, v, n, p: numbers; u, v: random, in (0, 1)."""
+    """Return whether to accept k, drawn as in `_propose`. k, u, v, n, p: numbers; u, v: random, in
+    (0, 1).
+    """
     deviation = np.sqrt(n * p * (1 - p))
     b = 1.15 + 2.53 * deviation
     edge = 0.5 - abs(u - 0.5)
-    height = v * (2.83 + 5.1 / b) * deviation / ((-0.0873 + 0.0248 * b + 0.01 * p) / (edge * edge) + b)
+    height = (
+        v * (2.83 + 5.1 / b) * deviation / ((-0.0873 + 0.0248 * b + 0.01 * p) / (edge * edge) + b)
+    )
     odds = p / (1 - p)
     mode = np.floor((n + 1) * p)
     return np.log(height) <= (
         (mode + 0.5) * np.log((mode + 1) / (odds * (n - mode + 1)))
         + (n + 1) * np.log((n - mode + 1) / (n - k + 1))
         + (k + 0.5) * np.log(odds * (n - k + 1) / (k + 1))
-        + _tail(mode) + _tail(n - mode) - _tail(k) - _tail(n - k)
-    )  # fmt: skip
+        + _tail(mode)
+        + _tail(n - mode)
+        - _tail(k)
+        - _tail(n - k)
+    )
 
 
 @helper
 def _keep(size, n, p, words, proposed, first_replicate, waiting, drawn):
-    """Write accepted numbers, and move the replicates without one to the front; return how many these are.
+    """Write accepted numbers, and move the replicates without one to the front; return how many
+    these are.
 
-    size, n, p, words, proposed: as in `_propose`; first_replicate: int; waiting: (64,) int64, replicates, overwritten;
-    drawn: (64,) float64, out
+    size, n, p, words, proposed: as in `_propose`; first_replicate: int; waiting: (64,) int64,
+    replicates, overwritten; drawn: (64,) float64, out
     """
     still = 0
     for position in range(size):
         k = proposed[position]
         if k < -1:
-            u, v = _uniform(words[0, position], words[1, position]), _uniform(words[2, position], words[3, position])
+            u, v = (
+                _uniform(words[0, position], words[1, position]),
+                _uniform(words[2, position], words[3, position]),
+            )
             k = -2 - k if _accepts(-2 - k, u, v, n[position], p) else -1.0
-        drawn[waiting[position] - first_replicate] = k  # overwritten later if k was rejected, so without a branch
+        drawn[waiting[position] - first_replicate] = (
+            k  # overwritten later if k was rejected, so without a branch
+        )
         waiting[still], n[still] = waiting[position], n[position]
         still += k < 0
     return still
@@ -168,14 +195,23 @@ def _keep(size, n, p, words, proposed, first_replicate, waiting, drawn):
 @helper
 def new_scratch():
     """Make the arrays of `Scratch`."""
-    return Scratch(np.empty((4, BLOCK), np.uint64), np.empty(BLOCK, np.int64), np.empty(BLOCK), np.empty(BLOCK))
+    return Scratch(
+        np.empty((4, BLOCK), np.uint64), np.empty(BLOCK, np.int64), np.empty(BLOCK), np.empty(BLOCK)
+    )
 
 
 @helper
 def _reject(n, p, draw, stride, stream, scratch, drawn):
-    """Draw binomial numbers by rejection. Arguments as in `draw_binomial`, which has filled `scratch.words`."""
+    """Draw binomial numbers by rejection. Arguments as in `draw_binomial`, which has filled
+    `scratch.words`.
+    """
     first_replicate = stream.first_replicate
-    words, waiting, proposed, n_left = scratch.words, scratch.waiting, scratch.proposed, scratch.left
+    words, waiting, proposed, n_left = (
+        scratch.words,
+        scratch.waiting,
+        scratch.proposed,
+        scratch.left,
+    )
     for r in range(BLOCK):
         waiting[r] = first_replicate + r
         n_left[r] = n[r]
@@ -189,12 +225,16 @@ def _reject(n, p, draw, stride, stream, scratch, drawn):
 
 @helper
 def _count_up_some(n, most, p, words, drawn):
-    """Draw as `_count_up` does where most numbers are 0, one by one, and return whether any may be above 0.
+    """Draw as `_count_up` does where most numbers are 0, one by one, and return whether any may be
+    above 0.
 
-    Those are 0 whose random number is below 1 - n p, a lower bound of P(0). drawn: (64,) float64, zeros, out
+    Those are 0 whose random number is below 1 - n p, a lower bound of P(0). drawn: (64,) float64,
+    zeros, out
     """
     odds, log_complement = p / (1 - p), np.log1p(-p)
-    surely_zero = np.uint64(np.int64((1 - most * p - _ROUNDING) * _WORDS))  # below it, the upper word
+    surely_zero = np.uint64(
+        np.int64((1 - most * p - _ROUNDING) * _WORDS)
+    )  # below it, the upper word
     seen = False
     for r in range(BLOCK):
         if words[0, r] >= surely_zero:
@@ -212,7 +252,9 @@ def _count_up_some(n, most, p, words, drawn):
 
 @helper
 def _extremes(n):
-    """Return the smallest and the largest of 64 whole numbers, as integers, which are compared several at a time."""
+    """Return the smallest and the largest of 64 whole numbers, as integers, which are compared
+    several at a time.
+    """
     least, most = np.int64(n[0]), np.int64(n[0])
     for r in range(BLOCK):
         k = np.int64(n[r])
@@ -225,10 +267,11 @@ def _extremes(n):
 def draw_binomial(n, chance, draw, stride, stream, scratch, drawn):
     """Draw a binomial number for each of 64 replicates, with one probability for all.
 
-    n: (64,) float64, whole numbers; if one is below 10 / p, all must be below 700 / p, as probabilities are added up
-    from that of 0, where p is the smaller of chance and 1 - chance; chance: the probability, in [0, 1]; draw, stride:
-    first counter of the random stream, and the step to the next counter if a number is rejected; stream: a `Stream`;
-    scratch: a `Scratch`; drawn: (64,) float64, out. Returns False only if all are 0
+    n: (64,) float64, whole numbers; if one is below 10 / p, all must be below 700 / p, as
+    probabilities are added up from that of 0, where p is the smaller of chance and 1 - chance;
+    chance: the probability, in [0, 1]; draw, stride: first counter of the random stream, and the
+    step to the next counter if a number is rejected; stream: a `Stream`; scratch: a `Scratch`;
+    drawn: (64,) float64, out. Returns False only if all are 0
     """
     p = chance if chance < 1 - chance else 1 - chance
     least, most = _extremes(n)
@@ -264,11 +307,14 @@ def _add(failures, attempts, times, r, totals):
 def _draw_each(kinds, start, stop, size, stream, cumulative, words, totals):
     """Draw the subjects of a group one by one, two for each four words.
 
-    kinds: `Kinds`, of which those from start to stop are the group's; size: int, subjects; stream: `Stream`;
-    cumulative: (kinds,) float64, shares added up from start; words: (4, 64) uint64, scratch; totals: (5, 64) int64, out
+    kinds: `Kinds`, of which those from start to stop are the group's; size: int, subjects; stream:
+    `Stream`; cumulative: (kinds,) float64, shares added up from start; words: (4, 64) uint64,
+    scratch; totals: (5, 64) int64, out
     """
     n_kinds, whole = stop - start, cumulative[stop - 1]
-    guide = np.empty(n_kinds, np.int64)  # the first kind that each of as many equal parts of the whole may draw
+    guide = np.empty(
+        n_kinds, np.int64
+    )  # the first kind that each of as many equal parts of the whole may draw
     kind = start
     for part in range(n_kinds):
         while cumulative[kind] <= part * whole / n_kinds:
@@ -289,8 +335,9 @@ def _draw_each(kinds, start, stop, size, stream, cumulative, words, totals):
 def draw_sums(kinds, size, purpose, first_replicate, key, sums):
     """Draw subjects of every group with replacement, and sum over them.
 
-    kinds: `Kinds`; size: (groups,) int64, subjects to draw; purpose: int; first_replicate: int, a multiple of 64, as
-    the method depends on all 64 replicates of a block; key: (2,) uint32; sums: (5, n_replicates, groups) int64, out
+    kinds: `Kinds`; size: (groups,) int64, subjects to draw; purpose: int; first_replicate: int, a
+    multiple of 64, as the method depends on all 64 replicates of a block; key: (2,) uint32; sums:
+    (5, n_replicates, groups) int64, out
     """
     failures, attempts, share, end = kinds.failures, kinds.attempts, kinds.share, kinds.end
     n_replicates = sums.shape[1]
@@ -323,9 +370,13 @@ def draw_sums(kinds, size, purpose, first_replicate, key, sums):
             chained = end[group]
             if n_kinds > _MANY_KINDS * size[group]:
                 chained = start
-                _draw_each(kinds, start, end[group], size[group], stream, cumulative, scratch.words, totals)
+                _draw_each(
+                    kinds, start, end[group], size[group], stream, cumulative, scratch.words, totals
+                )
             for kind in range(start, chained):
-                if not draw_binomial(left, chance[kind], kind - start, n_kinds, stream, scratch, drawn):
+                if not draw_binomial(
+                    left, chance[kind], kind - start, n_kinds, stream, scratch, drawn
+                ):
                     continue
                 for r in range(BLOCK):
                     left[r] -= drawn[r]

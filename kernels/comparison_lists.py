@@ -1,4 +1,6 @@
-"""Divide sorted comparisons into lists, and number the distinct pairs of units in each list, in linear time."""
+"""Divide sorted comparisons into lists, and number the distinct pairs of units in each list, in
+linear time.
+"""
 
 from __future__ import annotations
 
@@ -13,10 +15,11 @@ _LOW = np.int64(2**32 - 1)
 def divide(side, lists, flip, position, out):
     """Write comparisons to list 0 and to the lists of their groups, those of a list in order.
 
-    side: keys, (n,) int32 or int64, and rows of the weights of both units, (n,) int32 each; lists: (n,) uint16 or
-    int32, the list of each besides list 0, 0 for none, or none where there is list 0 alone; flip: bool, whether to go
-    from the last comparison to the first and invert the keys; position: (lists,) int64, where the first comparison of
-    each list goes, overwritten; out: keys and both rows of all lists, types as those of side
+    side: keys, (n,) int32 or int64, and rows of the weights of both units, (n,) int32 each; lists:
+    (n,) uint16 or int32, the list of each besides list 0, 0 for none, or none where there is list 0
+    alone; flip: bool, whether to go from the last comparison to the first and invert the keys;
+    position: (lists,) int64, where the first comparison of each list goes, overwritten; out: keys
+    and both rows of all lists, types as those of side
     """
     keys, a, b = side
     out_keys, out_a, out_b = out
@@ -35,12 +38,13 @@ def divide(side, lists, flip, position, out):
 
 @jit_if_large
 def number_pairs(a, b, begin, end, n_units, pair, of_pairs, found):
-    """Number the distinct pairs of units of some lists, from 0 in each: those with the same smaller unit together.
+    """Number the distinct pairs of units of some lists, from 0 in each: those with the same smaller
+    unit together.
 
-    a, b: (n,) int32 units below n_units of each comparison of all lists; begin, end: (lists,) int64, where each list's
-    comparisons are; pair: (n,) int32, out, the pair of each comparison; of_pairs: smaller unit, larger unit and number
-    of comparisons of each pair, (n,) int32 each, out, from begin on for each list; found: (lists,) int64, out, the
-    number of its pairs
+    a, b: (n,) int32 units below n_units of each comparison of all lists; begin, end: (lists,)
+    int64, where each list's comparisons are; pair: (n,) int32, out, the pair of each comparison;
+    of_pairs: smaller unit, larger unit and number of comparisons of each pair, (n,) int32 each,
+    out, from begin on for each list; found: (lists,) int64, out, the number of its pairs
     """
     first, second, repeats = of_pairs
     place = np.zeros(n_units, np.int64)

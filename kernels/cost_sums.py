@@ -1,7 +1,8 @@
-"""Sum costs of comparisons exactly: as whole numbers, whose sums do not depend on the order of adding.
+"""Sum costs of comparisons exactly: as whole numbers, whose sums do not depend on the order of
+adding.
 
-A cost is a whole number of at most 63 bits. A sum is held in words of 32 bits, the lowest first, each in an int64, so
-that it may run over before what is beyond 32 bits is carried to the next word.
+A cost is a whole number of at most 63 bits. A sum is held in words of 32 bits, the lowest first,
+each in an int64, so that it may run over before what is beyond 32 bits is carried to the next word.
 """
 
 from __future__ import annotations
@@ -29,7 +30,9 @@ class CostSums(NamedTuple):
     """Sums of costs over the pairs of a list."""
 
     costs: NDArray[np.int64]  # (units, 3) words: the costs of the comparisons of each unit
-    squares: NDArray[np.int64]  # (units, 4) words: squared residuals of its pairs with units that vary, where it does
+    squares: NDArray[
+        np.int64
+    ]  # (units, 4) words: squared residuals of its pairs with units that vary, where it does
 
 
 @helper
@@ -46,7 +49,9 @@ carry = jit_if_large(_carry)
 
 @helper
 def _sum_rows(partners, costs, weights, start, stop, sums):
-    """Sum cost times weight over the partners start to stop. sums: (words of a cost, 64) int64, out."""
+    """Sum cost times weight over the partners start to stop. sums: (words of a cost, 64) int64,
+    out.
+    """
     for word in range(sums.shape[0]):
         for r in range(BLOCK):
             sums[word, r] = 0
@@ -60,7 +65,10 @@ def _sum_rows(partners, costs, weights, start, stop, sums):
             c, d = np.int64(costs[p + 2, word]), np.int64(costs[p + 3, word])
             for r in range(BLOCK):
                 of_word[r] += (
-                    a * np.int64(first[r]) + b * np.int64(second[r]) + c * np.int64(third[r]) + d * np.int64(fourth[r])
+                    a * np.int64(first[r])
+                    + b * np.int64(second[r])
+                    + c * np.int64(third[r])
+                    + d * np.int64(fourth[r])
                 )
     for p in range(together, stop):
         row = weights[partners[p]]
@@ -72,7 +80,9 @@ def _sum_rows(partners, costs, weights, start, stop, sums):
 
 @helper
 def _add(words, sums):
-    """Add words to others. words, sums: (words, 64) int64; element by element, as whole arrays compile for a second."""
+    """Add words to others. words, sums: (words, 64) int64; element by element, as whole arrays
+    compile for a second.
+    """
     for word in range(sums.shape[0]):
         for r in range(sums.shape[1]):
             sums[word, r] += words[word, r]
@@ -82,8 +92,8 @@ def _add(words, sums):
 def total_costs(runs, costs, weights, totals):
     """Sum weight times cost over the comparisons of the first lists, in 64 replicates.
 
-    runs: `partners.Runs`; costs: (n, 2) or (n, 3) uint32 words of the costs of each partner; weights: (units, 64)
-    uint8; totals: (lists, 4, 64) int64 words, out
+    runs: `partners.Runs`; costs: (n, 2) or (n, 3) uint32 words of the costs of each partner;
+    weights: (units, 64) uint8; totals: (lists, 4, 64) int64 words, out
     """
     n_lists = totals.shape[0]
     for k in range(n_lists):
@@ -117,7 +127,9 @@ def total_costs(runs, costs, weights, totals):
 
 @jit_if_large
 def sum_costs(runs, costs, totals):
-    """Sum the costs of the comparisons of the first lists. totals: (4, lists) int64 words, out; else as above."""
+    """Sum the costs of the comparisons of the first lists. totals: (4, lists) int64 words, out;
+    else as above.
+    """
     n_lists = totals.shape[1]
     totals[:] = 0
     start = np.int64(0)
@@ -138,8 +150,8 @@ def sum_costs(runs, costs, totals):
 def merge_costs(runs, costs, n_units, merged, of_pairs):
     """Add up the costs of partners that are kept once.
 
-    runs, costs: as above, each comparison on its own; merged: the same `Runs` after `partners.merge_repeated`;
-    of_pairs: (pairs, 3) uint32 words, out
+    runs, costs: as above, each comparison on its own; merged: the same `Runs` after
+    `partners.merge_repeated`; of_pairs: (pairs, 3) uint32 words, out
     """
     place, words = np.empty(n_units, np.int64), np.empty(3, np.int64)
     of_pairs[:] = 0
@@ -168,7 +180,9 @@ def _number(words):
 
 def new_costs(n_units: int) -> CostSums:
     """Return `CostSums` of nothing."""
-    return CostSums(np.zeros((n_units, 3), np.int64), np.zeros((n_units, WORDS_OF_SQUARES), np.int64))
+    return CostSums(
+        np.zeros((n_units, 3), np.int64), np.zeros((n_units, WORDS_OF_SQUARES), np.int64)
+    )
 
 
 @jit_if_large
@@ -177,9 +191,10 @@ def add_costs(runs, costs, chosen, of_list, varies, sums):
 
     A residual is the cost of a pair's comparisons less as many means of the list.
 
-    runs, costs: as above; chosen: (chosen,) int32, all runs of the list of some units, those of a unit together;
-    of_list: the mean cost, and a power of 2 that no residual exceeds once it is multiplied by it; varies: (units,)
-    bool, whether a unit's weight varies; sums: `CostSums`, added to
+    runs, costs: as above; chosen: (chosen,) int32, all runs of the list of some units, those of a
+    unit together; of_list: the mean cost, and a power of 2 that no residual exceeds once it is
+    multiplied by it; varies: (units,) bool, whether a unit's weight varies; sums: `CostSums`, added
+    to
     """
     mean, scale = of_list
     repeats, words = np.zeros(varies.size, np.int64), np.zeros((varies.size, 3), np.int64)
@@ -223,8 +238,9 @@ def add_costs(runs, costs, chosen, of_list, varies, sums):
 def finish_costs(counts, sums, of_list, strata, variances):
     """Compute the variances of a list's mean cost from sums over its pairs.
 
-    counts: the `pair_walk.Sums` of its comparisons; sums: its `CostSums`; of_list: as in `add_costs`; strata: stratum,
-    (units,) int32, and stratum_size, (strata,) int64; variances: (3,) float64, out, as in `dyadic`, of scaled costs
+    counts: the `pair_walk.Sums` of its comparisons; sums: its `CostSums`; of_list: as in
+    `add_costs`; strata: stratum, (units,) int32, and stratum_size, (strata,) int64; variances: (3,)
+    float64, out, as in `dyadic`, of scaled costs
     """
     mean, scale = of_list
     stratum, stratum_size = strata
@@ -253,6 +269,15 @@ def finish_costs(counts, sums, of_list, strata, variances):
     for s in range(n_strata):
         of_comparisons[s, _INSIDE] = counts.inside[s]
     units = units[:n_own]
-    of_units = units, _in_order(units, stratum, n_strata), stratum, stratum_size, of_comparisons, two_way
+    of_units = (
+        units,
+        _in_order(units, stratum, n_strata),
+        stratum,
+        stratum_size,
+        of_comparisons,
+        two_way,
+    )
     of_errors = deviation, squares, of_stratum
-    _finish(of_units, of_errors, np.zeros(n_strata), (n, mean * scale * n, pairs_squared), variances)
+    _finish(
+        of_units, of_errors, np.zeros(n_strata), (n, mean * scale * n, pairs_squared), variances
+    )

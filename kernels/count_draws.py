@@ -1,4 +1,5 @@
-"""Numbers of errors of groups, drawn by inversion from beta-binomial distributions at the same uniform numbers for all.
+"""Numbers of errors of groups, drawn by inversion from beta-binomial distributions at the same
+uniform numbers for all.
 
 A gamma-Poisson distribution is the limit of a beta-binomial one of infinitely many comparisons.
 """
@@ -22,15 +23,17 @@ def _ratio(k, n, a, b):
 def draw_counts(uniform, order, trials, a, b, out):
     """Draw numbers of errors that increase with the uniform numbers.
 
-    uniform: (g, r), sorted in each group; order: (g, r) int64, the replicates of them; trials: (g,), of comparisons;
-    a, b: (g, m), the parameters of the beta distributions, above 0; out: (g, m, r)
+    uniform: (g, r), sorted in each group; order: (g, r) int64, the replicates of them; trials:
+    (g,), of comparisons; a, b: (g, m), the parameters of the beta distributions, above 0; out: (g,
+    m, r)
     """
     for g in range(a.shape[0]):
         n = trials[g]
         for m in range(a.shape[1]):
             alpha, beta = a[g, m], b[g, m]
             start = np.floor(n * (alpha / (alpha + beta)))
-            # From the mean down and up to where probabilities, as multiples of that of the mean, no longer count.
+            # From the mean down and up to where probabilities, as multiples of that of the mean, no
+            # longer count.
             low, share, total, largest = start, 1.0, 1.0, 1.0
             while low > 0.0 and share > _NOTHING * largest:
                 low -= 1.0

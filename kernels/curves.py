@@ -1,7 +1,8 @@
-"""Compute the ROC, the EER, the least cost and the convex hull from sorted mated and non-mated scores.
+"""Compute the ROC, the EER, the least cost and the convex hull from sorted mated and non-mated
+scores.
 
-Scores come as integer keys (see `sorting`) of similarities, ascending; a threshold t accepts s >= t. Counts are
-integers, so ties and comparisons of rates are exact.
+Scores come as integer keys (see `sorting`) of similarities, ascending; a threshold t accepts s >=
+t. Counts are integers, so ties and comparisons of rates are exact.
 """
 
 from __future__ import annotations
@@ -13,7 +14,9 @@ import numpy as np
 from ._jit import helper, jit, jit_if_large
 from .sorting import rearrange
 
-_CHUNK = 1024  # points collected before they become rates: three such buffers fit the first-level cache
+_CHUNK = (
+    1024  # points collected before they become rates: three such buffers fit the first-level cache
+)
 _ONE = np.uint64(1)  # positions are unsigned, so that no access tests for a negative index
 
 
@@ -22,19 +25,20 @@ def _roc_kernel(ascending: bool) -> Any:
 
     @jit
     def walk(mated, nonmated, i, j, magnitude, threshold, fmr, fnmr):
-        """Write the ROC points at the distinct scores above (or below) a split, point i + j; return where they end.
+        """Write the ROC points at the distinct scores above (or below) a split, point i + j; return
+        where they end.
 
-        mated: (m,) keys; nonmated: (n,) keys; i, j: number of keys below the split, which may not divide equal scores;
-        magnitude: all bits but the sign; threshold: (m + n + 1,) the bits of floats, out; fmr, fnmr: (m + n + 1,)
-        float64, out
+        mated: (m,) keys; nonmated: (n,) keys; i, j: number of keys below the split, which may not
+        divide equal scores; magnitude: all bits but the sign; threshold: (m + n + 1,) the bits of
+        floats, out; fmr, fnmr: (m + n + 1,) float64, out
         """
         m, n = mated.size, nonmated.size
         value = np.empty(_CHUNK, mated.dtype)
         below_mated = np.empty(_CHUNK, np.int64)
         below_nonmated = np.empty(_CHUNK, np.int64)
-        # Slots fill in the direction of the walk. The newest one is open, as more scores equal to it may follow; it is
-        # the first of the next chunk. The very first one is the split itself, with the key of a NaN, as no score has
-        # it.
+        # Slots fill in the direction of the walk. The newest one is open, as more scores equal to
+        # it may follow; it is the first of the next chunk. The very first one is the split itself,
+        # with the key of a NaN, as no score has it.
         no_value = ~np.int64(magnitude)
         first = np.uint64(0 if ascending else _CHUNK - 1)
         value[first], below_mated[first], below_nonmated[first] = no_value, i, j
@@ -62,7 +66,11 @@ def _roc_kernel(ascending: bool) -> Any:
                     moved = np.uint64(nearest != previous)
                     slot = slot + moved if ascending else slot - moved
                     previous = nearest
-                    value[slot], below_mated[slot], below_nonmated[slot] = nearest, np.int64(a), np.int64(b)
+                    value[slot], below_mated[slot], below_nonmated[slot] = (
+                        nearest,
+                        np.int64(a),
+                        np.int64(b),
+                    )
             else:
                 only_mated = left_mated > 0
                 rest = mated if only_mated else nonmated
@@ -81,7 +89,8 @@ def _roc_kernel(ascending: bool) -> Any:
                 else:
                     b = c
             if ascending:
-                # The scores below a threshold are those that the walk had passed before it came to the threshold's.
+                # The scores below a threshold are those that the walk had passed before it came to
+                # the threshold's.
                 low, lag, size = np.int64(0), 1, np.int64(slot)
             else:
                 low, lag = np.int64(slot) + 1, 0
@@ -122,7 +131,9 @@ roc_below = _roc_kernel(ascending=False)
 
 @helper
 def count_below(scores, threshold):
-    """Count the scores below a threshold by bisection. scores: (n,) keys, ascending; threshold: a key."""
+    """Count the scores below a threshold by bisection. scores: (n,) keys, ascending; threshold: a
+    key.
+    """
     low, high = 0, scores.size
     while low < high:
         middle = (low + high) // 2
@@ -137,8 +148,8 @@ def count_below(scores, threshold):
 def count_below_in_lists(scores, start, end, thresholds, counts):
     """Count the scores below thresholds in lists that lie one behind the other.
 
-    scores: (n,) keys, ascending in each list; start, end: (lists,) int64; thresholds: (points, k) keys, of the first k
-    lists; counts: (points, k) int64, out
+    scores: (n,) keys, ascending in each list; start, end: (lists,) int64; thresholds: (points, k)
+    keys, of the first k lists; counts: (points, k) int64, out
     """
     for point in range(thresholds.shape[0]):
         for k in range(thresholds.shape[1]):
@@ -161,9 +172,13 @@ def middle(longer, shorter):
 
 @helper
 def _excess(mated, nonmated, sizes, threshold):
-    """Return (FMR - FNMR) at a threshold times both numbers of scores: an exact integer, which never rises with it."""
+    """Return (FMR - FNMR) at a threshold times both numbers of scores: an exact integer, which
+    never rises with it.
+    """
     m, n = sizes
-    return (nonmated.size - count_below(nonmated, threshold)) * m - count_below(mated, threshold) * n
+    return (nonmated.size - count_below(nonmated, threshold)) * m - count_below(
+        mated, threshold
+    ) * n
 
 
 @helper
@@ -183,10 +198,11 @@ def _first_without_excess(scores, mated, nonmated, sizes):
 def equal_error_bracket(mated, nonmated, sizes):
     """Find the neighbouring thresholds between which FMR - FNMR changes sign.
 
-    mated: keys of the lowest of m scores; nonmated: keys of the highest of n scores; sizes: m and n. Returns the last
-    score with FMR > FNMR and the mated and non-mated counts below it, then the first score with FMR <= FNMR with its
-    counts; where no score has FMR <= FNMR the second score is returned equal to the first and its counts are (m, n),
-    those of a threshold above all scores. Where no score below the second one is kept, the first one is not below it.
+    mated: keys of the lowest of m scores; nonmated: keys of the highest of n scores; sizes: m and
+    n. Returns the last score with FMR > FNMR and the mated and non-mated counts below it, then the
+    first score with FMR <= FNMR with its counts; where no score has FMR <= FNMR the second score is
+    returned equal to the first and its counts are (m, n), those of a threshold above all scores.
+    Where no score below the second one is kept, the first one is not below it.
     """
     m, n = sizes
     beyond = n - nonmated.size
@@ -214,9 +230,10 @@ def equal_error_bracket(mated, nonmated, sizes):
 def least_cost(mated, nonmated, sizes, miss_cost, false_match_cost):
     """Find the lowest threshold that minimises miss_cost * FNMR + false_match_cost * FMR.
 
-    mated: keys of the lowest of m scores; nonmated: keys of the highest of n scores; sizes: m and n. For a given FNMR
-    the largest threshold has the least FMR, so only mated scores (and "above them all", index m) can be the answer.
-    Returns the cost, the index into `mated` and the non-mated count below the threshold.
+    mated: keys of the lowest of m scores; nonmated: keys of the highest of n scores; sizes: m and
+    n. For a given FNMR the largest threshold has the least FMR, so only mated scores (and "above
+    them all", index m) can be the answer. Returns the cost, the index into `mated` and the
+    non-mated count below the threshold.
     """
     m, n = sizes
     best, best_index, best_below = miss_cost, m, n
@@ -236,8 +253,9 @@ def least_cost(mated, nonmated, sizes, miss_cost, false_match_cost):
 def convex_hull(mated, nonmated):
     """Find the vertices of the ROC's lower convex hull, from (all accepted) to (all rejected).
 
-    mated: (m,) keys; nonmated: (n,) keys. Returns (h,) counts of false matches, falling, and (h,) counts of
-    false non-matches, rising. Only thresholds at mated scores can be vertices between the ends.
+    mated: (m,) keys; nonmated: (n,) keys. Returns (h,) counts of false matches, falling, and (h,)
+    counts of false non-matches, rising. Only thresholds at mated scores can be vertices between the
+    ends.
     """
     m, n = mated.size, nonmated.size
     false_matches = np.empty(64, np.int64)

@@ -1,9 +1,10 @@
 """Dot products whose sums have one order, so that their bits depend on the two vectors alone.
 
-Of float32 there are 16 sums. Sum l takes the products of elements l, l + 16, l + 32, ... in this order, each added with
-one rounding. Then sums l and l + 8 are added, of what that gives l and l + 4, l and l + 2, and the last two. Of float64
-there are 8 sums, and products are rounded before they are added. So the product of two vectors is the same in a block
-of many and alone, wherever the two stand, whatever the processor.
+Of float32 there are 16 sums. Sum l takes the products of elements l, l + 16, l + 32, ... in this
+order, each added with one rounding. Then sums l and l + 8 are added, of what that gives l and l +
+4, l and l + 2, and the last two. Of float64 there are 8 sums, and products are rounded before they
+are added. So the product of two vectors is the same in a block of many and alone, wherever the two
+stand, whatever the processor.
 
 Vectors have a multiple of 16 elements: zeros behind them change nothing.
 """
@@ -37,7 +38,9 @@ def is_quick() -> bool:
 
 def _adder(builder, register):
     """Return what makes code that adds the products of two registers to a third one."""
-    if register.element == _SINGLE:  # a processor that cannot do it calls a function of the C library
+    if (
+        register.element == _SINGLE
+    ):  # a processor that cannot do it calls a function of the C library
         kind = ir.FunctionType(register, [register] * 3)
         multiply_add = builder.module.declare_intrinsic(f"llvm.fma.v{register.count}f32", (), kind)
         return lambda a, b, total: builder.call(multiply_add, [a, b, total])
@@ -45,7 +48,8 @@ def _adder(builder, register):
 
 
 def _sums(builder, element, starts, pairs, n_elements):
-    """Make the dot products of pairs of vectors, given by their starts, as first elements of a register.
+    """Make the dot products of pairs of vectors, given by their starts, as first elements of a
+    register.
 
     element: float or double, as LLVM names them; pairs: at most as many as a register has elements
     """
@@ -80,10 +84,14 @@ def _sums(builder, element, starts, pairs, n_elements):
 
 @intrinsic
 def _block_in_registers(typing_context, first, i, second, j, out, r, c):
-    """Write the products of _ROWS rows of `first` from i on with _COLUMNS of `second` from j on to `out`."""
+    """Write the products of _ROWS rows of `first` from i on with _COLUMNS of `second` from j on to
+    `out`.
+    """
 
     def generate(context, builder, signature, arguments):
-        (a, of_a), (b, _), (o, of_o) = (data_of(context, builder, signature, arguments, k) for k in (0, 2, 4))
+        (a, of_a), (b, _), (o, of_o) = (
+            data_of(context, builder, signature, arguments, k) for k in (0, 2, 4)
+        )
         starts = [
             builder.gep(data, [builder.mul(builder.add(begin, whole(k)), of_a[1])])
             for data, begin, n in ((a, arguments[1], _ROWS), (b, arguments[3], _COLUMNS))
@@ -104,10 +112,14 @@ def _block_in_registers(typing_context, first, i, second, j, out, r, c):
 
 @intrinsic
 def _pairs_in_registers(typing_context, rows, codes, p, places, out):
-    """Write the products of _TOGETHER pairs from p on; arguments as in `take_reaching`; out: (_TOGETHER,) floats."""
+    """Write the products of _TOGETHER pairs from p on; arguments as in `take_reaching`; out:
+    (_TOGETHER,) floats.
+    """
 
     def generate(context, builder, signature, arguments):
-        (x, shape), (of_pair, _), (o, _) = (data_of(context, builder, signature, arguments, k) for k in (0, 1, 4))
+        (x, shape), (of_pair, _), (o, _) = (
+            data_of(context, builder, signature, arguments, k) for k in (0, 1, 4)
+        )
         mask = builder.sub(builder.shl(whole(1), arguments[3]), whole(1))
         starts = []
         for k in range(_TOGETHER):
@@ -126,7 +138,9 @@ def _pairs_in_registers(typing_context, rows, codes, p, places, out):
 
 @intrinsic
 def _row_in_registers(typing_context, first, i, second, columns, p, out):
-    """Write the products of row i of `first` with _TOGETHER rows of `second`, numbered in `columns` from p on."""
+    """Write the products of row i of `first` with _TOGETHER rows of `second`, numbered in `columns`
+    from p on.
+    """
     if not first.dtype == second.dtype == out.dtype:
         raise TypingError("products are of vectors of one type")
 
@@ -139,7 +153,9 @@ def _row_in_registers(typing_context, first, i, second, columns, p, out):
             row = builder.load(builder.gep(listed, [builder.add(arguments[4], whole(k))]))
             starts.append(builder.gep(b, [builder.mul(row, of_a[1])]))
         pairs = [(0, 1 + k) for k in range(_TOGETHER)]
-        sums = _sums(builder, context.get_data_type(signature.args[0].dtype), starts, pairs, of_a[1])
+        sums = _sums(
+            builder, context.get_data_type(signature.args[0].dtype), starts, pairs, of_a[1]
+        )
         some = shuffle(builder, sums, sums, range(_TOGETHER))
         builder.store(some, at(builder, o, arguments[4], some.type)).align = 4
         return context.get_dummy_value()
@@ -148,7 +164,9 @@ def _row_in_registers(typing_context, first, i, second, columns, p, out):
 
 
 def _multiply_add(a, b, c):
-    """Return a b + c, float32, with one rounding: float64 holds the product, and its sum is rounded to odd before."""
+    """Return a b + c, float32, with one rounding: float64 holds the product, and its sum is rounded
+    to odd before.
+    """
     product = a.astype(np.float64) * b
     total = product + c
     of_c = total - product
@@ -159,7 +177,9 @@ def _multiply_add(a, b, c):
 
 
 def products(first, second):
-    """Compute what the kernels do, in NumPy. first, second: (..., d) floats, of shapes that go together."""
+    """Compute what the kernels do, in NumPy. first, second: (..., d) floats, of shapes that go
+    together.
+    """
     lanes = SUMS if first.dtype == np.float32 else SUMS // 2
     sums = np.zeros((*np.broadcast_shapes(first.shape, second.shape)[:-1], lanes), first.dtype)
     for k in range(0, first.shape[-1], lanes):
@@ -200,7 +220,9 @@ def fill(first, second, out):
     strip = max(_STRIP // (4 * first.shape[1]), 1) // _ROWS * _ROWS + _ROWS
     for start in range(0, m, strip):
         for j in range(0, n, _COLUMNS):
-            column = min(j, n - _COLUMNS)  # the last block may overlap the one before, with the same bits
+            column = min(
+                j, n - _COLUMNS
+            )  # the last block may overlap the one before, with the same bits
             for i in range(start, min(start + strip, m), _ROWS):
                 row = min(i, m - _ROWS)
                 _block(first, row, second, column, out, row, column)
@@ -210,8 +232,9 @@ def fill(first, second, out):
 def of_row(first, i, second, columns, n, out):
     """Compute the products of one row with some rows of another matrix.
 
-    first: (m, d) floats; i: the row; second: (rows, d) floats; columns: (at least n + 3,) int64, numbers of n rows of
-    `second`, behind which this writes one of them; out: (at least n + 3,) floats, out
+    first: (m, d) floats; i: the row; second: (rows, d) floats; columns: (at least n + 3,) int64,
+    numbers of n rows of `second`, behind which this writes one of them; out: (at least n + 3,)
+    floats, out
     """
     for p in range(n, n + _TOGETHER - 1):
         columns[p] = columns[0]
@@ -223,8 +246,9 @@ def of_row(first, i, second, columns, n, out):
 def take_reaching(rows, codes, places, bound, found):
     """Keep the pairs of rows whose product reaches a bound, and return their number.
 
-    rows: (n, d) floats; codes: (pairs,) int64, the first row's number in the bits above the second's, and those kept,
-    out; places: bits of a row's number; bound: a float; found: (pairs,) floats, the products of those kept, out
+    rows: (n, d) floats; codes: (pairs,) int64, the first row's number in the bits above the
+    second's, and those kept, out; places: bits of a row's number; bound: a float; found: (pairs,)
+    floats, the products of those kept, out
     """
     count = np.int64(0)
     some, last = np.empty(_TOGETHER, rows.dtype), np.empty(_TOGETHER, np.int64)
@@ -246,8 +270,9 @@ def take_reaching(rows, codes, places, bound, found):
 def of_mated(rows, corner, size, columns, offset, places, mated):
     """Compute the products of the mated pairs of a panel.
 
-    rows, places: as above; corner, size: the first row and column of the panel, and how many it has of each; columns:
-    (rows, 3) int64 and offset: (rows,) int64, as in `pairs.take_mated`; mated: (pairs,) floats, out
+    rows, places: as above; corner, size: the first row and column of the panel, and how many it has
+    of each; columns: (rows, 3) int64 and offset: (rows,) int64, as in `pairs.take_mated`; mated:
+    (pairs,) floats, out
     """
     some, codes = np.empty(_TOGETHER, rows.dtype), np.empty(_TOGETHER, np.int64)
     first, second = corner

@@ -1,12 +1,14 @@
-"""Compute by how much two-way product weights overstate the spread of a rate, from sums over pairs of units.
+"""Compute by how much two-way product weights overstate the spread of a rate, from sums over pairs
+of units.
 
-With e_kl the sum over the comparisons of units k and l of (error - rate), T_k = sum_l e_kl, q_k = sum_l e_kl^2 and K_s
-units in stratum s, the dyadic-robust variance is
+With e_kl the sum over the comparisons of units k and l of (error - rate), T_k = sum_l e_kl, q_k =
+sum_l e_kl^2 and K_s units in stratum s, the dyadic-robust variance is
 
     V = sum_s f_s sum_k [(T_k - mean T)^2 - q_k / 2] / n^2, and never below sum_kl e_kl^2 / n^2.
 
-The factor f_s corrects for the rate being estimated from the same comparisons. With m_kl comparisons of a pair,
-m_k of a unit, N = sum_k m_k / 2 and w the share of them inside the stratum, it is
+The factor f_s corrects for the rate being estimated from the same comparisons. With m_kl
+comparisons of a pair, m_k of a unit, N = sum_k m_k / 2 and w the share of them inside the stratum,
+it is
 
     f_s = 1 / (1 - sum_k (m_k^2 - sum_l m_kl^2 / 2) (1 + w) / (2 N^2)),
 
@@ -15,17 +17,19 @@ Replicates with product weights have the variance
 
     sum_s [(K_s - 2) / (K_s - 1) sum_k (T_k - mean T)^2 + K_s / (K_s - 1) sum_k q_k / 2] / n^2.
 
-Weights must be shrunk by the square root of the ratio of the two.
-Where no comparison has two units whose weights vary, weights are linear, which overstates nothing: V is
-sum_s K_s / (K_s - 1) sum_k (T_k - mean T)^2 / n^2, and replicates have the same without K_s / (K_s - 1).
+Weights must be shrunk by the square root of the ratio of the two. Where no comparison has two units
+whose weights vary, weights are linear, which overstates nothing: V is sum_s K_s / (K_s - 1) sum_k
+(T_k - mean T)^2 / n^2, and replicates have the same without K_s / (K_s - 1).
 
-V is the less certain the more of it comes from few units. With K units' contributions c_k = (T_k - mean T)^2 - q_k / 2,
-or q_k / 2 where V is the least that it may be, and x errors (or comparisons without, if these are fewer), it has
+V is the less certain the more of it comes from few units. With K units' contributions c_k = (T_k -
+mean T)^2 - q_k / 2, or q_k / 2 where V is the least that it may be, and x errors (or comparisons
+without, if these are fewer), it has
 
     2 / (sum c^2 / (sum c)^2 - 1 / K - 1 / (2 x))
 
-degrees of freedom: as many as an estimate of the variance of normal values that varies as much. The last term is what
-sum c^2 / (sum c)^2 is for errors of different units. Their number varies with the rate, which log odds allow for.
+degrees of freedom: as many as an estimate of the variance of normal values that varies as much. The
+last term is what sum c^2 / (sum c)^2 is for errors of different units. Their number varies with the
+rate, which log odds allow for.
 """
 
 from __future__ import annotations
@@ -43,9 +47,11 @@ _ROUNDING = 1e-14  # of a sum of squares, relative to its parts
 
 @jit_if_large
 def errors_of_pairs(keys, a, b, wanted):
-    """Count the first comparisons up to a possible threshold, from which on they are of `wanted` distinct pairs.
+    """Count the first comparisons up to a possible threshold, from which on they are of `wanted`
+    distinct pairs.
 
-    keys: (n,) int32 or int64, sorted; a, b: (n,) int32, the two units. Returns n where there are fewer pairs.
+    keys: (n,) int32 or int64, sorted; a, b: (n,) int32, the two units. Returns n where there are
+    fewer pairs.
     """
     seen = np.empty((wanted, 2), np.int64)
     n_seen = 0
@@ -64,7 +70,9 @@ def errors_of_pairs(keys, a, b, wanted):
 
 @helper
 def _in_order(units, stratum, n_strata):
-    """Return the strata that some units are in, each once, in the order in which they first occur."""
+    """Return the strata that some units are in, each once, in the order in which they first
+    occur.
+    """
     seen, strata, n = np.zeros(n_strata, np.bool_), np.empty(n_strata, np.int64), 0
     for unit in units:
         s = stratum[unit]
@@ -77,13 +85,15 @@ def _in_order(units, stratum, n_strata):
 
 @helper
 def _finish(of_list, of_errors, mean, totals, found):
-    """Compute the two variances and the degrees of freedom of a list from sums over its units, and clear these sums.
+    """Compute the two variances and the degrees of freedom of a list from sums over its units, and
+    clear these sums.
 
-    of_list: the list's units, (units,) int64, their strata, each once, the stratum of all units, the number of units
-    in all strata, (strata, 4) float64 sums of comparisons, and whether any pair has two units whose weights vary;
-    of_errors: of all units the sums of residuals T and of squared residuals of pairs q, and (strata, 3) float64, of
-    which the last column is filled in; mean: (strata,) float64, scratch; totals: the numbers of comparisons and of
-    errors, and the sum of squared residuals of pairs; found: (3,) float64, out
+    of_list: the list's units, (units,) int64, their strata, each once, the stratum of all units,
+    the number of units in all strata, (strata, 4) float64 sums of comparisons, and whether any pair
+    has two units whose weights vary; of_errors: of all units the sums of residuals T and of squared
+    residuals of pairs q, and (strata, 3) float64, of which the last column is filled in; mean:
+    (strata,) float64, scratch; totals: the numbers of comparisons and of errors, and the sum of
+    squared residuals of pairs; found: (3,) float64, out
     """
     units, strata, stratum, stratum_size, of_comparisons, two_way = of_list
     deviation, squares, of_stratum = of_errors
@@ -127,7 +137,9 @@ def _finish(of_list, of_errors, mean, totals, found):
 
 @helper
 def _list_of_pairs(first, second, repeats, stratum, stratum_size):
-    """Return what `_finish` takes of a list whose distinct pairs are given, and the number of its comparisons."""
+    """Return what `_finish` takes of a list whose distinct pairs are given, and the number of its
+    comparisons.
+    """
     n_strata = stratum_size.size
     units, comparisons, repeats_squared = (
         np.empty(stratum.size, np.int64),
@@ -156,15 +168,24 @@ def _list_of_pairs(first, second, repeats, stratum, stratum_size):
         of_comparisons[stratum[unit], _M] += comparisons[unit]
         of_comparisons[stratum[unit], _M_SQUARED] += comparisons[unit] ** 2
         of_comparisons[stratum[unit], _REPEATS_SQUARED] += repeats_squared[unit]
-    of_list = units, _in_order(units, stratum, n_strata), stratum, stratum_size, of_comparisons, two_way
+    of_list = (
+        units,
+        _in_order(units, stratum, n_strata),
+        stratum,
+        stratum_size,
+        of_comparisons,
+        two_way,
+    )
     return of_list, n
 
 
 @helper
 def _add_residuals(first, second, repeats, sums, rate, varies, stratum, of_errors):
-    """Add the residuals of a list's pairs to what `_finish` takes of errors, and return the sum of their squares.
+    """Add the residuals of a list's pairs to what `_finish` takes of errors, and return the sum of
+    their squares.
 
-    sums: (pairs,) float64; varies: (units,) bool, whether a unit's weight varies; others as in `variances`
+    sums: (pairs,) float64; varies: (units,) bool, whether a unit's weight varies; others as in
+    `variances`
     """
     deviation, squares, of_stratum = of_errors
     pairs_squared, p = 0.0, 0
@@ -195,12 +216,14 @@ def _add_residuals(first, second, repeats, sums, rate, varies, stratum, of_error
 
 @jit_if_large
 def variances(first, second, repeats, end, sums, stratum, stratum_size, found):
-    """Compute the dyadic-robust variance of each list's sum, its degrees of freedom, and that of product weights.
+    """Compute the dyadic-robust variance of each list's sum, its degrees of freedom, and that of
+    product weights.
 
-    first, second: (pairs,) int32 units of each distinct pair, sorted in each list, the second never the same; repeats:
-    (pairs,) int32, at least 1; end: (lists,) int64; sums: (pairs,) float64, errors or costs; stratum: (units,) int32;
-    stratum_size: (strata,) int64, 1 where a unit's weight never varies; found: (lists, 3) float64, out: the two
-    variances times n^2, and degrees of freedom
+    first, second: (pairs,) int32 units of each distinct pair, sorted in each list, the second never
+    the same; repeats: (pairs,) int32, at least 1; end: (lists,) int64; sums: (pairs,) float64,
+    errors or costs; stratum: (units,) int32; stratum_size: (strata,) int64, 1 where a unit's weight
+    never varies; found: (lists, 3) float64, out: the two variances times n^2, and degrees of
+    freedom
     """
     of_errors = np.zeros(stratum.size), np.zeros(stratum.size), np.zeros((stratum_size.size, 3))
     mean, varies = np.zeros(stratum_size.size), stratum_size[stratum] > 1
@@ -220,11 +243,13 @@ def variances(first, second, repeats, end, sums, stratum, stratum_size, found):
 
 @helper
 def _residuals_of_units(of_list, fixed, wrong, rate, of_errors):
-    """Write the residuals of a list's units to what `_finish` takes of errors, and return the sum over its pairs.
+    """Write the residuals of a list's units to what `_finish` takes of errors, and return the sum
+    over its pairs.
 
-    of_list: as in `_finish`; fixed: of each unit the number of its comparisons, and the sum of squared repeats of its
-    pairs, (units,) float64; wrong: of each unit the number of its errors, and the sums over its pairs of squared
-    errors, and of errors times comparisons, (units,) float64; of_errors: as in `_finish`
+    of_list: as in `_finish`; fixed: of each unit the number of its comparisons, and the sum of
+    squared repeats of its pairs, (units,) float64; wrong: of each unit the number of its errors,
+    and the sums over its pairs of squared errors, and of errors times comparisons, (units,)
+    float64; of_errors: as in `_finish`
     """
     units, stratum = of_list[0], of_list[2]
     comparisons, repeats_squared = fixed
@@ -251,10 +276,12 @@ def _weight(scale, i, j):
 
 @helper
 def _list_of_all_pairs(sizes, stratum, stratum_size):
-    """Return what `_finish` takes of a list that holds all pairs of its units, and what its residuals need.
+    """Return what `_finish` takes of a list that holds all pairs of its units, and what its
+    residuals need.
 
-    sizes, stratum, stratum_size: as in `variances_of_all_pairs`. Also returns the number of comparisons of each unit
-    and the sum of their squares over its pairs, (units,) float64 each, and the number of all comparisons
+    sizes, stratum, stratum_size: as in `variances_of_all_pairs`. Also returns the number of
+    comparisons of each unit and the sum of their squares over its pairs, (units,) float64 each, and
+    the number of all comparisons
     """
     references, probes = sizes
     n_units, n_strata = references.size, stratum_size.size
@@ -293,21 +320,32 @@ def _list_of_all_pairs(sizes, stratum, stratum_size):
         fixed[_M] += of_unit[unit]
         fixed[_M_SQUARED] += of_unit[unit] ** 2
         r, q = references[unit], probes[unit]
-        fixed[_INSIDE] += r * (of_inside[1, stratum[unit]] - q) + q * (of_inside[0, stratum[unit]] - r)
+        fixed[_INSIDE] += r * (of_inside[1, stratum[unit]] - q) + q * (
+            of_inside[0, stratum[unit]] - r
+        )
         fixed[_REPEATS_SQUARED] += repeats_squared[unit]
-    of_list = units, _in_order(units, stratum, n_strata), stratum, stratum_size, of_comparisons, n_varying > 1
+    of_list = (
+        units,
+        _in_order(units, stratum, n_strata),
+        stratum,
+        stratum_size,
+        of_comparisons,
+        n_varying > 1,
+    )
     return of_list, (of_unit, repeats_squared), n
 
 
 @jit
 def variances_of_all_pairs(errors, stops, sizes, stratum, stratum_size, found):
-    """Compute what `variances` does for a list that holds all pairs of its units, at several thresholds.
+    """Compute what `variances` does for a list that holds all pairs of its units, at several
+    thresholds.
 
-    errors: the errors at the last threshold, those of lower ones first: (n,) int32 first and second unit, (n,) int32
-    distinct pair, and () or two (units,) float64 whose values multiply to the weight of an error; stops: (points,)
-    int64, ascending, the number of errors at each threshold; sizes: (units,) float64 of references and of probes, 0 for
-    units that are not in the list: all comparisons of units i and j weigh references[i] * probes[j] + references[j] *
-    probes[i]; stratum, stratum_size: as in `variances`; found: (points, 3) float64, out
+    errors: the errors at the last threshold, those of lower ones first: (n,) int32 first and second
+    unit, (n,) int32 distinct pair, and () or two (units,) float64 whose values multiply to the
+    weight of an error; stops: (points,) int64, ascending, the number of errors at each threshold;
+    sizes: (units,) float64 of references and of probes, 0 for units that are not in the list: all
+    comparisons of units i and j weigh references[i] * probes[j] + references[j] * probes[i];
+    stratum, stratum_size: as in `variances`; found: (points, 3) float64, out
     """
     first, second, pair, scale = errors
     references, probes = sizes
@@ -317,7 +355,11 @@ def variances_of_all_pairs(errors, stops, sizes, stratum, stratum_size, found):
     for p in range(pair.size):
         n_pairs = max(n_pairs, pair[p] + 1)
     of_pair = np.zeros(n_pairs)
-    wrong = n_wrong, wrong_squared, wrong_times = np.zeros(n_units), np.zeros(n_units), np.zeros(n_units)
+    wrong = n_wrong, wrong_squared, wrong_times = (
+        np.zeros(n_units),
+        np.zeros(n_units),
+        np.zeros(n_units),
+    )
     of_errors = np.zeros(n_units), np.zeros(n_units), np.zeros((n_strata, 3))
     mean = np.zeros(n_strata)
     n_errors, position = 0.0, 0
@@ -345,7 +387,8 @@ def variances_of_all_pairs(errors, stops, sizes, stratum, stratum_size, found):
 def variances_of_counts(wrong, sizes, stratum, stratum_size, found):
     """Compute what `variances_of_all_pairs` does from sums over the errors of each unit.
 
-    wrong: (points, 3, units) float64, as `unit_errors.add_errors` finds them; others as in `variances_of_all_pairs`
+    wrong: (points, 3, units) float64, as `unit_errors.add_errors` finds them; others as in
+    `variances_of_all_pairs`
     """
     n_units, n_strata = stratum.size, stratum_size.size
     of_list, of_units, n = _list_of_all_pairs(sizes, stratum, stratum_size)

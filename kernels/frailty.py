@@ -1,9 +1,11 @@
-"""Errors of comparisons within groups, drawn as if all groups were alike and some subjects erred more than others.
+"""Errors of comparisons within groups, drawn as if all groups were alike and some subjects erred
+more than others.
 
-A subject's effect is lognormal with mean 1, and a comparison errs in proportion to the product of its subjects'. Only
-errors are drawn: the points of a Poisson process fall on the comparisons of each subject, at a rate that allows for
-partners with effects as large as its own, and are thinned by the partner's effect. A pair of subjects so comes up from
-the one with the larger effect alone, and the points are 2 (1 + kappa) times as many as the errors.
+A subject's effect is lognormal with mean 1, and a comparison errs in proportion to the product of
+its subjects'. Only errors are drawn: the points of a Poisson process fall on the comparisons of
+each subject, at a rate that allows for partners with effects as large as its own, and are thinned
+by the partner's effect. A pair of subjects so comes up from the one with the larger effect alone,
+and the points are 2 (1 + kappa) times as many as the errors.
 """
 
 from __future__ import annotations
@@ -18,14 +20,19 @@ from .philox import BLOCK, fill_draws
 
 ERRORS, PAIRS, SHARING, REPEATED, REPEATABLE = range(5)  # columns of counts
 _UNIT = 2.0**-32
-_MOST = 16.0  # errors to be expected of a comparison of two subjects like the one with the largest effect
+# errors to be expected of a comparison of two subjects like the one with the largest effect
+_MOST = 16.0
 
 
 class Numbers(NamedTuple):
-    """Numbers of comparisons of subjects k and l of a group, a_k b_l + c_k d_l; nothing where partners are listed."""
+    """Numbers of comparisons of subjects k and l of a group, a_k b_l + c_k d_l; nothing where
+    partners are listed.
+    """
 
     own: NDArray[np.int64]  # (2, subjects) a and c
-    sums: NDArray[np.int64]  # (2, subjects + groups) sums of b and of d over the first members of each group, from 0 on
+    sums: NDArray[
+        np.int64
+    ]  # (2, subjects + groups) sums of b and of d over the first members of each group, from 0 on
     member: NDArray[np.int64]  # (subjects,) those of a group side by side, ascending
     place: NDArray[np.int64]  # (subjects,) where each subject stands there
     start: NDArray[np.int64]  # (groups + 1,) where groups begin there, and where the last one ends
@@ -34,17 +41,22 @@ class Numbers(NamedTuple):
 class Partners(NamedTuple):
     """Comparisons, each seen from both its subjects."""
 
-    partner: NDArray[np.int32]  # (seen,) subject on the other side; those of a subject side by side, ascending; or none
+    partner: NDArray[
+        np.int32
+    ]  # (seen,) subject on the other side; those of a subject side by side, ascending; or none
     end: NDArray[np.int64]  # (subjects,) where each subject's partners end
     group: NDArray[np.int64]  # (subjects,) each subject's group
-    numbers: Numbers  # of comparisons of each two subjects, whose partners then are those of a list, in this order
+    # of comparisons of each two subjects, whose partners then are those of a list, in this order
+    numbers: Numbers
 
 
 class Rates(NamedTuple):
     """What errors are drawn from."""
 
     rate: float  # share of comparisons that err, in (0, 1)
-    kappa: NDArray[np.float64]  # (groups,) relative covariance of errors that share a subject, at least 0
+    kappa: NDArray[
+        np.float64
+    ]  # (groups,) relative covariance of errors that share a subject, at least 0
     again: float  # chance that another comparison of two subjects errs where one does
 
 
@@ -71,7 +83,9 @@ def _uniform(source, replicate):
 
 @helper
 def draw_effects(rates, group, source, replicate, effect):
-    """Draw each subject's effect. rates: `Rates`; group: (subjects,) int64; effect: (subjects,) float64, out"""
+    """Draw each subject's effect. rates: `Rates`; group: (subjects,) int64; effect: (subjects,)
+    float64, out
+    """
     for k in range(0, effect.size, 2):
         radius = np.sqrt(-2 * np.log(_uniform(source, replicate)))
         angle = 2 * np.pi * _uniform(source, replicate)
@@ -86,7 +100,9 @@ def draw_effects(rates, group, source, replicate, effect):
 
 @helper
 def _listed(partner, start, stop, at):
-    """Return the first and the last place of a partner, who stands at a third, among those of a subject."""
+    """Return the first and the last place of a partner, who stands at a third, among those of a
+    subject.
+    """
     first, last = start + at, start + at
     while first > start and partner[first - 1] == partner[start + at]:
         first -= 1
@@ -108,25 +124,34 @@ def _seen_before(numbers, k, group, n):
 
 @helper
 def _counted(numbers, k, group, at):
-    """Return the partner at a place among those of a subject, and its first and last place, from numbers."""
+    """Return the partner at a place among those of a subject, and its first and last place, from
+    numbers.
+    """
     low, high = 0, numbers.start[group + 1] - numbers.start[group]
-    while high - low > 1:  # the first `low` members have at most `at` comparisons with k, the first `high` have more
+    while (
+        high - low > 1
+    ):  # the first `low` members have at most `at` comparisons with k, the first `high` have more
         middle = (low + high) // 2
         if _seen_before(numbers, k, group, middle) <= at:
             low = middle
         else:
             high = middle
     first = _seen_before(numbers, k, group, low)
-    return numbers.member[numbers.start[group] + low], first, _seen_before(numbers, k, group, high) - 1
+    return (
+        numbers.member[numbers.start[group] + low],
+        first,
+        _seen_before(numbers, k, group, high) - 1,
+    )
 
 
 @jit
 def sum_over_pairs(numbers, group, kind, values, of_subjects, sums):
     """Sum values over each two subjects of a group, one after the other.
 
-    numbers: `Numbers`; group: (subjects,) int64; kind: (subjects,) int64; values: (kinds, kinds) float64, of two
-    subjects by their kinds; of_subjects: (subjects,) float64, zeros, out: sums over the partners of each; sums: (2,
-    groups) float64, zeros, out: half of the sums over all subjects and their partners, of values and of their squares
+    numbers: `Numbers`; group: (subjects,) int64; kind: (subjects,) int64; values: (kinds, kinds)
+    float64, of two subjects by their kinds; of_subjects: (subjects,) float64, zeros, out: sums over
+    the partners of each; sums: (2, groups) float64, zeros, out: half of the sums over all subjects
+    and their partners, of values and of their squares
     """
     for k in range(group.size):
         g = group[k]
@@ -147,9 +172,10 @@ def sum_over_pairs(numbers, group, kind, values, of_subjects, sums):
 def draw_errors(partners, rates, purpose, first_replicate, key, counts):
     """Draw the errors of replicates, and count them and their pairs in each group.
 
-    partners: `Partners`; rates: `Rates`; purpose, first_replicate: int below 2^32; key: (2,) uint32; counts:
-    (n_replicates, groups, 5) int64, out: errors; pairs of subjects with errors; ordered two of these that share a
-    subject; ordered two errors of one pair; ordered two comparisons of one pair of which the first is an error
+    partners: `Partners`; rates: `Rates`; purpose, first_replicate: int below 2^32; key: (2,)
+    uint32; counts: (n_replicates, groups, 5) int64, out: errors; pairs of subjects with errors;
+    ordered two of these that share a subject; ordered two errors of one pair; ordered two
+    comparisons of one pair of which the first is an error
     """
     partner, end, group, numbers = partners.partner, partners.end, partners.group, partners.numbers
     rate, again = rates.rate, rates.again
@@ -179,7 +205,9 @@ def draw_errors(partners, rates, purpose, first_replicate, key, counts):
                 if listed:  # `first` and `last` are of the comparisons of these two subjects
                     first, last = _listed(partner, start, end[k], at)
                 # The one at hand is the first that errs of them, so those before it do not.
-                if _uniform(source, replicate) * effect[k] >= effect[other] * (1 - again) ** (at - first):
+                if _uniform(source, replicate) * effect[k] >= effect[other] * (1 - again) ** (
+                    at - first
+                ):
                     continue
                 mark = r * end.size + k + 1
                 if hit[other] == mark:

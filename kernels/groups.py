@@ -1,4 +1,6 @@
-"""Count comparisons and subjects of each group and pair of groups, and split comparisons by group."""
+"""Count comparisons and subjects of each group and pair of groups, and split comparisons by
+group.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,8 @@ from ._jit import jit, jit_if_large
 def count_cells(reference_group, probe_group, start, stop, counts):
     """Count some comparisons by the group of the reference and that of the probe.
 
-    reference_group, probe_group: (n,) uint16; start, stop: the comparisons; counts: (groups, groups) int64, added to
+    reference_group, probe_group: (n,) uint16; start, stop: the comparisons; counts: (groups,
+    groups) int64, added to
     """
     for k in range(start, stop):
         counts[reference_group[k], probe_group[k]] += 1
@@ -21,8 +24,9 @@ def count_cells(reference_group, probe_group, start, stop, counts):
 def split_within_groups(scores, reference_group, probe_group, end, out):
     """Write the comparisons inside each group, group by group, in their order.
 
-    scores: (n,) keys; reference_group, probe_group: (n,) uint16; end: (groups,) int64, where each group's part of
-    `out` begins, moved to where it ends; out: (comparisons within groups,) of the scores' type
+    scores: (n,) keys; reference_group, probe_group: (n,) uint16; end: (groups,) int64, where each
+    group's part of `out` begins, moved to where it ends; out: (comparisons within groups,) of the
+    scores' type
     """
     for k in range(scores.size):
         group = reference_group[k]

@@ -1,11 +1,13 @@
-"""Which pairs of vectors may have a dot product of some size, by products of their elements as small whole numbers.
+"""Which pairs of vectors may have a dot product of some size, by products of their elements as
+small whole numbers.
 
-A processor multiplies and adds four or eight times as many whole numbers of 8 bits as floats. There are several ways to
-do it, by what the processor has. In all of them the elements of columns are made positive by adding a number to each,
-and what that adds to a row's products is part of the row's limit.
+A processor multiplies and adds four or eight times as many whole numbers of 8 bits as floats. There
+are several ways to do it, by what the processor has. In all of them the elements of columns are
+made positive by adding a number to each, and what that adds to a row's products is part of the
+row's limit.
 
-Rows are packed as (blocks, steps, rows of a block) and columns as (blocks, steps, columns of a block) integers of 32
-bits, each of four elements.
+Rows are packed as (blocks, steps, rows of a block) and columns as (blocks, steps, columns of a
+block) integers of 32 bits, each of four elements.
 """
 
 from __future__ import annotations
@@ -31,8 +33,9 @@ _REGISTERS = 2  # of columns
 class Way(NamedTuple):
     """How a processor multiplies small whole numbers.
 
-    number: of the way; needs: features of the processor, any group of them; lanes: integers of 32 bits in a register;
-    rows: of a block; largest: what elements are in size; together: how many steps are taken at once
+    number: of the way; needs: features of the processor, any group of them; lanes: integers of 32
+    bits in a register; rows: of a block; largest: what elements are in size; together: how many
+    steps are taken at once
     """
 
     number: int
@@ -58,7 +61,9 @@ _BY_NUMBER = tuple(WAYS.values())
 
 
 def known_ways() -> list[str]:
-    """Return the names of the ways of this processor, the quickest first; of all ways where nothing is compiled."""
+    """Return the names of the ways of this processor, the quickest first; of all ways where nothing
+    is compiled.
+    """
     has = features()
     return [
         name
@@ -84,10 +89,18 @@ def _one_step(builder, way, sums, rows, columns, k):
     def four(step):
         """Load four elements of each row, spread over a register, beside those of each column."""
         row, column = builder.mul(step, whole(way.rows)), builder.mul(step, whole(way.columns))
-        of_rows = [load(builder, rows, builder.add(row, whole(r)), _WORD, 4) for r in range(way.rows)]
+        of_rows = [
+            load(builder, rows, builder.add(row, whole(r)), _WORD, 4) for r in range(way.rows)
+        ]
         places = range(0, way.columns, way.lanes)
-        of_columns = [load(builder, columns, builder.add(column, whole(c)), register, 4) for c in places]
-        return [(a, b) for a in [spread(builder, word, way.lanes) for word in of_rows] for b in of_columns]
+        of_columns = [
+            load(builder, columns, builder.add(column, whole(c)), register, 4) for c in places
+        ]
+        return [
+            (a, b)
+            for a in [spread(builder, word, way.lanes) for word in of_rows]
+            for b in of_columns
+        ]
 
     if way.together == 1:
         add = _declared(builder, f"llvm.x86.avx512.vpdpbusd.{32 * way.lanes}", [register] * 4)
@@ -100,7 +113,10 @@ def _one_step(builder, way, sums, rows, columns, k):
     blocks = [four(step) for step in (twice, builder.add(twice, whole(1)))]
     found = []
     for held, both in zip(sums, zip(*blocks, strict=True), strict=True):
-        products = [builder.call(multiply, [builder.bitcast(b, bytes_), builder.bitcast(a, bytes_)]) for a, b in both]
+        products = [
+            builder.call(multiply, [builder.bitcast(b, bytes_), builder.bitcast(a, bytes_)])
+            for a, b in both
+        ]
         found.append(builder.add(held, builder.call(add, [builder.add(*products), ones])))
     return found
 
@@ -111,9 +127,13 @@ def _mark_in_registers(typing_context, rows, columns, block, limits, bits, place
     way = _BY_NUMBER[number.literal_value]
 
     def generate(context, builder, signature, arguments):
-        (a, of_a), (b, of_b), (o, of_o) = (data_of(context, builder, signature, arguments, k) for k in (0, 1, 4))
+        (a, of_a), (b, of_b), (o, of_o) = (
+            data_of(context, builder, signature, arguments, k) for k in (0, 1, 4)
+        )
         least, added = (
-            context.make_array(signature.args[3][k])(context, builder, builder.extract_value(arguments[3], k)).data
+            context.make_array(signature.args[3][k])(
+                context, builder, builder.extract_value(arguments[3], k)
+            ).data
             for k in range(2)
         )
         row, column = (builder.extract_value(arguments[2], k) for k in range(2))
@@ -123,12 +143,20 @@ def _mark_in_registers(typing_context, rows, columns, block, limits, bits, place
         register, mask = ir.VectorType(_WORD, way.lanes), ir.IntType(way.lanes)
         first = builder.mul(column, whole(way.columns))
         starts = [
-            load(builder, added, builder.add(first, whole(c)), register, 4) for c in range(0, way.columns, way.lanes)
+            load(builder, added, builder.add(first, whole(c)), register, 4)
+            for c in range(0, way.columns, way.lanes)
         ]
         steps = builder.sdiv(of_a[1], whole(way.together))
-        sums = repeat(builder, steps, starts * way.rows, lambda k, held: _one_step(builder, way, held, a, b, k))
+        sums = repeat(
+            builder,
+            steps,
+            starts * way.rows,
+            lambda k, held: _one_step(builder, way, held, a, b, k),
+        )
         for r in range(way.rows):
-            one = load(builder, least, builder.add(builder.mul(row, whole(way.rows)), whole(r)), _WORD, 4)
+            one = load(
+                builder, least, builder.add(builder.mul(row, whole(way.rows)), whole(r)), _WORD, 4
+            )
             limit = spread(builder, one, way.lanes)
             line = builder.mul(builder.add(builder.extract_value(place, 0), whole(r)), of_o[1])
             for v in range(_REGISTERS):
@@ -143,10 +171,11 @@ def _mark_in_registers(typing_context, rows, columns, block, limits, bits, place
 
 
 def _mark_by_numpy(rows, columns, block, limits, bits, place, number):
-    """Mark the pairs of a block of rows and one of columns whose products, and what is added, reach limits.
+    """Mark the pairs of a block of rows and one of columns whose products, and what is added, reach
+    limits.
 
-    rows, columns, limits: as in `mark`; block: the numbers of the two; bits: (rows, bytes) uint8, out; place: the row
-    and the byte in it where the marks begin
+    rows, columns, limits: as in `mark`; block: the numbers of the two; bits: (rows, bytes) uint8,
+    out; place: the row and the byte in it where the marks begin
     """
     row, column = block
     way = _BY_NUMBER[number]
@@ -162,16 +191,19 @@ _mark: Any = _mark_by_numpy if config.DISABLE_JIT else _mark_in_registers
 
 
 def _made_for(number):
-    """Make the kernel of one of the WAYS; its number is part of the name of its file of machine code."""
+    """Make the kernel of one of the WAYS; its number is part of the name of its file of machine
+    code.
+    """
     height, width = _BY_NUMBER[number].rows, _BY_NUMBER[number].columns
 
     @jit
     def mark(rows, columns, limits, corner, bits):
         """Mark the pairs of a panel whose products reach limits.
 
-        rows: (blocks, steps, rows) int32; columns: (blocks, steps, columns) int32; limits: (rows,) int32, what the
-        products of a row must reach, and (columns,) int32, what is added to those of a column; corner: the first row
-        and column of the panel, first ones of blocks; bits: (height, width / 8) uint8, a bit for each pair, out
+        rows: (blocks, steps, rows) int32; columns: (blocks, steps, columns) int32; limits: (rows,)
+        int32, what the products of a row must reach, and (columns,) int32, what is added to those
+        of a column; corner: the first row and column of the panel, first ones of blocks; bits:
+        (height, width / 8) uint8, a bit for each pair, out
         """
         n_bytes = width // 8
         for c in range(bits.shape[1] // n_bytes):
@@ -194,8 +226,8 @@ def mark_by(name: str) -> Any:
 def list_marked(bits, corner, columns, n, places, codes):
     """List the marked non-mated pairs of a panel, row by row, and return their number.
 
-    bits: (height, width / 32) uint32, as `mark` makes them; corner: as above; columns, n, places: as in
-    `pairs.take_nonmated`; codes: (height * width + 1,) int64, out
+    bits: (height, width / 32) uint32, as `mark` makes them; corner: as above; columns, n, places:
+    as in `pairs.take_nonmated`; codes: (height * width + 1,) int64, out
     """
     first_row, first_column = corner
     count = np.int64(0)
@@ -224,10 +256,14 @@ def _round_in_registers(typing_context, vectors, i, unit, largest, signed, posit
         lanes, double = ELEMENTS, ir.DoubleType()
         register, bytes_ = ir.VectorType(double, lanes), ir.VectorType(_BYTE, lanes)
         kind = ir.VectorType(context.get_value_type(signature.args[0].dtype), lanes)
-        floor = builder.module.declare_intrinsic(f"llvm.floor.v{lanes}f64", (), ir.FunctionType(register, [register]))
+        floor = builder.module.declare_intrinsic(
+            f"llvm.floor.v{lanes}f64", (), ir.FunctionType(register, [register])
+        )
         scale, per_scale = (builder.extract_value(arguments[2], k) for k in range(2))
         x = builder.gep(x, [builder.mul(arguments[1], shape[1])])
-        scale, per_scale, most = (spread(builder, value, lanes) for value in (scale, per_scale, arguments[3]))
+        scale, per_scale, most = (
+            spread(builder, value, lanes) for value in (scale, per_scale, arguments[3])
+        )
         half, one, zero = (ir.Constant(register, [value] * lanes) for value in (0.5, 1.0, 0.0))
 
         def step(k, sums):
@@ -250,7 +286,9 @@ def _round_in_registers(typing_context, vectors, i, unit, largest, signed, posit
         for k, value in enumerate(found):
             while value.type != double:
                 n = value.type.count // 2
-                low, high = (shuffle(builder, value, value, range(start, start + n)) for start in (0, n))
+                low, high = (
+                    shuffle(builder, value, value, range(start, start + n)) for start in (0, n)
+                )
                 value = builder.fadd(low, high)
                 if n == 1:
                     value = builder.extract_element(value, ir.Constant(_WORD, 0))
@@ -265,7 +303,8 @@ def _round_in_registers(typing_context, vectors, i, unit, largest, signed, posit
 def _round_by_numpy(vectors, i, unit, largest, signed, positive, sizes):
     """Write vector i as whole numbers, and its sizes; arguments as in `quantise`.
 
-    unit: the scale, and what to multiply by to divide by it; signed, positive: (d,) int8 and uint8, the numbers, out
+    unit: the scale, and what to multiply by to divide by it; signed, positive: (d,) int8 and uint8,
+    the numbers, out
     """
     x = vectors[i].astype(np.float64)
     q = np.clip(np.floor(x * unit[1] + 0.5), -largest, largest)
@@ -282,11 +321,11 @@ _round: Any = _round_by_numpy if config.DISABLE_JIT else _round_in_registers
 def quantise(vectors, scale, largest, packed, sizes):
     """Write the elements of some vectors as whole numbers, and pack them.
 
-    vectors: (m, d) floats, with d a multiple of `ELEMENTS`; scale: what one stands for, a float32 as float64, so that
-    products with whole numbers are exact; largest: how large they may be; packed: as rows (blocks, steps, rows) and
-    columns (blocks, steps, columns) int32, and the number of the first vector among them, out; sizes: (m, 4) float64,
-    the sums of squares of what whole numbers leave of each vector, of the vector and of the whole numbers, and the
-    latter's sum, out
+    vectors: (m, d) floats, with d a multiple of `ELEMENTS`; scale: what one stands for, a float32
+    as float64, so that products with whole numbers are exact; largest: how large they may be;
+    packed: as rows (blocks, steps, rows) and columns (blocks, steps, columns) int32, and the number
+    of the first vector among them, out; sizes: (m, 4) float64, the sums of squares of what whole
+    numbers leave of each vector, of the vector and of the whole numbers, and the latter's sum, out
     """
     rows, columns, start = packed
     m, d = vectors.shape

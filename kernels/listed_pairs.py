@@ -1,4 +1,6 @@
-"""Compute the similarities of listed pairs of vectors, each by itself, summed in the order of coordinates."""
+"""Compute the similarities of listed pairs of vectors, each by itself, summed in the order of
+coordinates.
+"""
 
 from __future__ import annotations
 
@@ -21,9 +23,10 @@ def inner_product(a, b):
 def highest_similarities(vectors, scale, members, first, second, euclidean, out):
     """Compute the highest similarity of any vector of one name with any vector of another.
 
-    vectors: (n, d) floats; scale: (n,) float64, factors of inner products; members: where the vectors of each name
-    begin, (names + 1,) int64, and their rows, (n,) int64; first, second: (pairs,) int64, the two names of each pair;
-    euclidean: bool, whether similarities are negative distances; out: (pairs,) float64
+    vectors: (n, d) floats; scale: (n,) float64, factors of inner products; members: where the
+    vectors of each name begin, (names + 1,) int64, and their rows, (n,) int64; first, second:
+    (pairs,) int64, the two names of each pair; euclidean: bool, whether similarities are negative
+    distances; out: (pairs,) float64
     """
     begin, rows = members
     for p in range(out.size):

@@ -1,8 +1,9 @@
-"""Sum over the distinct pairs of units of lists of comparisons, in one walk over the partners of each unit.
+"""Sum over the distinct pairs of units of lists of comparisons, in one walk over the partners of
+each unit.
 
-With m comparisons of a pair of units, of which s are errors at a threshold, the variances of `dyadic` and models of
-counts need sums of m, s, m^2, s^2 and s m over the pairs of each unit, and of some over all pairs. All are integers, so
-that they do not depend on who adds them up.
+With m comparisons of a pair of units, of which s are errors at a threshold, the variances of
+`dyadic` and models of counts need sums of m, s, m^2, s^2 and s m over the pairs of each unit, and
+of some over all pairs. All are integers, so that they do not depend on who adds them up.
 """
 
 from __future__ import annotations
@@ -13,11 +14,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._jit import jit_if_large
-from .dyadic import _INSIDE, _M, _M_SQUARED, _REPEATS_SQUARED, _finish, _in_order, _residuals_of_units
+from .dyadic import (
+    _INSIDE,
+    _M,
+    _M_SQUARED,
+    _REPEATS_SQUARED,
+    _finish,
+    _in_order,
+    _residuals_of_units,
+)
 from .row_sums import repeats_at
 
-# Columns of what is summed for models of counts: T and m over units whose weights vary, then over all pairs, then over
-# those ends of pairs whose weights vary, then over pairs of two units that vary.
+# Columns of what is summed for models of counts: T and m over units whose weights vary, then over
+# all pairs, then over those ends of pairs whose weights vary, then over pairs of two units that
+# vary.
 T_SQUARED, M_SQUARED, S_SQUARED, S_TIMES_M, REPEATS_SQUARED = range(5)
 S_SQUARED_OF_ENDS, S_TIMES_M_OF_ENDS, REPEATS_SQUARED_OF_ENDS = range(5, 8)
 S_SQUARED_OF_BOTH, S_TIMES_M_OF_BOTH, REPEATS_SQUARED_OF_BOTH = range(8, 11)
@@ -26,13 +36,21 @@ _WRONG, _WRONG_SQUARED, _WRONG_TIMES = range(3)
 
 
 class Sums(NamedTuple):
-    """Sums over the pairs of a list; errors are those between a point's threshold and the one before."""
+    """Sums over the pairs of a list; errors are those between a point's threshold and the one
+    before.
+    """
 
     comparisons: NDArray[np.float64]  # (units,) number of comparisons of each unit
-    repeats_squared: NDArray[np.float64]  # (units,) sum of m^2 over its pairs of units that both vary
+    repeats_squared: NDArray[
+        np.float64
+    ]  # (units,) sum of m^2 over its pairs of units that both vary
     inside: NDArray[np.float64]  # (strata,) ends of comparisons inside a stratum
-    wrong: NDArray[np.float64]  # (points, 3, units) errors, and sums of s^2 and s m over pairs of units that both vary
-    of_pairs: NDArray[np.float64]  # (points, N_SUMS) sums over pairs; those of m^2 at the first point
+    wrong: NDArray[
+        np.float64
+    ]  # (points, 3, units) errors, and sums of s^2 and s m over pairs of units that both vary
+    of_pairs: NDArray[
+        np.float64
+    ]  # (points, N_SUMS) sums over pairs; those of m^2 at the first point
 
 
 def new_sums(n_points: int, n_units: int, n_strata: int) -> Sums:
@@ -50,15 +68,18 @@ def new_sums(n_points: int, n_units: int, n_strata: int) -> Sums:
 def group_errors(a, b, first, last, begin, at):
     """Group the errors of a list by their smaller unit, those of a unit in order.
 
-    a, b: (n,) int32 units of the comparisons of all lists; first, last: the errors, without the last; begin: (2, units)
-    int64, zeros, out: where the errors of each unit begin and end in `at`; at: (errors,) int64, out, their positions
+    a, b: (n,) int32 units of the comparisons of all lists; first, last: the errors, without the
+    last; begin: (2, units) int64, zeros, out: where the errors of each unit begin and end in `at`;
+    at: (errors,) int64, out, their positions
     """
     for p in range(first, last):
         begin[1, min(a[p], b[p])] += 1
     total = np.int64(0)
     for p in range(first, last):
         unit = min(a[p], b[p])
-        if begin[1, unit] > 0 and begin[0, unit] == 0:  # seen for the first time: told by a negative number
+        if (
+            begin[1, unit] > 0 and begin[0, unit] == 0
+        ):  # seen for the first time: told by a negative number
             total, begin[0, unit] = total + begin[1, unit], -total - 1
     for p in range(first, last):
         unit = min(a[p], b[p])
@@ -71,12 +92,14 @@ def group_errors(a, b, first, last, begin, at):
 
 @jit_if_large
 def add_runs(runs, chosen, errors, stratum, varies, sums, units):
-    """Add up the pairs of some runs of a list but for their errors, and count the comparisons of each error's pair.
+    """Add up the pairs of some runs of a list but for their errors, and count the comparisons of
+    each error's pair.
 
-    runs: `partners.Runs`; chosen: (chosen,) int32, all runs of the list of some units, those of a unit together;
-    errors: a, b, begin and at of the list, as `group_errors` has them, where the first error is, and (errors,) int32,
-    out, the number of comparisons of each error's pair; stratum: (units,) int32; varies: (units,) bool; sums: `Sums`,
-    added to; units: (units,) int64, out, those with comparisons that had none in `sums`. Returns the number of these
+    runs: `partners.Runs`; chosen: (chosen,) int32, all runs of the list of some units, those of a
+    unit together; errors: a, b, begin and at of the list, as `group_errors` has them, where the
+    first error is, and (errors,) int32, out, the number of comparisons of each error's pair;
+    stratum: (units,) int32; varies: (units,) bool; sums: `Sums`, added to; units: (units,) int64,
+    out, those with comparisons that had none in `sums`. Returns the number of these
     """
     a, b, begin, at, first_error, repeats = errors
     together = np.zeros(stratum.size, np.int64)
@@ -98,7 +121,9 @@ def add_runs(runs, chosen, errors, stratum, varies, sums, units):
         for run in chosen[first:k]:
             for p in range(runs.stop[run - 1] if run > 0 else 0, runs.stop[run]):
                 other = runs.partner[p]
-                m = np.float64(together[other])  # or 0, where the pair was seen before: to ask for that takes longer
+                m = np.float64(
+                    together[other]
+                )  # or 0, where the pair was seen before: to ask for that takes longer
                 together[other] = 0
                 n += m
                 all_squared += m * m
@@ -125,8 +150,9 @@ def add_runs(runs, chosen, errors, stratum, varies, sums, units):
 def add_errors(first_unit, last_unit, errors, stops, varies, sums):
     """Add up the errors of a list whose smaller unit is one of some units.
 
-    first_unit, last_unit: the units, without the last; errors: as `add_runs` leaves them; stops: (points,) int64,
-    ascending, where the errors of each point end; varies: (units,) bool; sums: `Sums`, added to
+    first_unit, last_unit: the units, without the last; errors: as `add_runs` leaves them; stops:
+    (points,) int64, ascending, where the errors of each point end; varies: (units,) bool; sums:
+    `Sums`, added to
     """
     a, b, begin, at, first_error, repeats = errors
     seen = np.zeros(varies.size, np.int64)
@@ -160,10 +186,10 @@ def add_errors(first_unit, last_unit, errors, stops, varies, sums):
 def finish_list(sums, units, errors, strata, variances, of_pairs):
     """Compute the variances of a list's rates from the sums over its pairs, and clear these sums.
 
-    sums: `Sums`; units: (k,) int64, ascending, those with comparisons; errors: where the list begins, where the errors
-    of each point end, (points,) int64, ascending, and its place in what is written, (points,) int64; strata: stratum,
-    (units,) int32, and stratum_size, (strata,) int64; variances: (points, 3) float64, out, as in `dyadic`; of_pairs:
-    (points, N_SUMS) float64, out
+    sums: `Sums`; units: (k,) int64, ascending, those with comparisons; errors: where the list
+    begins, where the errors of each point end, (points,) int64, ascending, and its place in what is
+    written, (points,) int64; strata: stratum, (units,) int32, and stratum_size, (strata,) int64;
+    variances: (points, 3) float64, out, as in `dyadic`; of_pairs: (points, N_SUMS) float64, out
     """
     first, stops, order = errors
     stratum, stratum_size = strata
@@ -179,7 +205,14 @@ def finish_list(sums, units, errors, strata, variances, of_pairs):
     for s in range(n_strata):
         of_comparisons[s, _INSIDE] = sums.inside[s]
         sums.inside[s] = 0.0
-    of_list = units, _in_order(units, stratum, n_strata), stratum, stratum_size, of_comparisons, two_way
+    of_list = (
+        units,
+        _in_order(units, stratum, n_strata),
+        stratum,
+        stratum_size,
+        of_comparisons,
+        two_way,
+    )
     fixed = sums.comparisons, sums.repeats_squared
     wrong = sums.wrong[0, _WRONG], sums.wrong[0, _WRONG_SQUARED], sums.wrong[0, _WRONG_TIMES]
     of_errors = np.zeros(n_units), np.zeros(n_units), np.zeros((n_strata, 3))
@@ -200,7 +233,9 @@ def finish_list(sums, units, errors, strata, variances, of_pairs):
             if stratum_size[stratum[unit]] > 1:
                 found[T_SQUARED] += (wrong[0][unit] - rate * sums.comparisons[unit]) ** 2
                 found[M_SQUARED] += sums.comparisons[unit] ** 2
-            found[S_SQUARED_OF_BOTH] += wrong[1][unit] / 2  # each pair is counted at both of its ends
+            found[S_SQUARED_OF_BOTH] += (
+                wrong[1][unit] / 2
+            )  # each pair is counted at both of its ends
             found[S_TIMES_M_OF_BOTH] += wrong[2][unit] / 2
             found[REPEATS_SQUARED_OF_BOTH] += sums.repeats_squared[unit] / 2
         squared = _residuals_of_units(of_list, fixed, wrong, rate, of_errors)

@@ -1,7 +1,9 @@
-"""Comparisons kept as partners of units: grouped by the smaller of their two units, and there by the list they are in.
+"""Comparisons kept as partners of units: grouped by the smaller of their two units, and there by
+the list they are in.
 
-What is summed over comparisons, or over distinct pairs of units, needs neither the order of scores nor a list of pairs:
-the partners of one unit at a time are counted in an array that the processor's cache holds.
+What is summed over comparisons, or over distinct pairs of units, needs neither the order of scores
+nor a list of pairs: the partners of one unit at a time are counted in an array that the processor's
+cache holds.
 """
 
 from __future__ import annotations
@@ -17,18 +19,25 @@ _HALF, _LOW = np.int64(32), np.int64(2**32 - 1)  # bits of half a cost
 
 
 class Runs(NamedTuple):
-    """Comparisons of the same smaller unit in the same list, run after run; those of a unit lie together."""
+    """Comparisons of the same smaller unit in the same list, run after run; those of a unit lie
+    together.
+    """
 
     unit: NDArray[np.int32]  # (runs,) the smaller unit
-    list: NDArray[np.int32]  # (runs,) the list that the comparisons are in besides list 0, or 0 for none
+    list: NDArray[
+        np.int32
+    ]  # (runs,) the list that the comparisons are in besides list 0, or 0 for none
     stop: NDArray[np.int64]  # (runs,) where the run ends in `partner`
     partner: NDArray[Any]  # (n,) uint16 or int32, the larger unit of each comparison
-    repeats: NDArray[np.int32]  # (n,) how many comparisons of a run each partner stands for; (0,) where it is one
+    repeats: NDArray[
+        np.int32
+    ]  # (n,) how many comparisons of a run each partner stands for; (0,) where it is one
 
 
 @jit_if_large
 def rows_of_units(first, second, row, ones, a, b):
-    """Write the rows of weights of comparisons; those of a unit with itself have its own and the row of ones.
+    """Write the rows of weights of comparisons; those of a unit with itself have its own and the
+    row of ones.
 
     first, second: (n,) int32 units; row: (units,) int32; ones: int32; a, b: (n,) int32, out
     """
@@ -39,25 +48,31 @@ def rows_of_units(first, second, row, ones, a, b):
 
 @jit_if_large
 def lists_of_cells(reference_group, probe_group, lists, found):
-    """Write the list of each comparison. Both groups: (n,) uint16; lists: (groups, groups) int32; found: (n,), out."""
+    """Write the list of each comparison. Both groups: (n,) uint16; lists: (groups, groups) int32;
+    found: (n,), out.
+    """
     for p in range(found.size):
         found[p] = lists[reference_group[p], probe_group[p]]
 
 
 @jit_if_large
 def count_smaller(a, b, counts):
-    """Count the comparisons of each smaller unit. a, b: (n,) int32; counts: (units,) int64, added to."""
+    """Count the comparisons of each smaller unit. a, b: (n,) int32; counts: (units,) int64, added
+    to.
+    """
     for p in range(a.size):
         counts[min(a[p], b[p])] += 1
 
 
 @jit_if_large
 def scatter(a, b, lists, position, partner, of_partner, costs, words):
-    """Write the larger unit of each comparison, its list and its cost, behind those of the same smaller unit.
+    """Write the larger unit of each comparison, its list and its cost, behind those of the same
+    smaller unit.
 
-    a, b: (n,) int32; lists: (n,) uint16 or int32, or none where there is list 0 alone; position: (units,) int64, where
-    the next comparison of a unit goes, overwritten; partner: out; of_partner: as `lists`, out; costs: (n,) int64, or
-    none; words: (n, 2) uint32, out, the lower and the higher half of each cost
+    a, b: (n,) int32; lists: (n,) uint16 or int32, or none where there is list 0 alone; position:
+    (units,) int64, where the next comparison of a unit goes, overwritten; partner: out; of_partner:
+    as `lists`, out; costs: (n,) int64, or none; words: (n, 2) uint32, out, the lower and the higher
+    half of each cost
     """
     for p in range(a.size):
         low, high = min(a[p], b[p]), max(a[p], b[p])
@@ -74,9 +89,9 @@ def scatter(a, b, lists, position, partner, of_partner, costs, words):
 def arrange(begin, first, last, n_lists, partner, lists, words):
     """Arrange the comparisons of each of some units by list, and return the number of their runs.
 
-    begin: (units + 1,) int64, where the comparisons of each unit begin; first, last: the units, without the last;
-    partner: (n,), overwritten; lists: (n,) the list of each, overwritten, or none where there is list 0 alone; words:
-    (n, 2) uint32, their costs, overwritten, or none
+    begin: (units + 1,) int64, where the comparisons of each unit begin; first, last: the units,
+    without the last; partner: (n,), overwritten; lists: (n,) the list of each, overwritten, or none
+    where there is list 0 alone; words: (n, 2) uint32, their costs, overwritten, or none
     """
     longest, n_runs = np.int64(0), 0
     for unit in range(first, last):
@@ -97,7 +112,9 @@ def arrange(begin, first, last, n_lists, partner, lists, words):
                 n_seen += 1
             place[k] += 1
             others[p - start], own[p - start] = partner[p], k
-            if words.size > 0:  # element by element: an assignment of slices takes seconds to compile
+            if (
+                words.size > 0
+            ):  # element by element: an assignment of slices takes seconds to compile
                 own_words[p - start, 0], own_words[p - start, 1] = words[p, 0], words[p, 1]
         n_runs += n_seen
         total = start
@@ -147,7 +164,9 @@ def count_pairs(runs, last, n_units):
 
 @jit_if_large
 def merge_repeated(runs, n_units, merged):
-    """Keep each partner of a run once, with the number of its comparisons. merged: the `Runs`, out but for two."""
+    """Keep each partner of a run once, with the number of its comparisons. merged: the `Runs`, out
+    but for two.
+    """
     seen_in, place = np.full(n_units, -1, np.int64), np.empty(n_units, np.int64)
     n, start, repeats = np.int64(0), np.int64(0), merged.repeats
     for run in range(runs.stop.size):

@@ -1,7 +1,9 @@
-"""Philox4x32-10, the counter-based random generator of Salmon et al. (2011), for 64 replicates at once.
+"""Philox4x32-10, the counter-based random generator of Salmon et al. (2011), for 64 replicates at
+once.
 
-A word, 32 random bits, depends only on the key and its counter, so a replicate's draws are the same in every thread and
-whatever was drawn before. Do not change this module: the same seed would give other random numbers and intervals.
+A word, 32 random bits, depends only on the key and its counter, so a replicate's draws are the same
+in every thread and whatever was drawn before. Do not change this module: the same seed would give
+other random numbers and intervals.
 """
 
 from __future__ import annotations
@@ -18,7 +20,9 @@ _LOW, _HALF = np.uint64(0xFFFFFFFF), np.uint64(32)
 
 @helper
 def _round(c0, c1, c2, c3, k0, k1):
-    """Do one round. c0 to c3, k0, k1: uint64, words and key. Returns the words and the next round's key."""
+    """Do one round. c0 to c3, k0, k1: uint64, words and key. Returns the words and the next round's
+    key.
+    """
     product_0, product_1 = _MULTIPLIER_0 * c0, _MULTIPLIER_1 * c2
     high_0, high_1 = product_0 >> _HALF, product_1 >> _HALF
     next_0, next_1 = (k0 + _WEYL_0) & _LOW, (k1 + _WEYL_1) & _LOW
@@ -37,16 +41,19 @@ def _mix(n, key, out):
     k0, k1 = np.uint64(key[0]), np.uint64(key[1])
     for r in range(n):
         state = out[0, r], out[1, r], out[2, r], out[3, r], k0, k1
-        # Ten rounds without a loop: the state stays in registers, and several replicates are computed at once.
+        # Ten rounds without a loop: the state stays in registers, and several replicates are
+        # computed at once.
         state = _two_rounds(*_two_rounds(*_two_rounds(*_two_rounds(*_two_rounds(*state)))))
         out[0, r], out[1, r], out[2, r], out[3, r] = state[0], state[1], state[2], state[3]
 
 
 @helper
 def fill(draw, stream, purpose, first_replicate, key, out):
-    """Write four words for each of 64 replicates, of the counter (draw, stream, replicate, purpose).
+    """Write four words for each of 64 replicates, of the counter (draw, stream, replicate,
+    purpose).
 
-    draw, stream, purpose, first_replicate: int below 2^32; key: (2,) uint32; out: (4, 64) uint64, words below 2^32
+    draw, stream, purpose, first_replicate: int below 2^32; key: (2,) uint32; out: (4, 64) uint64,
+    words below 2^32
     """
     for r in range(BLOCK):
         out[0, r] = np.uint64(draw)

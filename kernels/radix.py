@@ -6,7 +6,8 @@ import numpy as np
 
 from ._jit import jit
 
-DIGIT = 9  # bits of a digit; with so few, the counts and the places to write to stay in the fastest caches
+# bits of a digit; with so few, the counts and the places to write to stay in the fastest caches
+DIGIT = 9
 _MASK = np.int64((1 << DIGIT) - 1)
 
 
@@ -25,8 +26,8 @@ def count_digits(values, low, counts):
 def scatter(values, low, position, out):
     """Move values to the places for their digit, in order.
 
-    values: (n,) int64; low: as above; position: (512,) int64, where the values of each digit go, overwritten; out:
-    (values of all threads,) int64
+    values: (n,) int64; low: as above; position: (512,) int64, where the values of each digit go,
+    overwritten; out: (values of all threads,) int64
     """
     for p in range(values.size):
         digit = (values[p] >> low) & _MASK

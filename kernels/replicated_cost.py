@@ -16,7 +16,9 @@ _FOUND, _LOWER, _TOO_SHORT = 0, 1, 2
 
 
 class _State(NamedTuple):
-    """Weights in each replicate of the comparisons that are errors at a threshold, and a place to add up others."""
+    """Weights in each replicate of the comparisons that are errors at a threshold, and a place to
+    add up others.
+    """
 
     nonmated: NDArray[np.int64]  # (64,)
     mated: NDArray[np.int64]  # (64,)
@@ -34,12 +36,16 @@ class _Costs(NamedTuple):
 
 @helper
 def _costs_of(nonmated, mated, miss, false_match):
-    """Return the costs of the errors of two `ErrorList`s; NaN in replicates in which a class has no weight."""
+    """Return the costs of the errors of two `ErrorList`s; NaN in replicates in which a class has no
+    weight.
+    """
     miss_unit, false_match_unit = np.empty(BLOCK), np.empty(BLOCK)
     for r in range(BLOCK):
         miss_unit[r] = miss * mated.shrinkage / mated.totals[r] if mated.totals[r] > 0 else np.nan
         false_match_unit[r] = (
-            false_match * nonmated.shrinkage / nonmated.totals[r] if nonmated.totals[r] > 0 else np.nan
+            false_match * nonmated.shrinkage / nonmated.totals[r]
+            if nonmated.totals[r] > 0
+            else np.nan
         )
     x_base = false_match * (1 - nonmated.shrinkage) / nonmated.size
     return _Costs(miss * (1 - mated.shrinkage) / mated.size, x_base, miss_unit, false_match_unit)
@@ -47,7 +53,9 @@ def _costs_of(nonmated, mated, miss, false_match):
 
 @helper
 def _copy(state, copied):
-    """Copy the weights of errors, element by element: an assignment of slices takes seconds to compile."""
+    """Copy the weights of errors, element by element: an assignment of slices takes seconds to
+    compile.
+    """
     for r in range(BLOCK):
         copied.nonmated[r], copied.mated[r] = state.nonmated[r], state.mated[r]
 
@@ -62,14 +70,17 @@ def _untied(keys, p):
 
 @helper
 def _move(nonmated, mated, p, q, target, state):
-    """Raise the threshold from place p of the non-mated list to an earlier one, and return how many mated it rejects.
+    """Raise the threshold from place p of the non-mated list to an earlier one, and return how many
+    mated it rejects.
 
     q: how many it rejected; state: `_State`, out
     """
     y_keys, m = mated.keys, mated.keys.size
     for r in range(BLOCK):
         state.spare[r] = 0
-    add_many_pairs(nonmated.a, nonmated.b, nonmated.weights, nonmated.largest, target, p, state.spare)
+    add_many_pairs(
+        nonmated.a, nonmated.b, nonmated.weights, nonmated.largest, target, p, state.spare
+    )
     for r in range(BLOCK):
         state.nonmated[r] -= state.spare[r]
     score, stop = ~nonmated.keys[target], q
@@ -81,7 +92,9 @@ def _move(nonmated, mated, p, q, target, state):
 
 @helper
 def _try(costs, p, q, state, best):
-    """Compute the costs at a threshold, and tell whether a higher one can lower that of any replicate."""
+    """Compute the costs at a threshold, and tell whether a higher one can lower that of any
+    replicate.
+    """
     gain_possible = False
     for r in range(BLOCK):
         misses = costs.miss * q + costs.miss_unit[r] * state.mated[r]
@@ -93,13 +106,17 @@ def _try(costs, p, q, state, best):
 
 @helper
 def _may_be_better(costs, p, q, before, after, best):
-    """Tell whether a threshold up to the one after may cost less: it has no fewer misses than the one before.
+    """Tell whether a threshold up to the one after may cost less: it has no fewer misses than the
+    one before.
 
     p: of the threshold after; q: of the one before
     """
     for r in range(BLOCK):
         misses = costs.miss * q + costs.miss_unit[r] * before.mated[r]
-        if misses + (costs.false_match * p + costs.false_match_unit[r] * after.nonmated[r]) < best[r]:
+        if (
+            misses + (costs.false_match * p + costs.false_match_unit[r] * after.nonmated[r])
+            < best[r]
+        ):
             return True
     return False
 
@@ -108,18 +125,21 @@ def _may_be_better(costs, p, q, before, after, best):
 def _walk(nonmated, mated, miss, false_match, start, best):
     """Try thresholds from low to high, until a higher one can lower no replicate's cost.
 
-    Thresholds some comparisons apart are tried first, and those between two of them only where one may cost less.
+    Thresholds some comparisons apart are tried first, and those between two of them only where one
+    may cost less.
 
-    nonmated, mated: each an `ErrorList`; miss, false_match: factors of FNMR and FMR; start: position in the non-mated
-    list; the first threshold rejects those from it on; best: (64,) float64, out. Returns `_FOUND`, `_LOWER` where a
-    threshold lower than the first may be better, or `_TOO_SHORT` where too few mated comparisons are kept.
+    nonmated, mated: each an `ErrorList`; miss, false_match: factors of FNMR and FMR; start:
+    position in the non-mated list; the first threshold rejects those from it on; best: (64,)
+    float64, out. Returns `_FOUND`, `_LOWER` where a threshold lower than the first may be better,
+    or `_TOO_SHORT` where too few mated comparisons are kept.
     """
     x_keys, y_keys, weights, largest = nonmated.keys, mated.keys, nonmated.weights, nonmated.largest
     n, m = x_keys.size, y_keys.size
     costs = _costs_of(nonmated, mated, miss, false_match)
     for r in range(BLOCK):
         best[r] = np.inf
-    # Try thresholds just above non-mated scores: of all thresholds up to the next such score, they have the least FNMR.
+    # Try thresholds just above non-mated scores: of all thresholds up to the next such score, they
+    # have the least FNMR.
     first_p = _untied(x_keys, start)
     first_q = np.int64(0) if first_p == n else count_below(y_keys, ~x_keys[first_p] + 1)
     first = _State(np.zeros(BLOCK, np.int64), np.zeros(BLOCK, np.int64), np.zeros(BLOCK, np.int64))
@@ -144,7 +164,9 @@ def _walk(nonmated, mated, miss, false_match, start, best):
             target = _untied(x_keys, p - CHUNK if p > CHUNK else 0)
             _copy(here, ahead)
             after = _move(nonmated, mated, p, q, target, ahead)
-            if (after < m or m == mated.size) and not _may_be_better(costs, target, q, here, ahead, best):
+            if (after < m or m == mated.size) and not _may_be_better(
+                costs, target, q, here, ahead, best
+            ):
                 _copy(ahead, here)
                 p, q = target, after
                 continue
@@ -160,10 +182,12 @@ def _walk(nonmated, mated, miss, false_match, start, best):
 
 @jit
 def least_costs(nonmated, mated, miss, false_match, estimates, values):
-    """Find the least of miss * FNMR + false_match * FMR of the first lists of both sides, in every replicate.
+    """Find the least of miss * FNMR + false_match * FMR of the first lists of both sides, in every
+    replicate.
 
-    nonmated, mated: each a `Side`; miss, false_match: the factors; estimates: (lists,) float64, the least costs without
-    weights; values: (lists, 64) float64, out, NaN where a class has no weight. Returns whether lists reach far enough
+    nonmated, mated: each a `Side`; miss, false_match: the factors; estimates: (lists,) float64, the
+    least costs without weights; values: (lists, 64) float64, out, NaN where a class has no weight.
+    Returns whether lists reach far enough
     """
     for k in range(estimates.size):
         for r in range(BLOCK):
@@ -174,7 +198,8 @@ def least_costs(nonmated, mated, miss, false_match, estimates, values):
             continue
         if kept == 0 or mated_list.keys.size == 0:
             return False
-        # A threshold that rejects those from a position on is just above the first of them, which must be known.
+        # A threshold that rejects those from a position on is just above the first of them, which
+        # must be known.
         last = kept if kept == n else kept - 1
         start = np.int64(1.5 * estimates[k] / false_match * n) + 32
         if last < start:

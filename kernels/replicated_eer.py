@@ -1,8 +1,10 @@
-"""Compute the equal error rate of each replicate, from sums stored for the range in which it can lie.
+"""Compute the equal error rate of each replicate, from sums stored for the range in which it can
+lie.
 
-Lists and weights are those of `sweep`: both begin with the errors. For a position p in the non-mated list, with the
-score k, let D(p) be the share of non-mated up to and including p minus the share of mated below k. D never falls, so
-the place where it becomes positive is found by bisection over stored sums, and then one by one.
+Lists and weights are those of `sweep`: both begin with the errors. For a position p in the
+non-mated list, with the score k, let D(p) be the share of non-mated up to and including p minus the
+share of mated below k. D never falls, so the place where it becomes positive is found by bisection
+over stored sums, and then one by one.
 """
 
 from __future__ import annotations
@@ -28,12 +30,20 @@ def _end_of_chunk(chunk, kept):
 def store_sums(nonmated, mated, first, last, start, before, x_sums, y_sums):
     """Store the sums of weights at the end of each of some chunks of non-mated comparisons.
 
-    nonmated, mated: each an `ErrorList`; first, last: the chunks, without the last; start: a non-mated comparison, at
-    or before the first chunk's beginning; before: (64,) int64, weight of the non-mated before `start`, out: up to the
-    chunks' end; x_sums, y_sums: (last - first, 64) int64, out: weight of the non-mated up to the end of each, and of
-    the mated below the score there
+    nonmated, mated: each an `ErrorList`; first, last: the chunks, without the last; start: a
+    non-mated comparison, at or before the first chunk's beginning; before: (64,) int64, weight of
+    the non-mated before `start`, out: up to the chunks' end; x_sums, y_sums: (last - first, 64)
+    int64, out: weight of the non-mated up to the end of each, and of the mated below the score
+    there
     """
-    x_keys, x_a, x_b, y_keys, y_a, y_b = nonmated.keys, nonmated.a, nonmated.b, mated.keys, mated.a, mated.b
+    x_keys, x_a, x_b, y_keys, y_a, y_b = (
+        nonmated.keys,
+        nonmated.a,
+        nonmated.b,
+        mated.keys,
+        mated.a,
+        mated.b,
+    )
     weights, largest = nonmated.weights, nonmated.largest
     for chunk in range(first, last):
         stop = _end_of_chunk(chunk, x_keys.size)
@@ -54,7 +64,9 @@ def store_sums(nonmated, mated, first, last, start, before, x_sums, y_sums):
 
 @helper
 def _next_with_weight(errors, position, step, stop, r):
-    """Find the next comparison with weight in replicate r, from `position` on by `step`; `stop` if there is none."""
+    """Find the next comparison with weight in replicate r, from `position` on by `step`; `stop` if
+    there is none.
+    """
     a, b, weights, all_count = errors.a, errors.b, errors.weights, errors.shrinkage < 1
     while position != stop and not all_count and _weight(a, b, weights, position, r) == 0:
         position += step
@@ -63,11 +75,19 @@ def _next_with_weight(errors, position, step, stop, r):
 
 @helper
 def _of_one_replicate(nonmated, mated, first, last, x_sums, y_sums, method, r):
-    """Return FOUND, or what does not reach far enough, the EER of replicate r, and its threshold's key.
+    """Return FOUND, or what does not reach far enough, the EER of replicate r, and its threshold's
+    key.
 
     Arguments are as in `store_sums`. Lists that are not complete end before their last comparison.
     """
-    x_keys, x_a, x_b, y_keys, y_a, y_b = nonmated.keys, nonmated.a, nonmated.b, mated.keys, mated.a, mated.b
+    x_keys, x_a, x_b, y_keys, y_a, y_b = (
+        nonmated.keys,
+        nonmated.a,
+        nonmated.b,
+        mated.keys,
+        mated.a,
+        mated.b,
+    )
     x_total, y_total, weights = nonmated.totals[r], mated.totals[r], nonmated.weights
     x_shrinkage, y_shrinkage = nonmated.shrinkage, mated.shrinkage
     n, m, x_kept, y_kept = nonmated.size, mated.size, x_keys.size, y_keys.size
@@ -104,7 +124,9 @@ def _of_one_replicate(nonmated, mated, first, last, x_sums, y_sums, method, r):
                 above += 1
             if above == y_kept and y_kept < m:
                 return MORE_KEPT, np.nan, NO_LIMIT
-            if _share(p, n, x_before, x_total, x_shrinkage) <= _share(above, m, y_before, y_total, y_shrinkage):
+            if _share(p, n, x_before, x_total, x_shrinkage) <= _share(
+                above, m, y_before, y_total, y_shrinkage
+            ):
                 break
             p, q, x_weight, y_weight = p - 1, above, x_before, y_before
         key = np.int64(~x_keys[p])
@@ -124,7 +146,8 @@ def _of_one_replicate(nonmated, mated, first, last, x_sums, y_sums, method, r):
         while q < y_kept and y_keys[q] == key:
             y_weight += _weight(y_a, y_b, weights, q, r)
             q += 1
-    # Just above `key` the FMR is `at_or_above` and stays so up to the next non-mated score; the FNMR rises meanwhile.
+    # Just above `key` the FMR is `at_or_above` and stays so up to the next non-mated score; the
+    # FNMR rises meanwhile.
     fmr_high, fnmr_high = at_or_above, _share(q, m, y_weight, y_total, y_shrinkage)
     while fnmr_high < fmr_high and q < y_kept:
         key, fmr_low, fnmr_low = np.int64(y_keys[q]), fmr_high, fnmr_high
@@ -147,7 +170,9 @@ def _of_one_replicate(nonmated, mated, first, last, x_sums, y_sums, method, r):
         next_y = np.int64(y_keys[q]) if q < y_kept else above_all
         next_x = np.int64(~x_keys[p]) if p >= 0 else above_all
         key = next_x if next_x < next_y else next_y
-    if q == y_kept and y_kept < m:  # what ended at the last mated score that is kept may go on behind it
+    if (
+        q == y_kept and y_kept < m
+    ):  # what ended at the last mated score that is kept may go on behind it
         return MORE_KEPT, np.nan, NO_LIMIT
     return FOUND, value, key
 
@@ -156,9 +181,10 @@ def _of_one_replicate(nonmated, mated, first, last, x_sums, y_sums, method, r):
 def equal_error_rates(nonmated, mated, guesses, method, x_sums, y_sums, values, keys):
     """Find the EER of the first lists of both sides, overall and the groups, in every replicate.
 
-    nonmated, mated: each a `Side`; guesses: (lists,) int64, about where in the non-mated list the EER lies; x_sums,
-    y_sums: (chunks of the longest list, 64) int64, scratch; values: (lists, 64) float64, out, NaN where a class has no
-    weight; keys: (lists, 64) int64, out, thresholds. Returns whether the comparisons that are kept reach far enough.
+    nonmated, mated: each a `Side`; guesses: (lists,) int64, about where in the non-mated list the
+    EER lies; x_sums, y_sums: (chunks of the longest list, 64) int64, scratch; values: (lists, 64)
+    float64, out, NaN where a class has no weight; keys: (lists, 64) int64, out, thresholds. Returns
+    whether the comparisons that are kept reach far enough.
     """
     is_open = np.zeros(BLOCK, np.int64)
     for k in range(guesses.size):
@@ -171,9 +197,13 @@ def equal_error_rates(nonmated, mated, guesses, method, x_sums, y_sums, values, 
         if n_open == 0:
             continue
         n_chunks = (nonmated_list.keys.size + CHUNK - 1) // CHUNK
-        # Replicates vary by the square root of their errors, and more if comparisons share subjects.
+        # Replicates vary by the square root of their errors, and more if comparisons share
+        # subjects.
         spread = 8 * np.sqrt(guesses[k] + 1.0) + 0.3 * guesses[k]
-        first, last = np.int64((guesses[k] - spread) / CHUNK), np.int64((guesses[k] + spread) / CHUNK) + 1
+        first, last = (
+            np.int64((guesses[k] - spread) / CHUNK),
+            np.int64((guesses[k] + spread) / CHUNK) + 1,
+        )
         if first < 0:
             first = np.int64(0)
         if n_chunks < last:

@@ -1,7 +1,9 @@
-"""Total weights of comparisons that are grouped by one unit: rows of weights of its partners, summed in registers.
+"""Total weights of comparisons that are grouped by one unit: rows of weights of its partners,
+summed in registers.
 
-The compiler keeps no array of sums in registers from row to row, which takes five times as long. So the sum of some
-rows is written in its own language, LLVM's: eight rows at a time are added in uint8, and these sums in uint16.
+The compiler keeps no array of sums in registers from row to row, which takes five times as long. So
+the sum of some rows is written in its own language, LLVM's: eight rows at a time are added in
+uint8, and these sums in uint16.
 """
 
 from __future__ import annotations
@@ -29,10 +31,14 @@ def _sum_in_registers(typing_context, weights, partners, start, stop, sums):
 
     def generate(context, builder, signature, arguments):
         rows, partner, out = (
-            context.make_array(signature.args[k])(context, builder, arguments[k]).data for k in (0, 1, 4)
+            context.make_array(signature.args[k])(context, builder, arguments[k]).data
+            for k in (0, 1, 4)
         )
         first, last = arguments[2], arguments[3]
-        rows, out = builder.bitcast(rows, _BYTES.as_pointer()), builder.bitcast(out, _WORDS.as_pointer())
+        rows, out = (
+            builder.bitcast(rows, _BYTES.as_pointer()),
+            builder.bitcast(out, _WORDS.as_pointer()),
+        )
         total = cgutils.alloca_once_value(builder, ir.Constant(_WORDS, None))
 
         def row(position):
@@ -47,11 +53,16 @@ def _sum_in_registers(typing_context, weights, partners, start, stop, sums):
         step = ir.Constant(first.type, _TOGETHER)
         together = builder.sub(last, builder.srem(builder.sub(last, first), step))
         with cgutils.for_range_slice(builder, first, together, step) as (position, _):
-            some = [row(builder.add(position, ir.Constant(first.type, k))) for k in range(_TOGETHER)]
+            some = [
+                row(builder.add(position, ir.Constant(first.type, k))) for k in range(_TOGETHER)
+            ]
             while len(some) > 1:
                 some = [builder.add(*pair) for pair in zip(some[::2], some[1::2], strict=True)]
             add(some[0])
-        with cgutils.for_range_slice(builder, together, last, ir.Constant(first.type, 1)) as (position, _):
+        with cgutils.for_range_slice(builder, together, last, ir.Constant(first.type, 1)) as (
+            position,
+            _,
+        ):
             add(row(position))
         builder.store(builder.load(total), out).align = 1
         return context.get_dummy_value()
@@ -63,8 +74,8 @@ def _sum_by_numpy(weights, partners, start, stop, sums):
     sums[:] = weights[partners[start:stop]].sum(axis=0, dtype=np.uint16)
 
 
-# Sums the rows of weights of partners start to stop, at most LONGEST, the largest weight at most LARGEST. weights:
-# (units, 64) uint8; partners: (n,) uint16 or int32; sums: (64,) uint16, out
+# Sums the rows of weights of partners start to stop, at most LONGEST, the largest weight at most
+# LARGEST. weights: (units, 64) uint8; partners: (n,) uint16 or int32; sums: (64,) uint16, out
 sum_rows: Any = _sum_by_numpy if config.DISABLE_JIT else _sum_in_registers
 
 
@@ -72,7 +83,8 @@ sum_rows: Any = _sum_by_numpy if config.DISABLE_JIT else _sum_in_registers
 def total_weights(runs, weights, largest, totals):
     """Sum the weights of all comparisons of each list.
 
-    runs: `partners.Runs`; weights: (units, 64) uint8; largest: the largest weight; totals: (lists, 64) int64, out
+    runs: `partners.Runs`; weights: (units, 64) uint8; largest: the largest weight; totals: (lists,
+    64) int64, out
     """
     sums, wide = np.empty(BLOCK, np.uint16), np.empty(BLOCK, np.int64)
     unlisted = np.zeros(BLOCK, np.int64)  # what is in list 0 alone
@@ -110,7 +122,9 @@ def repeats_at(repeats, p):
 
 @helper
 def _sum_repeated_rows(weights, partners, repeats, start, stop, largest, sums):
-    """Sum the rows of partners start to stop, as often as they are repeated. sums: (64,) int64, out."""
+    """Sum the rows of partners start to stop, as often as they are repeated. sums: (64,) int64,
+    out.
+    """
     narrow = np.empty(BLOCK, np.uint16)
     most = (2**16 - 1) // largest
     for r in range(BLOCK):

@@ -1,4 +1,6 @@
-"""Keep of each search what identification needs: the mate's score, its rank, and the best few other candidates."""
+"""Keep of each search what identification needs: the mate's score, its rank, and the best few other
+candidates.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,9 @@ from .dot_products import of_row
 
 @helper
 def _insert(best, who, score, column):
-    """Put a score among the best, descending, behind those that equal it; the last leaves. best, who: (k,), out."""
+    """Put a score among the best, descending, behind those that equal it; the last leaves. best,
+    who: (k,), out.
+    """
     p = best.size - 1
     while p > 0 and best[p - 1] < score:
         best[p], who[p] = best[p - 1], who[p - 1]
@@ -23,12 +27,14 @@ def _insert(best, who, score, column):
 def keep_candidates(scores, mate, mate_score, rank, best, who):
     """Find the mate's score and rank, and the best other candidates, of some searches.
 
-    scores: (searches, enrolled) float32 or float64; mate: (searches,) int32, the mate's column, -1 for none;
-    mate_score: (searches,) float64, rank: (searches,) int64, best: (searches, k) float64, who: (searches, k) int32, out
+    scores: (searches, enrolled) float32 or float64; mate: (searches,) int32, the mate's column, -1
+    for none; mate_score: (searches,) float64, rank: (searches,) int64, best: (searches, k) float64,
+    who: (searches, k) int32, out
 
-    Of equal scores the mate's comes last, and of others that of the earlier column first. Where no mate is enrolled,
-    its score is -inf and its rank 0; where there are fewer than k others, they have the score -inf and the column -1.
-    Returns the first search with a score that is NaN or infinite, -1 where there is none.
+    Of equal scores the mate's comes last, and of others that of the earlier column first. Where no
+    mate is enrolled, its score is -inf and its rank 0; where there are fewer than k others, they
+    have the score -inf and the column -1. Returns the first search with a score that is NaN or
+    infinite, -1 where there is none.
     """
     k = best.shape[1]
     for s in range(scores.shape[0]):
@@ -60,18 +66,22 @@ def keep_candidates(scores, mate, mate_score, rank, best, who):
 def keep_by_products(scores, vectors, apart, mate, kept):
     """Do what `keep_candidates` does, for scores of vectors, by products whose sums have one order.
 
-    scores: (searches, enrolled) float32 or float64, finite, products whose sums have any order; vectors: probes
-    (searches, d), templates (templates, d) sorted by person, and begin (enrolled + 1,) int64, where each person's
-    templates begin; apart: (searches,) float64, how far two products of the same vectors may be apart; mate: as in
-    `keep_candidates`; kept: the mate's score, rank, best and who, as there, out
+    scores: (searches, enrolled) float32 or float64, finite, products whose sums have any order;
+    vectors: probes (searches, d), templates (templates, d) sorted by person, and begin (enrolled +
+    1,) int64, where each person's templates begin; apart: (searches,) float64, how far two products
+    of the same vectors may be apart; mate: as in `keep_candidates`; kept: the mate's score, rank,
+    best and who, as there, out
 
-    Only scores that may be among the best, or as high as the mate's, are computed again: for all others any order of
-    sums gives the same rank and the same candidates.
+    Only scores that may be among the best, or as high as the mate's, are computed again: for all
+    others any order of sums gives the same rank and the same candidates.
     """
     (probes, templates, begin), (mate_score, rank, best, who) = vectors, kept
     width, k = scores.shape[1], best.shape[1]
     listed, bound = np.empty(width, np.int64), np.empty(1, scores.dtype)
-    chosen, product = np.empty(templates.shape[0] + 3, np.int64), np.empty(templates.shape[0] + 3, scores.dtype)
+    chosen, product = (
+        np.empty(templates.shape[0] + 3, np.int64),
+        np.empty(templates.shape[0] + 3, scores.dtype),
+    )
     for s in range(scores.shape[0]):
         row, own, slack = scores[s], mate[s], 2 * apart[s]
         limit = np.inf

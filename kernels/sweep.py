@@ -1,16 +1,18 @@
 """Compute weighted shares of errors from sorted comparisons, for 64 replicates at once.
 
-A side, mated or non-mated, is given as several lists, one behind the other: list 0 holds all its comparisons, the
-others those of a group or of a pair of groups. Each list begins with the errors: mated lists with the least similar
-score, non-mated lists with the most similar one. Keys ascend, as those of non-mated scores are inverted (~key); at a
-threshold with the key t the errors are the mated keys below t, and the inverted non-mated keys below -t. So a low rate
-needs only the beginning of a list.
+A side, mated or non-mated, is given as several lists, one behind the other: list 0 holds all its
+comparisons, the others those of a group or of a pair of groups. Each list begins with the errors:
+mated lists with the least similar score, non-mated lists with the most similar one. Keys ascend, as
+those of non-mated scores are inverted (~key); at a threshold with the key t the errors are the
+mated keys below t, and the inverted non-mated keys below -t. So a low rate needs only the beginning
+of a list.
 
-A comparison's weight in a replicate is the product of two unit weights; if it depends on one unit only, the other
-weight is from a row of ones. A share of errors is (1 - shrinkage) * unweighted share + shrinkage * weighted share.
+A comparison's weight in a replicate is the product of two unit weights; if it depends on one unit
+only, the other weight is from a row of ones. A share of errors is (1 - shrinkage) * unweighted
+share + shrinkage * weighted share.
 
-Weights are summed in uint16, of which two registers hold 64 replicates, over so few comparisons that they cannot
-overflow, and then added to sums in int64.
+Weights are summed in uint16, of which two registers hold 64 replicates, over so few comparisons
+that they cannot overflow, and then added to sums in int64.
 """
 
 from __future__ import annotations
@@ -31,14 +33,20 @@ _MOST = 2**16 - 1  # the largest sum in uint16
 
 
 class Side(NamedTuple):
-    """All lists of one class, mated or non-mated, and the weights of their comparisons in 64 replicates."""
+    """All lists of one class, mated or non-mated, and the weights of their comparisons in 64
+    replicates.
+    """
 
     keys: NDArray[Any]  # (n,) int32 or int64, all lists one behind the other
     a: NDArray[np.int32]  # (n,) row of the first unit's weights
     b: NDArray[np.int32]  # (n,) row of the second unit's weights
-    scale: tuple[Any, ...]  # (), or two (rows,) float64, whose values at a and b multiply to a comparison's count
+    scale: tuple[
+        Any, ...
+    ]  # (), or two (rows,) float64, whose values at a and b multiply to a comparison's count
     end: NDArray[np.int64]  # (lists,) where each list ends
-    sizes: NDArray[Any]  # (lists,) count of all comparisons of each list, including those left out of `keys`
+    sizes: NDArray[
+        Any
+    ]  # (lists,) count of all comparisons of each list, including those left out of `keys`
     weights: NDArray[np.uint8]  # (rows, 64)
     largest: int  # the largest weight
     totals: NDArray[Any]  # (lists, 64) int64 or float64: weight of all comparisons of each list
@@ -49,18 +57,26 @@ class Side(NamedTuple):
         stop, shrinkage = self.end[0], self.shrinkage[0, points]
         keys, a, b = self.keys[:stop], self.a[:stop], self.b[:stop]
         size, totals = self.sizes[0], self.totals[0]
-        return ErrorList(keys, a, b, self.scale, size, self.weights, self.largest, totals, shrinkage)
+        return ErrorList(
+            keys, a, b, self.scale, size, self.weights, self.largest, totals, shrinkage
+        )
 
 
 class Summed(NamedTuple):
-    """Ranges of keys whose comparisons are not in the lists, as their sums suffice; without a scale, if any."""
+    """Ranges of keys whose comparisons are not in the lists, as their sums suffice; without a
+    scale, if any.
+    """
 
-    key: NDArray[np.int64]  # (ranges,) ascending; a range's keys are below it, those of the list's next comparison not
+    key: NDArray[
+        np.int64
+    ]  # (ranges,) ascending; a range's keys are below it, those of the list's next comparison not
     counts: NDArray[np.int64]  # (lists, ranges) number of comparisons
     weights: NDArray[np.int64]  # (lists, ranges, 64) their weights
 
 
-NONE_SUMMED = Summed(np.empty(0, np.int64), np.empty((1, 0), np.int64), np.empty((1, 0, BLOCK), np.int64))
+NONE_SUMMED = Summed(
+    np.empty(0, np.int64), np.empty((1, 0), np.int64), np.empty((1, 0, BLOCK), np.int64)
+)
 
 
 class ErrorList(NamedTuple):
@@ -82,22 +98,37 @@ def list_of(side, k):
     """Return list k of a `Side` with one shrinkage for each list."""
     start, stop = side.end[k - 1] if k > 0 else 0, side.end[k]
     return ErrorList(
-        side.keys[start:stop], side.a[start:stop], side.b[start:stop], side.scale, side.sizes[k], side.weights,
-        side.largest, side.totals[k], side.shrinkage[k],
-    )  # fmt: skip
+        side.keys[start:stop],
+        side.a[start:stop],
+        side.b[start:stop],
+        side.scale,
+        side.sizes[k],
+        side.weights,
+        side.largest,
+        side.totals[k],
+        side.shrinkage[k],
+    )
 
 
 @helper
 def add_pairs(a, b, weights, start, stop, sums):
     """Add the weights of so few comparisons that uint16 cannot overflow.
 
-    a, b: (n,) int32 rows of weights; weights: (rows, 64) uint8; start, stop: the comparisons; sums: (64,) uint16, out
+    a, b: (n,) int32 rows of weights; weights: (rows, 64) uint8; start, stop: the comparisons; sums:
+    (64,) uint16, out
     """
     # Two at a time, so that the sums are read and written half as often.
     for p in range(start, stop - 1, 2):
-        first, second, third, fourth = weights[a[p]], weights[b[p]], weights[a[p + 1]], weights[b[p + 1]]
+        first, second, third, fourth = (
+            weights[a[p]],
+            weights[b[p]],
+            weights[a[p + 1]],
+            weights[b[p + 1]],
+        )
         for r in range(BLOCK):
-            sums[r] += np.uint16(first[r]) * np.uint16(second[r]) + np.uint16(third[r]) * np.uint16(fourth[r])
+            sums[r] += np.uint16(first[r]) * np.uint16(second[r]) + np.uint16(third[r]) * np.uint16(
+                fourth[r]
+            )
     if (stop - start) % 2:
         first, second = weights[a[stop - 1]], weights[b[stop - 1]]
         for r in range(BLOCK):
@@ -108,8 +139,8 @@ def add_pairs(a, b, weights, start, stop, sums):
 def add_many_pairs(a, b, weights, largest, start, stop, totals):
     """Add the weights of any number of comparisons.
 
-    a, b: (n,) int32 rows of weights; weights: (rows, 64) uint8; largest: the largest weight; start, stop: the
-    comparisons; totals: (64,) int64, out
+    a, b: (n,) int32 rows of weights; weights: (rows, 64) uint8; largest: the largest weight; start,
+    stop: the comparisons; totals: (64,) int64, out
     """
     sums = np.empty(BLOCK, np.uint16)
     step = _MOST // (largest * largest)
@@ -139,8 +170,8 @@ def _share(count, size, weight, total, shrinkage):
 def _add(a, b, scale, weights, largest, start, stop, totals):
     """Add the weights of any number of comparisons, scaled or not.
 
-    a, b, weights, largest, start, stop: as above; scale: as in `Side`; totals: (64,) int64, float64 where there is a
-    scale, out
+    a, b, weights, largest, start, stop: as above; scale: as in `Side`; totals: (64,) int64, float64
+    where there is a scale, out
     """
     if len(scale) == 0:
         add_many_pairs(a, b, weights, largest, start, stop, totals)
@@ -179,9 +210,11 @@ def _sums(scale):
 
 @helper
 def _resolve(errors, point, share, start, stop, r, count, weight):
-    """Find the first comparison of start to stop at which replicate r's share of errors exceeds `share`, or the last.
+    """Find the first comparison of start to stop at which replicate r's share of errors exceeds
+    `share`, or the last.
 
-    errors: an `ErrorList`; point: the one whose shrinkage applies; count, weight: sums over comparisons before start
+    errors: an `ErrorList`; point: the one whose shrinkage applies; count, weight: sums over
+    comparisons before start
     """
     a, b, scale, size, weights = errors.a, errors.b, errors.scale, errors.size, errors.weights
     total, shrinkage = errors.totals[r], errors.shrinkage[point]
@@ -196,10 +229,12 @@ def _resolve(errors, point, share, start, stop, r, count, weight):
 
 @helper
 def _pass_range(errors, summed, k, shares, first_open, count_before, before, positions):
-    """Add the sums of range k to those before it, and mark the replicates that exceed a share inside it.
+    """Add the sums of range k to those before it, and mark the replicates that exceed a share
+    inside it.
 
-    errors, summed, shares, positions: as in `first_beyond`; first_open: the first share that some replicate has not
-    exceeded; count_before, before: sums, of which (64,) `before` is added to. Returns the new count
+    errors, summed, shares, positions: as in `first_beyond`; first_open: the first share that some
+    replicate has not exceeded; count_before, before: sums, of which (64,) `before` is added to.
+    Returns the new count
     """
     count = count_before + summed.counts[0, k]
     for r in range(BLOCK):
@@ -210,7 +245,9 @@ def _pass_range(errors, summed, k, shares, first_open, count_before, before, pos
             break
         for r in range(BLOCK):
             if positions[point, r] == errors.a.size:
-                share = _share(count, errors.size, before[r], errors.totals[r], errors.shrinkage[point])
+                share = _share(
+                    count, errors.size, before[r], errors.totals[r], errors.shrinkage[point]
+                )
                 if share > shares[point]:
                     positions[point, r] = INSIDE_RANGE
     return count
@@ -220,12 +257,18 @@ def _pass_range(errors, summed, k, shares, first_open, count_before, before, pos
 def first_beyond(errors, summed, shares, positions):
     """Find where in a list the share of errors first exceeds each given share, in each replicate.
 
-    errors: an `ErrorList`, whose shrinkage is that of each share; summed: `Summed`, of which list 0 counts; shares:
-    (points,), ascending; positions: (points, 64) int64, out: the length of the list if the share is not exceeded up to
-    its end, -1 if the replicate has no weight, INSIDE_RANGE if the share is exceeded inside a range that is summed
+    errors: an `ErrorList`, whose shrinkage is that of each share; summed: `Summed`, of which list 0
+    counts; shares: (points,), ascending; positions: (points, 64) int64, out: the length of the list
+    if the share is not exceeded up to its end, -1 if the replicate has no weight, INSIDE_RANGE if
+    the share is exceeded inside a range that is summed
     """
     a, b, scale, size = errors.a, errors.b, errors.scale, errors.size
-    weights, largest, totals, shrinkage = errors.weights, errors.largest, errors.totals, errors.shrinkage
+    weights, largest, totals, shrinkage = (
+        errors.weights,
+        errors.largest,
+        errors.totals,
+        errors.shrinkage,
+    )
     stored = a.size
     before, after = _sums(scale), _sums(scale)
     count_before = _sums(scale)[0]
@@ -238,7 +281,9 @@ def first_beyond(errors, summed, shares, positions):
         known = _advance(errors.keys, start, stored, summed.key[0])
     while first_open < shares.size and start < stored:
         while n_passed < summed.key.size and start == known:
-            count_before = _pass_range(errors, summed, n_passed, shares, first_open, count_before, before, positions)
+            count_before = _pass_range(
+                errors, summed, n_passed, shares, first_open, count_before, before, positions
+            )
             for r in range(BLOCK):
                 after[r] = before[r]
             n_passed += 1
@@ -254,7 +299,9 @@ def first_beyond(errors, summed, shares, positions):
         _add(a, b, scale, weights, largest, start, stop, after)
         count = _count(a, b, scale, start, stop, count_before)
         most = _largest_share(count / size, after, totals)
-        if not near and most > shares[first_open]:  # exceeded somewhere in the stride: go through it by chunks
+        if (
+            not near and most > shares[first_open]
+        ):  # exceeded somewhere in the stride: go through it by chunks
             near_until = stop
             for r in range(BLOCK):
                 after[r] = before[r]
@@ -264,14 +311,23 @@ def first_beyond(errors, summed, shares, positions):
             if shares[point] >= most:
                 break
             share, factor = shares[point], shrinkage[point]
-            # Replicates whose weighted share is at or below this one need no exact check; the factor allows for
-            # rounding.
-            least = (share - (1 - factor) * (count / size)) / factor * (1 - 1e-9) if factor > 0 else -1.0
+            # Replicates whose weighted share is at or below this one need no exact check; the
+            # factor allows for rounding.
+            least = (
+                (share - (1 - factor) * (count / size)) / factor * (1 - 1e-9)
+                if factor > 0
+                else -1.0
+            )
             for r in range(BLOCK):
                 if positions[point, r] != stored:
                     continue
-                if after[r] > least * totals[r] and _share(count, size, after[r], totals[r], factor) > share:
-                    positions[point, r] = _resolve(errors, point, share, start, stop, r, count_before, before[r])
+                if (
+                    after[r] > least * totals[r]
+                    and _share(count, size, after[r], totals[r], factor) > share
+                ):
+                    positions[point, r] = _resolve(
+                        errors, point, share, start, stop, r, count_before, before[r]
+                    )
                 else:
                     open_before = True
             if not open_before:
@@ -296,7 +352,9 @@ def _largest_share(unweighted, sums, totals):
 
 @helper
 def _advance(keys, position, stop, limit):
-    """Return the position of the first key at or above `limit`, searched from `position` in doubling steps."""
+    """Return the position of the first key at or above `limit`, searched from `position` in
+    doubling steps.
+    """
     step = 1
     low = position
     while position < stop and keys[position] < limit:
@@ -317,9 +375,10 @@ def _advance(keys, position, stop, limit):
 def shares_at(side, summed, limits, order, shares):
     """Find the share of errors of each list at each replicate's own thresholds, in one pass.
 
-    side: a `Side`, with a shrinkage for each point; summed: `Summed`, inside of whose ranges no limit lies; limits:
-    (points, 64) int64: the keys below are errors; order: (points * 64,) int64 that sorts them; shares: (points, k, 64)
-    float64, out, of the last k lists, NaN where there is no limit or no weight
+    side: a `Side`, with a shrinkage for each point; summed: `Summed`, inside of whose ranges no
+    limit lies; limits: (points, 64) int64: the keys below are errors; order: (points * 64,) int64
+    that sorts them; shares: (points, k, 64) float64, out, of the last k lists, NaN where there is
+    no limit or no weight
     """
     keys, a, b, scale, end, sizes = side.keys, side.a, side.b, side.scale, side.end, side.sizes
     weights, largest, totals, shrinkage = side.weights, side.largest, side.totals, side.shrinkage
@@ -345,5 +404,7 @@ def shares_at(side, summed, limits, order, shares):
                 _add(a, b, scale, weights, largest, position, stop, running)
                 count = _count(a, b, scale, position, stop, count)
                 position = stop
-            shares[point, k - first_list, r] = _share(count, sizes[k], running[r], totals[k, r], shrinkage[k, point])
+            shares[point, k - first_list, r] = _share(
+                count, sizes[k], running[r], totals[k, r], shrinkage[k, point]
+            )
         start = end[k]

@@ -1,4 +1,6 @@
-"""Count the errors of units and of their pairs at several thresholds, without a sorted list of all pairs."""
+"""Count the errors of units and of their pairs at several thresholds, without a sorted list of all
+pairs.
+"""
 
 from __future__ import annotations
 
@@ -11,8 +13,9 @@ from ._jit import helper, jit, jit_if_large
 def group_by_smaller(a, b, begin, partner, place):
     """Arrange comparisons by the smaller of their two units, those of a unit in order.
 
-    a, b: (n,) int32; begin: (units + 1,) int64, out, where the comparisons of each unit begin; partner: (n,) int32,
-    out, the larger unit of each; place: (n,) int64, out, the position that each had
+    a, b: (n,) int32; begin: (units + 1,) int64, out, where the comparisons of each unit begin;
+    partner: (n,) int32, out, the larger unit of each; place: (n,) int64, out, the position that
+    each had
     """
     n_units = begin.size - 1
     begin[:] = 0
@@ -31,8 +34,8 @@ def group_by_smaller(a, b, begin, partner, place):
 def _add(unit, partners, counts, of_units, found):
     """Add errors of one unit with some partners, each of which may be there several times.
 
-    unit: int; partners: (n,) uint16 or int32; counts: (units,) int64, errors of the unit with each other one so far;
-    of_units: as in `add_errors`; found: (3, units) float64, added to
+    unit: int; partners: (n,) uint16 or int32; counts: (units,) int64, errors of the unit with each
+    other one so far; of_units: as in `add_errors`; found: (3, units) float64, added to
     """
     references, probes, varies = of_units
     r, q, own_varies = references[unit], probes[unit], varies[unit]
@@ -56,16 +59,19 @@ def _add(unit, partners, counts, of_units, found):
 
 @jit_if_large
 def add_errors(listed, stops, runs, point_of_list, of_units, group, found):
-    """Sum over the errors of each unit at several thresholds, those across groups and those inside groups apart.
+    """Sum over the errors of each unit at several thresholds, those across groups and those inside
+    groups apart.
 
-    listed: errors in the order of scores, as `group_by_smaller` arranges them: begin, partner and place; stops:
-    (points,) int64, ascending, how many of them are errors at each threshold; runs: `partners.Runs` of other
-    comparisons, their lists ascending for each unit; point_of_list: (lists,) int64, the first threshold at which the
-    comparisons of a list are errors; of_units: (units,) float64 each, the numbers of references and of probes, and 1
-    where the weight of a unit varies, else 0; group: (units,) int32, -1 for none; found: (points, 2, 3, units)
-    float64, zeros, out: of the errors that each threshold adds, across groups and inside them, for each unit the
-    number, the sum over its pairs of squared numbers (differences, from threshold to threshold), and of numbers of
-    errors times comparisons; the last two without pairs of units whose weights do not vary
+    listed: errors in the order of scores, as `group_by_smaller` arranges them: begin, partner and
+    place; stops: (points,) int64, ascending, how many of them are errors at each threshold; runs:
+    `partners.Runs` of other comparisons, their lists ascending for each unit; point_of_list:
+    (lists,) int64, the first threshold at which the comparisons of a list are errors; of_units:
+    (units,) float64 each, the numbers of references and of probes, and 1 where the weight of a unit
+    varies, else 0; group: (units,) int32, -1 for none; found: (points, 2, 3, units) float64, zeros,
+    out: of the errors that each threshold adds, across groups and inside them, for each unit the
+    number, the sum over its pairs of squared numbers (differences, from threshold to threshold),
+    and of numbers of errors times comparisons; the last two without pairs of units whose weights do
+    not vary
     """
     begin, partner, place = listed
     n_units, n_points = group.size, stops.size
@@ -80,7 +86,11 @@ def add_errors(listed, stops, runs, point_of_list, of_units, group, found):
                 inside = np.int64(group[unit] >= 0 and group[unit] == group[one[0]])
                 _add(unit, one, counts, of_units, found[point, inside])
                 p += 1
-            while run < runs.unit.size and runs.unit[run] == unit and point_of_list[runs.list[run]] == point:
+            while (
+                run < runs.unit.size
+                and runs.unit[run] == unit
+                and point_of_list[runs.list[run]] == point
+            ):
                 partners = runs.partner[start : runs.stop[run]]
                 inside = np.int64(group[unit] >= 0 and group[unit] == group[partners[0]])
                 _add(unit, partners, counts, of_units, found[point, inside])

@@ -10,8 +10,9 @@ from .row_sums import repeats_at
 def sum_errors(a, b, of_units, start, errors, found):
     """Sum the numbers of both units over the errors of each list.
 
-    a, b: (n,) int32, the units of each comparison; of_units: (units,) float64; start: (lists,) int64; errors: (lists,)
-    int64, how many comparisons come first as errors; found: (lists,) float64, out
+    a, b: (n,) int32, the units of each comparison; of_units: (units,) float64; start: (lists,)
+    int64; errors: (lists,) int64, how many comparisons come first as errors; found: (lists,)
+    float64, out
     """
     for k in range(start.size):
         total = 0.0

@@ -1,7 +1,8 @@
-"""Count and weigh the pairs of vectors of different subjects, every two vectors of which the earlier is the reference.
+"""Count and weigh the pairs of vectors of different subjects, every two vectors of which the
+earlier is the reference.
 
-The number of pairs of two subjects by which of them is the reference depends on the order of their vectors; no pair is
-listed.
+The number of pairs of two subjects by which of them is the reference depends on the order of their
+vectors; no pair is listed.
 """
 
 from __future__ import annotations
@@ -15,8 +16,9 @@ from ._jit import jit
 def count_by_order(subject, group, as_reference, as_probe):
     """Count the pairs of each subject with each group, those of a subject with itself, too.
 
-    subject: (n,) int32, of each vector; group: (subjects,) uint16; as_reference, as_probe: (subjects, groups) int64,
-    zeros, out: pairs whose other vector comes later, or earlier, by its group
+    subject: (n,) int32, of each vector; group: (subjects,) uint16; as_reference, as_probe:
+    (subjects, groups) int64, zeros, out: pairs whose other vector comes later, or earlier, by its
+    group
     """
     n_groups = as_reference.shape[1]
     seen = np.zeros(n_groups, np.int64)
@@ -36,9 +38,9 @@ def count_by_order(subject, group, as_reference, as_probe):
 def weigh_by_order(subject, group, lists, weights, totals):
     """Sum the weights of the pairs of two groups in replicates.
 
-    subject: (n,) int32, of each vector; group: (subjects,) uint16; lists: (groups, groups) int32, the list of a pair of
-    groups of reference and probe; those of one group are left out; weights: (subjects, replicates) uint8; totals:
-    (lists, replicates) int64, added to
+    subject: (n,) int32, of each vector; group: (subjects,) uint16; lists: (groups, groups) int32,
+    the list of a pair of groups of reference and probe; those of one group are left out; weights:
+    (subjects, replicates) uint8; totals: (lists, replicates) int64, added to
     """
     n_groups, n_replicates = lists.shape[0], weights.shape[1]
     seen = np.zeros((n_groups, n_replicates), np.int64)
@@ -57,11 +59,13 @@ def weigh_by_order(subject, group, lists, weights, totals):
 
 @jit
 def square_by_order(first, last, subject, group, lists, varies, sums):
-    """Sum the squared numbers of pairs of two subjects of different groups, of some subjects as references.
+    """Sum the squared numbers of pairs of two subjects of different groups, of some subjects as
+    references.
 
-    first, last: the references, without the last; subject: (n,) int32, of each vector; group: (subjects,) uint16;
-    lists: as in `weigh_by_order`; varies: (subjects,) bool; sums: three that are added to: (lists, subjects) int64, of
-    pairs of subjects that both vary, and (lists,) int64, of all pairs, and times the number of subjects that vary
+    first, last: the references, without the last; subject: (n,) int32, of each vector; group:
+    (subjects,) uint16; lists: as in `weigh_by_order`; varies: (subjects,) bool; sums: three that
+    are added to: (lists, subjects) int64, of pairs of subjects that both vary, and (lists,) int64,
+    of all pairs, and times the number of subjects that vary
     """
     squares, of_all, of_ends = sums
     n_subjects = group.size
@@ -93,8 +97,9 @@ def square_by_order(first, last, subject, group, lists, varies, sums):
 def count_ordered(begin, rows, first, second, counts):
     """Count the pairs of two subjects of which the first is the reference.
 
-    begin: (subjects + 1,) int64, where the vectors of each subject begin in `rows`; rows: (n,) int32, those of a
-    subject ascend; first, second: (pairs,) int32, the subjects; counts: (pairs,) int32, out
+    begin: (subjects + 1,) int64, where the vectors of each subject begin in `rows`; rows: (n,)
+    int32, those of a subject ascend; first, second: (pairs,) int32, the subjects; counts: (pairs,)
+    int32, out
     """
     for pair in range(first.size):
         at, stop = begin[first[pair]], begin[first[pair] + 1]

@@ -15,17 +15,21 @@ _LOW, _HALF = np.uint64(0xFFFFFFFF), np.uint64(32)
 
 @helper
 def _scaled(high, low, size):
-    """Turn 64 random bits, in two words, into a whole number below `size`: the high part of their product."""
+    """Turn 64 random bits, in two words, into a whole number below `size`: the high part of their
+    product.
+    """
     size = np.uint64(size)
     return np.int64((high * size + ((low * size) >> _HALF)) >> _HALF)
 
 
 @jit
 def draw_with_replacement(end, purpose, first_replicate, key, weights):
-    """Draw from each stratum as many units as it has, with replacement, and count how often each is drawn.
+    """Draw from each stratum as many units as it has, with replacement, and count how often each is
+    drawn.
 
-    end: (strata,) int64, where each stratum's units end in `weights`; purpose: int, different for each kind of draw;
-    first_replicate: int; key: (2,) uint32; weights: (units, 64) uint8, out. Returns whether all counts fit into uint8.
+    end: (strata,) int64, where each stratum's units end in `weights`; purpose: int, different for
+    each kind of draw; first_replicate: int; key: (2,) uint32; weights: (units, 64) uint8, out.
+    Returns whether all counts fit into uint8.
     """
     words = np.empty((4, BLOCK), np.uint64)
     fits = True
@@ -50,7 +54,8 @@ def draw_with_replacement(end, purpose, first_replicate, key, weights):
 
 @jit
 def leave_one_out(first_unit, n_units, weights):
-    """Write the weights of the jackknife: each replicate leaves out one unit, from first_unit on, up to the last one.
+    """Write the weights of the jackknife: each replicate leaves out one unit, from first_unit on,
+    up to the last one.
 
     first_unit, n_units: int; weights: (>= n_units, 64) uint8, out
     """
@@ -64,8 +69,8 @@ def leave_one_out(first_unit, n_units, weights):
 def multiply_by_owner(owner, weights, products):
     """Multiply each sample's weight by its subject's, and say whether all products fit.
 
-    owner: (samples,) int32, rows of the subjects; weights: (rows, 64) uint8, subjects' rows and samples' rows in one
-    array, samples last; products: (samples, 64) uint8, out
+    owner: (samples,) int32, rows of the subjects; weights: (rows, 64) uint8, subjects' rows and
+    samples' rows in one array, samples last; products: (samples, 64) uint8, out
     """
     samples = weights[weights.shape[0] - owner.size :]
     fits = True

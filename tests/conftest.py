@@ -16,7 +16,9 @@ import pytest
 import fastfair as ff
 
 for profile, max_examples in {"quick": 15, "nightly": 200}.items():
-    hypothesis.settings.register_profile(profile, deadline=None, derandomize=True, max_examples=max_examples)
+    hypothesis.settings.register_profile(
+        profile, deadline=None, derandomize=True, max_examples=max_examples
+    )
 hypothesis.settings.load_profile("quick")
 
 # Shells have what they run in the background ignore interrupts, and its children with it.
@@ -28,10 +30,16 @@ SHARED = Path(__file__).resolve().parents[2] / "shared"
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
-        "--all-data-sets", action="store_true", help="statistical studies look at all data sets, and not at a twentieth"
+        "--all-data-sets",
+        action="store_true",
+        help="statistical studies look at all data sets, and not at a twentieth",
     )
-    parser.addoption("--one-in", type=int, default=1, help="run one test in so many, chosen by --draw")
-    parser.addoption("--draw", default="", help="a word, such as a commit, that chooses the tests of --one-in")
+    parser.addoption(
+        "--one-in", type=int, default=1, help="run one test in so many, chosen by --draw"
+    )
+    parser.addoption(
+        "--draw", default="", help="a word, such as a commit, that chooses the tests of --one-in"
+    )
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -41,7 +49,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         return
     chosen, left_out = [], []
     for item in items:
-        number = int.from_bytes(hashlib.sha256(f"{draw} {item.nodeid}".encode()).digest()[:8], "big")
+        number = int.from_bytes(
+            hashlib.sha256(f"{draw} {item.nodeid}".encode()).digest()[:8], "big"
+        )
         (left_out if number % one_in else chosen).append(item)
     items[:] = chosen
     config.hook.pytest_deselected(items=left_out)
@@ -79,7 +89,9 @@ def write(tmp_path: Path) -> Callable[[str, str | bytes], Path]:
 def data_sets(request: pytest.FixtureRequest) -> Callable[[int], int]:
     """Tell how many of a study's data sets to look at: of few, twenty."""
     all_of_them = request.config.getoption("--all-data-sets")
-    return lambda documented: documented if all_of_them else max(documented // 20, min(documented, 20))
+    return lambda documented: (
+        documented if all_of_them else max(documented // 20, min(documented, 20))
+    )
 
 
 @pytest.fixture(scope="session")

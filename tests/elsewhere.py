@@ -1,8 +1,9 @@
-"""Run tests of what rests on the processor as other machines would: `python tests/elsewhere.py [--at-once N]`.
+"""Run tests of what rests on the processor as other machines would: `python tests/elsewhere.py
+[--at-once N]`.
 
-Matrix products have other last bits with other kernels of OpenBLAS, and kernels and NumPy's loops with other
-instructions. Each surrounding runs the same tests in a process of its own; those that this processor cannot be are
-named and passed over.
+Matrix products have other last bits with other kernels of OpenBLAS, and kernels and NumPy's loops
+with other instructions. Each surrounding runs the same tests in a process of its own; those that
+this processor cannot be are named and passed over.
 """
 
 from __future__ import annotations
@@ -68,18 +69,27 @@ def surroundings() -> list[Surrounding]:
 
 
 def run(one: Surrounding) -> bool:
-    """Run the tests in a surrounding, and print what they say in one piece; return whether they passed."""
+    """Run the tests in a surrounding, and print what they say in one piece; return whether they
+    passed."""
     if one.needs and not __cpu_features__.get(one.needs, False):
         print(f"=== {one.name}: skipped, as this processor has no {one.needs}", flush=True)
         return True
     start = time.monotonic()
     inherited = {name: value for name, value in os.environ.items() if name != "OPENBLAS_CORETYPE"}
     done = subprocess.run(
-        [sys.executable, __file__, "--processors", str(one.n_processors)], cwd=ROOT, env=inherited | one.environment,
-        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False,
-    )  # fmt: skip
+        [sys.executable, __file__, "--processors", str(one.n_processors)],
+        cwd=ROOT,
+        env=inherited | one.environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+    )
     said = done.stdout if done.returncode else done.stdout.strip().rpartition("\n")[2]
-    print(f"=== {one.name}, {one.n_processors} processors, {time.monotonic() - start:.0f} s\n{said}", flush=True)
+    print(
+        f"=== {one.name}, {one.n_processors} processors, {time.monotonic() - start:.0f} s\n{said}",
+        flush=True,
+    )
     return done.returncode == 0
 
 

@@ -1,7 +1,7 @@
 """Plant faults one by one in a copy of the library, and see that the tests find them.
 
-`python tests/mutants.py [NUMBER...]` looks at golden results first, and then at all quick tests. A fault that no test
-finds is told; the exit code is 1 where more than one is not found.
+`python tests/mutants.py [NUMBER...]` looks at golden results first, and then at all quick tests. A
+fault that no test finds is told; the exit code is 1 where more than one is not found.
 """
 
 from __future__ import annotations
@@ -61,18 +61,35 @@ def copied(folder: Path) -> Path:
 
 def finds(folder: Path, package: Path, *tests: str) -> list[str]:
     """Run tests; return those that fail."""
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-m", "not slow", *tests]
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-q",
+        "-p",
+        "no:cacheprovider",
+        "-m",
+        "not slow",
+        *tests,
+    ]
     try:
         done = subprocess.run(
-            command, cwd=folder, env=os.environ | {"PYTHONPATH": str(package)}, capture_output=True, text=True,
-            check=False, timeout=_LIMIT,
-        )  # fmt: skip
+            command,
+            cwd=folder,
+            env=os.environ | {"PYTHONPATH": str(package)},
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=_LIMIT,
+        )
     except subprocess.TimeoutExpired:
         return ["no end"]
     if done.returncode == 0:
         return []
     failed = [line for line in done.stdout.splitlines() if line.startswith(("FAILED", "ERROR"))]
-    return [line.partition(" ")[2].partition(" - ")[0] for line in failed] or [f"exit {done.returncode}"]
+    return [line.partition(" ")[2].partition(" - ")[0] for line in failed] or [
+        f"exit {done.returncode}"
+    ]
 
 
 def main(numbers: list[int]) -> int:
@@ -96,10 +113,13 @@ def main(numbers: list[int]) -> int:
                 continue
             path.write_text(text.replace(before, after))
             start = time.perf_counter()
-            found = finds(folder, package, "-x", "tests/golden") or finds(folder, package, *everything)
+            found = finds(folder, package, "-x", "tests/golden") or finds(
+                folder, package, *everything
+            )
             path.write_text(text)
             print(
-                f"{number}: {place}: {found[0] if found else 'not found'} ({time.perf_counter() - start:.0f} s)",
+                f"{number}: {place}: {found[0] if found else 'not found'}"
+                f" ({time.perf_counter() - start:.0f} s)",
                 flush=True,
             )
             if not found:

@@ -1,6 +1,8 @@
-"""Run the complete checks one after the other, and record what became of each: `python tests/nightly.py [STEP...]`.
+"""Run the complete checks one after the other, and record what became of each: `python
+tests/nightly.py [STEP...]`.
 
-A step is a target of the Makefile. docs/nightly.csv keeps the last result of each: date, commit, outcome and minutes.
+A step is a target of the Makefile. docs/nightly.csv keeps the last result of each: date, commit,
+outcome and minutes.
 """
 
 from __future__ import annotations
@@ -21,7 +23,9 @@ COLUMNS = ("Step", "Date", "Commit", "Outcome", "Minutes")
 def commit() -> str:
     """Return the commit that is tested, with a plus where files differ from it."""
     words = ("git", "describe", "--always", "--abbrev=9", "--dirty=+", "--exclude=*")
-    return subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=True).stdout.strip()
+    return subprocess.run(
+        words, cwd=ROOT, capture_output=True, text=True, check=True
+    ).stdout.strip()
 
 
 def record(*row: str) -> None:
@@ -33,7 +37,8 @@ def record(*row: str) -> None:
 
 
 def main(steps: list[str]) -> int:
-    """Run steps, and those with compiled kernels on 200 examples of each property; return 1 where one failed."""
+    """Run steps, and those with compiled kernels on 200 examples of each property; return 1 where
+    one failed."""
     tested, failed = commit(), []
     for step in steps:
         start = time.monotonic()

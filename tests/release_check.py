@@ -1,8 +1,10 @@
-"""Build what is released, and use it as people do who have not got the sources: `make release-check`.
+"""Build what is released, and use it as people do who have not got the sources: `make
+release-check`.
 
-The wheel is built out of the sdist twice and must be the same bytes; twine and check-wheel-contents look at them. Then
-it is installed in an empty environment with the oldest and the newest Python that are here, where the examples of the
-README, its commands and some tests run without the checkout.
+The wheel is built out of the sdist twice and must be the same bytes; twine and check-wheel-contents
+look at them. Then it is installed in an empty environment with the oldest and the newest Python
+that are here, where the examples of the README, its commands and some tests run without the
+checkout.
 """
 
 from __future__ import annotations
@@ -26,9 +28,15 @@ def run(*command: str | Path, cwd: Path | None = None, **environment: str) -> st
     named = " ".join(map(str, command))
     print(f"$ {named}", flush=True)
     done = subprocess.run(
-        [*map(str, command)], cwd=cwd, capture_output=True, text=True, check=False, timeout=1200,
-        env={name: value for name, value in os.environ.items() if name != "PYTHONPATH"} | environment,
-    )  # fmt: skip
+        [*map(str, command)],
+        cwd=cwd,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=1200,
+        env={name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+        | environment,
+    )
     if done.returncode:
         sys.exit(f"{named}: exit code {done.returncode}\n{done.stdout}\n{done.stderr}")
     return done.stdout
@@ -56,9 +64,12 @@ def pythons() -> list[str]:
     found = []
     for version in _NEWEST:
         done = subprocess.run(
-            [uv, "python", "find", "--no-project", "--system", version], capture_output=True, text=True, check=False,
+            [uv, "python", "find", "--no-project", "--system", version],
+            capture_output=True,
+            text=True,
+            check=False,
             env=os.environ | {"UV_PYTHON_DOWNLOADS": "never"},
-        )  # fmt: skip
+        )
         if done.returncode == 0:
             found.append(done.stdout.strip())
             break
@@ -72,7 +83,9 @@ def use(python: str, wheel: Path, folder: Path) -> None:
     run(binaries / "python", "-m", "pip", "install", "-q", f"{wheel}[test,demo]")
     place = folder / "elsewhere"
     place.mkdir()
-    where = run(binaries / "python", "-c", "import fastfair; print(fastfair.__file__)", cwd=place).strip()
+    where = run(
+        binaries / "python", "-c", "import fastfair; print(fastfair.__file__)", cwd=place
+    ).strip()
     if ROOT in Path(where).parents:
         sys.exit(f"the package is that of the checkout: {where}")
     shutil.copy(ROOT / "README.md", place)
@@ -81,13 +94,22 @@ def use(python: str, wheel: Path, folder: Path) -> None:
     (place / "scores.csv").write_text(
         "score,label,first,second,sex\n"
         + "".join(f"{s},{y},{a},{b},{g}\n" for s, y, a, b, g in _rows())
-    )  # fmt: skip
+    )
     run(binaries / "fastfair", "--version", cwd=place)
     columns = ("--mated", "label", "--reference", "first", "--probe", "second", "--group", "sex")
     run(
-        binaries / "fastfair", "evaluate", "scores.csv", *columns, "--at", "fmr=0.1", "--seed", "0", "--report",
-        "page.html", cwd=place,
-    )  # fmt: skip
+        binaries / "fastfair",
+        "evaluate",
+        "scores.csv",
+        *columns,
+        "--at",
+        "fmr=0.1",
+        "--seed",
+        "0",
+        "--report",
+        "page.html",
+        cwd=place,
+    )
     tests = place / "tests"
     tests.mkdir()
     for name in _TESTS:
@@ -121,7 +143,9 @@ def main() -> None:
         run(sys.executable, "-m", "twine", "check", "--strict", *files)
         (wheel,) = DIST.glob("*.whl")
         run(Path(sys.executable).with_name("check-wheel-contents"), wheel)
-        version = re.search(r"[\x27\"](\d[^\x27\"]*)", (ROOT / "fastfair" / "_version.py").read_text())
+        version = re.search(
+            r"[\x27\"](\d[^\x27\"]*)", (ROOT / "fastfair" / "_version.py").read_text()
+        )
         if version is None or version.group(1) not in wheel.name:
             sys.exit(f"{wheel.name} has not the version of fastfair/_version.py")
         for k, python in enumerate(pythons()):

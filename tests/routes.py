@@ -1,7 +1,8 @@
-"""How many files of the library a call passes, and how large it is: `python tests/routes.py` prints a table.
+"""How many files of the library a call passes, and how large it is: `python tests/routes.py` prints
+a table.
 
-Counted are the files of `fastfair/` whose code runs in a warm call, without kernels and `_lib`; and lines of code,
-which are not blank, comment or docstring.
+Counted are the files of `fastfair/` whose code runs in a warm call, without kernels and `_lib`; and
+lines of code, which are not blank, comment or docstring.
 """
 
 from __future__ import annotations
@@ -24,7 +25,14 @@ from golden.cases import FEW, POINTS, comparisons, people, vectors
 import fastfair as ff
 
 ROOT = Path(__file__).resolve().parents[1]
-_SKIPPED = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER}
+_SKIPPED = {
+    tokenize.COMMENT,
+    tokenize.NL,
+    tokenize.NEWLINE,
+    tokenize.INDENT,
+    tokenize.DEDENT,
+    tokenize.ENDMARKER,
+}
 
 
 def passed(call: Callable[[], Any]) -> set[str]:
@@ -56,7 +64,11 @@ def lines_of_code(path: Path) -> int:
             lines.update(range(token.start[0], token.end[0] + 1))
     for node in ast.walk(ast.parse(text)):
         body = getattr(node, "body", None)
-        if isinstance(body, list) and body and isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef):
+        if (
+            isinstance(body, list)
+            and body
+            and isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef)
+        ):
             first = body[0]
             if isinstance(first, ast.Expr) and isinstance(getattr(first.value, "value", None), str):
                 lines -= set(range(first.lineno, (first.end_lineno or first.lineno) + 1))
@@ -77,7 +89,9 @@ def calls(folder: Path) -> dict[str, Callable[[], Any]]:
         "evaluate vectors": lambda: ff.evaluate(e, POINTS, **FEW),
         "roc_band of vectors": lambda: ff.roc_band(e, [0.01, 0.1], **FEW),
         "fmr_test": lambda: ff.fmr_test(c, POINTS[0], n_resamples=200, rng=0, n_threads=1),
-        "read with metadata": lambda: ff.read_comparisons(folder / "s.csv", metadata=folder / "who.csv", **names),
+        "read with metadata": lambda: ff.read_comparisons(
+            folder / "s.csv", metadata=folder / "who.csv", **names
+        ),
     }
 
 

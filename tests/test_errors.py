@@ -1,4 +1,5 @@
-"""Messages mark the arguments that they speak of, so that Python's names and the terminal's options are both right."""
+"""Messages mark the arguments that they speak of, so that Python's names and the terminal's options
+are both right."""
 
 from __future__ import annotations
 
@@ -23,7 +24,11 @@ OPTIONS = {"n_groups": "--groups", "failures": "--failures", "percent": "--perce
 @each(
     ("message", "in_python", "in_options"),
     [
-        ("⟦n_groups⟧ must be at least 2", "n_groups must be at least 2", "--groups must be at least 2"),
+        (
+            "⟦n_groups⟧ must be at least 2",
+            "n_groups must be at least 2",
+            "--groups must be at least 2",
+        ),
         ("⟦n_groups⟧[1] is 0", "n_groups[1] is 0", "--groups[1] is 0"),
         ('pass ⟦failures="exclude"⟧.', 'pass failures="exclude".', "pass --failures exclude."),
         ("give ⟦failures=⟧", "give failures=", "give --failures"),
@@ -48,15 +53,23 @@ def test_arguments_become_options(message, in_python, in_options):
 def test_the_fields_of_an_error():
     error = InputError('use ⟦unit="subject"⟧ or ⟦n_resamples⟧', 3)
     assert error.parts == (
-        "use ", Argument("unit", '"subject"', 'unit="subject"'), " or ", Argument("n_resamples", "", "n_resamples"), "",
-    )  # fmt: skip
+        "use ",
+        Argument("unit", '"subject"', 'unit="subject"'),
+        " or ",
+        Argument("n_resamples", "", "n_resamples"),
+        "",
+    )
     assert error.row == 3
 
 
 @given(st.text())
 def test_what_marks_nothing_stays_as_it_is(text):
     text = text.replace("⟦", "")
-    assert str(InputError(text[:1000])) == InputError(text[:1000]).in_options(OPTIONS) == visible(text[:1000])
+    assert (
+        str(InputError(text[:1000]))
+        == InputError(text[:1000]).in_options(OPTIONS)
+        == visible(text[:1000])
+    )
 
 
 def test_long_messages_are_cut_and_still_show_their_ends():
@@ -68,7 +81,12 @@ def test_long_messages_are_cut_and_still_show_their_ends():
 
 def _options() -> set[str]:
     commands = [cli, *cli.commands.values(), *cli.commands["plan"].commands.values()]
-    return {str(param.name) for command in commands for param in command.params if isinstance(param, click.Option)}
+    return {
+        str(param.name)
+        for command in commands
+        for param in command.params
+        if isinstance(param, click.Option)
+    }
 
 
 def _messages(tree: ast.AST) -> list[str]:
@@ -78,12 +96,16 @@ def _messages(tree: ast.AST) -> list[str]:
         is_warning = isinstance(node, ast.Call) and getattr(node.func, "id", "") == "warn"
         if isinstance(node, ast.Raise) or is_warning:
             texts += [
-                part.value for part in ast.walk(node) if isinstance(part, ast.Constant) and type(part.value) is str
+                part.value
+                for part in ast.walk(node)
+                if isinstance(part, ast.Constant) and type(part.value) is str
             ]
     return texts
 
 
-SOURCES = [path for path in Path(fastfair.__file__).parent.rglob("*.py") if path.parent.name != "cli"]
+SOURCES = [
+    path for path in Path(fastfair.__file__).parent.rglob("*.py") if path.parent.name != "cli"
+]
 
 
 def test_messages_mark_all_arguments_that_are_options():
@@ -98,8 +120,12 @@ def test_messages_mark_all_arguments_that_are_options():
 def test_marks_are_of_arguments():
     trees = [ast.parse(path.read_text("utf-8")) for path in SOURCES]
     arguments = {node.arg for tree in trees for node in ast.walk(tree) if isinstance(node, ast.arg)}
-    fields = {node.target.id for tree in trees for node in ast.walk(tree)
-              if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name)}  # fmt: skip
+    fields = {
+        node.target.id
+        for tree in trees
+        for node in ast.walk(tree)
+        if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name)
+    }
     for path in SOURCES:
         named = set(re.findall(r"⟦([a-z_]+)[⟧=]", path.read_text("utf-8")))
         assert named <= arguments | fields, path.name

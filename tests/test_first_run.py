@@ -1,4 +1,5 @@
-"""Kernels are compiled once: `warm_up` compiles all of them, and the command line tells of those that it compiles."""
+"""Kernels are compiled once: `warm_up` compiles all of them, and the command line tells of those
+that it compiles."""
 
 from __future__ import annotations
 
@@ -51,7 +52,10 @@ def test_jobs_run_in_processes_and_are_counted(monkeypatch):
 @pytest.mark.jit
 def test_what_goes_wrong_is_told(monkeypatch):
     monkeypatch.setattr(first_run, "_JOBS", dict.fromkeys(["nonsense"]))
-    with pytest.raises(FastfairError, match=r"the kernels of nonsense could not be compiled: .*KeyError: 'nonsense'"):
+    with pytest.raises(
+        FastfairError,
+        match=r"the kernels of nonsense could not be compiled: .*KeyError: 'nonsense'",
+    ):
         first_run._run_all(2, None)
     refused("n_processes must be a whole number of at least 1", ff.warm_up, 0)
     monkeypatch.setattr(_jit, "CACHE_FOLDER", "")
@@ -84,6 +88,8 @@ def test_compiling_is_told_once(capsys, tmp_path, monkeypatch):
 def test_nothing_is_left_to_compile(tmp_path):
     env = os.environ | {"FASTFAIR_CACHE_DIR": str(tmp_path)}
     for code in ("import fastfair as ff; assert ff.warm_up(2) > 50", WITHOUT_COMPILING):
-        done = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, check=False)
+        done = subprocess.run(
+            [sys.executable, "-c", code], env=env, capture_output=True, text=True, check=False
+        )
         assert done.returncode == 0, done.stderr
     assert done.stdout.split() == ["0"]

@@ -25,17 +25,35 @@ LINT = Path(sys.executable).with_name("lint-imports")
         ("evaluation/result.py", "from fastfair.group_tests import equal_rates", False),
         ("new_module.py", "", False),
     ],
-    ids=["as it is", "upwards", "upwards when called", "upwards for types", "a circle", "sideways", "without a place"],
+    ids=[
+        "as it is",
+        "upwards",
+        "upwards when called",
+        "upwards for types",
+        "a circle",
+        "sideways",
+        "without a place",
+    ],
 )
 def test_imports_point_one_way(file, line, kept, tmp_path):
-    shutil.copytree(ROOT / "fastfair", tmp_path / "fastfair", ignore=shutil.ignore_patterns("__pycache__"))
-    shutil.copytree(ROOT / "kernels", tmp_path / "fastfair" / "kernels", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(
+        ROOT / "fastfair", tmp_path / "fastfair", ignore=shutil.ignore_patterns("__pycache__")
+    )
+    shutil.copytree(
+        ROOT / "kernels",
+        tmp_path / "fastfair" / "kernels",
+        ignore=shutil.ignore_patterns("__pycache__"),
+    )
     with (tmp_path / "fastfair" / file).open("a") as module:
         module.write(f"\n{line}\n")
     done = subprocess.run(
-        [LINT, "--config", ROOT / "pyproject.toml", "--no-cache"], cwd=tmp_path, capture_output=True, text=True,
-        timeout=120, check=False,
-    )  # fmt: skip
+        [LINT, "--config", ROOT / "pyproject.toml", "--no-cache"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
     assert (done.returncode == 0) == kept, done.stdout + done.stderr
     assert "Contracts: " in done.stdout
 
@@ -51,7 +69,9 @@ time.sleep(0.05)  # a part of what it takes
 importlib.import_module("fastfair.kernels.{module}")
 other.join(60)
 """
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=False
+    )
     assert (done.returncode, done.stderr) == (0, "")
 
 
@@ -100,10 +120,21 @@ for error in failed:
 def test_first_calls_of_several_threads_may_come_at_once(tmp_path):
     people = [(f"p{k}", "fm"[k % 2]) for k in range(12)]
     rows = [(0.5 + k % 7 / 10, 1, who, who, sex) for k in range(4) for who, sex in people]
-    rows += [(k % 9 / 10, 0, who, people[(k + 2) % 12][0], sex) for k, (who, sex) in enumerate(people)]
-    lines = [",".join(map(str, row)) for row in (("score", "mated", "reference", "probe", "sex"), *rows)]
+    rows += [
+        (k % 9 / 10, 0, who, people[(k + 2) % 12][0], sex) for k, (who, sex) in enumerate(people)
+    ]
+    lines = [
+        ",".join(map(str, row)) for row in (("score", "mated", "reference", "probe", "sex"), *rows)
+    ]
     (tmp_path / "scores.csv").write_text("\n".join(lines) + "\n")
-    command = [sys.executable, "-W", "ignore", "-c", FIRST_CALLS_AT_ONCE, str(tmp_path / "scores.csv")]
+    command = [
+        sys.executable,
+        "-W",
+        "ignore",
+        "-c",
+        FIRST_CALLS_AT_ONCE,
+        str(tmp_path / "scores.csv"),
+    ]
     for _ in range(3):
         done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
         assert (done.returncode, done.stderr) == (0, "")
@@ -155,5 +186,7 @@ print(*sorted(passed - {"kernels"}))
 @pytest.mark.parametrize(("call", "most"), [("evaluate", 10), ("roc_band", 8), ("fnmr_test", 7)])
 def test_a_call_passes_few_folders(call, most, tmp_path):
     code = FOLDERS_PASSED.replace("CALL", call)
-    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
     assert 0 < len(done.stdout.split()) <= most, done.stdout + done.stderr

@@ -25,20 +25,34 @@ def close(found, expected):
 @given(values=VALUES, estimate=st.floats(-5, 5), level=LEVELS)
 def test_methods_are_those_of_the_oracle(values, estimate, level):
     close(intervals.confidence_interval(values, estimate, level), slow.percentile(values, level))
-    close(intervals.confidence_interval(values, estimate, level, "basic"), slow.basic(values, estimate, level))
-    close(intervals.confidence_interval(values, estimate, level, "normal"), slow.normal(values, estimate, level))
+    close(
+        intervals.confidence_interval(values, estimate, level, "basic"),
+        slow.basic(values, estimate, level),
+    )
+    close(
+        intervals.confidence_interval(values, estimate, level, "normal"),
+        slow.normal(values, estimate, level),
+    )
     found = intervals.confidence_interval(values, estimate, level, "recentered", v_statistic=0.5)
     close(found, slow.recentered(values, estimate, 0.5, level))
     error = float(intervals.standard_error(values))
     close(
-        intervals.confidence_interval(values, 0.25, level, "dyadic"), slow.log_normal(0.25, error, level)
+        intervals.confidence_interval(values, 0.25, level, "dyadic"),
+        slow.log_normal(0.25, error, level),
     ) if error < 5 else None
 
 
-@given(values=VALUES, estimate=st.floats(0.01, 0.99), freedom=st.integers(1, 500) | st.just(math.inf), level=LEVELS)
+@given(
+    values=VALUES,
+    estimate=st.floats(0.01, 0.99),
+    freedom=st.integers(1, 500) | st.just(math.inf),
+    level=LEVELS,
+)
 def test_logit_intervals_are_those_of_the_oracle(values, estimate, freedom, level):
     rates = np.abs(values) / 100
-    found = intervals.confidence_interval(rates, estimate, level, "logit", degrees_of_freedom=freedom)
+    found = intervals.confidence_interval(
+        rates, estimate, level, "logit", degrees_of_freedom=freedom
+    )
     error = float(intervals.standard_error(rates))
     assert found == pytest.approx(naive_intervals.logit(estimate, error, freedom, level), rel=1e-6)
 
@@ -51,7 +65,9 @@ def test_logit_intervals_are_for_rates_with_errors():
 
 @given(values=VALUES, jackknife=VALUES, level=LEVELS, at=st.integers(0, 39))
 def test_bca_is_that_of_the_oracle(values, jackknife, level, at):
-    estimate = values[at % len(values)] + 0.01  # between replicates, so that both have the same below it
+    estimate = (
+        values[at % len(values)] + 0.01
+    )  # between replicates, so that both have the same below it
     found = intervals.confidence_interval(values, estimate, level, "bca", jackknife=jackknife)
     expected = slow.bca(values, estimate, jackknife, level)
     if not any(map(math.isnan, expected)) and not np.isnan(found).any():
@@ -62,9 +78,13 @@ def test_bca_against_scipy():
     from scipy.stats import bootstrap
 
     data = np.random.default_rng(0).exponential(size=40)
-    theirs = bootstrap((data,), np.mean, n_resamples=4000, method="BCa", rng=np.random.default_rng(1))
+    theirs = bootstrap(
+        (data,), np.mean, n_resamples=4000, method="BCa", rng=np.random.default_rng(1)
+    )
     jackknife = (data.sum() - data) / (data.size - 1)
-    ours = intervals.confidence_interval(theirs.bootstrap_distribution, data.mean(), 0.95, "bca", jackknife=jackknife)
+    ours = intervals.confidence_interval(
+        theirs.bootstrap_distribution, data.mean(), 0.95, "bca", jackknife=jackknife
+    )
     assert ours == pytest.approx(tuple(theirs.confidence_interval), rel=1e-3)
 
 
@@ -78,10 +98,14 @@ def test_rows_are_independent_of_each_other(rows):
 def test_replicates_that_were_not_computable():
     nan, inf = math.nan, math.inf
     assert intervals.confidence_interval([1, nan, 3, nan], 2, 0.5) == pytest.approx((1.5, 2.5))
-    low, high = intervals.confidence_interval([1, 2, 3, inf, inf], 2)  # a ratio with a rate of zero is the largest
+    low, high = intervals.confidence_interval(
+        [1, 2, 3, inf, inf], 2
+    )  # a ratio with a rate of zero is the largest
     assert (float(low), float(high)) == (pytest.approx(1.1), inf)
     assert np.isnan(intervals.confidence_interval([nan, nan], 2)).all()
-    assert np.isnan(intervals.confidence_interval([nan, nan], 2, method="bca", jackknife=[nan, nan])).all()
+    assert np.isnan(
+        intervals.confidence_interval([nan, nan], 2, method="bca", jackknife=[nan, nan])
+    ).all()
     assert float(intervals.standard_error([1, 3, nan, inf])) == pytest.approx(math.sqrt(2))
     assert math.isnan(intervals.standard_error([1, nan]))
 
@@ -93,8 +117,12 @@ def test_bands_hold_whole_curves(curves, share, n):
     low, high = intervals.simultaneous_band(values, level)
     expected = slow.sup_t_band(values.T.tolist(), level)
     pointwise = [slow.percentile(row.tolist(), level) for row in values]
-    assert low.tolist() == pytest.approx([min(a, b[0]) for a, b in zip(expected[0], pointwise, strict=True)])
-    assert high.tolist() == pytest.approx([max(a, b[1]) for a, b in zip(expected[1], pointwise, strict=True)])
+    assert low.tolist() == pytest.approx(
+        [min(a, b[0]) for a, b in zip(expected[0], pointwise, strict=True)]
+    )
+    assert high.tolist() == pytest.approx(
+        [max(a, b[1]) for a, b in zip(expected[1], pointwise, strict=True)]
+    )
     inside = ((values >= low[:, None]) & (values <= high[:, None])).all(axis=0)
     assert inside.mean() >= level - 1e-9
 
@@ -152,6 +180,8 @@ def test_a_method_that_works_in_place_changes_no_replicates(monkeypatch):
 
     monkeypatch.setitem(intervals.METHODS_FOR_ANYTHING, "middle", middle)
     replicates, estimate = np.array([3.0, 1.0, 4.0, 2.0]), np.array(2.5)
-    assert [float(end) for end in intervals.confidence_interval(replicates, estimate, method="middle")] == [2.0, 3.0]
+    assert [
+        float(end) for end in intervals.confidence_interval(replicates, estimate, method="middle")
+    ] == [2.0, 3.0]
     assert replicates.tolist() == [3.0, 1.0, 4.0, 2.0]
     assert estimate == 2.5

@@ -1,4 +1,5 @@
-"""No line of the library decides by words that people read: those of docstrings, messages and reasons."""
+"""No line of the library decides by words that people read: those of docstrings, messages and
+reasons."""
 
 from __future__ import annotations
 
@@ -13,7 +14,18 @@ import fastfair
 LIBRARY = Path(fastfair.__file__).parent
 TEXTS = {"note", "reason", "doubt", "message", "doc", "docstring", "sentence", "advice", "__doc__"}
 CUTS = frozenset(
-    {"split", "rsplit", "splitlines", "partition", "rpartition", "startswith", "endswith", "find", "index", "count"}
+    {
+        "split",
+        "rsplit",
+        "splitlines",
+        "partition",
+        "rpartition",
+        "startswith",
+        "endswith",
+        "find",
+        "index",
+        "count",
+    }
     | {"replace", "strip", "removeprefix", "removesuffix"}
 )
 MATCHES = {"match", "fullmatch", "search", "sub", "subn", "findall", "finditer", "split"}
@@ -21,11 +33,15 @@ MATCHES = {"match", "fullmatch", "search", "sub", "subn", "findall", "finditer",
 # Functions that may, and why.
 ALLOWED = {
     "errors.py: _read": "the arguments that a message marks become its fields",
-    "cli/signatures.py: _documented": "options.json is written of the structure of docstrings: sections and paragraphs",
+    "cli/signatures.py: _documented": (
+        "options.json is written of the structure of docstrings: sections and paragraphs"
+    ),
     "measures/_registry.py: formula": "a formula is shown as the docstring has it",
     "io/files.py: naming": "no file is named twice in one message",
     # What other libraries say.
-    "_lib/whole_files.py: _code": "libraries written in Rust have the system's number of an error in the text alone",
+    "_lib/whole_files.py: _code": (
+        "libraries written in Rust have the system's number of an error in the text alone"
+    ),
     "_lib/warnings.py: told_as": "the first line is shown",
     "_lib/frames.py: __init__": "lines become one",
     "io/embeddings.py: cut_out": "the first line is shown",
@@ -34,7 +50,8 @@ ALLOWED = {
 
 
 def _is_text(node: ast.AST, caught: set[str]) -> bool:
-    """Whether an expression is text that people read, as its name says, or is that of an error or a docstring."""
+    """Whether an expression is text that people read, as its name says, or is that of an error or a
+    docstring."""
     if isinstance(node, ast.Name):
         return node.id in TEXTS
     if isinstance(node, ast.Attribute):
@@ -53,24 +70,33 @@ def _is_text(node: ast.AST, caught: set[str]) -> bool:
 def _reads(node: ast.AST, caught: set[str]) -> bool:
     """Whether a node looks for words in such text, cuts it, or compares it with some."""
     if isinstance(node, ast.Compare):
-        for left, operator, right in zip([node.left, *node.comparators], node.ops, node.comparators, strict=False):
+        for left, operator, right in zip(
+            [node.left, *node.comparators], node.ops, node.comparators, strict=False
+        ):
             if isinstance(operator, ast.In | ast.NotIn) and _is_text(right, caught):
                 return True
             sides = (left, right) if isinstance(operator, ast.Eq | ast.NotEq) else ()
-            words = any(isinstance(side, ast.JoinedStr) or getattr(side, "value", "") for side in sides
-                        if isinstance(side, ast.JoinedStr | ast.Constant))  # fmt: skip
+            words = any(
+                isinstance(side, ast.JoinedStr) or getattr(side, "value", "")
+                for side in sides
+                if isinstance(side, ast.JoinedStr | ast.Constant)
+            )
             if words and any(_is_text(side, caught) for side in sides):
                 return True
     if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
         return False
     cut = node.func.attr in CUTS and _is_text(node.func.value, caught)
-    return cut or (node.func.attr in MATCHES and any(_is_text(given, caught) for given in node.args))
+    return cut or (
+        node.func.attr in MATCHES and any(_is_text(given, caught) for given in node.args)
+    )
 
 
 def _readers(source: str) -> Iterator[tuple[str, int]]:
     """Yield functions that read words, and the line."""
     tree = ast.parse(source)
-    caught = {node.name for node in ast.walk(tree) if isinstance(node, ast.ExceptHandler) and node.name}
+    caught = {
+        node.name for node in ast.walk(tree) if isinstance(node, ast.ExceptHandler) and node.name
+    }
 
     def walk(node: ast.AST, function: str) -> Iterator[tuple[str, int]]:
         if isinstance(node, ast.FunctionDef):
@@ -116,7 +142,13 @@ def test_lines_that_read_words_are_seen(source):
 
 @each(
     "source",
-    ["'held' in row.flags", "row.reason == ''", "note.code in notes", "text.split(',')", "str(value).split('=')"],
+    [
+        "'held' in row.flags",
+        "row.reason == ''",
+        "note.code in notes",
+        "text.split(',')",
+        "str(value).split('=')",
+    ],
 )
 def test_others_are_not(source):
     assert not list(_readers(source))

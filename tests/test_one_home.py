@@ -58,7 +58,9 @@ class ToyTasting(Result):
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw the sweetness of toys."""
         bars = [Bar(k, row.sweetness) for k, row in enumerate(self.rows)]
-        return draw_rows(ax, [row.group for row in self.rows], bars, xlabel="How sweet toys are", per_cent=False)
+        return draw_rows(
+            ax, [row.group for row in self.rows], bars, xlabel="How sweet toys are", per_cent=False
+        )
 
 
 FEW = {"n_resamples": 200, "rng": 0, "n_threads": 1}
@@ -74,13 +76,20 @@ def comparisons(noise: float = 1.0) -> ff.Comparisons:
     mated, group = reference == probe, np.array(["old", "young"])
     scores = 2 * mated + noise * (1 + 0.3 * (reference % 2)) * rng.normal(size=4000)
     sides = group[reference % 2], group[probe % 2]
-    return ff.Comparisons(scores, mated, reference, probe, *sides, policies=ff.Policies(self_comparisons="keep"))
+    return ff.Comparisons(
+        scores, mated, reference, probe, *sides, policies=ff.Policies(self_comparisons="keep")
+    )
 
 
 @pytest.fixture
 def worst_gap() -> Iterator[object]:
     @ff.measures.measure(
-        name="worst_gap", of=("fmr", "fnmr", "eer"), range=(0, 1), fair_value=0, title="worst gap", question=QUESTION
+        name="worst_gap",
+        of=("fmr", "fnmr", "eer"),
+        range=(0, 1),
+        fair_value=0,
+        title="worst gap",
+        question=QUESTION,
     )
     def gap(x):
         return x.max(axis=-1) - x.min(axis=-1)
@@ -113,7 +122,9 @@ def test_a_measure_appears_everywhere(worst_gap, tmp_path):
     assert "worst gap of FNMR" in band.plot().get_ylabel()
 
     published = pl.DataFrame({"FNMR.f": [0.3], "FNMR.m": [0.1]})
-    table = ff.measures.table(published, fnmr="FNMR.{group}").filter(pl.col("name") == "worst_gap(fnmr)")
+    table = ff.measures.table(published, fnmr="FNMR.{group}").filter(
+        pl.col("name") == "worst_gap(fnmr)"
+    )
     assert table["value"].to_list() == pytest.approx([0.2])
 
     evaluation.report(tmp_path / "page.html")
@@ -124,7 +135,10 @@ def test_a_measure_appears_everywhere(worst_gap, tmp_path):
     assert "worst_gap(fnmr)" in [row["name"] for row in json.loads(numbers)["quantities"]]
     assert r"worst\_gap(fnmr)" in evaluation.to_latex()
     assert ("worst gap", QUESTION) in glossary(numbers)
-    assert "worst gap of FNMR" in ff.read_results(tmp_path / "page.html")[0].to_frame()["title"].to_list()
+    assert (
+        "worst gap of FNMR"
+        in ff.read_results(tmp_path / "page.html")[0].to_frame()["title"].to_list()
+    )
 
     ff.write_comparisons(c, tmp_path / "s.csv")
     words = [
@@ -145,7 +159,10 @@ def test_a_measure_appears_everywhere(worst_gap, tmp_path):
 
 
 def test_a_column_and_a_chart_appear_everywhere(tmp_path, capsys):
-    rows = [ToyRow(group=group, sweetness=2.5, estimate=0.2, low=0.1, high=0.3) for group in ("a_b", "c")]
+    rows = [
+        ToyRow(group=group, sweetness=2.5, estimate=0.2, low=0.1, high=0.3)
+        for group in ("a_b", "c")
+    ]
     toys = ToyTasting(tuple(rows))
     try:
         assert toys.to_frame()["sweetness"].to_list() == [2.5, 2.5]
@@ -153,7 +170,11 @@ def test_a_column_and_a_chart_appear_everywhere(tmp_path, capsys):
         assert ToyTasting.schema()["$defs"]["ToyRow"]["required"][1] == "sweetness"
         (tmp_path / "toys.json").write_text(toys.to_json())
         toys.report(tmp_path / "page.html")
-        assert ff.read_results(tmp_path / "toys.json") == ff.read_results(tmp_path / "page.html") == [toys]
+        assert (
+            ff.read_results(tmp_path / "toys.json")
+            == ff.read_results(tmp_path / "page.html")
+            == [toys]
+        )
         page = (tmp_path / "page.html").read_text("utf-8")
         print_result(toys)
         for shown in (page, capsys.readouterr().out, toys._repr_html_()):
@@ -172,9 +193,13 @@ def test_a_measure_of_both_rates_appears_as_well():
 
     try:
         c = comparisons()
-        evaluation = ff.evaluate(c, AT, [nearness, "fdr"], settings=ff.EvaluationSettings(alpha=0.3), **FEW)
+        evaluation = ff.evaluate(
+            c, AT, [nearness, "fdr"], settings=ff.EvaluationSettings(alpha=0.3), **FEW
+        )
         mine, theirs = (evaluation.quantity(name) for name in ("nearness", "fdr"))
-        assert (mine.estimate, mine.low, mine.high) == pytest.approx((theirs.estimate, theirs.low, theirs.high))
+        assert (mine.estimate, mine.low, mine.high) == pytest.approx(
+            (theirs.estimate, theirs.low, theirs.high)
+        )
         band = ff.fairness_band(c, nearness, fmr=[0.05], settings=ff.BandSettings(alpha=0.3), **FEW)
         assert band.low[0] == pytest.approx(mine.low)
     finally:
@@ -196,7 +221,14 @@ def test_a_measure_with_a_value_for_each_group_appears_as_well():
         assert ff.check(c, "above_average(fnmr)[*] <= 0.9", AT, **FEW).verdict == "met"
     finally:
         del MEASURES["above_average"]
-    refused("there is no such quantity|by this name", ff.evaluate, comparisons(), AT, [above_average], n_resamples=0)
+    refused(
+        "there is no such quantity|by this name",
+        ff.evaluate,
+        comparisons(),
+        AT,
+        [above_average],
+        n_resamples=0,
+    )
 
 
 @pytest.fixture
@@ -235,18 +267,30 @@ def test_an_operating_point_appears_everywhere(no_false_match, tmp_path):
     assert ff.thresholds.own_thresholds(c, at).keys() == {"old", "young"}
     refused("nofm", read_point, "fmr")
     ff.write_comparisons(c, tmp_path / "s.csv")
-    done = run("evaluate", tmp_path / "s.csv", "--self-comparisons", "keep", "--n-resamples", 0, "--at", "nofm")
+    done = run(
+        "evaluate",
+        tmp_path / "s.csv",
+        "--self-comparisons",
+        "keep",
+        "--n-resamples",
+        0,
+        "--at",
+        "nofm",
+    )
     assert done.exit_code == 0, done.output
     assert "no false match" in done.output
 
 
 def searches(lower: float = 0.0) -> ff.Searches:
-    """Make searches of 40 enrolled people by 70, two of each, in two groups; mates of the old score lower."""
+    """Make searches of 40 enrolled people by 70, two of each, in two groups; mates of the old score
+    lower."""
     rng = np.random.default_rng(5)
     who = np.repeat(np.arange(70), 2)
     mates = who[:, None] == np.arange(40)
     scores = rng.normal(size=(140, 40)) + (3.5 - lower - who[:, None] % 2) * mates
-    return ff.Searches.from_matrix(scores, who, range(40), group=np.array(["young", "old"])[who % 2], n_threads=1)
+    return ff.Searches.from_matrix(
+        scores, who, range(40), group=np.array(["young", "old"])[who % 2], n_threads=1
+    )
 
 
 @pytest.fixture
@@ -271,7 +315,10 @@ def test_an_operating_point_of_searches_appears_everywhere(no_false_positive, tm
     assert found.of("fpir", at=at).is_held
     given = ff.identify(s, ff.at_threshold(found.rows[0].threshold))
     row, plain = found.of("fnir", at=at), given.of("fnir")
-    assert (row.estimate, row.high) == (plain.estimate, 1)  # nobody knows how much stricter the threshold may be
+    assert (row.estimate, row.high) == (
+        plain.estimate,
+        1,
+    )  # nobody knows how much stricter the threshold may be
     assert plain.high < 1
     assert found.check("fnir <= 99.9 %").rows[0].at == at
     assert ff.compare_searches(s, searches(0.5), at).of("fnir").at == at
@@ -295,7 +342,9 @@ def crowding() -> Iterator[str]:
     )
     def crowded(searches, look):
         found = false_positives(searches, look)
-        of_others = listed_at(searches, np.flatnonzero(~searches.is_mated), look.threshold).sum(axis=1)
+        of_others = listed_at(searches, np.flatnonzero(~searches.is_mated), look.threshold).sum(
+            axis=1
+        )
         return found.of_probes_alone((of_others > 1).astype(float))
 
     yield "crowding"
@@ -310,7 +359,9 @@ def test_a_rate_of_searches_appears_everywhere(crowding, tmp_path):
     assert found.of(crowding, at=points[1]).low < found.of(crowding, at=points[1]).estimate
     rates = [found.of(crowding, group, points[0]).estimate for group in found.groups]
     assert found.of("std(crowding)", at=points[0]).estimate == pytest.approx(np.std(rates))
-    assert [one.verdict for one in found.check(["crowding <= 99.9 %", "crowding <= 0.1 %"]).rows] == ["met", "not met"]
+    assert [
+        one.verdict for one in found.check(["crowding <= 99.9 %", "crowding <= 0.1 %"]).rows
+    ] == ["met", "not met"]
     contrast = ff.compare_searches(s, searches(0.5), points[1], gallery="fixed").of(crowding)
     assert contrast.low <= contrast.estimate <= contrast.high
     assert "crowding at threshold=1.5 is" in found.summary()
@@ -334,14 +385,18 @@ def test_an_interval_method_appears_everywhere():
             found, drawn = evaluation.quantity(name), evaluation.replicates(name)
             assert found.method == "middle half"
             assert (found.low, found.high) == pytest.approx(tuple(np.quantile(drawn, [0.25, 0.75])))
-        contrast = ff.compare(c, other, AT, [], metrics=["eer"], settings=settings, **FEW).contrast("eer")
+        contrast = ff.compare(c, other, AT, [], metrics=["eer"], settings=settings, **FEW).contrast(
+            "eer"
+        )
         assert contrast.low < contrast.difference < contrast.high
         band = ff.roc_band(c, [0.05], settings=ff.BandSettings("middle half"), **FEW)
         assert (band.low[0], band.high[0]) == pytest.approx(evaluation.interval("fnmr"))
         e = ff.von_mises_fisher_embeddings(30, 4, 8, concentration=20, rng=0)
         of_vectors = ff.roc_band(e, [0.05], settings=ff.BandSettings("middle half"), **FEW)
         assert of_vectors.low[0] == pytest.approx(np.quantile(of_vectors.replicates[:, 0], 0.25))
-        assert ff.intervals.confidence_interval([1.0, 2.0, 3.0], 2.0, method="middle half")[0] == 1.5
+        assert (
+            ff.intervals.confidence_interval([1.0, 2.0, 3.0], 2.0, method="middle half")[0] == 1.5
+        )
         for function in (ff.evaluate, ff.roc_band):
             assert "middle half" in options_from(function)["method"]["choices"]
     finally:
@@ -351,7 +406,9 @@ def test_an_interval_method_appears_everywhere():
 
 def test_a_pair_source_appears_everywhere():
     """Trials have a side of their own (`helpers.toy_trials`), and say what they lack."""
-    systems = [ff.von_mises_fisher_embeddings(40, 4, 8, concentration=(k, 30), rng=0) for k in (8, 12)]
+    systems = [
+        ff.von_mises_fisher_embeddings(40, 4, 8, concentration=(k, 30), rng=0) for k in (8, 12)
+    ]
     systems = [ff.Embeddings(e.vectors, e.subject, group=e.subject % 2) for e in systems]
     wholes = [e.comparisons() for e in systems]
     toys = [as_trials(e.scanned(0.5).kept, whole) for e, whole in zip(systems, wholes, strict=True)]
@@ -381,7 +438,12 @@ def read_lines(file: formats.ScoreFile, how: formats.HowToRead) -> formats.Score
 
 
 LINES = formats.Format(
-    "json-lines", "an object with named values", "`.jsonl`", read_lines, suffixes=(".jsonl",), is_text=False
+    "json-lines",
+    "an object with named values",
+    "`.jsonl`",
+    read_lines,
+    suffixes=(".jsonl",),
+    is_text=False,
 )
 
 
@@ -393,16 +455,29 @@ def test_a_file_format_appears_everywhere(monkeypatch, tmp_path):
     path.write_text(text)
     for stated in ("auto", "judged"):
         c = ff.read_comparisons(path, layout=ff.Layout(format=stated))
-        assert (c.mated.similarities.tolist(), c.nonmated.similarities.tolist()) == ([0.8, 0.9], [0.2])
-        assert (c.subjects.tolist(), c.samples.tolist()) == (["ann", "bob"], ["ann1", "ann2", "bob1", "bob2"])
+        assert (c.mated.similarities.tolist(), c.nonmated.similarities.tolist()) == (
+            [0.8, 0.9],
+            [0.2],
+        )
+        assert (c.subjects.tolist(), c.samples.tolist()) == (
+            ["ann", "bob"],
+            ["ann1", "ann2", "bob1", "bob2"],
+        )
     scan = ff.scan_comparisons(path)
     assert (scan.n_mated, scan.n_nonmated) == (2, 1)
-    refused(r"one of 'auto', .*'judged', 'json-lines'", ff.read_comparisons, path, layout=ff.Layout(format="no"))
+    refused(
+        r"one of 'auto', .*'judged', 'json-lines'",
+        ff.read_comparisons,
+        path,
+        layout=ff.Layout(format="no"),
+    )
     path.write_text(text.replace("x ann1 ann2 b ", ""))
     refused(
         r"line 1: expected 6 fields \(label judge enrol test place score\), found 'mated 0.9'",
-        ff.read_comparisons, path, layout=ff.Layout(format="judged"),
-    )  # fmt: skip
+        ff.read_comparisons,
+        path,
+        layout=ff.Layout(format="judged"),
+    )
     path.write_text("what is this\n")
     refused("say which with format= .*judged", ff.read_comparisons, path)
     path.write_text(text)
@@ -410,7 +485,9 @@ def test_a_file_format_appears_everywhere(monkeypatch, tmp_path):
     refused(r"may be judged .* or other-judged", ff.read_comparisons, path)
 
     path = tmp_path / "s.jsonl"
-    rows = [{"reference": "a", "probe": p, "score": s, "sex": "f"} for p, s in (("a", 0.9), ("b", 0.1))]
+    rows = [
+        {"reference": "a", "probe": p, "score": s, "sex": "f"} for p, s in (("a", 0.9), ("b", 0.1))
+    ]
     path.write_text("\n".join(map(json.dumps, rows)))
     c = ff.read_comparisons(path, groups="sex")
     assert (len(c.mated), len(c.nonmated), c.groups) == (1, 1, ("f",))
@@ -418,4 +495,8 @@ def test_a_file_format_appears_everywhere(monkeypatch, tmp_path):
     assert choices[-3:] == ["judged", "json-lines", "other-judged"]
     # The table of the documentation, which the extra `test` does not install Sphinx for.
     format_tables = pytest.importorskip("format_tables", reason="needs Sphinx")
-    assert ["`json-lines`", "an object with named values", "`.jsonl`"] in format_tables.Formats.rows(None)
+    assert [
+        "`json-lines`",
+        "an object with named values",
+        "`.jsonl`",
+    ] in format_tables.Formats.rows(None)

@@ -23,8 +23,11 @@ import fastfair as ff
 ROOT = Path(__file__).parents[1]
 PUBLIC = {name: getattr(ff, name) for name in ff.__all__ if callable(getattr(ff, name))}
 PUBLIC |= {f"measures.{name}": getattr(ff.measures, name) for name in ff.measures.__all__}
-PUBLIC |= {f"{room.__name__[9:]}.{name}": getattr(room, name) for room in (ff.calibration, ff.synthesis)
-           for name in room.__all__}  # fmt: skip
+PUBLIC |= {
+    f"{room.__name__[9:]}.{name}": getattr(room, name)
+    for room in (ff.calibration, ff.synthesis)
+    for name in room.__all__
+}
 FUNCTIONS = {name: f for name, f in PUBLIC.items() if inspect.isfunction(f)}
 
 
@@ -55,27 +58,38 @@ def test_docstrings_and_signatures_agree(name):
 
 
 def test_only_public_functions_and_commands_take_more_than_eight_arguments():
-    public = {name.removesuffix(".__init__").rpartition(".")[2] for name in AT_THE_DOOR} | {"Comparisons"}
+    public = {name.removesuffix(".__init__").rpartition(".")[2] for name in AT_THE_DOOR} | {
+        "Comparisons"
+    }
     with_many = set()
     for path in Path(ff.__file__).parent.rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, ast.FunctionDef) and not node.name.endswith("_command"):
-                names = {one.arg for one in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)}
+                names = {
+                    one.arg
+                    for one in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)
+                }
                 if len(names - {"self", "cls"}) > 8:
-                    with_many.add(_class_of(path, node.lineno) if node.name == "__init__" else node.name)
+                    with_many.add(
+                        _class_of(path, node.lineno) if node.name == "__init__" else node.name
+                    )
     assert with_many <= public
     assert len(with_many) > 10
 
 
 def _class_of(path: Path, line: int) -> str:
-    classes = [node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.ClassDef)]
+    classes = [
+        node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.ClassDef)
+    ]
     return max((node for node in classes if node.lineno < line), key=lambda node: node.lineno).name
 
 
 def loaded(code: str, *modules: str) -> str:
     """Run code in another process and return which of some modules it loads."""
     code += f"\nimport sys; print(sorted(set(sys.modules) & set({modules})))"
-    done = subprocess.run([sys.executable, "-W", "ignore", "-c", code], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", code], capture_output=True, text=True, check=True
+    )
     return done.stdout.strip()
 
 
@@ -93,8 +107,8 @@ def test_the_command_line_starts_without_what_draws_and_computes():
 @pytest.mark.slow
 def test_evaluation_needs_no_scipy_stats():
     code = (
-        "import fastfair as ff;"
-        "ff.evaluate(ff.Comparisons([.9, .1, .8, .2], [1, 0, 1, 0], reference_group=list('aabb')), unit='comparison')"
+        "import fastfair as ff;ff.evaluate(ff.Comparisons([.9, .1, .8, .2], [1, 0, 1, 0],"
+        " reference_group=list('aabb')), unit='comparison')"
     )
     assert loaded(code, "scipy.stats", "matplotlib") == "[]"
 
@@ -103,10 +117,10 @@ def test_evaluation_needs_no_scipy_stats():
 @pytest.mark.jit
 def test_a_compiled_evaluation_loads_none_of_what_compiles():
     code = (
-        "import fastfair as ff;"
-        "c = ff.Comparisons([.9, .1, .8, .2] * 2, [1, 0, 1, 0] * 2, list('abcdefgh'), list('abcdefgh'),"
-        "                   *[list('xxxxyyyy')] * 2, policies=ff.Policies(label_conflicts='keep'));"
-        "ff.evaluate(c, ff.at_fmr(0.5), n_threads=1, rng=0)"
+        "import fastfair as ff;c = ff.Comparisons([.9, .1, .8, .2] * 2, [1, 0, 1, 0] * 2,"
+        " list('abcdefgh'), list('abcdefgh'),                   *[list('xxxxyyyy')] * 2,"
+        " policies=ff.Policies(label_conflicts='keep'));ff.evaluate(c, ff.at_fmr(0.5), n_threads=1,"
+        " rng=0)"
     )
     loaded(code)  # it may compile
     assert loaded(code, "numba.np.arraymath") == "[]"
@@ -114,8 +128,10 @@ def test_a_compiled_evaluation_loads_none_of_what_compiles():
 
 def test_every_folder_of_the_package_is_installed():
     listed = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]["packages"]
-    folders = {".".join(("fastfair", *path.parent.relative_to(ROOT / "fastfair").parts))
-               for path in (ROOT / "fastfair").rglob("__init__.py")}  # fmt: skip
+    folders = {
+        ".".join(("fastfair", *path.parent.relative_to(ROOT / "fastfair").parts))
+        for path in (ROOT / "fastfair").rglob("__init__.py")
+    }
     assert set(listed) == folders | {"fastfair.kernels"}
 
 
@@ -131,12 +147,20 @@ def clone(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def run_beside(packages: Path, code: str, *options: str, cwd: Path) -> str:
-    """Run code with the packages of a folder and those of this environment, but not with fastfair as installed here."""
-    paths = [str(packages), *dict.fromkeys(sysconfig.get_paths()[name] for name in ("purelib", "platlib"))]
+    """Run code with the packages of a folder and those of this environment, but not with fastfair
+    as installed here."""
+    paths = [
+        str(packages),
+        *dict.fromkeys(sysconfig.get_paths()[name] for name in ("purelib", "platlib")),
+    ]
     done = subprocess.run(
-        [sys.executable, "-S", *options, "-W", "error", "-c", textwrap.dedent(code)], cwd=cwd, capture_output=True,
-        text=True, check=False, env=os.environ | {"PYTHONPATH": os.pathsep.join(paths)},
-    )  # fmt: skip
+        [sys.executable, "-S", *options, "-W", "error", "-c", textwrap.dedent(code)],
+        cwd=cwd,
+        capture_output=True,
+        text=True,
+        check=False,
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(paths)},
+    )
     assert done.returncode == 0, done.stderr
     return done.stdout.strip()
 
@@ -170,7 +194,10 @@ def test_a_clone_is_imported_where_python_is_started_in_it(clone, is_installed, 
         shutil.copytree(clone / "kernels", tmp_path / "fastfair" / "kernels")
     init, kernel = clone / "fastfair" / "__init__.py", clone / "kernels" / "row_sums.py"
     if options:
-        init, kernel = tmp_path / "fastfair" / "__init__.py", tmp_path / "fastfair" / "kernels" / "row_sums.py"
+        init, kernel = (
+            tmp_path / "fastfair" / "__init__.py",
+            tmp_path / "fastfair" / "kernels" / "row_sums.py",
+        )
     printed = run_beside(tmp_path, IN_A_CLONE, *options, cwd=clone).splitlines()
     assert printed == [f"{init}|{kernel}|0.0", str(init), "no tests"]
 
@@ -179,7 +206,8 @@ POSIX = ("fcntl", "grp", "pwd", "resource", "syslog", "termios", "tty")
 
 
 def test_nothing_that_only_posix_has_is_needed(tmp_path):
-    """As on Windows: import, reading, evaluating and a page without modules and functions that only POSIX has."""
+    """As on Windows: import, reading, evaluating and a page without modules and functions that only
+    POSIX has."""
     code = f"""
         import os, sys
         for name in {POSIX!r}:
@@ -200,6 +228,9 @@ def test_nothing_that_only_posix_has_is_needed(tmp_path):
         ev.report(path + "/page.html")
     """
     done = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", textwrap.dedent(code)], capture_output=True, text=True, check=False
+        [sys.executable, "-W", "ignore", "-c", textwrap.dedent(code)],
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert done.returncode == 0, done.stderr

@@ -23,7 +23,9 @@ def comparisons(n_groups: int) -> ff.Comparisons:
     n, size = 400 * n_groups, 12 * n_groups
     reference, mated = rng.integers(0, size, n), rng.random(n) < 0.5
     probe = np.where(mated, reference, (reference + rng.integers(1, size, n)) % size)
-    sides = [{SEX: labels[who % n_groups], AGE: age[who // n_groups % 2]} for who in (reference, probe)]
+    sides = [
+        {SEX: labels[who % n_groups], AGE: age[who // n_groups % 2]} for who in (reference, probe)
+    ]
     scores = rng.normal(size=n) + 2 * mated
     scores[mated & (reference % n_groups == n_groups - 1)] = 5  # a group without false non-matches
     return ff.Comparisons(scores, mated, reference, probe, *sides)
@@ -48,15 +50,23 @@ FEW = {"n_resamples": 99, "rng": 0}
 PLOTS = {  # of comparisons with two attributes, and of one of these
     "effects": lambda c, one: ff.error_model(c, [SEX, AGE], AT).plot(),
     "strata": lambda c, one: ff.stratified_rates(c, SEX, AGE, AT).plot(),
-    "claim of an FMR": lambda c, one: ff.claim(one, "fmr <= 0.012345", ff.at_threshold(1.5), **FEW).plot(),
+    "claim of an FMR": lambda c, one: ff.claim(
+        one, "fmr <= 0.012345", ff.at_threshold(1.5), **FEW
+    ).plot(),
     "claim of an FNMR": lambda c, one: ff.claim(one, "fnmr <= 0.12345", AT, **FEW).plot(),
     "check": lambda c, one: ff.check(one, ["fnmr[*] <= 0.12345", "garbe <= 0.3"], AT, **FEW).plot(),
     "test": lambda c, one: ff.fnmr_test(one, AT, **FEW).plot(),
     "margin": lambda c, one: ff.margin_of_error(one, AT, **FEW).plot(),
-    "shrunken": lambda c, one: ff.shrunken_rates(ff.evaluate(one, AT, (), metrics=(), **FEW)).plot(),
+    "shrunken": lambda c, one: ff.shrunken_rates(
+        ff.evaluate(one, AT, (), metrics=(), **FEW)
+    ).plot(),
     "systems": lambda c, one: ff.compare(one, one, AT, (), metrics=(), **FEW).plot_differences(),
-    "ranks": lambda c, one: ff.compare({"a" * 70: one, "b": one}, None, AT, (), metrics=(), **FEW).plot(show="ranks"),
-    "ranked rates": lambda c, one: ff.compare([one] * min(len(one.groups), 12), None, AT, (), metrics=(), **FEW).plot(),
+    "ranks": lambda c, one: ff.compare(
+        {"a" * 70: one, "b": one}, None, AT, (), metrics=(), **FEW
+    ).plot(show="ranks"),
+    "ranked rates": lambda c, one: ff.compare(
+        [one] * min(len(one.groups), 12), None, AT, (), metrics=(), **FEW
+    ).plot(),
     "measure over FMR": lambda c, one: ff.fairness_band(
         one,
         "group_to_min_difference",
@@ -69,9 +79,13 @@ PLOTS = {  # of comparisons with two attributes, and of one of these
     "discarding": lambda c, one: ff.discard_curve(one, AT, quality(one)).plot(),
     "discarded": lambda c, one: ff.discard_curve(one, AT, quality(one)).plot(show="discarded"),
     "identified": lambda c, one: ff.identify(searches(one), ff.at_threshold(1.0)).plot(),
-    "identified over ranks": lambda c, one: ff.identify(searches(one), [ff.at_rank(1), ff.at_rank(4)]).plot(),
+    "identified over ranks": lambda c, one: ff.identify(
+        searches(one), [ff.at_rank(1), ff.at_rank(4)]
+    ).plot(),
     "applied": lambda c, one: ff.apply_threshold(one, AT, one).plot(),
-    "expected": lambda c, one: ff.thresholds.expected_performance_curve(one, one, [0.2, 0.5]).plot(),
+    "expected": lambda c, one: ff.thresholds.expected_performance_curve(
+        one, one, [0.2, 0.5]
+    ).plot(),
     "rates": lambda c, one: ff.evaluate(one, AT, (), metrics=(), **FEW).plot(rate="fmr"),
     "DET curves": lambda c, one: ff.evaluate(one, AT, (), metrics=(), **FEW).plot_det(),
     "scores": lambda c, one: ff.evaluate(one, AT, (), metrics=(), **FEW).plot_scores(),
@@ -82,8 +96,12 @@ PLOTS = {  # of comparisons with two attributes, and of one of these
 }
 
 
-@pytest.mark.filterwarnings("ignore::fastfair.errors.FastfairWarning")  # of few errors in small data
-@pytest.mark.parametrize("n_groups", [2, *(pytest.param(n, marks=pytest.mark.slow) for n in (18, 40))])
+@pytest.mark.filterwarnings(
+    "ignore::fastfair.errors.FastfairWarning"
+)  # of few errors in small data
+@pytest.mark.parametrize(
+    "n_groups", [2, *(pytest.param(n, marks=pytest.mark.slow) for n in (18, 40))]
+)
 @pytest.mark.parametrize("name", PLOTS)
 def test_nothing_is_cut(name, n_groups):
     c = comparisons(max(n_groups, 3) if name == "shrunken" else n_groups)

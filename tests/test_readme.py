@@ -1,4 +1,5 @@
-"""The README's examples do what it shows, its times are those of the record, and pages are short."""
+"""The README's examples do what it shows, its times are those of the record, and pages are
+short."""
 
 from __future__ import annotations
 
@@ -22,19 +23,23 @@ README = (ROOT / "README.md").read_text("utf-8")
 @pytest.mark.jit
 def test_the_examples_of_the_readme_print_what_it_shows(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
-    failed, tried = doctest.testfile(str(ROOT / "README.md"), module_relative=False, encoding="utf-8")
+    failed, tried = doctest.testfile(
+        str(ROOT / "README.md"), module_relative=False, encoding="utf-8"
+    )
     assert tried >= 7
     assert not failed
 
 
 # Blocks of commands, commands in the text that install, and blocks of Python.
 PIECES = re.compile(
-    r"^```sh\n(?P<shell>.*?)^```|`(?P<installs>pip install [^`]*)`|^```python\n(?P<python>.*?)^```", re.M | re.S
+    r"^```sh\n(?P<shell>.*?)^```|`(?P<installs>pip install [^`]*)`|^```python\n(?P<python>.*?)^```",
+    re.M | re.S,
 )
 
 
 def run_readme(python: Path, folder: Path, installs: bool) -> int:
-    """Run the pieces of the README in their order, all tests alone only on paper; return how many there are."""
+    """Run the pieces of the README in their order, all tests alone only on paper; return how many
+    there are."""
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"} | {
         "PATH": os.pathsep.join((str(python.parent), os.environ["PATH"])),
         "FASTFAIR_CACHE_DIR": str(Path(cache_folder()).parent),
@@ -42,7 +47,9 @@ def run_readme(python: Path, folder: Path, installs: bool) -> int:
     }
 
     def succeed(*command: str) -> None:
-        done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+        done = subprocess.run(
+            command, cwd=folder, env=environment, capture_output=True, text=True, check=False
+        )
         assert done.returncode == 0, f"{command}: {done.stdout}\n{done.stderr}"
 
     pieces, blocks = list(PIECES.finditer(README)), ""
@@ -53,14 +60,18 @@ def run_readme(python: Path, folder: Path, installs: bool) -> int:
             (folder / "blocks.md").write_text(blocks, "utf-8")
             succeed(str(python), "-m", "doctest", "blocks.md")
         elif installs or not commands.startswith(("make ", "pip ")):
-            succeed("bash", "-euc", re.sub("^make test", "make --dry-run test", commands, flags=re.M))
+            succeed(
+                "bash", "-euc", re.sub("^make test", "make --dry-run test", commands, flags=re.M)
+            )
     return len(pieces)
 
 
 @pytest.mark.slow
 @pytest.mark.nightly
 def test_every_block_of_the_readme_runs_in_a_clean_clone_and_elsewhere(tmp_path: Path) -> None:
-    clone, elsewhere, environment = (tmp_path / name for name in ("a clone", "elsewhere", "environment"))
+    clone, elsewhere, environment = (
+        tmp_path / name for name in ("a clone", "elsewhere", "environment")
+    )
     subprocess.run(["git", "clone", "--quiet", ROOT, clone], check=True)
     subprocess.run([sys.executable, "-m", "venv", environment], check=True)
     python = environment / ("Scripts" if os.name == "nt" else "bin") / "python"
@@ -71,10 +82,18 @@ def test_every_block_of_the_readme_runs_in_a_clean_clone_and_elsewhere(tmp_path:
 
 
 def test_the_figures_of_the_readme_are_those_of_the_record_and_of_the_study() -> None:
-    rows = {row["name"]: row for row in json.loads((ROOT / "docs" / "performance.json").read_text("utf-8"))["rows"]}
+    rows = {
+        row["name"]: row
+        for row in json.loads((ROOT / "docs" / "performance.json").read_text("utf-8"))["rows"]
+    }
     scipy, bob, pyeer = rows["bootstrap-scipy"], rows["bob"], rows["pyeer"]
-    assert f"rows drawn: {1e3 * scipy['theirs']:.0f} ms | people drawn: {1e3 * scipy['ours']:.3f} ms" in README
-    assert f"bob.measure {1e3 * bob['theirs']:.0f} ms, pyeer {1e3 * pyeer['theirs']:.0f} ms" in README
+    assert (
+        f"rows drawn: {1e3 * scipy['theirs']:.0f} ms | people drawn: {1e3 * scipy['ours']:.3f} ms"
+        in README
+    )
+    assert (
+        f"bob.measure {1e3 * bob['theirs']:.0f} ms, pyeer {1e3 * pyeer['theirs']:.0f} ms" in README
+    )
     assert f"| {1e3 * bob['ours']:.0f} ms |" in README
     assert f"compiles for about {rows['first-call-cold']['ours']:.0f} s" in README
     assert f"{len(ff.measures.MEASURES)} fairness measures" in README

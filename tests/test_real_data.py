@@ -27,11 +27,17 @@ def det_curve(side_mated, side_nonmated):
 def test_voxceleb_overall(voxceleb):
     assert round(100 * ff.eer(voxceleb).value, 3) == 2.402
     assert round(ff.min_dcf(voxceleb).value, 4) == 0.0077
-    assert (len(voxceleb.mated), len(voxceleb.nonmated), voxceleb.subjects.size) == (275_488, 275_406, 1_190)
+    assert (len(voxceleb.mated), len(voxceleb.nonmated), voxceleb.subjects.size) == (
+        275_488,
+        275_406,
+        1_190,
+    )
 
 
 def test_voxceleb_the_other_system():
-    pytest.importorskip("bt4vt", reason="bt4vt, which carries the VoxCeleb1-H scores, is not installed")
+    pytest.importorskip(
+        "bt4vt", reason="bt4vt, which carries the VoxCeleb1-H scores, is not installed"
+    )
     c = ff.datasets.voxceleb1_h("resnetse34l", groups="Gender")
     assert round(100 * ff.eer(c).value, 3) == 4.373
     assert round(ff.min_dcf(c).value, 4) == 0.0142
@@ -44,8 +50,11 @@ def test_voxceleb_has_no_cross_group_trials_so_grouping_by_reference_is_the_same
 
 
 def test_every_group_agrees_with_scikit_learns_detection_curve(voxceleb):
-    """The curve and formulas that bt4vt takes its figures from, group by group, at its own method."""
-    evaluation = ff.evaluate(voxceleb, settings=ff.EvaluationSettings(eer_method="nearest-max"), n_resamples=0)
+    """The curve and formulas that bt4vt takes its figures from, group by group, at its own
+    method."""
+    evaluation = ff.evaluate(
+        voxceleb, settings=ff.EvaluationSettings(eer_method="nearest-max"), n_resamples=0
+    )
     for k, group in enumerate((None, *voxceleb.groups)):
         if group is None:
             sides = voxceleb.mated.similarities, voxceleb.nonmated.similarities
@@ -54,8 +63,12 @@ def test_every_group_agrees_with_scikit_learns_detection_curve(voxceleb):
             sides = tuple(score_keys.decode(k) for k in keys)
         fpr, fnr, _ = det_curve(*sides)
         nearest = np.argmin(np.abs(fnr - fpr))
-        assert evaluation.value("eer", group) == pytest.approx(max(fpr[nearest], fnr[nearest]), abs=1e-12)
-        assert evaluation.value("min_dcf", group) == pytest.approx((0.05 * fnr + 0.95 * fpr).min(), abs=1e-12)
+        assert evaluation.value("eer", group) == pytest.approx(
+            max(fpr[nearest], fnr[nearest]), abs=1e-12
+        )
+        assert evaluation.value("min_dcf", group) == pytest.approx(
+            (0.05 * fnr + 0.95 * fpr).min(), abs=1e-12
+        )
 
 
 BT4VT = """
@@ -85,13 +98,17 @@ print(json.dumps({"written": pd.read_csv(next(out.glob("*.csv"))).to_dict("list"
 @pytest.mark.slow
 @pytest.mark.parametrize("system", ["resnetse34v2", "resnetse34l"])
 def test_every_group_agrees_with_bt4vts_own_output(system, tmp_path):
-    pytest.importorskip("bt4vt", reason="bt4vt, which carries the VoxCeleb1-H scores, is not installed")
+    pytest.importorskip(
+        "bt4vt", reason="bt4vt, which carries the VoxCeleb1-H scores, is not installed"
+    )
     arguments = [sys.executable, "-W", "ignore", "-c", BT4VT, str(tmp_path), system]
     done = subprocess.run(arguments, capture_output=True, text=True, timeout=600, check=False)
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout.splitlines()[-1])
     c = ff.datasets.voxceleb1_h(system)
-    evaluation = ff.evaluate(c, settings=ff.EvaluationSettings(eer_method="nearest-max"), n_resamples=0)
+    evaluation = ff.evaluate(
+        c, settings=ff.EvaluationSettings(eer_method="nearest-max"), n_resamples=0
+    )
     written = pl.DataFrame(found["written"])
     cost_column = next(name for name in written.columns if name.startswith("DCF ("))
     threshold = ff.min_dcf(c).threshold
@@ -107,10 +124,13 @@ def test_every_group_agrees_with_bt4vts_own_output(system, tmp_path):
         compared += 1
         assert float(row["EER"]) / 100 == pytest.approx(evaluation.value("eer", group), abs=1e-12)
         assert found["own"][name][1] == pytest.approx(evaluation.value("min_dcf", group), abs=1e-12)
-        # What bt4vt writes for a group is its cost at the group's score nearest to the overall threshold, of the scores
-        # between the last that loses no mated comparison and the first that gains nothing over the highest.
+        # What bt4vt writes for a group is its cost at the group's score nearest to the overall
+        # threshold, of the scores between the last that loses no mated comparison and the first
+        # that gains nothing over the highest.
         k = c.groups.index(group)
-        mated, nonmated = (score_keys.decode(side.within[k]) for side in (c.mated_by_group, c.nonmated_by_group))
+        mated, nonmated = (
+            score_keys.decode(side.within[k]) for side in (c.mated_by_group, c.nonmated_by_group)
+        )
         scores = np.union1d(mated, nonmated)
         accepted = nonmated.size - np.searchsorted(nonmated, scores)
         scores = scores[(scores >= mated[0]) & (scores <= scores[accepted == accepted[-1]][0])]
@@ -122,7 +142,9 @@ def test_every_group_agrees_with_bt4vts_own_output(system, tmp_path):
 
 def test_rfw(shared_data):
     with np.load(shared_data / "rfw_scores.npz", allow_pickle=False) as data:
-        scores, label, ethnicity, columns = (data[name] for name in ("scores", "label", "ethnicity", "columns"))
+        scores, label, ethnicity, columns = (
+            data[name] for name in ("scores", "label", "ethnicity", "columns")
+        )
     assert scores.shape == (24_000, 12)
     for k in range(12):
         c = ff.Comparisons(scores[:, k], label, reference_group=ethnicity)
@@ -151,7 +173,9 @@ def test_bssr1(shared_data, name):
         assert found.fnmr == (mated < found.threshold).mean()
     assert ff.roc(c).threshold.size == np.unique(matrix).size + 1
     assert 0.001 < ff.eer(c).value < 0.2
-    if name == "face_c":  # one probe failed to give a template: all its scores, one of them mated, are -1
+    if (
+        name == "face_c"
+    ):  # one probe failed to give a template: all its scores, one of them mated, are -1
         assert c.mated.similarities[0] == -1
         assert (c.nonmated.similarities[:516] == -1).all()
     if name.startswith("finger"):
@@ -167,11 +191,15 @@ def test_evalita(shared_data):
     frame = pl.read_csv(path, separator="\t")
     for gender in target.groups:
         own = frame.filter(pl.col("gender") == gender)
-        assert evaluation.value("eer", gender) == ff.eer(ff.Comparisons.from_frame(own, mated="target")).value
+        assert (
+            evaluation.value("eer", gender)
+            == ff.eer(ff.Comparisons.from_frame(own, mated="target")).value
+        )
 
 
 def test_lfw_identification_agrees_with_counts_in_numpy(shared_data):
-    """Each of half of the people with two images is enrolled with the first; the next image of anyone is a probe."""
+    """Each of half of the people with two images is enrolled with the first; the next image of
+    anyone is a probe."""
     about = np.load(shared_data / "lfw_faces_attributes.npz")
     vectors = np.load(shared_data / "lfw_faces_mbf_arc.npy")
     subject = about["subject"]
@@ -179,9 +207,16 @@ def test_lfw_identification_agrees_with_counts_in_numpy(shared_data):
     twice = people[count > 1]
     enrolled = np.concatenate([twice[::2], people[count == 1][:500]])
     at = first[np.searchsorted(people, enrolled)]
-    probes = np.concatenate([first[np.searchsorted(people, twice)] + 1, first[np.searchsorted(people, twice[1::2])]])
+    probes = np.concatenate(
+        [first[np.searchsorted(people, twice)] + 1, first[np.searchsorted(people, twice[1::2])]]
+    )
     s = ff.Searches.from_vectors(
-        vectors[probes], subject[probes], vectors[at], enrolled, group=about["gender"][probes], n_threads=1
+        vectors[probes],
+        subject[probes],
+        vectors[at],
+        enrolled,
+        group=about["gender"][probes],
+        n_threads=1,
     )
     points = [ff.at_rank(1), ff.at_rank(5), ff.at_fpir(0.01)]
     found = ff.identify(s, points)
@@ -195,7 +230,11 @@ def test_lfw_identification_agrees_with_counts_in_numpy(shared_data):
     best = np.where(own, -np.inf, scores).max(axis=1)
     ordered = np.sort(best[~mated])[::-1]
     threshold = ordered[int(0.01 * ordered.size)]
-    expected = [np.mean(rank[mated] > 1), np.mean(rank[mated] > 5), np.mean(mate[mated] <= threshold)]
+    expected = [
+        np.mean(rank[mated] > 1),
+        np.mean(rank[mated] > 5),
+        np.mean(mate[mated] <= threshold),
+    ]
     assert [found.of("fnir", at=at).estimate for at in points] == pytest.approx(expected, abs=1e-12)
     assert found.of("fnir", at=points[0]).n_searches > 400
     for row in found.rows:

@@ -20,7 +20,11 @@ RETIRED = (
 
 
 def test_sentences_are_plain():
-    files = [*ROOT.glob("fastfair/**/*.py"), *ROOT.glob("fastfair/**/*.html"), *ROOT.glob("fastfair/cli/*.json")]
+    files = [
+        *ROOT.glob("fastfair/**/*.py"),
+        *ROOT.glob("fastfair/**/*.html"),
+        *ROOT.glob("fastfair/cli/*.json"),
+    ]
     files += [*ROOT.glob("docs/*.md"), *ROOT.glob("docs/examples/*.py"), ROOT / "README.md"]
     assert len(files) > 100
     found = []
@@ -33,5 +37,9 @@ def test_sentences_are_plain():
 def test_examples_are_short():
     for path in ROOT.glob("docs/examples/plot_*.py"):
         tree = ast.parse(path.read_text("utf-8"))
-        lines = {line for node in tree.body[1:] for line in range(node.lineno, (node.end_lineno or 0) + 1)}
+        lines = {
+            line
+            for node in tree.body[1:]
+            for line in range(node.lineno, (node.end_lineno or 0) + 1)
+        }
         assert len(lines) <= 40, path.name

@@ -45,8 +45,11 @@ DRAWN = {"traces": None}
 def numbers(result) -> dict:
     """Return what JSON has of a result, without what pages add."""
     content = json.loads(result.to_json())
-    for one in (content, *(content[name] for name in ("first", "second") if name in content),
-                *content.get("evaluations", ())):  # fmt: skip
+    for one in (
+        content,
+        *(content[name] for name in ("first", "second") if name in content),
+        *content.get("evaluations", ()),
+    ):
         one |= {name: empty for name, empty in DRAWN.items() if name in one}
     return content
 
@@ -98,17 +101,28 @@ def other_results() -> list:
     few = {"n_resamples": 50, "rng": 0}
     three = ff.evaluate(comparisons(("a", "b", "c")).by("sex"), AT, **few)
     return [
-        ff.claim(c.by("sex"), "fnmr <= 0.5", *AT, **few), ff.claim(c, "fnmr <= 0.0001", *AT, **few),
-        ff.fnmr_test(c.by("sex", "age"), *AT, n_resamples=200, rng=0), ff.fmr_test(c, *AT, n_resamples=200, rng=0),
-        ff.check(c.by("sex"), ["fnmr[*] <= 0.5", "max_geomean_ratio(fnmr) <= 2", "eer <= 0.001"], *AT, **few),
-        ff.margin_of_error(c, *AT, **few), ff.shrunken_rates(three), ff.error_model(c, ["sex", "age"], *AT),
+        ff.claim(c.by("sex"), "fnmr <= 0.5", *AT, **few),
+        ff.claim(c, "fnmr <= 0.0001", *AT, **few),
+        ff.fnmr_test(c.by("sex", "age"), *AT, n_resamples=200, rng=0),
+        ff.fmr_test(c, *AT, n_resamples=200, rng=0),
+        ff.check(
+            c.by("sex"),
+            ["fnmr[*] <= 0.5", "max_geomean_ratio(fnmr) <= 2", "eer <= 0.001"],
+            *AT,
+            **few,
+        ),
+        ff.margin_of_error(c, *AT, **few),
+        ff.shrunken_rates(three),
+        ff.error_model(c, ["sex", "age"], *AT),
         ff.stratified_rates(c, "sex", "age", *AT),
         ff.plan_fmr(claimed=0.05, fmr=0.01, covariance=1, n_simulations=20, rng=0),
-    ]  # fmt: skip
+    ]
 
 
 @pytest.mark.slow
-@pytest.mark.filterwarnings("ignore::fastfair.errors.FastfairWarning")  # of few errors in small data
+@pytest.mark.filterwarnings(
+    "ignore::fastfair.errors.FastfairWarning"
+)  # of few errors in small data
 def test_other_chapters_are_made_again(tmp_path):
     results = other_results()
     back, first, again = made_again(results, tmp_path)
@@ -122,33 +136,54 @@ def test_other_chapters_are_made_again(tmp_path):
     assert any("contradicted" in cell for row in Page(again).rows for cell in row)
 
 
-@pytest.mark.filterwarnings("ignore::fastfair.errors.FastfairWarning")  # of few errors in small data
+@pytest.mark.filterwarnings(
+    "ignore::fastfair.errors.FastfairWarning"
+)  # of few errors in small data
 @pytest.mark.parametrize("replicates", [0, pytest.param(100, marks=pytest.mark.slow)])
 def test_chapters_of_two_systems_are_made_again(replicates, tmp_path):
     points = [ff.at_fmr(0.002), ff.at_threshold(1.0), ff.at_eer()]
-    systems = [comparisons(HOSTILE, system=k).by("sex", *["age"] * (replicates > 0)) for k in (1, 2)]
+    systems = [
+        comparisons(HOSTILE, system=k).by("sex", *["age"] * (replicates > 0)) for k in (1, 2)
+    ]
     two = ff.compare(
-        *systems, points, n_resamples=replicates, rng=0, settings=ff.EvaluationSettings(incomplete_groups="nan")
+        *systems,
+        points,
+        n_resamples=replicates,
+        rng=0,
+        settings=ff.EvaluationSettings(incomplete_groups="nan"),
     )
     (back,), first, again = made_again([two], tmp_path)
     assert again == first
     assert numbers(back) == numbers(two)
-    assert {name for one in two.contrasts for name, value in vars(one).items() if value == np.inf} >= {"ratio"}
+    assert {
+        name for one in two.contrasts for name, value in vars(one).items() if value == np.inf
+    } >= {"ratio"}
     for one, other in zip(back.contrasts, two.contrasts, strict=True):
         assert repr(one) == repr(other)  # NaN included
     assert back.summary() == two.summary()
     assert back.plot_differences(at=points[1]).lines
 
 
-@pytest.mark.filterwarnings("ignore::fastfair.errors.FastfairWarning")  # of few errors in small data
+@pytest.mark.filterwarnings(
+    "ignore::fastfair.errors.FastfairWarning"
+)  # of few errors in small data
 @pytest.mark.parametrize(
     ("replicates", "baseline"),
-    [(0, None), *(pytest.param(100, baseline, marks=pytest.mark.slow) for baseline in (None, HOSTILE[0]))],
+    [
+        (0, None),
+        *(pytest.param(100, baseline, marks=pytest.mark.slow) for baseline in (None, HOSTILE[0])),
+    ],
 )
 def test_chapters_of_many_systems_are_made_again(replicates, baseline, tmp_path):
     points = [ff.at_fmr(0.002), ff.at_threshold(1.0), ff.at_eer()]
-    systems = {name: comparisons(HOSTILE[:3], system=k).by("sex") for k, name in enumerate(HOSTILE[:4])}
-    asked = {"n_resamples": replicates, "rng": 0, "settings": ff.EvaluationSettings(incomplete_groups="nan")}
+    systems = {
+        name: comparisons(HOSTILE[:3], system=k).by("sex") for k, name in enumerate(HOSTILE[:4])
+    }
+    asked = {
+        "n_resamples": replicates,
+        "rng": 0,
+        "settings": ff.EvaluationSettings(incomplete_groups="nan"),
+    }
     many = ff.compare(systems, None, points, baseline=baseline, **asked)
     (back,), first, again = made_again([many], tmp_path)
     assert again == first
@@ -170,20 +205,34 @@ def test_systems_of_a_page_are_evaluations(tmp_path):
     assert "Scores" in text
 
 
-@pytest.mark.filterwarnings("ignore::fastfair.errors.FastfairWarning")  # of few errors in small data
+@pytest.mark.filterwarnings(
+    "ignore::fastfair.errors.FastfairWarning"
+)  # of few errors in small data
 @pytest.mark.parametrize("groups", [pytest.param(["--group", "sex"], marks=pytest.mark.slow), []])
 def test_the_page_of_vectors_is_made_again(groups, tmp_path):
     made = ff.von_mises_fisher_embeddings(40, 4, 16, concentration=(20, 60), rng=0)
     sex = np.array(HOSTILE[:3])[made.subject % 3]
     np.savez(tmp_path / "v.npz", vectors=made.vectors, subject=made.subject, sex=sex)
     done = run(
-        "embeddings", tmp_path / "v.npz", *groups, "--fmr", "0.01,0.1", "--seed", 0, "--n-resamples", 50,
-        "--report", tmp_path / "first.html", "--json",
-    )  # fmt: skip
+        "embeddings",
+        tmp_path / "v.npz",
+        *groups,
+        "--fmr",
+        "0.01,0.1",
+        "--seed",
+        0,
+        "--n-resamples",
+        50,
+        "--report",
+        tmp_path / "first.html",
+        "--json",
+    )
     assert done.exit_code == 0, done.output
     back = ff.read_results(tmp_path / "first.html")
     ff.report(back, tmp_path / "again.html", inputs=tmp_path / "v.npz")
-    assert (tmp_path / "again.html").read_text("utf-8") == (tmp_path / "first.html").read_text("utf-8")
+    assert (tmp_path / "again.html").read_text("utf-8") == (tmp_path / "first.html").read_text(
+        "utf-8"
+    )
     written = json.loads(done.stdout)
     del written["inputs"], written["fastfair"]
     of_each = list(written.values()) if groups else [written]
@@ -198,10 +247,13 @@ def page_of_many(tmp_path_factory) -> tuple[Path, dict]:
     """A file to write pages to, and the numbers of a page with results of every kind of chapter."""
     c, few = comparisons().by("sex"), {"n_resamples": 20, "rng": 0}
     results = [
-        ff.evaluate(c, AT, **few), ff.roc_band(c, [0.1, 0.3], **few), ff.fairness_band(c, "gini", "fnmr", [0.3], **few),
-        ff.compare(c, comparisons(system=2).by("sex"), AT, **few), ff.claim(c, "fnmr <= 0.5", *AT, **few),
+        ff.evaluate(c, AT, **few),
+        ff.roc_band(c, [0.1, 0.3], **few),
+        ff.fairness_band(c, "gini", "fnmr", [0.3], **few),
+        ff.compare(c, comparisons(system=2).by("sex"), AT, **few),
+        ff.claim(c, "fnmr <= 0.5", *AT, **few),
         ff.compare([c] * 3, None, AT, [], metrics=[], **few),
-    ]  # fmt: skip
+    ]
     path = tmp_path_factory.mktemp("pages") / "page.html"
     ff.report(results, path)
     text = path.read_text("utf-8")
@@ -209,7 +261,9 @@ def page_of_many(tmp_path_factory) -> tuple[Path, dict]:
 
 
 @pytest.mark.slow
-@pytest.mark.filterwarnings("ignore::fastfair.errors.FastfairWarning")  # of few errors in small data
+@pytest.mark.filterwarnings(
+    "ignore::fastfair.errors.FastfairWarning"
+)  # of few errors in small data
 @given(st.randoms(use_true_random=False))
 def test_damaged_pages_are_read_or_refused(page_of_many, rng: random.Random):
     path, numbers = page_of_many
@@ -230,7 +284,14 @@ def test_damaged_pages_are_read_or_refused(page_of_many, rng: random.Random):
 
 
 def test_other_files_are_refused(tmp_path):
-    for text in ("", "{}", "[1]", '{"measured_groups": []}', "<html></html>", '{"results": [{"name": 1}]}'):
+    for text in (
+        "",
+        "{}",
+        "[1]",
+        '{"measured_groups": []}',
+        "<html></html>",
+        '{"results": [{"name": 1}]}',
+    ):
         (tmp_path / "file").write_text(text)
         with pytest.raises(FileFormatError):
             ff.read_results(tmp_path / "file")

@@ -1,1 +1,2 @@
-"""The same work done by fastfair and by other tools, side by side: `python -m benchmarks.versus`."""
+"""The same work done by fastfair and by other tools, side by side: `python -m
+benchmarks.versus`."""

@@ -1,4 +1,5 @@
-"""Run the comparisons: `python -m benchmarks.versus [--output DIR] [--record FILE] [--only NAME]`."""
+"""Run the comparisons: `python -m benchmarks.versus [--output DIR] [--record FILE] [--only
+NAME]`."""
 
 from __future__ import annotations
 
@@ -15,12 +16,17 @@ from .tasks import ROWS
 
 
 def main() -> int:
-    """Measure, print and write; 1 where a peer's answer is not ours, as a missed target is a figure and no failure."""
+    """Measure, print and write; 1 where a peer's answer is not ours, as a missed target is a figure
+    and no failure."""
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks.versus", description="The same work done by other tools."
     )
-    parser.add_argument("--output", type=Path, metavar="DIR", help="write versus.md and versus.json there")
-    parser.add_argument("--record", type=Path, metavar="FILE", help="update the rows that are run in this record")
+    parser.add_argument(
+        "--output", type=Path, metavar="DIR", help="write versus.md and versus.json there"
+    )
+    parser.add_argument(
+        "--record", type=Path, metavar="FILE", help="update the rows that are run in this record"
+    )
     names = [row.name for row in ROWS]
     parser.add_argument(
         "--only",
@@ -36,7 +42,9 @@ def main() -> int:
             against = f" against {row.peer}" if row.peer else ""
             print(f"{row.name}: {row.task}{against}", file=sys.stderr, flush=True)
             results.append(measure(row))
-            if options.output is not None:  # after each, so that a run broken off leaves what it has
+            if (
+                options.output is not None
+            ):  # after each, so that a run broken off leaves what it has
                 _write(results, options.output)
     print(to_markdown(results, machine()))
     if options.record is not None:

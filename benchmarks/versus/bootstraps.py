@@ -39,9 +39,15 @@ def _evaluate(
     **options: Any,
 ) -> Evaluation:
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ff.errors.NarrowIntervalsWarning)  # of small groups; of trials
+        warnings.simplefilter(
+            "ignore", ff.errors.NarrowIntervalsWarning
+        )  # of small groups; of trials
         return ff.evaluate(
-            comparisons, at=list(at), metrics=metrics, measures=measures, **{"n_resamples": _N, "rng": 0} | options
+            comparisons,
+            at=list(at),
+            metrics=metrics,
+            measures=measures,
+            **{"n_resamples": _N, "rng": 0} | options,
         )
 
 
@@ -50,7 +56,8 @@ def _eer_alone(comparisons: ff.Comparisons, **options: Any) -> Evaluation:
 
 
 def _shared(run: Clocked, replicates: int, without: Clocked | None = None) -> Clocked:
-    """Return the seconds of one replicate, without what is done once where that is not little beside them."""
+    """Return the seconds of one replicate, without what is done once where that is not little
+    beside them."""
     return lambda: (run() - (without() if without else 0)) / replicates
 
 
@@ -64,7 +71,8 @@ def _agree_on_eer(theirs: float, comparisons: ff.Comparisons) -> None:
 
 
 def _agree_on_error(theirs: float, ours: float, replicates: int) -> None:
-    """Compare standard errors, each of which is itself known to one in the root of twice its replicates."""
+    """Compare standard errors, each of which is itself known to one in the root of twice its
+    replicates."""
     allowed = 4 * np.sqrt(1 / (2 * replicates) + 1 / (2 * _N))
     must_agree(abs(theirs / ours - 1) <= allowed, f"standard errors {theirs:g} against {ours:g}")
 
@@ -108,7 +116,10 @@ def _scipy(trials: Trials) -> Iterator[tuple[Worker, Path]]:
             yield worker, folder
 
 
-_SCIPY_METRICS = {"sorting": "NumPy sort and cumulative sums", "roc_curve": "scikit-learn roc_curve"}
+_SCIPY_METRICS = {
+    "sorting": "NumPy sort and cumulative sums",
+    "roc_curve": "scikit-learn roc_curve",
+}
 
 
 def against_scipy() -> Measurement:
@@ -116,7 +127,10 @@ def against_scipy() -> Measurement:
     comparisons = trials.without_groups()
     with _scipy(trials) as (worker, folder):
         worker.save("hundred")
-        theirs, ours = float(np.load(folder / "hundred.npy")), _spread_of(comparisons, unit="comparison")
+        theirs, ours = (
+            float(np.load(folder / "hundred.npy")),
+            _spread_of(comparisons, unit="comparison"),
+        )
         _agree_on_error(theirs, ours, 100)
         sides = {"ours": _shared(clocked(lambda: _eer_alone(comparisons)), _N)}
         sides |= {metric: _shared(worker.clocked(metric), 6) for metric in _SCIPY_METRICS}
@@ -133,12 +147,18 @@ def against_scipy() -> Measurement:
     )
 
 
-def _faster(seconds: dict[str, list[float]], variants: dict[str, str]) -> tuple[str, str, dict[str, float]]:
+def _faster(
+    seconds: dict[str, list[float]], variants: dict[str, str]
+) -> tuple[str, str, dict[str, float]]:
     """Name the fastest of a peer's variants, and say how many times ours each takes."""
     best = {name: min(seconds[name]) for name in variants}
     ours = min(seconds["ours"])
     remarks = ", ".join(f"{text} {best[name] / ours:,.0f} x" for name, text in variants.items())
-    return min(best, key=best.__getitem__), remarks, {f"theirs_s {name}": value for name, value in best.items()}
+    return (
+        min(best, key=best.__getitem__),
+        remarks,
+        {f"theirs_s {name}": value for name, value in best.items()},
+    )
 
 
 def everything_against_scipy() -> Measurement:
@@ -149,9 +169,14 @@ def everything_against_scipy() -> Measurement:
         return _evaluate(comparisons, points, metrics, "all")
 
     alone = _eer_alone(comparisons)
-    _agree_on_replicates(everything(), alone, [("eer", group, None) for group in (None, *comparisons.groups)])
+    _agree_on_replicates(
+        everything(), alone, [("eer", group, None) for group in (None, *comparisons.groups)]
+    )
     with _scipy(Trials.of(comparisons)) as (worker, _):
-        sides = {"ours": clocked(everything), "with Cllr": clocked(lambda: everything(("eer", "min_dcf", "cllr")))}
+        sides = {
+            "ours": clocked(everything),
+            "with Cllr": clocked(lambda: everything(("eer", "min_dcf", "cllr"))),
+        }
         sides |= {metric: worker.clocked(metric) for metric in _SCIPY_METRICS}
         seconds = take_turns(sides, rounds=7)
         about = versions(worker)
@@ -162,12 +187,17 @@ def everything_against_scipy() -> Measurement:
         seconds[faster],
         "EER; its replicates are those of a run for it alone",
         about,
-        remarks=f"ours with Cllr as well {with_cllr:.2f} s, theirs with the slower metric {slower:.2f} s",
+        remarks=(
+            f"ours with Cllr as well {with_cllr:.2f} s, theirs with the slower metric"
+            f" {slower:.2f} s"
+        ),
         details=details | {"ours_s with Cllr": with_cllr},
     )
 
 
-def _agree_on_replicates(found: Evaluation, alone: Evaluation, names: Sequence[tuple[str, str | None, Any]]) -> None:
+def _agree_on_replicates(
+    found: Evaluation, alone: Evaluation, names: Sequence[tuple[str, str | None, Any]]
+) -> None:
     for name in names:
         same = np.array_equal(found.replicates(*name), alone.replicates(*name), equal_nan=True)
         must_agree(same, f"replicates of {name} depend on what else is asked")
@@ -193,7 +223,9 @@ def against_fairlearn() -> Measurement:
             seconds = take_turns(
                 {
                     "ours": _shared(clocked(lambda: _evaluate(comparisons, [point])), _N),
-                    "theirs": _shared(worker.clocked("two-replicates"), 2, worker.clocked("by_group")),
+                    "theirs": _shared(
+                        worker.clocked("two-replicates"), 2, worker.clocked("by_group")
+                    ),
                 },
                 rounds=3,
             )
@@ -203,7 +235,10 @@ def against_fairlearn() -> Measurement:
         seconds["theirs"],
         f"both rates overall and of {len(comparisons.groups)} groups",
         about,
-        remarks="theirs draws trials, and the minima, maxima, differences and ratios of groups come with it",
+        remarks=(
+            "theirs draws trials, and the minima, maxima, differences and ratios of groups come"
+            " with it"
+        ),
     )
 
 
@@ -225,7 +260,9 @@ def against_numpy() -> Measurement:
         must_agree(apart <= 1e-12, f"EERs of the same weights lie up to {apart:g} apart ({text})")
     rng = np.random.default_rng(0)
     spread = float(np.std([theirs.eer_by_bisection(theirs.draw(rng)) for _ in range(1000)], ddof=1))
-    _agree_on_error(spread, _spread_of(comparisons, settings=ff.EvaluationSettings(scheme="product")), 1000)
+    _agree_on_error(
+        spread, _spread_of(comparisons, settings=ff.EvaluationSettings(scheme="product")), 1000
+    )
 
     def replicates(variant: str) -> None:
         for _ in range(20):
@@ -234,11 +271,14 @@ def against_numpy() -> Measurement:
     sides = {"ours": _shared(clocked(lambda: _eer_alone(comparisons)), _N)}
     sides |= {name: _shared(clocked(partial(replicates, name)), 20) for name in variants}
     seconds = take_turns(sides, rounds=11)
-    faster, remarks, details = _faster(seconds, {name: text for name, (_, text) in variants.items()})
+    faster, remarks, details = _faster(
+        seconds, {name: text for name, (_, text) in variants.items()}
+    )
     return Measurement(
         seconds["ours"],
         seconds[faster],
-        f"EER of {BLOCK} replicates with the same weights; the standard error over others, {spread:.3g}",
+        f"EER of {BLOCK} replicates with the same weights; the standard error over others,"
+        f" {spread:.3g}",
         versions(),
         remarks=remarks,
         details=details,
@@ -257,7 +297,9 @@ def compare_against_numpy() -> Measurement:
     def compare(n_resamples: int = _N, **options: Any) -> SystemComparison:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ff.errors.NarrowIntervalsWarning)
-            return ff.compare(first, second, at, [], metrics=["eer"], n_resamples=n_resamples, rng=0, **options)
+            return ff.compare(
+                first, second, at, [], metrics=["eer"], n_resamples=n_resamples, rng=0, **options
+            )
 
     def differences(weights: NDArray[np.int32]) -> NDArray[np.float64]:
         one, other = (np.array(numpy.eer_and_fnmr(weights, level)) for numpy in theirs)
@@ -265,10 +307,16 @@ def compare_against_numpy() -> Measurement:
 
     def of_ours(found: SystemComparison) -> NDArray[np.float64]:
         names: tuple[tuple[Any, ...], ...] = ("eer",), ("fnmr", None, at)
-        return np.stack([np.subtract(*(one.replicates(*q) for one in found.evaluations)) for q in names], axis=-1)
+        return np.stack(
+            [np.subtract(*(one.replicates(*q) for one in found.evaluations)) for q in names],
+            axis=-1,
+        )
 
     ours = of_ours(compare(BLOCK, settings=ff.EvaluationSettings(scheme="product")))
-    apart = max(np.abs(differences(w) - of_one).max() for w, of_one in zip(_our_weights(first), ours, strict=True))
+    apart = max(
+        np.abs(differences(w) - of_one).max()
+        for w, of_one in zip(_our_weights(first), ours, strict=True)
+    )
     must_agree(apart <= 1e-12, f"differences with the same weights lie up to {apart:g} apart")
     rng = np.random.default_rng(0)
 
@@ -276,7 +324,10 @@ def compare_against_numpy() -> Measurement:
         for _ in range(20):
             differences(theirs[0].draw(rng))
 
-    seconds = take_turns({"ours": _shared(clocked(compare), _N), "theirs": _shared(clocked(replicates), 20)}, rounds=11)
+    seconds = take_turns(
+        {"ours": _shared(clocked(compare), _N), "theirs": _shared(clocked(replicates), 20)},
+        rounds=11,
+    )
     return Measurement(
         seconds["ours"],
         seconds["theirs"],
@@ -295,9 +346,13 @@ def _our_weights(comparisons: ff.Comparisons) -> NDArray[np.int32]:
 
 
 def _our_replicates(comparisons: ff.Comparisons) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
-    """Return the subjects' weights of some of our replicates, (64, subjects), and the EERs found with them."""
+    """Return the subjects' weights of some of our replicates, (64, subjects), and the EERs found
+    with them."""
     resampler = Resampler(comparisons, (), scheme="product", metrics=Metrics(("eer",)))
-    return _our_weights(comparisons), resampler.replicate(BLOCK, seeds.stream(0)[0]).metrics["eer"][0]
+    return (
+        _our_weights(comparisons),
+        resampler.replicate(BLOCK, seeds.stream(0)[0]).metrics["eer"][0],
+    )
 
 
 def points_against_eer() -> Measurement:
@@ -306,7 +361,11 @@ def points_against_eer() -> Measurement:
     points = [ff.at_fmr(fmr) for fmr in _FMRS]
     found = _evaluate(comparisons, points)
     for point in points:
-        names = [(rate, group, point) for rate in ("fmr", "fnmr") for group in (None, *comparisons.groups)]
+        names = [
+            (rate, group, point)
+            for rate in ("fmr", "fnmr")
+            for group in (None, *comparisons.groups)
+        ]
         _agree_on_replicates(found, _evaluate(comparisons, [point]), names)
     seconds = take_turns(
         {
@@ -330,8 +389,15 @@ def points_against_eer() -> Measurement:
 def measures_against_rates() -> Measurement:
     comparisons, points = voxceleb1_h(), [ff.at_fmr(fmr) for fmr in _FMRS]
     sides = {"ours": "all", "theirs": ()}
-    found = {side: _evaluate(comparisons, points, measures=measures) for side, measures in sides.items()}
-    rates = [(rate, group, point) for rate in ("fmr", "fnmr") for group in comparisons.groups for point in points]
+    found = {
+        side: _evaluate(comparisons, points, measures=measures) for side, measures in sides.items()
+    }
+    rates = [
+        (rate, group, point)
+        for rate in ("fmr", "fnmr")
+        for group in comparisons.groups
+        for point in points
+    ]
     _agree_on_replicates(found["ours"], found["theirs"], rates)
     seconds = take_turns(
         {
@@ -340,21 +406,26 @@ def measures_against_rates() -> Measurement:
         },
         rounds=15,
     )
-    return Measurement(seconds["ours"], seconds["theirs"], "replicates of rates are the same", versions())
+    return Measurement(
+        seconds["ours"], seconds["theirs"], "replicates of rates are the same", versions()
+    )
 
 
 ROWS = (
     Row(
         "bootstrap-ci",
-        "A replicate of the EER of VoxCeleb1-H, subjects drawn: a 2,000th of `ff.evaluate`, 2 threads",
-        "confidence_intervals evaluate_with_conf_int, conditions: the reference's speaker, 1 thread",
+        "A replicate of the EER of VoxCeleb1-H, subjects drawn: a 2,000th of `ff.evaluate`, 2"
+        " threads",
+        "confidence_intervals evaluate_with_conf_int, conditions: the reference's speaker, 1"
+        " thread",
         Against.TOOL,
         AtLeast(3000),
         against_confidence_intervals,
     ),
     Row(
         "bootstrap-scipy",
-        "A replicate of the EER of VoxCeleb1-H, subjects drawn: a 2,000th of `ff.evaluate`, 2 threads",
+        "A replicate of the EER of VoxCeleb1-H, subjects drawn: a 2,000th of `ff.evaluate`, 2"
+        " threads",
         "scipy.stats.bootstrap, trials drawn, 1 thread, the faster of two metrics",
         Against.TOOL,
         AtLeast(1000),
@@ -362,20 +433,21 @@ ROWS = (
     ),
     Row(
         "bootstrap-numpy",
-        "A replicate of the EER of VoxCeleb1-H, subjects drawn: a 2,000th of `ff.evaluate`, 2 threads",
+        "A replicate of the EER of VoxCeleb1-H, subjects drawn: a 2,000th of `ff.evaluate`, 2"
+        " threads",
         "NumPy, sorted before, subjects drawn, 1 thread, the faster of two ways",
         Against.NUMPY,
         AtLeast(150),
         against_numpy,
         shortfall=(
-            "the target was set for NumPy that computes the rates at every threshold; that which bisects in the sums "
-            "is twice as fast"
+            "the target was set for NumPy that computes the rates at every threshold; that which"
+            " bisects in the sums is twice as fast"
         ),
     ),
     Row(
         "compare-numpy",
-        "A replicate of the differences between two systems on VoxCeleb1-H in the EER and in the FNMR at an FMR of "
-        "0.1 %, subjects drawn: a 2,000th of `ff.compare`, 2 threads",
+        "A replicate of the differences between two systems on VoxCeleb1-H in the EER and in the"
+        " FNMR at an FMR of 0.1 %, subjects drawn: a 2,000th of `ff.compare`, 2 threads",
         "NumPy, both systems sorted before and counted with the same weights, 1 thread",
         Against.NUMPY,
         AtLeast(30),
@@ -389,14 +461,15 @@ ROWS = (
         AtMost(2),
         points_against_eer,
         shortfall=(
-            "by a profile, replicates take two fifths of ours; the rest is done once for 19 lists of each class: "
-            "intervals a fifth, pairs and lists 15 %, effective sample sizes and the effect of one more subject 15 %, "
-            "subjects with most errors 5 %"
+            "by a profile, replicates take two fifths of ours; the rest is done once for 19 lists"
+            " of each class: intervals a fifth, pairs and lists 15 %, effective sample sizes and"
+            " the effect of one more subject 15 %, subjects with most errors 5 %"
         ),
     ),
     Row(
         "bootstrap-measures",
-        "2,000 replicates of all measures and both rates at 5 FMRs, of all groups of VoxCeleb1-H, 1 thread",
+        "2,000 replicates of all measures and both rates at 5 FMRs, of all groups of VoxCeleb1-H, 1"
+        " thread",
         "ours, the rates alone",
         Against.OURS,
         AtMost(3),
@@ -410,14 +483,15 @@ ROWS = (
         AtMost(1),
         everything_against_scipy,
         shortfall=(
-            "theirs is the faster of two metrics, one sort and two sums a replicate. By a profile, replicates take a "
-            "quarter of ours, inverted tests for limits of measures 28 %, other intervals 27 %, effective sample "
-            "sizes 8 %"
+            "theirs is the faster of two metrics, one sort and two sums a replicate. By a profile,"
+            " replicates take a quarter of ours, inverted tests for limits of measures 28 %, other"
+            " intervals 27 %, effective sample sizes 8 %"
         ),
     ),
     Row(
         "bootstrap-fairlearn",
-        "A replicate of both rates of all groups of VoxCeleb1-H at a threshold: a 2,000th of `ff.evaluate`, 2 threads",
+        "A replicate of both rates of all groups of VoxCeleb1-H at a threshold: a 2,000th of"
+        " `ff.evaluate`, 2 threads",
         "fairlearn MetricFrame with n_boot, 1 thread",
         Against.TOOL,
         AtLeast(20_000),

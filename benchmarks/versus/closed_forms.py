@@ -18,14 +18,18 @@ Floats = NDArray[np.float64]
 
 
 class _InNumpy:
-    """The standard errors of rates at a threshold, overall and of groups, as one would write them with NumPy."""
+    """The standard errors of rates at a threshold, overall and of groups, as one would write them
+    with NumPy."""
 
     def __init__(self, comparisons: ff.Comparisons, threshold: float) -> None:
         assert comparisons.subjects is not None
         self.n_subjects, self.groups = len(comparisons.subjects), len(comparisons.groups)
         self.group = np.zeros(self.n_subjects, np.int64)
         self.sides = []
-        sides = (comparisons.mated, comparisons.mated_by_group), (comparisons.nonmated, comparisons.nonmated_by_group)
+        sides = (
+            (comparisons.mated, comparisons.mated_by_group),
+            (comparisons.nonmated, comparisons.nonmated_by_group),
+        )
         for mated, (side, by_group) in zip((True, False), sides, strict=True):
             self.group[side.reference] = by_group.reference_group
             self.group[side.probe] = by_group.probe_group
@@ -41,7 +45,11 @@ class _InNumpy:
         return np.sqrt(np.maximum(found, 0))
 
     def _one(
-        self, mated: bool, side: SortedSide, errors: NDArray[np.bool_], inside: NDArray[np.bool_] | slice
+        self,
+        mated: bool,
+        side: SortedSide,
+        errors: NDArray[np.bool_],
+        inside: NDArray[np.bool_] | slice,
     ) -> float:
         assert side.reference is not None
         assert side.probe is not None
@@ -71,24 +79,35 @@ def against_numpy() -> Measurement:
     theirs = _InNumpy(comparisons, threshold)
     quantities = [q for name in ("fnmr", "fmr") for q in ours().quantities if q.name == name]
     expected = theirs.standard_errors()
-    # The rate is estimated from the same comparisons, which ours corrects for: more than a little in small groups.
-    large = [k for k, q in enumerate(quantities) if (q.n_subjects or 0) >= 100 and (q.n_errors or 0) >= 30]
+    # The rate is estimated from the same comparisons, which ours corrects for: more than a little
+    # in small groups.
+    large = [
+        k
+        for k, q in enumerate(quantities)
+        if (q.n_subjects or 0) >= 100 and (q.n_errors or 0) >= 30
+    ]
     apart = max(abs((quantities[k].standard_error or 0.0) / expected[k] - 1) for k in large)
     must_agree(apart < 0.05, f"standard errors of large groups lie {100 * apart:.1f} % apart")
-    seconds = take_turns({"ours": clocked(ours), "theirs": clocked(theirs.standard_errors)}, rounds=7)
+    seconds = take_turns(
+        {"ours": clocked(ours), "theirs": clocked(theirs.standard_errors)}, rounds=7
+    )
     return Measurement(
         seconds["ours"],
         seconds["theirs"],
         f"standard errors of {len(large)} rates of 100 subjects or more within 5 %",
         versions(),
-        remarks="ours has the intervals, their degrees of freedom and the notes as well; theirs the variances alone",
+        remarks=(
+            "ours has the intervals, their degrees of freedom and the notes as well; theirs the"
+            " variances alone"
+        ),
     )
 
 
 ROWS = (
     Row(
         "rates-in-closed-form",
-        "evaluate without replicates: rates of all and of 11 groups of 550,000 comparisons (VoxCeleb1-H)",
+        "evaluate without replicates: rates of all and of 11 groups of 550,000 comparisons"
+        " (VoxCeleb1-H)",
         "NumPy, sums over subjects and pairs, a group at a time",
         Against.NUMPY,
         AtLeast(1),

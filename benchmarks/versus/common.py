@@ -25,7 +25,9 @@ SYSTEM = "resnetse34v2"  # of VoxCeleb1-H
 def versions(worker: Worker | None = None) -> dict[str, str]:
     """List what ran, the peer as well where it has an environment of its own."""
     names = ("fastfair", "numpy", "numba")
-    ours = {"python": platform.python_version()} | {name: importlib.metadata.version(name) for name in names}
+    ours = {"python": platform.python_version()} | {
+        name: importlib.metadata.version(name) for name in names
+    }
     theirs = {} if worker is None else worker.versions
     return ours | {f"peer {name}": version for name, version in theirs.items()}
 
@@ -53,7 +55,8 @@ def voxceleb1_h() -> ff.Comparisons:
 
 @dataclass(frozen=True, eq=False)
 class Trials:
-    """The columns of comparisons in the order of their file: what tools without `Comparisons` are given."""
+    """The columns of comparisons in the order of their file: what tools without `Comparisons` are
+    given."""
 
     scores: NDArray[Any]
     mated: NDArray[np.bool_]
@@ -70,7 +73,11 @@ class Trials:
         reference, probe, group = (np.empty(size, np.int32) for _ in range(3))
         for flag, by_group in by_class.items():
             side = by_group.side
-            scores[side.rows], mated[side.rows], group[side.rows] = side.similarities, flag, by_group.reference_group
+            scores[side.rows], mated[side.rows], group[side.rows] = (
+                side.similarities,
+                flag,
+                by_group.reference_group,
+            )
             reference[side.rows], probe[side.rows] = side.reference, side.probe
         return cls(scores, mated, reference, probe, group)
 

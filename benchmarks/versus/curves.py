@@ -1,4 +1,5 @@
-"""Rows of curves: each function does one task with both tools, checks that they agree, and clocks them in turns."""
+"""Rows of curves: each function does one task with both tools, checks that they agree, and clocks
+them in turns."""
 
 from __future__ import annotations
 
@@ -35,13 +36,21 @@ def _eer_and_roc(scores: NDArray[Any], mated: NDArray[np.bool_]) -> tuple[ff.Com
 def against_sort() -> Measurement:
     scores, mated = _ten_million()
     curve = ff.roc(ff.Comparisons(scores, mated))
-    must_agree(np.array_equal(curve.threshold[:-1], np.unique(scores)), "thresholds are not the distinct scores")
+    must_agree(
+        np.array_equal(curve.threshold[:-1], np.unique(scores)),
+        "thresholds are not the distinct scores",
+    )
     del curve
     seconds = take_turns(
-        {"ours": clocked(lambda: _eer_and_roc(scores, mated)), "theirs": clocked(lambda: np.sort(scores))},
+        {
+            "ours": clocked(lambda: _eer_and_roc(scores, mated)),
+            "theirs": clocked(lambda: np.sort(scores)),
+        },
         rounds=15,
     )
-    return Measurement(seconds["ours"], seconds["theirs"], "thresholds are the distinct scores, sorted", versions())
+    return Measurement(
+        seconds["ours"], seconds["theirs"], "thresholds are the distinct scores, sorted", versions()
+    )
 
 
 def against_sklearn() -> Measurement:
@@ -64,7 +73,10 @@ def against_sklearn() -> Measurement:
         seconds[faster],
         "FMR and FNMR equal at every threshold",
         about,
-        remarks=f"every point {best['every-point']:.2f} s, fewer points {best['default']:.2f} s; the EER is ours alone",
+        remarks=(
+            f"every point {best['every-point']:.2f} s, fewer points {best['default']:.2f} s; the"
+            " EER is ours alone"
+        ),
         details={f"theirs_s {variant}": value for variant, value in best.items()},
     )
 
@@ -124,7 +136,10 @@ def against_bob() -> Measurement:
         seconds["theirs"],
         f"its {fmr.size} points lie on our curve",
         about,
-        remarks=f"ours at all {len(curve)} thresholds, theirs at {fmr.size}; its first call in a process {first:.1f} s",
+        remarks=(
+            f"ours at all {len(curve)} thresholds, theirs at {fmr.size}; its first call in a"
+            f" process {first:.1f} s"
+        ),
         details={"theirs_s first call": first},
     )
 
@@ -138,7 +153,12 @@ def against_pyeer() -> Measurement:
 
     def ours() -> tuple[ff.Comparisons, Any, Any, list[float]]:
         comparisons, eer, curve = _eer_and_roc(scores, mated)
-        return comparisons, eer, curve, [ff.rates(comparisons, ff.at_fmr(fmr)).fnmr for fmr in _PYEER_FMRS]
+        return (
+            comparisons,
+            eer,
+            curve,
+            [ff.rates(comparisons, ff.at_fmr(fmr)).fnmr for fmr in _PYEER_FMRS],
+        )
 
     _, eer, curve, fnmrs = ours()
     with scratch_folder() as folder:
@@ -152,18 +172,29 @@ def against_pyeer() -> Measurement:
             must_agree(_close(fnmr, curve.fnmr[:-1]), "FNMR")
             worker.save("values")
             their_eer, *theirs = np.load(folder / "values.npy").tolist()
-            # Of the two thresholds about the crossing theirs takes the one with the smaller sum of rates.
+            # Of the two thresholds about the crossing theirs takes the one with the smaller sum of
+            # rates.
             one = 1 / min(mated.sum(), (~mated).sum())
-            must_agree(abs(their_eer - eer.value) <= one, f"EER {their_eer:.8g} against {eer.value:.8g}")
-            must_agree(np.allclose(theirs, fnmrs, rtol=0, atol=1e-12), f"FNMR {theirs} against {fnmrs}")
-            seconds = take_turns({"ours": clocked(ours), "theirs": worker.clocked("stats")}, rounds=5)
+            must_agree(
+                abs(their_eer - eer.value) <= one, f"EER {their_eer:.8g} against {eer.value:.8g}"
+            )
+            must_agree(
+                np.allclose(theirs, fnmrs, rtol=0, atol=1e-12), f"FNMR {theirs} against {fnmrs}"
+            )
+            seconds = take_turns(
+                {"ours": clocked(ours), "theirs": worker.clocked("stats")}, rounds=5
+            )
             about = versions(worker)
     return Measurement(
         seconds["ours"],
         seconds["theirs"],
-        f"FMR and FNMR at every threshold, FNMR at {len(fnmrs)} FMRs; EERs {abs(their_eer - eer.value):.1g} apart",
+        f"FMR and FNMR at every threshold, FNMR at {len(fnmrs)} FMRs; EERs"
+        f" {abs(their_eer - eer.value):.1g} apart",
         about,
-        remarks="the area under the curve, Youden's index, Matthews' coefficient and d' come with theirs alone",
+        remarks=(
+            "the area under the curve, Youden's index, Matthews' coefficient and d' come with"
+            " theirs alone"
+        ),
     )
 
 
@@ -175,7 +206,10 @@ ROWS = (
         Against.LIMIT,
         AtMost(1.2),
         against_sort,
-        shortfall="at the line: both wait for memory, whose speed is shared with other machines; other runs meet it",
+        shortfall=(
+            "at the line: both wait for memory, whose speed is shared with other machines; other"
+            " runs meet it"
+        ),
     ),
     Row(
         "sklearn",
@@ -193,8 +227,8 @@ ROWS = (
         AtLeast(100),
         against_bob,
         shortfall=(
-            "theirs is clocked warm: its first call compiles and takes seconds; ours is mostly the check, the keys and "
-            "the sort of 550,894 scores"
+            "theirs is clocked warm: its first call compiles and takes seconds; ours is mostly the"
+            " check, the keys and the sort of 550,894 scores"
         ),
     ),
     Row(

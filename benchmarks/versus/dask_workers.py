@@ -42,7 +42,13 @@ def _evaluation(size: int, n_resamples: int) -> _Work:
 
     def work(**who: Any) -> NDArray[Any]:
         found = ff.evaluate(
-            comparisons, points, ["garbe", "fdr"], metrics=["eer"], n_resamples=n_resamples, rng=0, **who
+            comparisons,
+            points,
+            ["garbe", "fdr"],
+            metrics=["eer"],
+            n_resamples=n_resamples,
+            rng=0,
+            **who,
         )
         assert found.uncertainty is not None
         return found.uncertainty.replicates
@@ -52,11 +58,14 @@ def _evaluation(size: int, n_resamples: int) -> _Work:
 
 def _band(n: int, n_resamples: int) -> _Work:
     embeddings = embeddings_of_subjects(n, _SAMPLES, _DIM)
-    return lambda **who: ff.roc_band(embeddings, _LEVELS, n_resamples=n_resamples, rng=0, **who).replicates
+    return lambda **who: (
+        ff.roc_band(embeddings, _LEVELS, n_resamples=n_resamples, rng=0, **who).replicates
+    )
 
 
 def _scan(folder: Path) -> _Work:
-    """Return what reads and evaluates the files in a folder, which threads of this process do with all processors."""
+    """Return what reads and evaluates the files in a folder, which threads of this process do with
+    all processors."""
 
     def work(executor: Any) -> NDArray[Any]:
         found = scans.evaluate(folder, executor=executor)
@@ -73,7 +82,11 @@ _WORKS: dict[str, tuple[Callable[[int, int], _Work], tuple[int, int], tuple[int,
         (100_000, 1024),
         (_SIZE, _REPLICATES),
     ),
-    f"ROC band over {_VECTORS:,} vectors x {_DIM}, 1,000 replicates": (_band, (2000, 1024), (_VECTORS, 1000)),
+    f"ROC band over {_VECTORS:,} vectors x {_DIM}, 1,000 replicates": (
+        _band,
+        (2000, 1024),
+        (_VECTORS, 1000),
+    ),
 }
 
 
@@ -86,7 +99,11 @@ def _workers(n: int) -> Iterator[Any]:
         raise NotMeasuredError("it needs Dask: install the extra `dask`") from error
     with (
         distributed.LocalCluster(
-            n_workers=n, threads_per_worker=1, processes=True, host="127.0.0.1", dashboard_address="127.0.0.1:0"
+            n_workers=n,
+            threads_per_worker=1,
+            processes=True,
+            host="127.0.0.1",
+            dashboard_address="127.0.0.1:0",
         ) as cluster,
         distributed.Client(cluster) as client,
     ):
@@ -105,7 +122,10 @@ def _rounds(work: _Work, sides: dict[str, dict[str, Any]], name: str) -> dict[st
     for _ in range(_ROUNDS):
         for side in sides:
             seconds[side].append(clocked(partial(run, side))())
-    must_agree(all(np.array_equal(found[_TWO], one, equal_nan=True) for one in found.values()), f"{name} differs")
+    must_agree(
+        all(np.array_equal(found[_TWO], one, equal_nan=True) for one in found.values()),
+        f"{name} differs",
+    )
     return seconds
 
 
@@ -113,7 +133,11 @@ def one_against_two() -> Measurement:
     seconds: dict[str, dict[str, list[float]]] = {}
     with warnings.catch_warnings(), _workers(1) as one, _workers(2) as two:
         warnings.simplefilter("ignore", UserWarning)  # of Dask: large data is handed out
-        sides: dict[str, dict[str, Any]] = {_ALONE: {"n_threads": 1}, _ONE: {"executor": one}, _TWO: {"executor": two}}
+        sides: dict[str, dict[str, Any]] = {
+            _ALONE: {"n_threads": 1},
+            _ONE: {"executor": one},
+            _TWO: {"executor": two},
+        }
         for name, (make, few, many) in _WORKS.items():
             little = make(*few)
             for who in sides.values():
@@ -125,7 +149,9 @@ def one_against_two() -> Measurement:
             for who in workers.values():
                 scans.evaluate(folder, **who)
             scans.write(folder)
-            name = f"scan of {scans.SIZE:,} comparisons and its evaluation, {REPLICATES:,} replicates"
+            name = (
+                f"scan of {scans.SIZE:,} comparisons and its evaluation, {REPLICATES:,} replicates"
+            )
             seconds[name] = _rounds(_scan(folder), workers, name)
     least = {name: {side: min(taken) for side, taken in by.items()} for name, by in seconds.items()}
     times = {name: by[_ONE] / by[_TWO] for name, by in least.items()}
@@ -141,7 +167,8 @@ def one_against_two() -> Measurement:
     ]
     of_workers = (_ONE, _TWO)
     sums = {
-        side: [sum(taken) for taken in zip(*(by[side] for by in seconds.values()), strict=True)] for side in of_workers
+        side: [sum(taken) for taken in zip(*(by[side] for by in seconds.values()), strict=True)]
+        for side in of_workers
     }
     return Measurement(
         sums[_TWO],
@@ -150,10 +177,14 @@ def one_against_two() -> Measurement:
         versions() | {"distributed": importlib.metadata.version("distributed")},
         also_met=min(times.values()) >= _TIMES and max(costs.values()) <= _OVERHEAD,
         remarks=(
-            f"the sum of what the table lists; aim for each: {_TIMES} times as fast with two workers, and with one at "
-            f"most {100 * _OVERHEAD:.0f} % slower than in one thread of this process"
+            f"the sum of what the table lists; aim for each: {_TIMES} times as fast with two"
+            f" workers, and with one at most {100 * _OVERHEAD:.0f} % slower than in one thread of"
+            " this process"
         ),
-        details={name: {**by, "times_faster": times[name], "cost": costs.get(name)} for name, by in least.items()},
+        details={
+            name: {**by, "times_faster": times[name], "cost": costs.get(name)}
+            for name, by in least.items()
+        },
         table=(("work", *sides, "times faster", "cost of a worker"), *body),
     )
 
@@ -161,13 +192,14 @@ def one_against_two() -> Measurement:
 ROWS = (
     Row(
         "dask-workers",
-        f"an evaluation of {_SIZE:,} comparisons, a band over {_VECTORS:,} vectors, and a scan of {scans.SIZE:,} with "
-        "its evaluation, by two local Dask workers of one thread each",
+        f"an evaluation of {_SIZE:,} comparisons, a band over {_VECTORS:,} vectors, and a scan of"
+        f" {scans.SIZE:,} with its evaluation, by two local Dask workers of one thread each",
         "ours by one worker",
         Against.OURS,
         AtLeast(_TIMES),
         one_against_two,
-        "reading results, intervals and what precedes the tasks happen in the process that calls, which also puts the "
-        "comparisons of a scan into buckets; Dask carries what was read through its scheduler",
+        "reading results, intervals and what precedes the tasks happen in the process that calls,"
+        " which also puts the comparisons of a scan into buckets; Dask carries what was read"
+        " through its scheduler",
     ),
 )

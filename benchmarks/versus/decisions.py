@@ -1,4 +1,5 @@
-"""Rows of decisions: what those of log-likelihood ratios cost, and error rates at thresholds found on other data."""
+"""Rows of decisions: what those of log-likelihood ratios cost, and error rates at thresholds found
+on other data."""
 
 from __future__ import annotations
 
@@ -24,7 +25,8 @@ _THEIR_N, _LEVEL = 20, 1e-3
 
 
 class NumpyCosts:
-    """The actual DCF and Cllr of replicates of subjects, whose costs and decisions are computed once."""
+    """The actual DCF and Cllr of replicates of subjects, whose costs and decisions are computed
+    once."""
 
     def __init__(self, trials: Trials, n_subjects: int) -> None:
         self._n_subjects, self._rng = n_subjects, np.random.default_rng(0)
@@ -41,7 +43,11 @@ class NumpyCosts:
         """Compute both from the number of times that each subject is drawn."""
         p, cllr, cost = _APPLICATION.p_target, 0.0, 0.0
         for share, (bits, wrong, reference, probe) in zip((p, 1 - p), self._classes, strict=True):
-            weights = of_subject[reference] if probe is None else of_subject[reference] * of_subject[probe]
+            weights = (
+                of_subject[reference]
+                if probe is None
+                else of_subject[reference] * of_subject[probe]
+            )
             total = weights.sum()
             cllr += float(weights @ bits) / total / 2
             cost += share * weights[wrong].sum() / total
@@ -53,7 +59,8 @@ class NumpyCosts:
 
 
 def costs_against_bob() -> Measurement:
-    """Hold a replicate of what decisions cost against one by a tool, from scores that are drawn already."""
+    """Hold a replicate of what decisions cost against one by a tool, from scores that are drawn
+    already."""
     trials = Trials.of(ff.calibrate(voxceleb1_h(), rng=0).comparisons)
     who = trials.reference, trials.probe
     ratios = ff.Comparisons(trials.scores, trials.mated, *who, score_kind="log-likelihood-ratio")
@@ -61,7 +68,9 @@ def costs_against_bob() -> Measurement:
     numpy = NumpyCosts(trials, n_subjects)
 
     def ours() -> Calibration:
-        return ff.evaluate_calibration(ratios, _APPLICATION, n_resamples=_N, rng=0, n_threads=THREADS)
+        return ff.evaluate_calibration(
+            ratios, _APPLICATION, n_resamples=_N, rng=0, n_threads=THREADS
+        )
 
     calibration = ours()
     found = calibration.cost(_APPLICATION)
@@ -77,7 +86,11 @@ def costs_against_bob() -> Measurement:
             theirs = np.array([actual, cllr, fmr, fnmr])
             must_agree(np.allclose(theirs, wanted, rtol=1e-12), f"{theirs} against {wanted}")
             must_agree(abs(by_numpy / cllr - 1) < 1e-12, "Cllr by NumPy")
-            sides = {"ours": clocked(ours), "theirs": worker.clocked("costs"), "numpy": clocked(numpy.replicate)}
+            sides = {
+                "ours": clocked(ours),
+                "theirs": worker.clocked("costs"),
+                "numpy": clocked(numpy.replicate),
+            }
             seconds = take_turns(sides, rounds=5)
             about = versions(worker)
     each, by_numpy = min(seconds["ours"]) / _N, min(seconds["numpy"])
@@ -87,8 +100,9 @@ def costs_against_bob() -> Measurement:
         "actual DCF, Cllr, FMR and FNMR within 1e-12",
         about,
         remarks=(
-            "ours has minDCF, min Cllr, costs at six other thresholds and intervals as well; NumPy with weights of "
-            f"subjects, costs of scores computed before, takes {in_units(by_numpy)}: {by_numpy / each:.0f} x"
+            "ours has minDCF, min Cllr, costs at six other thresholds and intervals as well; NumPy"
+            " with weights of subjects, costs of scores computed before, takes"
+            f" {in_units(by_numpy)}: {by_numpy / each:.0f} x"
         ),
         details={"theirs_s NumPy": by_numpy},
     )
@@ -101,7 +115,8 @@ def _of_half(trials: Trials, half: int) -> Trials:
 
 
 def thresholds_against_numpy() -> Measurement:
-    """Hold rates at a threshold found on other subjects, and their intervals, against replicates of both sets."""
+    """Hold rates at a threshold found on other subjects, and their intervals, against replicates of
+    both sets."""
     trials = Trials.of(voxceleb1_h())
     n_subjects = int(max(trials.reference.max(), trials.probe.max())) + 1
     halves = [_of_half(trials, half) for half in (0, 1)]
@@ -120,21 +135,28 @@ def thresholds_against_numpy() -> Measurement:
     once = np.ones(n_subjects, np.int32)
     threshold = numpy[0].threshold(once, _LEVEL)
     must_agree(threshold == found.threshold, f"threshold {threshold} against {found.threshold}")
-    theirs, wanted = numpy[1].rates_at(once, threshold), (found.rate("fnmr").estimate, found.rate("fmr").estimate)
+    theirs, wanted = (
+        numpy[1].rates_at(once, threshold),
+        (found.rate("fnmr").estimate, found.rate("fmr").estimate),
+    )
     must_agree(np.allclose(theirs, wanted, rtol=1e-12), f"FNMR and FMR {theirs} against {wanted}")
     spread = np.std([drawn() for _ in range(200)], axis=0)
     widths = [found.rate(name).high - found.rate(name).low for name in ("fnmr", "fmr")]
     each = clocked(lambda: [drawn() for _ in range(_THEIR_N)])
-    seconds = take_turns({"ours": clocked(ours), "theirs": lambda: each() * _N / _THEIR_N}, rounds=5)
+    seconds = take_turns(
+        {"ours": clocked(ours), "theirs": lambda: each() * _N / _THEIR_N}, rounds=5
+    )
     return Measurement(
         seconds["ours"],
         seconds["theirs"],
         "the threshold; FNMR and FMR within 1e-12",
         versions(),
         remarks=(
-            f"theirs is timed over {_THEIR_N} replicates, ours has closed forms; our 95 % intervals of FNMR and FMR "
-            f"are {' and '.join(f'{w / s:.1f}' for w, s in zip(widths, spread, strict=True))} standard deviations of "
-            "their replicates wide, in which pairs of subjects vary more (product weights)"
+            f"theirs is timed over {_THEIR_N} replicates, ours has closed forms; our 95 % intervals"
+            " of FNMR and FMR are"
+            f" {' and '.join(f'{w / s:.1f}' for w, s in zip(widths, spread, strict=True))} standard"
+            " deviations of their replicates wide, in which pairs of subjects vary more (product"
+            " weights)"
         ),
     )
 
@@ -142,18 +164,20 @@ def thresholds_against_numpy() -> Measurement:
 ROWS = (
     Row(
         "calibration",
-        "a replicate of actual and minimum DCF and Cllr of log-likelihood ratios, VoxCeleb1-H, subjects drawn: a "
-        "2,000th of `ff.evaluate_calibration`, 2 threads",
-        "bob.measure cllr and farfrr at the Bayes threshold, of trials that are drawn already, 1 thread",
+        "a replicate of actual and minimum DCF and Cllr of log-likelihood ratios, VoxCeleb1-H,"
+        " subjects drawn: a 2,000th of `ff.evaluate_calibration`, 2 threads",
+        "bob.measure cllr and farfrr at the Bayes threshold, of trials that are drawn already, 1"
+        " thread",
         Against.TOOL,
         AtLeast(50),
         costs_against_bob,
     ),
     Row(
         "applied-threshold",
-        "rates at the threshold that other subjects have at FMR 0.001, halves of VoxCeleb1-H, with intervals: "
-        "`ff.apply_threshold`",
-        "NumPy: 2,000 replicates of both halves, sorted before, the threshold found and applied in each, 1 thread",
+        "rates at the threshold that other subjects have at FMR 0.001, halves of VoxCeleb1-H, with"
+        " intervals: `ff.apply_threshold`",
+        "NumPy: 2,000 replicates of both halves, sorted before, the threshold found and applied in"
+        " each, 1 thread",
         Against.NUMPY,
         AtLeast(50),
         thresholds_against_numpy,

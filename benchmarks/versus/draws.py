@@ -1,4 +1,5 @@
-"""The row of random draws: subjects with replacement against a generator that only makes the words."""
+"""The row of random draws: subjects with replacement against a generator that only makes the
+words."""
 
 from __future__ import annotations
 
@@ -21,14 +22,24 @@ from .targets import NoTarget
 
 _SUBJECTS = 1190  # of VoxCeleb1-H
 _BLOCKS = 8  # of replicates, a round
-_KNOWN = (0x6627E8D5, 0xE169C58D, 0xBC57AC4C, 0x9B00DBD8)  # of counter 0 and key 0, published with the generator
+_KNOWN = (
+    0x6627E8D5,
+    0xE169C58D,
+    0xBC57AC4C,
+    0x9B00DBD8,
+)  # of counter 0 and key 0, published with the generator
 
 
 @numba.njit
 def _round(c0, c1, c2, c3, k0, k1):
     low, half = np.uint64(0xFFFFFFFF), np.uint64(32)
     product_0, product_1 = np.uint64(0xD2511F53) * c0, np.uint64(0xCD9E8D57) * c2
-    words = (product_1 >> half) ^ c1 ^ k0, product_1 & low, (product_0 >> half) ^ c3 ^ k1, product_0 & low
+    words = (
+        (product_1 >> half) ^ c1 ^ k0,
+        product_1 & low,
+        (product_0 >> half) ^ c3 ^ k1,
+        product_0 & low,
+    )
     return (*words, (k0 + np.uint64(0x9E3779B9)) & low, (k1 + np.uint64(0xBB67AE85)) & low)
 
 
@@ -41,7 +52,8 @@ def _two_rounds(c0, c1, c2, c3, k0, k1):
 def _bare_philox(first_replicate, key, out):
     """Write the words of Philox4x32-10. out: (counters, 4, 64) uint64.
 
-    A loop of rounds would keep replicates from being computed side by side, and the state out of registers.
+    A loop of rounds would keep replicates from being computed side by side, and the state out of
+    registers.
     """
     k0, k1, zero = np.uint64(key[0]), np.uint64(key[1]), np.uint64(0)
     for counter in range(out.shape[0]):
@@ -49,7 +61,12 @@ def _bare_philox(first_replicate, key, out):
         for r in range(BLOCK):
             state = (np.uint64(counter), zero, np.uint64(first_replicate + r), zero, k0, k1)
             state = _two_rounds(*_two_rounds(*_two_rounds(*_two_rounds(*_two_rounds(*state)))))
-            words[0, r], words[1, r], words[2, r], words[3, r] = state[0], state[1], state[2], state[3]
+            words[0, r], words[1, r], words[2, r], words[3, r] = (
+                state[0],
+                state[1],
+                state[2],
+                state[3],
+            )
 
 
 def against_bare_generator() -> Measurement:
@@ -89,7 +106,8 @@ def against_bare_generator() -> Measurement:
 
 
 def _counts(words: NDArray[np.uint64]) -> NDArray[np.int64]:
-    """Turn words, (counters, 4, replicates), into how often each subject is drawn, (subjects, replicates)."""
+    """Turn words, (counters, 4, replicates), into how often each subject is drawn, (subjects,
+    replicates)."""
     size, half = np.uint64(_SUBJECTS), np.uint64(32)
     high, low = words[:, 0::2].reshape(-1, BLOCK), words[:, 1::2].reshape(-1, BLOCK)
     drawn = (high * size + ((low * size) >> half)) >> half

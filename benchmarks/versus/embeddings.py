@@ -1,4 +1,5 @@
-"""Rows of embeddings: bands against the bare product of matrices, against the paper's algorithm, and how they grow."""
+"""Rows of embeddings: bands against the bare product of matrices, against the paper's algorithm,
+and how they grow."""
 
 from __future__ import annotations
 
@@ -37,13 +38,20 @@ _LARGEST_MB = 1500
 _MAPPED, _MAPPED_MB = 200_000, 2000
 
 
-def bare_product(first: NDArray[np.float32], second: NDArray[np.float32] | None = None) -> Callable[[], None]:
+def bare_product(
+    first: NDArray[np.float32], second: NDArray[np.float32] | None = None
+) -> Callable[[], None]:
     """Make every similarity once and keep none: what no exact statistic of pairs can do without.
 
-    first, second: the vectors of two sets; without `second`, those of one, every two of which are compared.
+    first, second: the vectors of two sets; without `second`, those of one, every two of which are
+    compared.
     """
     others = first if second is None else second
-    tiles = [(i, j) for i in range(0, len(first), _TILE) for j in range(i if second is None else 0, len(others), _TILE)]
+    tiles = [
+        (i, j)
+        for i in range(0, len(first), _TILE)
+        for j in range(i if second is None else 0, len(others), _TILE)
+    ]
 
     def work() -> None:
         buffers = [np.empty((_TILE, _TILE), np.float32) for _ in range(THREADS)]
@@ -60,7 +68,9 @@ def bare_product(first: NDArray[np.float32], second: NDArray[np.float32] | None 
     return work
 
 
-def blas_product(first: NDArray[np.float32], second: NDArray[np.float32] | None = None) -> Callable[[], None]:
+def blas_product(
+    first: NDArray[np.float32], second: NDArray[np.float32] | None = None
+) -> Callable[[], None]:
     """Do the same a strip at a time, with the threads of the library of matrix products."""
     others = first if second is None else second
 
@@ -72,8 +82,11 @@ def blas_product(first: NDArray[np.float32], second: NDArray[np.float32] | None 
     return work
 
 
-def against_product(n: int, highest: float, *, groups: int = 0, n_references: int = 0, rounds: int = 5) -> Measurement:
-    """Hold a band against the product; with references, these many of each subject are compared with its others."""
+def against_product(
+    n: int, highest: float, *, groups: int = 0, n_references: int = 0, rounds: int = 5
+) -> Measurement:
+    """Hold a band against the product; with references, these many of each subject are compared
+    with its others."""
     e = embeddings_of_subjects(n, SAMPLES, _DIM, groups=groups)
     sets = (e.vectors,)
     if n_references:
@@ -92,7 +105,11 @@ def against_product(n: int, highest: float, *, groups: int = 0, n_references: in
     exact = _fmr_at(e, float(band.threshold[-1]))
     # The product of matrices rounds pairs at the threshold to either side of it.
     must_agree(abs(exact - highest) <= 0.001 * highest, f"FMR at the last threshold is {exact!r}")
-    sides = {"ours": clocked(ours), "tiles": clocked(bare_product(*sets)), "blas": clocked(blas_product(*sets))}
+    sides = {
+        "ours": clocked(ours),
+        "tiles": clocked(bare_product(*sets)),
+        "blas": clocked(blas_product(*sets)),
+    }
     seconds = take_turns(sides, rounds=rounds)
     theirs, slower = sorted(("tiles", "blas"), key=lambda side: min(seconds[side]))
     return Measurement(
@@ -101,8 +118,8 @@ def against_product(n: int, highest: float, *, groups: int = 0, n_references: in
         "FMR at the last threshold counted over all pairs",
         versions(),
         remarks=(
-            f"theirs in {theirs}, as in {slower} it takes {in_units(min(seconds[slower]))}; kernels of the product: "
-            f"{_kernels_of_products()}"
+            f"theirs in {theirs}, as in {slower} it takes {in_units(min(seconds[slower]))}; kernels"
+            f" of the product: {_kernels_of_products()}"
         ),
     )
 
@@ -110,13 +127,18 @@ def against_product(n: int, highest: float, *, groups: int = 0, n_references: in
 def _kernels_of_products() -> str:
     """Name the library of matrix products, and for which processor its kernels are."""
     found = [library for library in threadpool_info() if library["user_api"] == "blas"]
-    return ", ".join(f"{library['internal_api']} {library.get('architecture', '')}".strip() for library in found)
+    return ", ".join(
+        f"{library['internal_api']} {library.get('architecture', '')}".strip() for library in found
+    )
 
 
 def _fmr_at(e: ff.Embeddings, threshold: float) -> float:
-    """Count non-mated pairs at or above a threshold, every subject having as many vectors of each role."""
+    """Count non-mated pairs at or above a threshold, every subject having as many vectors of each
+    role."""
     all_rows = np.arange(len(e))
-    rows, columns = (all_rows,) * 2 if e.is_probe is None else (all_rows[~e.is_probe], all_rows[e.is_probe])
+    rows, columns = (
+        (all_rows,) * 2 if e.is_probe is None else (all_rows[~e.is_probe], all_rows[e.is_probe])
+    )
     accepted = 0
     for start in range(0, rows.size, _TILE):
         some = rows[start : start + _TILE]
@@ -127,7 +149,8 @@ def _fmr_at(e: ff.Embeddings, threshold: float) -> float:
 
 
 def against_listed_pairs() -> Measurement:
-    """Hold an evaluation that keeps the pairs near the errors against one of a list of all pairs."""
+    """Hold an evaluation that keeps the pairs near the errors against one of a list of all
+    pairs."""
     e = embeddings_of_subjects(6000, SAMPLES, 128, groups=4)
     settings: dict[str, Any] = {"metrics": [], "n_resamples": 2000, "rng": 0, "n_threads": THREADS}
     at, measures = [ff.at_fmr(1e-3), ff.at_fmr(1e-2)], ["garbe", "fdr"]
@@ -135,14 +158,20 @@ def against_listed_pairs() -> Measurement:
         "ours": lambda: ff.evaluate(e.scanned(fmr=0.1), at, measures, **settings),
         "theirs": lambda: ff.evaluate(e.comparisons(), at, measures, **settings),
     }
-    limits = [np.array([(q.estimate, q.low, q.high) for q in side().quantities], float) for side in sides.values()]
+    limits = [
+        np.array([(q.estimate, q.low, q.high) for q in side().quantities], float)
+        for side in sides.values()
+    ]
     must_agree(np.array_equal(*limits, equal_nan=True), "estimates and limits")
     seconds = take_turns({name: clocked(side) for name, side in sides.items()}, rounds=3)
-    return Measurement(seconds["ours"], seconds["theirs"], "estimates and limits to the last bit", versions())
+    return Measurement(
+        seconds["ours"], seconds["theirs"], "estimates and limits to the last bit", versions()
+    )
 
 
 def comparison_against_listed_pairs() -> Measurement:
-    """Hold a comparison of two systems that keeps the pairs near the errors against one of lists of all pairs."""
+    """Hold a comparison of two systems that keeps the pairs near the errors against one of lists of
+    all pairs."""
     e = embeddings_of_subjects(6000, SAMPLES, 128, groups=2)
     noise = np.random.default_rng(0).normal(0, 0.02, e.vectors.shape).astype(np.float32)
     group = np.array(e.groups, object)[e.subject_group[e.subject]]
@@ -150,8 +179,12 @@ def comparison_against_listed_pairs() -> Measurement:
     settings: dict[str, Any] = {"metrics": [], "n_resamples": 2000, "rng": 0, "n_threads": THREADS}
     at, measures = ff.at_fmr(1e-3), ["garbe", "fdr"]
     sides = {
-        "ours": lambda: ff.compare(e.scanned(fmr=0.05), other.scanned(fmr=0.05), at, measures, **settings),
-        "theirs": lambda: ff.compare(e.comparisons(), other.comparisons(), at, measures, **settings),
+        "ours": lambda: ff.compare(
+            e.scanned(fmr=0.05), other.scanned(fmr=0.05), at, measures, **settings
+        ),
+        "theirs": lambda: ff.compare(
+            e.comparisons(), other.comparisons(), at, measures, **settings
+        ),
     }
     found = [repr(side().contrasts) for side in sides.values()]
     must_agree(found[0] == found[1], "contrasts")
@@ -160,7 +193,8 @@ def comparison_against_listed_pairs() -> Measurement:
 
 
 def against_algorithm_1() -> Measurement:
-    """Hold a replicate against one made by resampling vectors and sorting what their similarities give."""
+    """Hold a replicate against one made by resampling vectors and sorting what their similarities
+    give."""
     e = embeddings_of_subjects(2000, SAMPLES, _DIM)
     levels, n_resamples = np.geomspace(1e-5, 1e-2, _LEVELS), 1000
     similarity = e.vectors @ e.vectors.T
@@ -176,17 +210,28 @@ def against_algorithm_1() -> Measurement:
         return (mated < thresholds[:, None]).mean(axis=1)
 
     def ours() -> RocBand:
-        return ff.roc_band(e, levels, unit="sample", n_resamples=n_resamples, rng=0, n_threads=THREADS)
+        return ff.roc_band(
+            e, levels, unit="sample", n_resamples=n_resamples, rng=0, n_threads=THREADS
+        )
 
     units = Units.of_vectors(e, "sample")
     weights = units.new_weights()
     units.draw(0, seeds.stream(0)[0], weights)
     replicates = ours().replicates
     for r in range(2):
-        apart = np.abs(replicate(np.repeat(np.arange(len(e)), weights[:-1, r])) - replicates[r]).max()
-        must_agree(apart < 2e-3, f"replicate {r} lies up to {apart:g} apart")  # products round by their shape
-    drawn = np.random.default_rng(0).integers(0, SAMPLES, len(e)) + np.arange(len(e)) // SAMPLES * SAMPLES
-    seconds = take_turns({"ours": clocked(ours), "theirs": clocked(partial(replicate, drawn))}, rounds=5)
+        apart = np.abs(
+            replicate(np.repeat(np.arange(len(e)), weights[:-1, r])) - replicates[r]
+        ).max()
+        must_agree(
+            apart < 2e-3, f"replicate {r} lies up to {apart:g} apart"
+        )  # products round by their shape
+    drawn = (
+        np.random.default_rng(0).integers(0, SAMPLES, len(e))
+        + np.arange(len(e)) // SAMPLES * SAMPLES
+    )
+    seconds = take_turns(
+        {"ours": clocked(ours), "theirs": clocked(partial(replicate, drawn))}, rounds=5
+    )
     return Measurement(
         [value / n_resamples for value in seconds["ours"]],
         seconds["theirs"],
@@ -205,7 +250,13 @@ def growth() -> Measurement:
     last = _SIZES[-1]
     header = ("vectors", "ours", "bare product", "ours / bare", "peak memory")
     body = [
-        (f"{n:,}", in_units(ours[n]), in_units(bare[n]), f"{ours[n] / bare[n]:.2f}", f"{peaks[n] / 1e6:.0f} MB")
+        (
+            f"{n:,}",
+            in_units(ours[n]),
+            in_units(bare[n]),
+            f"{ours[n] / bare[n]:.2f}",
+            f"{peaks[n] / 1e6:.0f} MB",
+        )
         for n in _SIZES
     ]
     each = (replicates_s[2] - replicates_s[1]) / (REPLICATES[2] - REPLICATES[1])
@@ -216,9 +267,11 @@ def growth() -> Measurement:
         versions(),
         also_met=peaks[last] < _LARGEST_MB * 1e6 and slope <= 2.1,
         remarks=(
-            f"peak memory of the process {peaks[last] / 1e6:.0f} MB, aim: {_LARGEST_MB} MB; log-log slope {slope:.2f}; "
-            f"{_SIZES[1]:,} vectors with {', '.join(f'{r:,}' for r in REPLICATES)} replicates: "
-            f"{', '.join(in_units(seconds) for seconds in replicates_s)}, so {in_units(each)} a replicate"
+            f"peak memory of the process {peaks[last] / 1e6:.0f} MB, aim: {_LARGEST_MB} MB; log-log"
+            f" slope {slope:.2f}; {_SIZES[1]:,} vectors with"
+            f" {', '.join(f'{r:,}' for r in REPLICATES)} replicates:"
+            f" {', '.join(in_units(seconds) for seconds in replicates_s)}, so {in_units(each)} a"
+            " replicate"
         ),
         details={
             "vectors": _SIZES,
@@ -244,8 +297,8 @@ def of_mapped_file() -> Measurement:
         versions(),
         also_met=peak < _MAPPED_MB * 1e6,
         remarks=(
-            f"peak memory of the process {peak / 1e6:.0f} MB, in which the {4 * _DIM * _MAPPED / 1e6:.0f} MB of the "
-            f"file count, too; aim: {_MAPPED_MB} MB"
+            f"peak memory of the process {peak / 1e6:.0f} MB, in which the"
+            f" {4 * _DIM * _MAPPED / 1e6:.0f} MB of the file count, too; aim: {_MAPPED_MB} MB"
         ),
         details={"vectors": _MAPPED, "peak_bytes": peak, "file_bytes": 4 * _DIM * _MAPPED},
     )
@@ -267,7 +320,10 @@ def coverage_experiment() -> Measurement:
     (experiment,) = found
     apart = np.abs(experiment.coverage[0] - experiment.confidence_level[:, None])
     furthest = f"within {100 * apart.max():.1f} points of nominal"
-    must_agree(bool((apart <= 0.03 + 2 * experiment.standard_error[0]).all()), f"recentered intervals hold {furthest}")
+    must_agree(
+        bool((apart <= 0.03 + 2 * experiment.standard_error[0]).all()),
+        f"recentered intervals hold {furthest}",
+    )
     return Measurement(
         [taken],
         [],
@@ -279,17 +335,21 @@ def coverage_experiment() -> Measurement:
 ROWS = (
     Row(
         "embeddings",
-        "ROC band over 20,000 vectors x 512, 10 a subject, 24 FMRs from 1e-6 to 1e-2, 1,000 replicates, 2 threads",
+        "ROC band over 20,000 vectors x 512, 10 a subject, 24 FMRs from 1e-6 to 1e-2, 1,000"
+        " replicates, 2 threads",
         "the bare product of the same matrices, every pair once, float32, 2 threads",
         Against.LIMIT,
         AtMost(0.8),
         partial(against_product, 20_000, 1e-2),
-        shortfall="set for processors with VNNI, where 0.6 was measured; with AVX2 alone products of 8-bit numbers are "
-        "as slow as those of float32",
+        shortfall=(
+            "set for processors with VNNI, where 0.6 was measured; with AVX2 alone products of"
+            " 8-bit numbers are as slow as those of float32"
+        ),
     ),
     Row(
         "embeddings-prefilter",
-        "ROC band over 100,000 vectors x 512, 10 a subject, 24 FMRs from 1e-6 to 1e-4, 1,000 replicates, 2 threads",
+        "ROC band over 100,000 vectors x 512, 10 a subject, 24 FMRs from 1e-6 to 1e-4, 1,000"
+        " replicates, 2 threads",
         "the bare product of the same matrices, every pair once, float32, 2 threads",
         Against.LIMIT,
         AtMost(0.45),
@@ -297,13 +357,16 @@ ROWS = (
     ),
     Row(
         "embeddings-gallery",
-        "ROC band of 12,000 references with 28,000 probes x 512, 4,000 subjects, 24 FMRs from 1e-6 to 1e-2, 1,000 "
-        "replicates, 2 threads",
+        "ROC band of 12,000 references with 28,000 probes x 512, 4,000 subjects, 24 FMRs from 1e-6"
+        " to 1e-2, 1,000 replicates, 2 threads",
         "the bare product of the two matrices, float32, 2 threads",
         Against.LIMIT,
         AtMost(1.5),
         partial(against_product, 40_000, 1e-2, n_references=3),
-        shortfall="a hundredth of all pairs is taken out of the products, which weighs more where products are quick",
+        shortfall=(
+            "a hundredth of all pairs is taken out of the products, which weighs more where"
+            " products are quick"
+        ),
     ),
     Row(
         "embeddings-groups",
@@ -312,12 +375,15 @@ ROWS = (
         Against.LIMIT,
         AtMost(2.5),
         partial(against_product, 20_000, 1e-1, groups=4),
-        shortfall="a tenth of all pairs is taken out of the products, which weighs more where products are quick",
+        shortfall=(
+            "a tenth of all pairs is taken out of the products, which weighs more where products"
+            " are quick"
+        ),
     ),
     Row(
         "embeddings-evaluation",
-        "evaluate 6,000 vectors x 128 in 4 groups, 18 million pairs, at two FMRs with two measures, 2,000 replicates, "
-        "through `Embeddings.scanned`, 2 threads",
+        "evaluate 6,000 vectors x 128 in 4 groups, 18 million pairs, at two FMRs with two measures,"
+        " 2,000 replicates, through `Embeddings.scanned`, 2 threads",
         "the same from a list of all pairs, `Embeddings.comparisons`",
         Against.OURS,
         AtMost(1),
@@ -325,8 +391,8 @@ ROWS = (
     ),
     Row(
         "embeddings-compare",
-        "compare two systems by 6,000 vectors x 128 each in 2 groups, 18 million pairs, at an FMR with two measures, "
-        "2,000 replicates, through `Embeddings.scanned`, 2 threads",
+        "compare two systems by 6,000 vectors x 128 each in 2 groups, 18 million pairs, at an FMR"
+        " with two measures, 2,000 replicates, through `Embeddings.scanned`, 2 threads",
         "the same from lists of all pairs, `Embeddings.comparisons`",
         Against.OURS,
         AtMost(0.5),
@@ -342,7 +408,8 @@ ROWS = (
     ),
     Row(
         "embeddings-growth",
-        "ROC band over 100,000 vectors x 512 in a mapped file, 24 FMRs from 1e-6 to 1e-3, 1,000 replicates, 2 threads",
+        "ROC band over 100,000 vectors x 512 in a mapped file, 24 FMRs from 1e-6 to 1e-3, 1,000"
+        " replicates, 2 threads",
         "the bare product of the same matrices, every pair once, float32, 2 threads",
         Against.LIMIT,
         AtMost(1.7),
@@ -350,7 +417,8 @@ ROWS = (
     ),
     Row(
         "embeddings-mapped",
-        "ROC band over 200,000 vectors x 512 in a mapped file, 24 FMRs from 1e-6 to 1e-4, 1,000 replicates, 2 threads",
+        "ROC band over 200,000 vectors x 512 in a mapped file, 24 FMRs from 1e-6 to 1e-4, 1,000"
+        " replicates, 2 threads",
         "the bare product of the same matrices, every pair once, float32, 2 threads",
         Against.LIMIT,
         AtMost(1.5),
@@ -358,7 +426,8 @@ ROWS = (
     ),
     Row(
         "coverage-experiment",
-        "coverage_experiment: 1,000 data sets of 200 subjects x 10 vectors x 64, 500 replicates each",
+        "coverage_experiment: 1,000 data sets of 200 subjects x 10 vectors x 64, 500 replicates"
+        " each",
         "",
         Against.NOTHING,
         AtMostSeconds(300),

@@ -15,7 +15,8 @@ _ROOT = Path(__file__).resolve().parents[2] / ".peers"
 
 @dataclass(frozen=True)
 class Peer:
-    """A tool to be held against, what pip needs to install it, and what that forgets to ask for or is run beside."""
+    """A tool to be held against, what pip needs to install it, and what that forgets to ask for or
+    is run beside."""
 
     name: str
     requirement: str
@@ -39,14 +40,24 @@ class Peer:
         print(f"installing {' '.join(requirements)} into {folder}", file=sys.stderr)
         shutil.rmtree(folder, ignore_errors=True)
         self._run(sys.executable, "-m", "venv", str(folder))
-        self._run(str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *requirements)
+        self._run(
+            str(python),
+            "-m",
+            "pip",
+            "install",
+            "--quiet",
+            "--disable-pip-version-check",
+            *requirements,
+        )
         installed.write_text(" ".join(requirements))
         return python
 
     def _run(self, *command: str) -> None:
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode != 0:
-            errors = [line for line in done.stderr.splitlines() if line.startswith("ERROR")] or done.stderr.splitlines()
+            errors = [
+                line for line in done.stderr.splitlines() if line.startswith("ERROR")
+            ] or done.stderr.splitlines()
             raise NotMeasuredError(f"{self.requirement} cannot be installed: {errors[-1]}")
 
 
@@ -87,7 +98,8 @@ PEERS = (
     TORCH,
 )
 
-# What nothing here installs (Debian: apt-get install r-base-core r-cran-proc r-cran-rocr r-cran-cutpointr).
+# What nothing here installs (Debian: apt-get install r-base-core r-cran-proc r-cran-rocr
+# r-cran-cutpointr).
 R_PACKAGES = {"pROC": "1.18.0", "ROCR": "1.0.11", "cutpointr": "1.1.2"}
 
 

@@ -43,7 +43,9 @@ class NumpyGroupTest:
         self._offset = n * np.arange(n_groups)[:, None]
         self._rates, self._rate = failed.mean(axis=(1, 2)), failed.mean()
 
-    def _f(self, rates: NDArray[np.float64], sizes: NDArray[np.int64], effects: NDArray[np.float64]) -> float:
+    def _f(
+        self, rates: NDArray[np.float64], sizes: NDArray[np.int64], effects: NDArray[np.float64]
+    ) -> float:
         n = self._sizes
         middle = (sizes * rates).sum() / sizes.sum()
         between = (n * (rates - middle) ** 2).sum() / (n.size - 1)
@@ -56,7 +58,9 @@ class NumpyGroupTest:
     @staticmethod
     def _effect(failures: NDArray[np.int64], attempts: NDArray[np.int64]) -> float:
         rate = failures.sum() / attempts.sum()
-        return float(((failures - attempts * rate) ** 2).sum() / (attempts.sum() * rate * (1 - rate)))
+        return float(
+            ((failures - attempts * rate) ** 2).sum() / (attempts.sum() * rate * (1 - rate))
+        )
 
     def from_decisions(self) -> float:
         """Draw subjects with all their decisions, group by group, as the paper tells it."""
@@ -70,12 +74,16 @@ class NumpyGroupTest:
 
     def from_counts(self) -> float:
         """Draw subjects of all groups at once, with their numbers of failures and attempts."""
-        drawn = self._rng.integers(self._failures.shape[1], size=self._failures.shape) + self._offset
+        drawn = (
+            self._rng.integers(self._failures.shape[1], size=self._failures.shape) + self._offset
+        )
         failures, attempts = (counts[drawn] for counts in self._flat)
         sizes = attempts.sum(axis=1)
         rates = failures.sum(axis=1) / sizes
         squares = ((failures - attempts * rates[:, None]) ** 2).sum(axis=1)
-        return self._f(rates - self._rates + self._rate, sizes, squares / (sizes * rates * (1 - rates)))
+        return self._f(
+            rates - self._rates + self._rate, sizes, squares / (sizes * rates * (1 - rates))
+        )
 
 
 def _test(counts: ff.FailureCounts) -> GroupTest:
@@ -96,11 +104,17 @@ def against_numpy(how: Callable[[NumpyGroupTest], float]) -> Measurement:
     failed = decisions(_GROUPS, _SUBJECTS)
     counts, numpy = counted(failed), NumpyGroupTest(failed)
     ours = _test(counts)
-    must_agree(abs(ours.statistic / numpy.observed() - 1) < 1e-12, f"F {ours.statistic} against {numpy.observed()}")
+    must_agree(
+        abs(ours.statistic / numpy.observed() - 1) < 1e-12,
+        f"F {ours.statistic} against {numpy.observed()}",
+    )
     theirs = np.array([how(numpy) for _ in range(2000)])
     for share in (0.5, 0.9):
         apart = (theirs > np.quantile(ours.replicates, share)).mean() - (1 - share)
-        must_agree(abs(apart) < 4 * np.sqrt(share * (1 - share) * (1 / 2000 + 1 / _N)), f"{share} quantiles of F*")
+        must_agree(
+            abs(apart) < 4 * np.sqrt(share * (1 - share) * (1 / 2000 + 1 / _N)),
+            f"{share} quantiles of F*",
+        )
     each = clocked(lambda: [how(numpy) for _ in range(_THEIR_N)])
     seconds = take_turns(
         {"ours": _clocked_test(counts), "theirs": lambda: each() * _N / _THEIR_N},
@@ -116,7 +130,8 @@ def against_numpy(how: Callable[[NumpyGroupTest], float]) -> Measurement:
 
 
 class NumpyFrailty:
-    """Errors of groups that are alike, one replicate at a time, from a uniform number for each pair of subjects.
+    """Errors of groups that are alike, one replicate at a time, from a uniform number for each pair
+    of subjects.
 
     Parameters
     ----------
@@ -130,7 +145,9 @@ class NumpyFrailty:
         partners = design.partners
         one = np.repeat(np.arange(partners.end.size), np.diff(partners.end, prepend=0))
         other = partners.partner.astype(np.int64)
-        pairs, self._repeats = np.unique((one * partners.end.size + other)[one < other], return_counts=True)
+        pairs, self._repeats = np.unique(
+            (one * partners.end.size + other)[one < other], return_counts=True
+        )
         self._one, self._other = np.divmod(pairs, partners.end.size)
         self._group, self._groups = partners.group[self._one], design.size.size
         self._again, self._sigma = float(null.again), np.sqrt(np.log1p(null.kappa[partners.group]))
@@ -143,7 +160,8 @@ class NumpyFrailty:
         chance = 1 - np.exp(-self._rate * effect[self._one] * effect[self._other])
         drawn = np.flatnonzero(self._rng.random(chance.size) < chance)
         repeats = self._repeats[drawn]
-        # The first comparison in error is geometric, but among those there are, and the others follow.
+        # The first comparison in error is geometric, but among those there are, and the others
+        # follow.
         u = self._rng.random(drawn.size) * (1 - (1 - self._again) ** repeats)
         before = np.floor(np.log1p(-u) / np.log1p(-self._again)).astype(np.int64)
         errors = 1 + self._rng.binomial(np.maximum(repeats - before - 1, 0), self._again)
@@ -163,7 +181,9 @@ def against_uniform_numbers() -> Measurement:
     theirs = np.array([numpy.errors() for _ in range(_THEIR_N)])
     error = np.hypot(ours.std(axis=0) / np.sqrt(_N), theirs.std(axis=0) / np.sqrt(_THEIR_N))
     apart = np.abs(ours.mean(axis=0) - theirs.mean(axis=0)) / error
-    must_agree(bool((apart < 4.5).all()), f"means of errors {apart.max():.1f} standard errors apart")
+    must_agree(
+        bool((apart < 4.5).all()), f"means of errors {apart.max():.1f} standard errors apart"
+    )
     each = clocked(lambda: [numpy.errors() for _ in range(50)])
     n = 2000
     seconds = take_turns(
@@ -178,7 +198,10 @@ def against_uniform_numbers() -> Measurement:
         seconds["theirs"],
         "mean errors of each group within 4.5 standard errors",
         versions(),
-        remarks="theirs only draws errors, and is timed over 50 replicates; ours is the whole test with both threads",
+        remarks=(
+            "theirs only draws errors, and is timed over 50 replicates; ours is the whole test with"
+            " both threads"
+        ),
     )
 
 
@@ -193,8 +216,13 @@ def against_fewer_subjects() -> Measurement:
 
 def whole_study() -> Measurement:
     names = ("fnmr", "correlation", "n_subjects", "n_attempts", "n_groups")
-    ranges = ([0.025, 0.05, 0.1, 0.15, 0.2], [0.05, 0.15, 0.25, 0.35, 0.45], [100, 200, 400, 800], [2, 3, 4, 6, 10],
-              [3, 4, 5, 6, 10, 15, 20, 30])  # fmt: skip
+    ranges = (
+        [0.025, 0.05, 0.1, 0.15, 0.2],
+        [0.05, 0.15, 0.25, 0.35, 0.45],
+        [100, 200, 400, 800],
+        [2, 3, 4, 6, 10],
+        [3, 4, 5, 6, 10, 15, 20, 30],
+    )
     settings: dict[str, Any] = dict(zip(names, np.ix_(*ranges), strict=True))  # of paper 4
     exact = ff.plan_margin(**settings, method="exact")
     drawn = ff.plan_margin(**settings, n_simulations=1000, rng=0)
@@ -215,7 +243,10 @@ def whole_study() -> Measurement:
     )
 
 
-_TASK = f"fnmr_test over {_GROUPS} groups x {_SUBJECTS} subjects x {ATTEMPTS} attempts, {_N:,} replicates of F"
+_TASK = (
+    f"fnmr_test over {_GROUPS} groups x {_SUBJECTS} subjects x {ATTEMPTS} attempts, {_N:,}"
+    " replicates of F"
+)
 ROWS = (
     Row(
         "group-test",
@@ -232,7 +263,10 @@ ROWS = (
         Against.NUMPY,
         AtLeast(50),
         lambda: against_numpy(NumpyGroupTest.from_counts),
-        shortfall="nearly all of ours is drawing 1.8 million binomial numbers; the target's own loop is the row above",
+        shortfall=(
+            "nearly all of ours is drawing 1.8 million binomial numbers; the target's own loop is"
+            " the row above"
+        ),
     ),
     Row(
         "fmr-test",

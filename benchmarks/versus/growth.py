@@ -27,7 +27,14 @@ _MEMORY = 3
 
 
 def evaluate(comparisons: ff.Comparisons, n_resamples: int) -> Evaluation:
-    return ff.evaluate(comparisons, at=[ff.at_fmr(1e-3)], metrics=["eer"], measures=[], n_resamples=n_resamples, rng=0)
+    return ff.evaluate(
+        comparisons,
+        at=[ff.at_fmr(1e-3)],
+        metrics=["eer"],
+        measures=[],
+        n_resamples=n_resamples,
+        rng=0,
+    )
 
 
 def growth() -> Measurement:
@@ -48,7 +55,10 @@ def growth() -> Measurement:
     sorted_input, grown, returned = memory[last, most]
     header = ("comparisons", *(f"{n:,} replicates" for n in REPLICATES))
     body = [
-        (f"{size:,}", *(f"{in_units(best[size, n])}, {memory[size, n][1] / 1e6:.0f} MB" for n in REPLICATES))
+        (
+            f"{size:,}",
+            *(f"{in_units(best[size, n])}, {memory[size, n][1] / 1e6:.0f} MB" for n in REPLICATES),
+        )
         for size in SIZES
     ]
     return Measurement(
@@ -58,10 +68,11 @@ def growth() -> Measurement:
         versions(),
         also_met=max(slopes.values()) <= _SLOPE and grown - returned <= _MEMORY * sorted_input,
         remarks=(
-            f"log-log slope in comparisons {slopes['comparisons']:.2f}, in replicates {slopes['replicates']:.2f}, "
-            f"{slopes['many replicates']:.2f} from {REPLICATES[1]:,} on; memory grows by {grown / 1e6:.0f} MB, "
-            f"{returned / 1e6:.1f} MB of them replicates, over {sorted_input / 1e6:.0f} MB of sorted input: "
-            f"{(grown - returned) / sorted_input:.2f} x"
+            f"log-log slope in comparisons {slopes['comparisons']:.2f}, in replicates"
+            f" {slopes['replicates']:.2f}, {slopes['many replicates']:.2f} from {REPLICATES[1]:,}"
+            f" on; memory grows by {grown / 1e6:.0f} MB, {returned / 1e6:.1f} MB of them"
+            f" replicates, over {sorted_input / 1e6:.0f} MB of sorted input:"
+            f" {(grown - returned) / sorted_input:.2f} x"
         ),
         details={
             "comparisons": SIZES,
@@ -81,9 +92,13 @@ def slope(sizes: Sequence[int], seconds: Sequence[float]) -> float:
 
 
 def _memory(size: int, n_resamples: int) -> tuple[int, int, int]:
-    """Return bytes: the sorted input, the growth of the peak above it, and of it the replicates returned."""
+    """Return bytes: the sorted input, the growth of the peak above it, and of it the replicates
+    returned."""
     variant = f"{size}x{n_resamples}"
-    with scratch_folder() as folder, Worker(Path(sys.executable), "peak_memory.py", folder) as worker:
+    with (
+        scratch_folder() as folder,
+        Worker(Path(sys.executable), "peak_memory.py", folder) as worker,
+    ):
         worker.save(variant)
         sorted_input, grown, returned = np.load(folder / f"{variant}.npy").tolist()
     return sorted_input, grown, returned
@@ -92,10 +107,14 @@ def _memory(size: int, n_resamples: int) -> tuple[int, int, int]:
 ROWS = (
     Row(
         "bootstrap-growth",
-        f"EER and FMR 0.001 of {SIZES[-1]:,} comparisons of 2,000 subjects, {REPLICATES[-1]:,} replicates, 2 threads",
+        f"EER and FMR 0.001 of {SIZES[-1]:,} comparisons of 2,000 subjects, {REPLICATES[-1]:,}"
+        " replicates, 2 threads",
         "",
         Against.NOTHING,
-        Stated(f"log-log slopes <= {_SLOPE}; memory grows by <= {_MEMORY} x the sorted input + replicates"),
+        Stated(
+            f"log-log slopes <= {_SLOPE}; memory grows by <= {_MEMORY} x the sorted input +"
+            " replicates"
+        ),
         growth,
     ),
 )

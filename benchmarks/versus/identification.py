@@ -1,4 +1,5 @@
-"""The row of identification: searches of a gallery, and rates of all groups, against the bare product of matrices."""
+"""The row of identification: searches of a gallery, and rates of all groups, against the bare
+product of matrices."""
 
 from __future__ import annotations
 
@@ -17,7 +18,8 @@ _CHECKED = 50  # searches that are ranked by sorting
 
 
 def against_product() -> Measurement:
-    """Hold searches, half of them mated, and their rates against the product of probes and templates."""
+    """Hold searches, half of them mated, and their rates against the product of probes and
+    templates."""
     rng = np.random.default_rng(0)
     templates = rng.normal(size=(_ENROLLED, _DIM)).astype(np.float32)
     probes = rng.normal(size=(_PROBES, _DIM)).astype(np.float32)
@@ -30,7 +32,13 @@ def against_product() -> Measurement:
 
     def searched() -> ff.Searches:
         return ff.Searches.from_vectors(
-            probes, who, templates, enrolled, group=group, similarity="inner_product", n_threads=THREADS
+            probes,
+            who,
+            templates,
+            enrolled,
+            group=group,
+            similarity="inner_product",
+            n_threads=THREADS,
         )
 
     def ours() -> None:
@@ -40,21 +48,26 @@ def against_product() -> Measurement:
     ranks = 1 + (products > np.diag(products)[:, None]).sum(axis=1)
     must_agree(np.abs(searched().rank[:_CHECKED] / ranks - 1).max() < 0.01, "ranks of mates")
     sides = {
-        "ours": clocked(ours), "tiles": clocked(bare_product(probes, templates)),
+        "ours": clocked(ours),
+        "tiles": clocked(bare_product(probes, templates)),
         "blas": clocked(blas_product(probes, templates)),
-    }  # fmt: skip
+    }
     seconds = take_turns(sides, rounds=2)
     theirs = min(("tiles", "blas"), key=lambda side: min(seconds[side]))
     return Measurement(
-        seconds["ours"], seconds[theirs], "ranks of mates, but for ties of float32", versions(),
+        seconds["ours"],
+        seconds[theirs],
+        "ranks of mates, but for ties of float32",
+        versions(),
         remarks=f"theirs in {theirs}",
-    )  # fmt: skip
+    )
 
 
 ROWS = (
     Row(
         "identification",
-        "10,000 searches of a gallery of 100,000 x 512, FPIR, FNIR and ranks of 8 groups with intervals, 2 threads",
+        "10,000 searches of a gallery of 100,000 x 512, FPIR, FNIR and ranks of 8 groups with"
+        " intervals, 2 threads",
         "the bare product of the same matrices, float32, 2 threads",
         Against.LIMIT,
         AtMost(1.7),

@@ -1,4 +1,5 @@
-"""The row of growth with distinct pairs: time and memory of evaluations up to a hundred million comparisons."""
+"""The row of growth with distinct pairs: time and memory of evaluations up to a hundred million
+comparisons."""
 
 from __future__ import annotations
 
@@ -29,7 +30,14 @@ def growth() -> Measurement:
     in_all = [built[size] + evaluated[size] for size in SIZES]
     steepest = slope([*SIZES], in_all)
     peak = grown[_LARGEST]
-    header = ("comparisons", "subjects", "`Comparisons`", "`evaluate`", "bare passes", "memory above the input")
+    header = (
+        "comparisons",
+        "subjects",
+        "`Comparisons`",
+        "`evaluate`",
+        "bare passes",
+        "memory above the input",
+    )
     body = [
         (
             f"{size:,}",
@@ -46,9 +54,10 @@ def growth() -> Measurement:
         versions(),
         also_met=steepest <= _SLOPE and peak <= min(_LARGEST_BYTES, _BYTES * _LARGEST),
         remarks=(
-            f"construction takes {in_units(built[_LARGEST])} more; log-log slope of both from {min(SIZES):,} "
-            f"comparisons on {steepest:.2f}, aim: {_SLOPE}; memory above the input {peak / 1e9:.2f} GB, "
-            f"{peak / _LARGEST:.1f} bytes a comparison, aim: {_LARGEST_BYTES / 1e9:.0f} GB and {_BYTES} bytes"
+            f"construction takes {in_units(built[_LARGEST])} more; log-log slope of both from"
+            f" {min(SIZES):,} comparisons on {steepest:.2f}, aim: {_SLOPE}; memory above the input"
+            f" {peak / 1e9:.2f} GB, {peak / _LARGEST:.1f} bytes a comparison, aim:"
+            f" {_LARGEST_BYTES / 1e9:.0f} GB and {_BYTES} bytes"
         ),
         details={
             "comparisons": [*SIZES],
@@ -64,8 +73,12 @@ def growth() -> Measurement:
 
 
 def _in_a_process(size: int) -> tuple[float, float, float, int]:
-    """Return seconds of construction, of the first evaluation and of the bare passes, and the growth of the peak."""
-    with scratch_folder() as folder, Worker(Path(sys.executable), "many_pairs_growth.py", folder) as worker:
+    """Return seconds of construction, of the first evaluation and of the bare passes, and the
+    growth of the peak."""
+    with (
+        scratch_folder() as folder,
+        Worker(Path(sys.executable), "many_pairs_growth.py", folder) as worker,
+    ):
         worker.save(f"{size}")
         built, evaluated, passed, grown = np.load(folder / f"{size}.npy").tolist()
     return built, evaluated, passed, int(grown)
@@ -74,8 +87,8 @@ def _in_a_process(size: int) -> tuple[float, float, float, int]:
 ROWS = (
     Row(
         "evaluation-growth",
-        f"first evaluation of {_LARGEST:,} comparisons of {_MOST_SUBJECTS:,} subjects in four groups, two FMRs, EER "
-        f"and two measures, {REPLICATES:,} replicates, 2 threads",
+        f"first evaluation of {_LARGEST:,} comparisons of {_MOST_SUBJECTS:,} subjects in four"
+        f" groups, two FMRs, EER and two measures, {REPLICATES:,} replicates, 2 threads",
         "the weights of all comparisons summed in all replicates, 2 threads",
         Against.LIMIT,
         AtMost(3),

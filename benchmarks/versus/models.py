@@ -38,12 +38,17 @@ class _Faces:
         own = np.arange(_SUBJECTS)
         reference, probe = np.concatenate((own, self.first)), np.concatenate((own, self.second))
         self.comparisons = ff.Comparisons(
-            np.concatenate((np.full(_SUBJECTS, 9.0), scores)), np.arange(reference.size) < _SUBJECTS, reference, probe,
-            {"gender": self.gender[reference]}, {"gender": self.gender[probe]},
-        )  # fmt: skip
+            np.concatenate((np.full(_SUBJECTS, 9.0), scores)),
+            np.arange(reference.size) < _SUBJECTS,
+            reference,
+            probe,
+            {"gender": self.gender[reference]},
+            {"gender": self.gender[probe]},
+        )
 
     def logit(self) -> tuple[Floats, Floats]:
-        """Fit the model to single comparisons; return the coefficients and the scores of comparisons."""
+        """Fit the model to single comparisons; return the coefficients and the scores of
+        comparisons."""
         a, b = self.gender[self.first], self.gender[self.second]
         x = np.stack((np.ones(a.size), (a == 1) * 1.0 + (b == 1), (a != b) * 1.0), axis=1)
         at = np.array([np.log(self.errors.mean() / (1 - self.errors.mean())), 0.0, 0.0])
@@ -70,19 +75,26 @@ def against_loops() -> Measurement:
     ours = model()
     apart = np.abs(np.log([effect.odds_ratio for effect in ours.effects]) - at[1:] * [2, 1]).max()
     must_agree(apart < 1e-8, f"log odds ratios lie {apart:.1g} apart")
-    cells = count_cells(faces.comparisons, ["gender"], threshold_key(faces.comparisons, _AT), "fmr", "subject")
+    cells = count_cells(
+        faces.comparisons, ["gender"], threshold_key(faces.comparisons, _AT), "fmr", "subject"
+    )
     design, _, _ = make_design(cells, ["gender"], {"gender": "0"})
     fitted = fit(cells, design)
     assert cells.n_of is not None
     assert cells.errors_of is not None
     sums = cells.errors_of @ design - cells.n_of @ (fitted.chances[:, None] * design)
     for subject in range(_LOOPED):
-        must_agree(np.allclose(faces.sum_of(scores, subject), sums[subject], atol=1e-6), f"the score of {subject}")
+        must_agree(
+            np.allclose(faces.sum_of(scores, subject), sums[subject], atol=1e-6),
+            f"the score of {subject}",
+        )
     seconds = take_turns(
         {
             "ours": clocked(model),
             "logit": clocked(faces.logit),
-            "theirs": clocked(lambda: [faces.sum_of(scores, subject) for subject in range(_LOOPED)]),
+            "theirs": clocked(
+                lambda: [faces.sum_of(scores, subject) for subject in range(_LOOPED)]
+            ),
         },
         rounds=3,
     )
@@ -92,8 +104,10 @@ def against_loops() -> Measurement:
         loop,
         "log odds ratios within 1e-8, scores of subjects within 1e-6",
         versions(),
-        remarks=f"theirs is timed over {_LOOPED} subjects and does the dyadic sums alone, ours all; NumPy's "
-        f"logit of single comparisons takes {min(seconds['logit']):.1f} s more",
+        remarks=(
+            f"theirs is timed over {_LOOPED} subjects and does the dyadic sums alone, ours all;"
+            f" NumPy's logit of single comparisons takes {min(seconds['logit']):.1f} s more"
+        ),
     )
 
 
@@ -108,12 +122,21 @@ def against_statsmodels() -> Measurement:
         columns.append(side.attribute(effect.attribute)[0] == code)
     failed = side.keys < threshold_key(comparisons, at)
     with scratch_folder() as folder:
-        for name, array in (("failed", failed), ("columns", np.column_stack(columns)), ("subject", side.reference)):
-            np.save(folder / f"{name}.npy", np.asarray(array, np.float64 if name != "subject" else np.int64))
+        for name, array in (
+            ("failed", failed),
+            ("columns", np.column_stack(columns)),
+            ("subject", side.reference),
+        ):
+            np.save(
+                folder / f"{name}.npy",
+                np.asarray(array, np.float64 if name != "subject" else np.int64),
+            )
         with Worker(STATSMODELS.python(), "statsmodels_logit.py", folder) as worker:
             worker.save("logit")
             theirs, errors = np.load(folder / "logit.npy")
-            apart = np.abs(np.log([effect.odds_ratio for effect in ours.effects]) - theirs[1:]).max()
+            apart = np.abs(
+                np.log([effect.odds_ratio for effect in ours.effects]) - theirs[1:]
+            ).max()
             must_agree(apart < 1e-8, f"coefficients lie {apart:.1g} apart")
             gender = ours.effects[0].standard_error / errors[1]
             must_agree(abs(gender - 1) < 0.02, f"standard errors {gender:.3f} x theirs")
@@ -130,7 +153,10 @@ def against_statsmodels() -> Measurement:
         seconds["theirs"],
         "coefficients within 1e-8, the standard error of gender within 2 %",
         about,
-        remarks="ours starts from comparisons and looks for contradictions as well, theirs starts from numbers",
+        remarks=(
+            "ours starts from comparisons and looks for contradictions as well, theirs starts from"
+            " numbers"
+        ),
     )
 
 

@@ -1,4 +1,5 @@
-"""Work done by other processes: peers that wait for their turn, and commands run from start to end."""
+"""Work done by other processes: peers that wait for their turn, and commands run from start to
+end."""
 
 from __future__ import annotations
 
@@ -18,7 +19,8 @@ _WORKERS = Path(__file__).resolve().parent / "workers"
 
 
 class Worker:
-    """A peer in its own environment, which loads its input once, does work when told to and clocks it itself.
+    """A peer in its own environment, which loads its input once, does work when told to and clocks
+    it itself.
 
     Parameters
     ----------
@@ -72,7 +74,10 @@ class Worker:
         return self
 
     def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
     ) -> None:
         self._process.communicate()  # the end of its input is the end of its work
 
@@ -86,10 +91,13 @@ class Usage:
     peak_bytes: int
 
 
-def run_command(command: Sequence[str | Path], folder: Path, variables: Mapping[str, str] | None = None) -> Usage:
+def run_command(
+    command: Sequence[str | Path], folder: Path, variables: Mapping[str, str] | None = None
+) -> Usage:
     """Run a command from start to end in a folder, with environment variables besides ours.
 
-    A bare interpreter starts it: a process counts into its peak memory what the process that started it held.
+    A bare interpreter starts it: a process counts into its peak memory what the process that
+    started it held.
 
     Raises
     ------
@@ -98,7 +106,9 @@ def run_command(command: Sequence[str | Path], folder: Path, variables: Mapping[
     """
     spawn = [sys.executable, "-I", "-S", _WORKERS / "spawn.py", *command]
     environment = os.environ | (variables or {})
-    done = subprocess.run(spawn, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        spawn, cwd=folder, env=environment, capture_output=True, text=True, check=False
+    )
     if done.returncode != 0:
         raise RuntimeError(f"{Path(command[0]).name} failed: {_last_line(done.stderr)}")
     return Usage(**json.loads(done.stdout))

@@ -40,7 +40,8 @@ def now() -> str:
 
 @functools.cache  # of the code that was loaded, whatever is committed since
 def commit() -> str:
-    """Name the commit, and say where the code differs from it; "unknown" where there is no repository."""
+    """Name the commit, and say where the code differs from it; "unknown" where there is no
+    repository."""
     try:
         name = _git("rev-parse", "--short", "HEAD")
         changed = _git("status", "--porcelain", "--", *_CODE)
@@ -50,4 +51,6 @@ def commit() -> str:
 
 
 def _git(*command: str) -> str:
-    return subprocess.run(["git", *command], cwd=_ROOT, capture_output=True, text=True, check=True).stdout.strip()
+    return subprocess.run(
+        ["git", *command], cwd=_ROOT, capture_output=True, text=True, check=True
+    ).stdout.strip()

@@ -16,11 +16,17 @@ _MACHINE = ("processor", "cpus", "system")  # Python's version is among those of
 
 def to_json(results: Sequence[Result]) -> str:
     """Write everything, every round's seconds included."""
-    return json.dumps({"machine": machine(), "rows": [result.to_dict() for result in results]}, indent=1) + "\n"
+    return (
+        json.dumps(
+            {"machine": machine(), "rows": [result.to_dict() for result in results]}, indent=1
+        )
+        + "\n"
+    )
 
 
 def update_record(path: Path, results: Sequence[Result], names: Sequence[str]) -> None:
-    """Write results into a record, without their rounds; its other rows stay, each with its machine and date.
+    """Write results into a record, without their rounds; its other rows stay, each with its machine
+    and date.
 
     Rows of several machines may stand side by side, as both sides of each row ran on one.
 
@@ -36,7 +42,9 @@ def update_record(path: Path, results: Sequence[Result], names: Sequence[str]) -
     about = machine()
     here = {fact: about[fact] for fact in _MACHINE}
     before = json.loads(path.read_text())["rows"] if path.is_file() else []
-    rows = {row["name"]: row for row in before} | {result.name: _compact(result, here) for result in results}
+    rows = {row["name"]: row for row in before} | {
+        result.name: _compact(result, here) for result in results
+    }
     record = {"rows": [rows[name] for name in names if name in rows]}
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(record, indent=1, ensure_ascii=False) + "\n")

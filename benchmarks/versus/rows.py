@@ -82,7 +82,8 @@ class Row:
 class Result:
     """One line of the table, in seconds.
 
-    None where there is no peer, where nothing is aimed at, or where nothing could be measured; then `remarks` says why.
+    None where there is no peer, where nothing is aimed at, or where nothing could be measured; then
+    `remarks` says why.
     """
 
     name: str
@@ -147,7 +148,9 @@ def measure(row: Row) -> Result:
     return replace(
         result,
         ratio=row.target.ratio(min(found.ours), theirs),
-        ratio_of_medians=row.target.ratio(statistics.median(found.ours), statistics.median(found.theirs)),
+        ratio_of_medians=row.target.ratio(
+            statistics.median(found.ours), statistics.median(found.theirs)
+        ),
         spread_theirs=_spread(found.theirs),
     )
 

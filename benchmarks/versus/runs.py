@@ -1,4 +1,5 @@
-"""Rows of what people wait for: commands from start to end, cold and warm, the import, the first call and reading."""
+"""Rows of what people wait for: commands from start to end, cold and warm, the import, the first
+call and reading."""
 
 from __future__ import annotations
 
@@ -36,8 +37,12 @@ def _demo() -> tuple[list[str | Path], Path]:
     """Return the command and the folder of the scores it reads."""
     spec = importlib.util.find_spec("bt4vt")
     if spec is None or not spec.submodule_search_locations:
-        raise NotMeasuredError("`fastfair demo` needs the scores in bt4vt: install the extra `demo`")
-    return [Path(sysconfig.get_path("scripts")) / "fastfair", "demo"], Path(spec.submodule_search_locations[0]) / "data"
+        raise NotMeasuredError(
+            "`fastfair demo` needs the scores in bt4vt: install the extra `demo`"
+        )
+    return [Path(sysconfig.get_path("scripts")) / "fastfair", "demo"], Path(
+        spec.submodule_search_locations[0]
+    ) / "data"
 
 
 def against_bt4vt(groupings: list[list[str]]) -> Measurement:
@@ -56,7 +61,9 @@ def against_bt4vt(groupings: list[list[str]]) -> Measurement:
         run_command([*demo, "--eer-method", "nearest-max", "--output", folder], folder)
         theirs = _bt4vt_eers(folder / f"biastest_results_{config.stem}_{scores.stem}.csv")
         ours = _our_eers(folder / "evaluation.json")
-        must_agree(theirs.keys() == ours.keys(), f"groups {sorted(theirs.keys() ^ ours.keys(), key=str)}")
+        must_agree(
+            theirs.keys() == ours.keys(), f"groups {sorted(theirs.keys() ^ ours.keys(), key=str)}"
+        )
         apart = max(abs(theirs[group] - ours[group]) for group in ours)
         must_agree(apart <= 1e-9, f"EERs lie up to {apart:g} percent points apart")
 
@@ -75,10 +82,12 @@ def against_bt4vt(groupings: list[list[str]]) -> Measurement:
         versions() | {"peer bt4vt": version},
         also_met=peaks["ours"] < peaks["theirs"],
         remarks=(
-            f"peak memory {peaks['ours']:.0f} MB against {peaks['theirs']:.0f} MB, aim: less; ours without intervals, "
-            f"as theirs, {least['estimates']:.2f} s: {least['theirs'] / least['estimates']:.1f} x"
+            f"peak memory {peaks['ours']:.0f} MB against {peaks['theirs']:.0f} MB, aim: less; ours"
+            f" without intervals, as theirs, {least['estimates']:.2f} s:"
+            f" {least['theirs'] / least['estimates']:.1f} x"
         ),
-        details={f"peak_mb_{side}": peak for side, peak in peaks.items()} | {"ours_s estimates": least["estimates"]},
+        details={f"peak_mb_{side}": peak for side, peak in peaks.items()}
+        | {"ours_s estimates": least["estimates"]},
     )
 
 
@@ -103,9 +112,15 @@ def _bt4vt_eers(path: Path) -> dict[str | None, float]:
     with path.open(newline="") as file:
         rows = {row["group_name"]: row for row in csv.DictReader(file)}
     overall = float(rows["average"]["EER"])
-    eers = {name: float(row["EER"]) for name, row in rows.items() if row["speaker_groups"] == "Gender_Nationality"}
+    eers = {
+        name: float(row["EER"])
+        for name, row in rows.items()
+        if row["speaker_groups"] == "Gender_Nationality"
+    }
     # Intersections without speakers have a line as well, of NaN.
-    return {None: overall} | {name.replace("_", " & ", 1): eer for name, eer in eers.items() if not np.isnan(eer)}
+    return {None: overall} | {
+        name.replace("_", " & ", 1): eer for name, eer in eers.items() if not np.isnan(eer)
+    }
 
 
 def _our_eers(path: Path) -> dict[str | None, float]:
@@ -115,7 +130,9 @@ def _our_eers(path: Path) -> dict[str | None, float]:
 
 def _peer_version(python: str | Path, package: str) -> str:
     code = f"import importlib.metadata as m; print(m.version({package!r}))"
-    return subprocess.run([python, "-c", code], capture_output=True, text=True, check=True).stdout.strip()
+    return subprocess.run(
+        [python, "-c", code], capture_output=True, text=True, check=True
+    ).stdout.strip()
 
 
 def against_warm_start() -> Measurement:
@@ -136,7 +153,10 @@ def against_warm_start() -> Measurement:
         second,
         "the same evaluation.json",
         versions(),
-        remarks=f"the first takes {min(first) - min(second):.1f} s more; {n_kernels} functions are compiled",
+        remarks=(
+            f"the first takes {min(first) - min(second):.1f} s more; {n_kernels} functions are"
+            " compiled"
+        ),
     )
 
 
@@ -145,8 +165,22 @@ def _evaluation() -> list[str | Path]:
     (program, _), data = _demo()
     scores, people = data / f"{SYSTEM}_H-eval_scores.csv", data / "vox1_meta.csv"
     columns = ["--score", "sc", "--mated", "lab", "--reference", "ref_file", "--probe", "com_file"]
-    return [program, "evaluate", scores, *columns, "--subject-pattern", "^([^/]+)/", "--metadata", people,
-            "--metadata-id", "VoxCeleb1 ID", "--group", "Gender", "--seed", "0"]  # fmt: skip
+    return [
+        program,
+        "evaluate",
+        scores,
+        *columns,
+        "--subject-pattern",
+        "^([^/]+)/",
+        "--metadata",
+        people,
+        "--metadata-id",
+        "VoxCeleb1 ID",
+        "--group",
+        "Gender",
+        "--seed",
+        "0",
+    ]
 
 
 def _report() -> list[str | Path]:
@@ -178,10 +212,29 @@ def _seconds(command: list[str | Path], folder: Path) -> Clocked:
 def _check(folder: Path) -> list[str | Path]:
     """Write 20,000 comparisons and return the command that checks a requirement which they meet."""
     columns = labelled_columns(20_000, n_groups=4, subjects_per_group=50)
-    pl.DataFrame(columns | {"mated": columns["mated"].astype(np.int8)}).write_csv(folder / "scores.csv")
-    names = ["--score", "scores", "--mated", "mated", "--reference", "reference", "--probe", "probe"]
-    return [Path(sysconfig.get_path("scripts")) / "fastfair", "check", folder / "scores.csv", *names,
-            "--group", "reference_group", "--require", "fnmr@fmr=0.01 <= 0.99"]  # fmt: skip
+    pl.DataFrame(columns | {"mated": columns["mated"].astype(np.int8)}).write_csv(
+        folder / "scores.csv"
+    )
+    names = [
+        "--score",
+        "scores",
+        "--mated",
+        "mated",
+        "--reference",
+        "reference",
+        "--probe",
+        "probe",
+    ]
+    return [
+        Path(sysconfig.get_path("scripts")) / "fastfair",
+        "check",
+        folder / "scores.csv",
+        *names,
+        "--group",
+        "reference_group",
+        "--require",
+        "fnmr@fmr=0.01 <= 0.99",
+    ]
 
 
 def warm_check() -> Measurement:
@@ -196,7 +249,9 @@ def warm_check() -> Measurement:
 def cold_check() -> Measurement:
     with scratch_folder() as folder:
         command = _check(folder)
-        usages = [run_command(command, folder, _empty_cache(folder, attempt)) for attempt in range(2)]
+        usages = [
+            run_command(command, folder, _empty_cache(folder, attempt)) for attempt in range(2)
+        ]
     least = min(usage.processor_seconds for usage in usages)
     return Measurement(
         [usage.seconds for usage in usages],
@@ -231,7 +286,9 @@ def against_polars() -> Measurement:
     theirs, comparisons = pl.read_csv(scores), read()
     rows = comparisons.mated.keys.size + comparisons.nonmated.keys.size
     must_agree(theirs.height == rows, "the numbers of rows differ")
-    seconds = take_turns({"ours": clocked(read), "theirs": clocked(lambda: pl.read_csv(scores))}, rounds=9)
+    seconds = take_turns(
+        {"ours": clocked(read), "theirs": clocked(lambda: pl.read_csv(scores))}, rounds=9
+    )
     return Measurement(seconds["ours"], seconds["theirs"], "the number of rows", versions())
 
 
@@ -265,7 +322,9 @@ def against_numpy_import() -> Measurement:
         return lambda: run_command([sys.executable, "-c", statement], folder).seconds
 
     with scratch_folder() as folder:
-        seconds = take_turns({side: fresh_interpreter(code, folder) for side, code in statements.items()}, rounds=15)
+        seconds = take_turns(
+            {side: fresh_interpreter(code, folder) for side, code in statements.items()}, rounds=15
+        )
     start = min(seconds["nothing"])
     in_use = min(seconds["in use"]) - start
     return Measurement(
@@ -273,7 +332,10 @@ def against_numpy_import() -> Measurement:
         [value - start for value in seconds["theirs"]],
         "nothing to agree on",
         versions(),
-        remarks=f"without a bare interpreter's {1000 * start:.0f} ms; {1000 * in_use:.0f} ms with ff.Comparisons used",
+        remarks=(
+            f"without a bare interpreter's {1000 * start:.0f} ms; {1000 * in_use:.0f} ms with"
+            " ff.Comparisons used"
+        ),
         details={"bare_interpreter_s": start, "ours_s with Comparisons": in_use},
     )
 
@@ -303,7 +365,11 @@ def cold_first_call() -> Measurement:
     with scratch_folder() as folder:
         for attempt in range(2):
             usages.append(
-                run_command([sys.executable, _WORKERS / "first_call.py"], folder, _empty_cache(folder, attempt))
+                run_command(
+                    [sys.executable, _WORKERS / "first_call.py"],
+                    folder,
+                    _empty_cache(folder, attempt),
+                )
             )
             calls.append(json.loads((folder / "calls.json").read_text()))
     least = min(usage.processor_seconds for usage in usages)
@@ -313,29 +379,41 @@ def cold_first_call() -> Measurement:
         "",
         versions(),
         also_met=least <= 13,
-        remarks=f"`Comparisons` before it {in_units(min(call['comparisons'] for call in calls))}; the process takes "
-        f"{in_units(min(usage.seconds for usage in usages))}, and {in_units(least)} of processor time, aim: 13 s",
+        remarks=(
+            f"`Comparisons` before it {in_units(min(call['comparisons'] for call in calls))}; the"
+            f" process takes {in_units(min(usage.seconds for usage in usages))}, and"
+            f" {in_units(least)} of processor time, aim: 13 s"
+        ),
     )
 
 
 ROWS = (
     Row(
         "bt4vt",
-        "`fastfair demo`, start to end: all measures over intersections of gender and nationality, 2,000 replicates",
-        "bt4vt SpeakerBiasTest.run_tests, as configured where it ships: gender, nationality and intersections",
+        "`fastfair demo`, start to end: all measures over intersections of gender and nationality,"
+        " 2,000 replicates",
+        "bt4vt SpeakerBiasTest.run_tests, as configured where it ships: gender, nationality and"
+        " intersections",
         Against.TOOL,
         AtLeast(6),
         partial(against_bt4vt, [["Gender"], ["Nationality"], ["Gender", "Nationality"]]),
-        shortfall="the target was set for estimates alone; ours draws 2,000 replicates besides, theirs none",
+        shortfall=(
+            "the target was set for estimates alone; ours draws 2,000 replicates besides, theirs"
+            " none"
+        ),
     ),
     Row(
         "bt4vt-less",
-        "`fastfair demo`, start to end: all measures over intersections of gender and nationality, 2,000 replicates",
+        "`fastfair demo`, start to end: all measures over intersections of gender and nationality,"
+        " 2,000 replicates",
         "bt4vt SpeakerBiasTest.run_tests, intersections alone",
         Against.TOOL,
         AtLeast(6),
         partial(against_bt4vt, [["Gender", "Nationality"]]),
-        shortfall="the target was set for bt4vt as it ships, the row above; here theirs does a third of that work",
+        shortfall=(
+            "the target was set for bt4vt as it ships, the row above; here theirs does a third of"
+            " that work"
+        ),
     ),
     Row(
         "demo-cold",
@@ -357,12 +435,16 @@ ROWS = (
     ),
     Row(
         "evaluate-warm",
-        "`fastfair evaluate` of VoxCeleb1-H by gender, 2,000 replicates, start to end, with the kernels in the cache",
+        "`fastfair evaluate` of VoxCeleb1-H by gender, 2,000 replicates, start to end, with the"
+        " kernels in the cache",
         "",
         Against.NOTHING,
         AtMostSeconds(1.2),
         partial(warm_start, _evaluation),
-        shortfall="two fifths of it are reading and sorting of 550,894 lines, a third imports, a fifth the evaluation",
+        shortfall=(
+            "two fifths of it are reading and sorting of 550,894 lines, a third imports, a fifth"
+            " the evaluation"
+        ),
     ),
     Row(
         "check-warm",
@@ -371,7 +453,9 @@ ROWS = (
         Against.NOTHING,
         AtMostSeconds(0.6),
         warm_check,
-        shortfall="nearly three fourths of it are imports of numba, polars, SciPy, NumPy and fastfair",
+        shortfall=(
+            "nearly three fourths of it are imports of numba, polars, SciPy, NumPy and fastfair"
+        ),
     ),
     Row(
         "page",
@@ -380,16 +464,22 @@ ROWS = (
         Against.OURS,
         AtMostMore(2),
         against_no_page,
-        shortfall="two thirds of it are tests whether groups differ, most of them draws of FNMR tests",
+        shortfall=(
+            "two thirds of it are tests whether groups differ, most of them draws of FNMR tests"
+        ),
     ),
     Row(
         "reading",
-        "`ff.read_comparisons` of 550,894 rows of CSV with two columns of names, subjects cut out of them",
+        "`ff.read_comparisons` of 550,894 rows of CSV with two columns of names, subjects cut out"
+        " of them",
         "polars.read_csv of the same file",
         Against.TOOL,
         AtMost(5),
         against_polars,
-        shortfall="two fifths of it are parsing and checking of text, a third coding of names, a sixth sorting",
+        shortfall=(
+            "two fifths of it are parsing and checking of text, a third coding of names, a sixth"
+            " sorting"
+        ),
     ),
     Row(
         "import",
@@ -401,7 +491,8 @@ ROWS = (
     ),
     Row(
         "first-call",
-        "import, 20,000 labelled scores and their first `ff.evaluate`, 2,000 replicates, in a process; kernels cached",
+        "import, 20,000 labelled scores and their first `ff.evaluate`, 2,000 replicates, in a"
+        " process; kernels cached",
         "",
         Against.NOTHING,
         NoTarget(),
@@ -409,7 +500,8 @@ ROWS = (
     ),
     Row(
         "first-call-cold",
-        "the first `ff.evaluate` of 20,000 labelled scores, 2,000 replicates, with an empty kernel cache",
+        "the first `ff.evaluate` of 20,000 labelled scores, 2,000 replicates, with an empty kernel"
+        " cache",
         "the second in the same process",
         Against.OURS,
         AtMostSeconds(9),

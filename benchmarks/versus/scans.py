@@ -1,4 +1,5 @@
-"""The row of a scan: files evaluated in parts, against reading them once and the passes that none can avoid."""
+"""The row of a scan: files evaluated in parts, against reading them once and the passes that none
+can avoid."""
 
 from __future__ import annotations
 
@@ -37,15 +38,26 @@ def write(folder: Path, size: int = SIZE, n_subjects: int = N_SUBJECTS) -> None:
         probe[mated] = reference[mated]
         scores = rng.standard_normal(n, dtype=np.float32) + np.float32(5) * (reference == probe)
         columns = {"score": scores, "reference": reference, "probe": probe}
-        columns |= {f"{side}_group": group[columns[side]].astype(np.uint8) for side in ("reference", "probe")}
+        columns |= {
+            f"{side}_group": group[columns[side]].astype(np.uint8)
+            for side in ("reference", "probe")
+        }
         pl.DataFrame(columns).write_parquet(folder / f"{k}.parquet", compression="lz4")
 
 
 def evaluate(folder: Path, n_resamples: int = REPLICATES, executor: Any = None) -> Evaluation:
-    scan = ff.scan_comparisons(folder / "*.parquet", storage=ff.Storage(memory_limit=LIMIT), executor=executor)
+    scan = ff.scan_comparisons(
+        folder / "*.parquet", storage=ff.Storage(memory_limit=LIMIT), executor=executor
+    )
     measures = ["garbe", "fdr"]
     return ff.evaluate(
-        scan, at=_AT, metrics=["eer"], measures=measures, n_resamples=n_resamples, rng=0, executor=executor
+        scan,
+        at=_AT,
+        metrics=["eer"],
+        measures=measures,
+        n_resamples=n_resamples,
+        rng=0,
+        executor=executor,
     )
 
 
@@ -62,7 +74,9 @@ def of_a_scan() -> Measurement:
                 pl.read_parquet(file)
             passes.all()
 
-        seconds = take_turns({"ours": clocked(partial(evaluate, folder)), "theirs": clocked(read_and_sum)}, rounds=1)
+        seconds = take_turns(
+            {"ours": clocked(partial(evaluate, folder)), "theirs": clocked(read_and_sum)}, rounds=1
+        )
         with Worker(Path(sys.executable), "memory_of_a_scan.py", folder) as worker:
             worker.save("bytes")
             peak = int(np.load(folder / "bytes.npy"))
@@ -75,8 +89,9 @@ def of_a_scan() -> Measurement:
         versions(),
         also_met=peak <= LIMIT,
         remarks=(
-            f"the scan and its evaluation take {peak / 1e6:.0f} MB above the library and its kernels, of which at most "
-            f"{LIMIT / 1e6:.0f} are aimed at; with {MANY_SUBJECTS:,} subjects they take {of_many:.0f} s"
+            f"the scan and its evaluation take {peak / 1e6:.0f} MB above the library and its"
+            f" kernels, of which at most {LIMIT / 1e6:.0f} are aimed at; with {MANY_SUBJECTS:,}"
+            f" subjects they take {of_many:.0f} s"
         ),
         details={"comparisons": SIZE, "peak_bytes": peak, "ours_s of many subjects": of_many},
     )
@@ -85,13 +100,16 @@ def of_a_scan() -> Measurement:
 ROWS = (
     Row(
         "evaluation-of-a-scan",
-        f"scan and evaluate {SIZE:,} comparisons of {N_SUBJECTS:,} subjects in {N_GROUPS} groups from {N_FILES} "
-        f"Parquet files in {LIMIT / 1e6:.0f} MB, five FMRs, EER and two measures, {REPLICATES:,} replicates, 2 threads",
-        "the files read once, and the weights of all comparisons in memory summed in all replicates, 2 threads",
+        f"scan and evaluate {SIZE:,} comparisons of {N_SUBJECTS:,} subjects in {N_GROUPS} groups"
+        f" from {N_FILES} Parquet files in {LIMIT / 1e6:.0f} MB, five FMRs, EER and two measures,"
+        f" {REPLICATES:,} replicates, 2 threads",
+        "the files read once, and the weights of all comparisons in memory summed in all"
+        " replicates, 2 threads",
         Against.LIMIT,
         AtMost(2.5),
         of_a_scan,
-        "besides, comparisons are checked, coded and put into buckets, and these grouped by subjects and walked over, "
-        "and thresholds, EERs and intervals computed: together twice the processor time of both",
+        "besides, comparisons are checked, coded and put into buckets, and these grouped by"
+        " subjects and walked over, and thresholds, EERs and intervals computed: together twice the"
+        " processor time of both",
     ),
 )

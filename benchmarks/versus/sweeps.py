@@ -57,14 +57,18 @@ def against_bare_loop() -> Measurement:
         [value / (x.size * times) for value in seconds["theirs"]],
         "both add up what NumPy does",
         versions(),
-        remarks="theirs reads neighbours and keeps one sum, ours gathers rows and keeps 64: a limit, and no rival",
+        remarks=(
+            "theirs reads neighbours and keeps one sum, ours gathers rows and keeps 64: a limit,"
+            " and no rival"
+        ),
     )
 
 
 ROWS = (
     Row(
         "sweep",
-        "`kernels.sweep.add_many_pairs` over the non-mated pairs of VoxCeleb1-H, 1 thread: a pair in a replicate",
+        "`kernels.sweep.add_many_pairs` over the non-mated pairs of VoxCeleb1-H, 1 thread: a pair"
+        " in a replicate",
         "a loop that multiplies and adds up the same bytes in their order, 1 thread: a product",
         Against.LIMIT,
         AtMostSeconds(0.15e-9),

@@ -19,7 +19,9 @@ _SIZE, _OVERALL = (3000, 3000), (12_000, 600_000)
 _STEP, _N_STEPS = 0.03, 1000  # large enough to get from one class to the other
 
 
-def climb(n_mated: int, n_nonmated: int, fmr: float, seed: int) -> tuple[NDArray[np.float64], float]:
+def climb(
+    n_mated: int, n_nonmated: int, fmr: float, seed: int
+) -> tuple[NDArray[np.float64], float]:
     """Run all steps, and return the distances and how far FMR and TMR are from what is wanted."""
     rng = np.random.default_rng(seed)
     rank = int(np.ceil(0.95 * n_mated * (1 - 1e-12))) - 1
@@ -58,28 +60,40 @@ def against_numpy() -> Measurement:
     must_agree(max(missed.values()) < 0.002, f"rates are missed by {missed}")
     ladder = clocked(_ours)
     ladder()
-    seconds = take_turns({"ours": clocked(lambda: _quietly(_LIKE_THEIRS)), "theirs": clocked(_theirs)}, rounds=2)
+    seconds = take_turns(
+        {"ours": clocked(lambda: _quietly(_LIKE_THEIRS)), "theirs": clocked(_theirs)}, rounds=2
+    )
     steps = min(ladder() for _ in range(3))
     return Measurement(
         seconds["ours"],
         seconds["theirs"],
-        f"rates within 0.002 of what is wanted: {missed['ours']:.2g} and {missed['theirs']:.2g} at most",
+        f"rates within 0.002 of what is wanted: {missed['ours']:.2g} and {missed['theirs']:.2g} at"
+        " most",
         versions(),
-        remarks=f"both make all steps, of one size; as it comes ours reaches every rate in {in_units(steps)}",
+        remarks=(
+            "both make all steps, of one size; as it comes ours reaches every rate in"
+            f" {in_units(steps)}"
+        ),
     )
 
 
 def _quietly(options: dict[str, object]) -> float:
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ff.errors.TargetMissedWarning)  # steps of one size often miss
+        warnings.simplefilter(
+            "ignore", ff.errors.TargetMissedWarning
+        )  # steps of one size often miss
         return _ours(**options)
 
 
 def against_fewer_sets() -> Measurement:
     def sets(n: int, n_threads: int | None = None) -> None:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ff.errors.TargetMissedWarning)  # one of some thousand sets
-            ff.synthesis.synthesize_each(*_SIZE, "fmr", [0.01] * n, stop=False, rng=0, n_threads=n_threads)
+            warnings.simplefilter(
+                "ignore", ff.errors.TargetMissedWarning
+            )  # one of some thousand sets
+            ff.synthesis.synthesize_each(
+                *_SIZE, "fmr", [0.01] * n, stop=False, rng=0, n_threads=n_threads
+            )
 
     seconds = take_turns(
         {
@@ -94,7 +108,10 @@ def against_fewer_sets() -> Measurement:
         seconds["theirs"],
         "nothing to agree on",
         versions(),
-        remarks=f"one thread takes {min(seconds['one thread']) / min(seconds['ours']):.2f} times as long",
+        remarks=(
+            f"one thread takes {min(seconds['one thread']) / min(seconds['ours']):.2f} times as"
+            " long"
+        ),
     )
 
 

@@ -8,12 +8,28 @@ from typing import Any
 from .rows import Against, Result
 from .targets import in_units
 
-_HEADER = ("row", "what is done", "held against", "ours", "theirs", "ratio", "target", "met", "spread ours / theirs")
+_HEADER = (
+    "row",
+    "what is done",
+    "held against",
+    "ours",
+    "theirs",
+    "ratio",
+    "target",
+    "met",
+    "spread ours / theirs",
+)
 
 
 def to_markdown(results: Sequence[Result], machine: Mapping[str, Any]) -> str:
     """Lay the results out as a table."""
-    lines = [*_heading(results, machine), "", *_table([_HEADER, *map(_cells, results)]), "", *_verdicts(results)]
+    lines = [
+        *_heading(results, machine),
+        "",
+        *_table([_HEADER, *map(_cells, results)]),
+        "",
+        *_verdicts(results),
+    ]
     lines += ["", _own_versions(results), "", *map(_note, results)]
     for result in results:
         if result.table:
@@ -26,10 +42,14 @@ def _heading(results: Sequence[Result], machine: Mapping[str, Any]) -> list[str]
     when = " to ".join(dict.fromkeys((dates[0], dates[-1]))) if dates else "no rows"
     commits = ", ".join(dict.fromkeys(result.commit for result in results))
     return [
-        f"{machine['processor']}, {machine['cpus']} CPUs, {machine['system']}, Python {machine['python']}; {when}; "
-        f"commit {commits}.",
-        "Times are the least of all rounds, taken in turns; the spread says how far the slowest round lies above the "
-        "fastest.",
+        (
+            f"{machine['processor']}, {machine['cpus']} CPUs, {machine['system']}, Python"
+            f" {machine['python']}; {when}; commit {commits}."
+        ),
+        (
+            "Times are the least of all rounds, taken in turns; the spread says how far the slowest"
+            " round lies above the fastest."
+        ),
     ]
 
 
@@ -41,10 +61,18 @@ def _cells(result: Result) -> tuple[str, ...]:
         result.peer,
         "" if result.ours is None else in_units(result.ours),
         "" if result.theirs is None else in_units(result.theirs),
-        "" if alone else f"{result.ratio_of}: {result.ratio:.3g} (medians {result.ratio_of_medians:.3g})",
+        (
+            ""
+            if alone
+            else f"{result.ratio_of}: {result.ratio:.3g} (medians {result.ratio_of_medians:.3g})"
+        ),
         result.target,
         _met(result),
-        " / ".join(f"{spread:.0%}" for spread in (result.spread_ours, result.spread_theirs) if spread is not None),
+        " / ".join(
+            f"{spread:.0%}"
+            for spread in (result.spread_ours, result.spread_theirs)
+            if spread is not None
+        ),
     )
 
 
@@ -67,7 +95,9 @@ def _line(cells: Sequence[str]) -> str:
 
 def _verdicts(results: Sequence[Result]) -> list[str]:
     """Say in which rows others are faster, and where a target is missed."""
-    rivals = [r for r in results if r.against in (Against.TOOL, Against.NUMPY) and r.ours is not None]
+    rivals = [
+        r for r in results if r.against in (Against.TOOL, Against.NUMPY) and r.ours is not None
+    ]
     ahead = [r for r in rivals if r.theirs is not None and r.theirs < r.ours]
     missed = [f"{r.name} ({r.shortfall or 'no cause known'})" for r in results if r.met is False]
     return [
@@ -82,12 +112,18 @@ def _named(names: Iterable[str]) -> str:
 
 
 def _own_versions(results: Sequence[Result]) -> str:
-    own = {name: v for r in results for name, v in r.versions.items() if not name.startswith("peer ")}
+    own = {
+        name: v for r in results for name, v in r.versions.items() if not name.startswith("peer ")
+    }
     return f"Ours: {', '.join(f'{name} {version}' for name, version in own.items())}."
 
 
 def _note(result: Result) -> str:
-    theirs = [f"{name.removeprefix('peer ')} {v}" for name, v in result.versions.items() if name.startswith("peer ")]
+    theirs = [
+        f"{name.removeprefix('peer ')} {v}"
+        for name, v in result.versions.items()
+        if name.startswith("peer ")
+    ]
     parts = (
         f"answers: {result.agreement}" if result.agreement else "",
         result.remarks,

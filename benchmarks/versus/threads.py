@@ -34,7 +34,9 @@ def _replicates(comparisons: ff.Comparisons, metrics: list[str], **asked: Any) -
 
 def _everything() -> _Works:
     comparisons, points = voxceleb1_h(), [ff.at_fmr(fmr) for fmr in _FMRS]
-    return {_EVERYTHING: lambda: _replicates(comparisons, ["eer", "min_dcf"], at=points, measures="all")}
+    return {
+        _EVERYTHING: lambda: _replicates(comparisons, ["eer", "min_dcf"], at=points, measures="all")
+    }
 
 
 def _works() -> _Works:
@@ -53,10 +55,14 @@ def _works() -> _Works:
 
     return {
         "ROC of 10,000,000 scores": lambda: ff.roc(ff.Comparisons(scores, mated)).fnmr,
-        "EER of VoxCeleb1-H, 2,000 replicates": lambda: _replicates(comparisons, ["eer"], at=[], measures=[]),
+        "EER of VoxCeleb1-H, 2,000 replicates": lambda: _replicates(
+            comparisons, ["eer"], at=[], measures=[]
+        ),
         **_everything(),
         "ROC band over 10,000 vectors x 512, 1,000 replicates": lambda: (
-            ff.roc_band(embeddings, np.geomspace(1e-6, 1e-2, 24), n_resamples=1000, rng=0).replicates
+            ff.roc_band(
+                embeddings, np.geomspace(1e-6, 1e-2, 24), n_resamples=1000, rng=0
+            ).replicates
         ),
         "fnmr_test over 20 groups x 800 subjects, 9,999 replicates": test,
         "64 data sets of 3,000 + 3,000, 1,000 steps": sets,
@@ -99,14 +105,22 @@ def one_against_two(works: Callable[[], _Works], rounds: int) -> Measurement:
         sides: dict[int, Clocked] = {n: _on(allowed[n], clocked(work)) for n in (1, 2)}
         seconds[name] = take_turns(sides, rounds=rounds)
     least = {name: {n: min(taken) for n, taken in both.items()} for name, both in seconds.items()}
-    body = [(name, in_units(by[1]), in_units(by[2]), f"{by[1] / by[2]:.2f}") for name, by in least.items()]
-    in_all = {n: [sum(taken) for taken in zip(*(both[n] for both in seconds.values()), strict=True)] for n in (1, 2)}
+    body = [
+        (name, in_units(by[1]), in_units(by[2]), f"{by[1] / by[2]:.2f}")
+        for name, by in least.items()
+    ]
+    in_all = {
+        n: [sum(taken) for taken in zip(*(both[n] for both in seconds.values()), strict=True)]
+        for n in (1, 2)
+    }
     return Measurement(
         in_all[2],
         in_all[1],
         "the same bits",
         versions(),
-        remarks="the sum of what the table lists; threads follow the processors that a process may use",
+        remarks=(
+            "the sum of what the table lists; threads follow the processors that a process may use"
+        ),
         details={name: {"1": by[1], "2": by[2]} for name, by in least.items()},
         table=(("work", "1 processor", "2 processors", "times faster"), *body),
     )
@@ -128,10 +142,8 @@ ROWS = (
         Against.OURS,
         AtLeast(1.6),
         partial(one_against_two, _everything, 9),
-        (
-            "by a profile, half of the processor time is work that threads share: replicates 25 %, and inverted tests "
-            "25 %, in short steps of NumPy between which Python runs one thread at a time; intervals of 994 "
-            "quantities, and what is done once, run in one thread"
-        ),
+        "by a profile, half of the processor time is work that threads share: replicates 25 %, and"
+        " inverted tests 25 %, in short steps of NumPy between which Python runs one thread at a"
+        " time; intervals of 994 quantities, and what is done once, run in one thread",
     ),
 )

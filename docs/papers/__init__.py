@@ -1,1 +1,3 @@
-"""The five papers made anew with fastfair: their tables and figures, the printed ones beside them."""
+"""The five papers made anew with fastfair: their tables and figures, the printed ones beside
+them.
+"""

@@ -33,8 +33,8 @@ def write_pages(folder: Path, names: Sequence[str], settings: Settings) -> list[
     Returns
     -------
     list of Path
-        The files written: ``index.md``, a Markdown page each and one for each section of long ones, every one as HTML
-        too, figures as PNG and SVG, and tables as CSV.
+        The files written: ``index.md``, a Markdown page each and one for each section of long ones,
+        every one as HTML too, figures as PNG and SVG, and tables as CSV.
     """
     files: list[Path] = []
     titles: dict[str, str] = {}
@@ -52,9 +52,9 @@ def _effort(settings: Settings) -> str:
     """Say how much work the numbers are made of."""
     less = " A complete run (without `--quick`) has more of each." if settings.quick else ""
     return (
-        f"Made by `python docs/papers` with fastfair {__version__}, {settings.n_resamples:,} bootstrap replicates, "
-        f"{settings.n_seeds:,} sets of synthetic systems and {settings.n_datasets:,} simulated data sets, seed "
-        f"{settings.seed}.{less}"
+        f"Made by `python docs/papers` with fastfair {__version__}, {settings.n_resamples:,}"
+        f" bootstrap replicates, {settings.n_seeds:,} sets of synthetic systems and"
+        f" {settings.n_datasets:,} simulated data sets, seed {settings.seed}.{less}"
     )
 
 

@@ -21,8 +21,18 @@ _FAILED, _INTERRUPTED = 2, 130  # exit codes; shells know an interrupted program
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
 @click.argument("names", nargs=-1, type=click.Choice(NAMES), metavar=f"[{' | '.join(NAMES)}]...")
-@click.option("--quick", is_flag=True, help="Fewer replicates, seeds and data sets: in a minute and a half, not ten.")
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of all random numbers.")
+@click.option(
+    "--quick",
+    is_flag=True,
+    help="Fewer replicates, seeds and data sets: in a minute and a half, not ten.",
+)
+@click.option(
+    "--seed",
+    type=click.IntRange(min=0),
+    default=0,
+    show_default=True,
+    help="Of all random numbers.",
+)
 @click.option(
     "--output", type=click.Path(file_okay=False, path_type=Path), required=True, metavar="DIR",
     help="Write the pages there, with figures and tables below.",
@@ -31,8 +41,18 @@ _FAILED, _INTERRUPTED = 2, 130  # exit codes; shells know an interrupted program
     "--embeddings", type=click.Path(path_type=Path), metavar="FILE",
     help="Vectors of your own, as `fastfair embeddings` reads them with its defaults, for the page `uncertainty`.",
 )  # fmt: skip
-@click.option("--group", "groups", multiple=True, metavar="NAME", help="With --embeddings: its arrays of groups.")
-@click.option("--progress/--no-progress", default=None, help="Tell the steps. [default: where a person is watching]")
+@click.option(
+    "--group",
+    "groups",
+    multiple=True,
+    metavar="NAME",
+    help="With --embeddings: its arrays of groups.",
+)
+@click.option(
+    "--progress/--no-progress",
+    default=None,
+    help="Tell the steps. [default: where a person is watching]",
+)
 def make_pages(
     names: tuple[str, ...],
     quick: bool,
@@ -44,11 +64,13 @@ def make_pages(
 ) -> None:
     """Make the tables and figures of five papers anew, the printed ones beside them.
 
-    The pages are named by the papers' subjects, and "choosing" is on which measure answers which question; all by
-    default.
+    The pages are named by the papers' subjects, and "choosing" is on which measure answers which
+    question; all by default.
     """
     if embeddings is None and groups:
-        raise click.UsageError("--group names groups of vectors: give the file of these with --embeddings")
+        raise click.UsageError(
+            "--group names groups of vectors: give the file of these with --embeddings"
+        )
     own = None if embeddings is None else read_embeddings(embeddings, groups=groups)
     ready_folder(output)
     begun = time.monotonic()
@@ -64,7 +86,9 @@ def make_pages(
 
 def main() -> None:
     """Run the command: errors in a line, without a traceback."""
-    warnings.showwarning = lambda message, *_, **__: click.secho(f"Warning: {message}", fg="yellow", err=True)
+    warnings.showwarning = lambda message, *_, **__: click.secho(
+        f"Warning: {message}", fg="yellow", err=True
+    )
     try:
         sys.exit(make_pages.main(prog_name=_PROGRAM, standalone_mode=False))
     except click.ClickException as error:

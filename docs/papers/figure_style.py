@@ -38,8 +38,12 @@ def style() -> Iterator[None]:
         yield
 
 
-def new_figure(rows: int = 1, columns: int = 1, size: tuple[float, float] | None = None, **kwargs: Any) -> Any:
-    """Make a figure outside of pyplot, so that nobody has to close it, and its axes in an array of two dimensions."""
+def new_figure(
+    rows: int = 1, columns: int = 1, size: tuple[float, float] | None = None, **kwargs: Any
+) -> Any:
+    """Make a figure outside of pyplot, so that nobody has to close it, and its axes in an array of
+    two dimensions.
+    """
     figure = Figure(figsize=size or (3.6 * columns, 3.0 * rows), layout="constrained")
     return figure, figure.subplots(rows, columns, squeeze=False, **kwargs)
 

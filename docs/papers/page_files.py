@@ -31,7 +31,8 @@ _RESOLUTION = 130  # of PNG, dots an inch
 
 
 def write_page(page: Page, folder: Path) -> list[Path]:
-    """Write a page with its tables and figures, its sections as pages of their own where it is long.
+    """Write a page with its tables and figures, its sections as pages of their own where it is
+    long.
 
     Parameters
     ----------
@@ -43,7 +44,8 @@ def write_page(page: Page, folder: Path) -> list[Path]:
     Returns
     -------
     list of Path
-        The files: the page first, then those of its sections, as Markdown and as HTML, then figures and tables.
+        The files: the page first, then those of its sections, as Markdown and as HTML, then figures
+        and tables.
     """
     files: list[Path] = []
     lines: list[str] = []
@@ -57,16 +59,26 @@ def write_page(page: Page, folder: Path) -> list[Path]:
                 files.append(path)
                 lines += [*_table_lines(part, path.relative_to(folder)), ""]
             case Figure():
-                paths = [folder / "figures" / f"{page.name}_{part.name}.{ending}" for ending in ("png", "svg")]
+                paths = [
+                    folder / "figures" / f"{page.name}_{part.name}.{ending}"
+                    for ending in ("png", "svg")
+                ]
                 _save(part, paths)
                 files += paths
                 png, svg = (path.relative_to(folder).as_posix() for path in paths)
-                lines += [f"![{_alt(part.caption)}]({png})", "", f"{part.caption} ([SVG]({svg}))", ""]
+                lines += [
+                    f"![{_alt(part.caption)}]({png})",
+                    "",
+                    f"{part.caption} ([SVG]({svg}))",
+                    "",
+                ]
     return [*_write_sections(page, lines, folder), *files]
 
 
 def _write_sections(page: Page, lines: list[str], folder: Path) -> list[Path]:
-    """Write the lines of a page; a long page ends with links to its sections, which are pages, too."""
+    """Write the lines of a page; a long page ends with links to its sections, which are pages,
+    too.
+    """
     begins = [k for k, line in enumerate(lines) if line.startswith("## ")]
     if len(begins) < _LONG:
         return _write_text_page(page.name, page.title, [*lines, page.ending], folder)
@@ -74,13 +86,20 @@ def _write_sections(page: Page, lines: list[str], folder: Path) -> list[Path]:
     names = [f"{page.name}_{_file_name(title)}" for title in titles]
     links = [f"[{title}]({name}.md)" for title, name in zip(titles, names, strict=True)]
     contents = ["Sections:", "", *(f"- {link}" for link in links), ""]
-    files = _write_text_page(page.name, page.title, [*lines[: begins[0]], *contents, page.ending], folder)
+    files = _write_text_page(
+        page.name, page.title, [*lines[: begins[0]], *contents, page.ending], folder
+    )
     for k, (begin, end) in enumerate(itertools.pairwise([*begins, len(lines)])):
         place = f"Section {k + 1} of {len(links)} of [{page.title}]({page.name}.md)"
         following = f"; next: {links[k + 1]}" if k + 1 < len(links) else ""
         # What was a part of the section is one of its page.
-        body = [line.removeprefix("#") if line.startswith("###") else line for line in lines[begin + 1 : end]]
-        files += _write_text_page(names[k], titles[k], [f"{place}{following}.", *body, page.ending], folder)
+        body = [
+            line.removeprefix("#") if line.startswith("###") else line
+            for line in lines[begin + 1 : end]
+        ]
+        files += _write_text_page(
+            names[k], titles[k], [f"{place}{following}.", *body, page.ending], folder
+        )
     return files
 
 
@@ -99,11 +118,14 @@ def write_html(markdown: Path, title: str) -> Path:
     """Write a page of Markdown as HTML beside it, links between pages included."""
     parser = MarkdownIt("commonmark").enable("table")
     body = _PAGE_LINK.sub(r'href="\1.html', parser.render(markdown.read_text(encoding="utf-8")))
-    body = _SECTION.sub(lambda found: f'<h2 id="{_anchor(html.unescape(found[1]))}">{found[1]}</h2>', body)
+    body = _SECTION.sub(
+        lambda found: f'<h2 id="{_anchor(html.unescape(found[1]))}">{found[1]}</h2>', body
+    )
     path = markdown.with_suffix(".html")
     write_text(
         path,
-        f'<!doctype html>\n<html lang="en">\n<meta charset="utf-8">\n<title>{html.escape(title)}</title>\n'
+        '<!doctype html>\n<html lang="en">\n<meta'
+        f' charset="utf-8">\n<title>{html.escape(title)}</title>\n'
         f"<style>\n{_CSS}</style>\n{body}</html>\n",
     )
     return path
@@ -128,7 +150,9 @@ def ready_folder(path: Path) -> None:
 
 @contextmanager
 def _whole(path: Path) -> Iterator[BinaryIO]:
-    """Give a file to write to that takes its name when all is written, so that no half of one is left."""
+    """Give a file to write to that takes its name when all is written, so that no half of one is
+    left.
+    """
     path.parent.mkdir(parents=True, exist_ok=True)
     unfinished = path.with_name(f".{path.name}.unfinished")
     try:
@@ -141,7 +165,9 @@ def _whole(path: Path) -> Iterator[BinaryIO]:
 
 def _table_lines(table: Table, csv_file: Path) -> list[str]:
     def line(cells: list[str]) -> str:
-        return "| " + " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in cells) + " |"
+        return (
+            "| " + " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in cells) + " |"
+        )
 
     body = [line(row) for row in table.written()]
     caption = f"{table.caption} ([CSV]({csv_file.as_posix()}))"
@@ -150,7 +176,9 @@ def _table_lines(table: Table, csv_file: Path) -> list[str]:
 
 def _write_csv(table: Table, path: Path) -> None:
     """Write numbers as they are, a range in three columns."""
-    ranged = [any(isinstance(row[k], Range) for row in table.rows) for k in range(len(table.columns))]
+    ranged = [
+        any(isinstance(row[k], Range) for row in table.rows) for k in range(len(table.columns))
+    ]
     header: list[str] = []
     for column, wide in zip(table.columns, ranged, strict=True):
         header += [column, f"{column} low", f"{column} high"] if wide else [column]
@@ -180,7 +208,9 @@ def _save(figure: Figure, paths: list[Path]) -> None:
         date = {"Date": None} if kind == "svg" else {}
         with _whole(path) as file:
             figure.drawing.savefig(file, format=kind, dpi=_RESOLUTION, metadata=date)
-        figure.drawing.set_layout_engine("none")  # all is in its place: laying out anew would take as long as drawing
+        figure.drawing.set_layout_engine(
+            "none"
+        )  # all is in its place: laying out anew would take as long as drawing
 
 
 def _alt(caption: str) -> str:

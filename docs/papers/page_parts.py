@@ -23,7 +23,9 @@ _VERDICTS = {
 
 @dataclass(frozen=True)
 class Range:
-    """A number between two others: an interval about an estimate, or a median and the range about it."""
+    """A number between two others: an interval about an estimate, or a median and the range about
+    it.
+    """
 
     value: float
     low: float
@@ -60,7 +62,10 @@ class Table:
     def written(self) -> list[list[str]]:
         """Return the rows as text for readers."""
         formats = [self.formats.get(column, ".4g") for column in self.columns]
-        return [[_text(cell, spec) for cell, spec in zip(row, formats, strict=True)] for row in self.rows]
+        return [
+            [_text(cell, spec) for cell, spec in zip(row, formats, strict=True)]
+            for row in self.rows
+        ]
 
 
 def _text(cell: Cell, spec: str) -> str:
@@ -151,7 +156,8 @@ class Page:
     title : str
         Its first line.
     parts : sequence of str, Table or Figure
-        Text is Markdown, headings from the second level on. Those of the second level begin sections.
+        Text is Markdown, headings from the second level on. Those of the second level begin
+        sections.
     ending : str
         Markdown that stands at the end of the page, and of the pages of its sections.
     """

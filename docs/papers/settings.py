@@ -42,8 +42,15 @@ class Settings:
 
     @classmethod
     def of(
-        cls, *, quick: bool, seed: int = 0, tell: Tell | None = None, embeddings: Embeddings | None = None
+        cls,
+        *,
+        quick: bool,
+        seed: int = 0,
+        tell: Tell | None = None,
+        embeddings: Embeddings | None = None,
     ) -> Settings:
         """Return the settings of a quick run or of a complete one."""
         sizes = (200, 10, 100) if quick else (2000, 100, 1000)
-        return cls(*sizes, seed=seed, quick=quick, tell=tell or (lambda step: None), embeddings=embeddings)
+        return cls(
+            *sizes, seed=seed, quick=quick, tell=tell or (lambda step: None), embeddings=embeddings
+        )

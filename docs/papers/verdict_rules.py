@@ -9,7 +9,9 @@ Outcome = Literal["holds", "in part", "fails", "open"]
 
 
 def by_count(n_true: int, total: int) -> Outcome:
-    """Decide by how many of some statements are true: all, some or none; nothing can be told where there are none."""
+    """Decide by how many of some statements are true: all, some or none; nothing can be told where
+    there are none.
+    """
     if not total:
         return "open"
     return "holds" if n_true == total else "in part" if n_true else "fails"

@@ -14,7 +14,9 @@ SYSTEMS: tuple[System, ...] = ("resnetse34v2", "resnetse34l")
 
 @cache
 def scores(system: System, groups: tuple[str, ...]) -> Comparisons:
-    """Return a system's comparisons grouped by attributes of speakers: Gender, Nationality or both."""
+    """Return a system's comparisons grouped by attributes of speakers: Gender, Nationality or
+    both.
+    """
     if len(groups) == 2:
         return voxceleb1_h(system, groups=groups)
     return scores(system, ("Gender", "Nationality")).by(*groups)

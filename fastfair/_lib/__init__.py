@@ -1,1 +1,3 @@
-"""What all other folders use: argument checks, threads, tasks, random seeds, progress, data frames, axes of plots."""
+"""What all other folders use: argument checks, threads, tasks, random seeds, progress, data frames,
+axes of plots.
+"""

@@ -1,9 +1,10 @@
 """Check the arguments of public functions by their annotations, before a function runs.
 
-An annotation says which values are meant: `str` is text, `float` a finite number, `int` a whole number of at least 0,
-`Literal[...]` one of some words, `Sequence[...]` a list, `ArrayLike` a number or an array. `Annotated[type, check]`
-says that a function (name, value) -> value checks what no other member of the union takes. Values of equivalent types
-(NumPy's numbers, subclasses of str) become Python's own. Annotations are read when a function is first called.
+An annotation says which values are meant: `str` is text, `float` a finite number, `int` a whole
+number of at least 0, `Literal[...]` one of some words, `Sequence[...]` a list, `ArrayLike` a number
+or an array. `Annotated[type, check]` says that a function (name, value) -> value checks what no
+other member of the union takes. Values of equivalent types (NumPy's numbers, subclasses of str)
+become Python's own. Annotations are read when a function is first called.
 """
 
 from __future__ import annotations
@@ -35,15 +36,27 @@ _MOST_REPLICATES = 10**7
 # How to make the class wanted (first) from the class found (second), as a hint in messages.
 _WAYS = {
     ("Comparisons", "Embeddings"): "make them with its method comparisons()",
-    ("Comparisons", "data frame"): "make Comparisons of it with Comparisons.from_frame or read_comparisons",
+    (
+        "Comparisons",
+        "data frame",
+    ): "make Comparisons of it with Comparisons.from_frame or read_comparisons",
     ("Comparisons", "file name"): "read it with read_comparisons",
-    ("Comparisons", "ScannedComparisons"): "a scan has kept few scores. evaluate, claim, fnmr_test and margin_of_error "
-    "take it, and compare and fmr_test one of vectors; else use read_comparisons, or the vectors' method comparisons()",
+    (
+        "Comparisons",
+        "ScannedComparisons",
+    ): (
+        "a scan has kept few scores. evaluate, claim, fnmr_test and margin_of_error take it, and"
+        " compare and fmr_test one of vectors; else use read_comparisons, or the vectors' method"
+        " comparisons()"
+    ),
     ("Comparisons", "FailureCounts"): "failure counts have no scores",
     ("Embeddings", "file name"): "read it with read_embeddings",
     ("Embeddings", "data frame"): "make Embeddings of it with read_embeddings",
     ("FailureCounts", "data frame"): "make FailureCounts of it with read_failure_counts",
-    ("operating points", "number"): "write at_fmr(1e-3) for an FMR, at_threshold(0.5) for a threshold",
+    (
+        "operating points",
+        "number",
+    ): "write at_fmr(1e-3) for an FMR, at_threshold(0.5) for a threshold",
 }
 
 
@@ -52,7 +65,8 @@ _WAYS = {
 
 @dataclass(frozen=True)
 class Kind:
-    """Values of one kind: what messages call one and several, which values are meant, how one is read, and known words.
+    """Values of one kind: what messages call one and several, which values are meant, how one is
+    read, and known words.
 
     Modules add the kinds of their classes to `KINDS`, by name.
     """
@@ -70,7 +84,9 @@ def _wrong(name: str, wanted: str, value: object, hint: str = "") -> InputError:
 
 
 def is_a(value: object, name: str, library: str = "fastfair") -> bool:
-    """Return whether a value is of a class of a library; by name, as this module may not import it."""
+    """Return whether a value is of a class of a library; by name, as this module may not import
+    it.
+    """
     classes = type(value).__mro__
     return any(one.__name__ == name and one.__module__.startswith(f"{library}.") for one in classes)
 
@@ -88,7 +104,9 @@ def _plain_text(name: str, value: Any) -> str:
 
 
 def _is_number(value: object) -> bool:
-    return isinstance(validation.scalar(value), numbers.Real) and not isinstance(validation.scalar(value), bool)
+    return isinstance(validation.scalar(value), numbers.Real) and not isinstance(
+        validation.scalar(value), bool
+    )
 
 
 def _path(name: str, value: Any) -> str | Path:
@@ -115,7 +133,12 @@ def _number_or_array(name: str, value: Any) -> Any:
 KINDS: dict[Any, Kind] = {
     NoneType: Kind("None", "None", lambda value: value is None),
     str: Kind("text", "texts", _is_text, _plain_text),
-    bool: Kind("True or False", "flags", lambda v: isinstance(v, bool | np.bool_), lambda name, value: bool(value)),
+    bool: Kind(
+        "True or False",
+        "flags",
+        lambda v: isinstance(v, bool | np.bool_),
+        lambda name, value: bool(value),
+    ),
     int: Kind(
         "a whole number of at least 0",
         "whole numbers",
@@ -123,11 +146,20 @@ KINDS: dict[Any, Kind] = {
         validation.count,
     ),
     float: Kind("a finite number", "numbers", _is_number, validation.number),
-    Path: Kind("the name of a file", "names of files", lambda value: isinstance(value, str | os.PathLike), _path),
+    Path: Kind(
+        "the name of a file",
+        "names of files",
+        lambda value: isinstance(value, str | os.PathLike),
+        _path,
+    ),
     np.ndarray: Kind("an array", "arrays", _anything, _number_or_array),
     # Names that stand for unions, or that are imported for type checkers alone.
     "IntoDataFrame": Kind("a data frame", "data frames", _is_frame),
-    "Axes": Kind("matplotlib Axes, as plt.subplots() gives", "Axes", lambda value: is_a(value, "Axes", "matplotlib")),
+    "Axes": Kind(
+        "matplotlib Axes, as plt.subplots() gives",
+        "Axes",
+        lambda value: is_a(value, "Axes", "matplotlib"),
+    ),
 }
 KINDS["ArrayLike"] = KINDS[NDArray] = KINDS[np.ndarray]  # NDArray is a type of its own in NumPy 2.5
 
@@ -138,7 +170,10 @@ KINDS["ArrayLike"] = KINDS[NDArray] = KINDS[np.ndarray]  # NDArray is a type of 
 def _resamples(name: str, value: Any, least: int = 0) -> int:
     n = validation.count(name, value, least)
     if n > _MOST_REPLICATES:
-        raise InputError(f"{name} must be at most {_MOST_REPLICATES:,}, not {n:,}: limits hardly vary from 10,000 on")
+        raise InputError(
+            f"{name} must be at most {_MOST_REPLICATES:,}, not {n:,}: limits hardly vary from"
+            " 10,000 on"
+        )
     return n
 
 
@@ -165,7 +200,12 @@ Array = Annotated[ArrayLike, partial(validation.listed, wanted="an array or a li
 
 def _literal(words: tuple[str, ...]) -> Kind:
     wanted = f"one of {', '.join(map(repr, words))}"
-    return Kind(wanted, wanted, _is_text, lambda name, value: validation.choice(name, _plain_text(name, value), words))
+    return Kind(
+        wanted,
+        wanted,
+        _is_text,
+        lambda name, value: validation.choice(name, _plain_text(name, value), words),
+    )
 
 
 def _list_kind(inner: Any) -> Kind:
@@ -193,11 +233,18 @@ def _dict_kind(keys: Any, inner: Any) -> Kind:
     check, key_check = _check(inner), _check(str) if keys is str else lambda _, key: key
 
     def read(name: str, value: Any) -> dict[Any, Any]:
-        return {key_check(f"a name in {name}", key): check(f"{name}[{shown(key)}]", entry)
-                for key, entry in value.items()}  # fmt: skip
+        return {
+            key_check(f"a name in {name}", key): check(f"{name}[{shown(key)}]", entry)
+            for key, entry in value.items()
+        }
 
     known = "text" if keys is str else "labels"
-    return Kind(f"a dict from {known} to {_several(inner)}", "dicts", lambda value: isinstance(value, Mapping), read)
+    return Kind(
+        f"a dict from {known} to {_several(inner)}",
+        "dicts",
+        lambda value: isinstance(value, Mapping),
+        read,
+    )
 
 
 def _pair_kind(inner: tuple[Any, ...]) -> Kind:
@@ -209,7 +256,11 @@ def _pair_kind(inner: tuple[Any, ...]) -> Kind:
         return tuple(check(name, entry) for check, entry in zip(checks, value, strict=True))
 
     return Kind(
-        f"a pair of {several}", f"pairs of {several}", lambda value: isinstance(value, tuple), read, is_pair=True
+        f"a pair of {several}",
+        f"pairs of {several}",
+        lambda value: isinstance(value, tuple),
+        read,
+        is_pair=True,
     )
 
 
@@ -221,9 +272,15 @@ def _kinds(annotation: Any) -> Iterator[Kind]:
     """Yield the kinds of values that an annotation allows."""
     origin, inner = get_origin(annotation), get_args(annotation)
     if origin in (Union, UnionType):
-        words = tuple(word for member in inner if get_origin(member) is Literal for word in get_args(member))
-        members = [member for member in inner if not (member is str and Path in inner)]  # a path may be text
-        for member in dict.fromkeys(Literal[words] if get_origin(member) is Literal else member for member in members):
+        words = tuple(
+            word for member in inner if get_origin(member) is Literal for word in get_args(member)
+        )
+        members = [
+            member for member in inner if not (member is str and Path in inner)
+        ]  # a path may be text
+        for member in dict.fromkeys(
+            Literal[words] if get_origin(member) is Literal else member for member in members
+        ):
             yield from _kinds(member)
     elif origin is Annotated:
         check = annotation.__metadata__[0]
@@ -241,7 +298,9 @@ def _kinds(annotation: Any) -> Iterator[Kind]:
         yield Kind(wanted, wanted, lambda value: callable(value) and not isinstance(value, type))
     else:
         kind = KINDS.get(origin or annotation) or KINDS.get(getattr(annotation, "__name__", None))
-        if kind is None and not (isinstance(annotation, type) and annotation.__module__.startswith("fastfair")):
+        if kind is None and not (
+            isinstance(annotation, type) and annotation.__module__.startswith("fastfair")
+        ):
             raise TypeError(f"arguments cannot be checked by the annotation {annotation!r}")
         name = annotation.__name__
         yield kind or Kind(name, name, partial(is_a, name=name))
@@ -251,7 +310,12 @@ def _check(annotation: Any) -> Check:
     """Return the check of values by an annotation."""
     listed = list(_kinds(annotation))
     pairs = [kind for kind in listed if kind.is_pair]
-    kinds = [*pairs, *sorted((kind for kind in listed if kind not in pairs), key=lambda kind: kind.takes is _anything)]
+    kinds = [
+        *pairs,
+        *sorted(
+            (kind for kind in listed if kind not in pairs), key=lambda kind: kind.takes is _anything
+        ),
+    ]
 
     def check(name: str, value: Any) -> Any:
         for kind in kinds:
@@ -276,7 +340,9 @@ def _found(value: object) -> str:
 
 
 class _Names(dict[str, Any]):
-    """The names in a module's annotations; those that it imports for type checkers alone stand for themselves."""
+    """The names in a module's annotations; those that it imports for type checkers alone stand for
+    themselves.
+    """
 
     def __missing__(self, name: str) -> Any:
         return getattr(builtins, name, None) or type(name, (), {"__module__": "fastfair"})
@@ -285,8 +351,14 @@ class _Names(dict[str, Any]):
 def annotations_of(function: Callable[..., Any]) -> dict[str, Any]:
     """Return the annotation of each argument of a function or dataclass, by its name."""
     function = inspect.unwrap(function)
-    names = _Names(vars(sys.modules[function.__module__]) if isinstance(function, type) else function.__globals__)
-    unions = (name for name in KINDS if isinstance(name, str) and not isinstance(names.get(name), type))
+    names = _Names(
+        vars(sys.modules[function.__module__])
+        if isinstance(function, type)
+        else function.__globals__
+    )
+    unions = (
+        name for name in KINDS if isinstance(name, str) and not isinstance(names.get(name), type)
+    )
     names |= {name: type(name, (), {}) for name in unions}
     return {
         p.name: eval(p.annotation, {}, names) if isinstance(p.annotation, str) else p.annotation
@@ -307,7 +379,9 @@ def checks_of(function: Callable[..., Any]) -> dict[str, Check]:
         except FastfairError:
             raise
         except Exception as error:  # raised by the value's own methods
-            raise InputError(f"⟦{name}⟧ cannot be read, as it raises {type(error).__name__}") from error
+            raise InputError(
+                f"⟦{name}⟧ cannot be read, as it raises {type(error).__name__}"
+            ) from error
 
     parameters = inspect.signature(function).parameters
     return {
@@ -316,7 +390,9 @@ def checks_of(function: Callable[..., Any]) -> dict[str, Check]:
     }
 
 
-def checked_options(caller: str, function: Callable[..., Any], options: Mapping[str, Any]) -> dict[str, Any]:
+def checked_options(
+    caller: str, function: Callable[..., Any], options: Mapping[str, Any]
+) -> dict[str, Any]:
     """Check the arguments that a caller passes on by name to a function."""
     _, *known = checks_of(function)
     if unknown := options.keys() - set(known):
@@ -328,12 +404,16 @@ def checked_options(caller: str, function: Callable[..., Any], options: Mapping[
 
 
 def _series_of_pandas() -> type[Any] | None:
-    """Return the class of pandas' columns; None where nobody can have one, as pandas is not imported, or not yet."""
+    """Return the class of pandas' columns; None where nobody can have one, as pandas is not
+    imported, or not yet.
+    """
     return getattr(sys.modules.get("pandas"), "Series", None)
 
 
 def _refuse_other_indices(series: type[Any], arguments: Iterable[tuple[str, Any]]) -> None:
-    """Refuse columns of pandas whose rows have other labels, or the same in another order: which belong together?"""
+    """Refuse columns of pandas whose rows have other labels, or the same in another order: which
+    belong together?
+    """
     first = None
     for argument, value in arguments:
         for key, column in value.items() if type(value) is dict else [("", value)]:
@@ -343,8 +423,9 @@ def _refuse_other_indices(series: type[Any], arguments: Iterable[tuple[str, Any]
             first = first or (name, column)
             if len(column) == len(first[1]) and not first[1].index.equals(column.index):
                 raise InputError(
-                    f"the rows of {name} have another index than those of {first[0]}, so that it is not clear which "
-                    "belong together: sort both alike, or pass .to_numpy() of each to take them in their order"
+                    f"the rows of {name} have another index than those of {first[0]}, so that it is"
+                    " not clear which belong together: sort both alike, or pass .to_numpy() of"
+                    " each to take them in their order"
                 )
 
 
@@ -354,12 +435,16 @@ def _places(function: Callable[..., Any], n: int) -> list[str]:
     by_place = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
     parameters = inspect.signature(function).parameters.values()
     names = [parameter.name for parameter in parameters if parameter.kind in by_place]
-    gathered = next((parameter.name for parameter in parameters if parameter.kind is parameter.VAR_POSITIONAL), "")
+    gathered = next(
+        (parameter.name for parameter in parameters if parameter.kind is parameter.VAR_POSITIONAL),
+        "",
+    )
     return [*names, *[gathered] * n][:n]
 
 
 def checked(function: _Function) -> _Function:
-    """Check every argument of a function, or of a dataclass's constructor, by its annotation before it runs.
+    """Check every argument of a function, or of a dataclass's constructor, by its annotation before
+    it runs.
 
     The name, signature and documentation stay.
     """
@@ -373,8 +458,13 @@ def checked(function: _Function) -> _Function:
         given = list(zip(_places(function, len(args)), args, strict=True))
         if len(args) + len(kwargs) > 1 and (series := _series_of_pandas()):
             _refuse_other_indices(series, [*given, *kwargs.items()])
-        args = tuple(checks[name](name, value) if name in checks else value for name, value in given)
-        kwargs = {name: checks[name](name, value) if name in checks else value for name, value in kwargs.items()}
+        args = tuple(
+            checks[name](name, value) if name in checks else value for name, value in given
+        )
+        kwargs = {
+            name: checks[name](name, value) if name in checks else value
+            for name, value in kwargs.items()
+        }
         try:
             return function(*args, **kwargs)
         except MemoryError as error:
@@ -382,8 +472,9 @@ def checked(function: _Function) -> _Function:
                 raise
             what = function.__qualname__.removesuffix(".__init__")
             raise NotEnoughMemoryError(
-                f"{what} needs more memory than the system gives this process ({error}): take fewer data or "
-                "replicates, scan_comparisons for score files, or a larger limit (ulimit -v)"
+                f"{what} needs more memory than the system gives this process ({error}): take fewer"
+                " data or replicates, scan_comparisons for score files, or a larger limit"
+                " (ulimit -v)"
             ) from error
 
     return checking  # type: ignore[return-value]

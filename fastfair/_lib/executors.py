@@ -1,4 +1,6 @@
-"""Run the parts of a job as tasks of an executor, such as those of `concurrent.futures` or a Client of Dask."""
+"""Run the parts of a job as tasks of an executor, such as those of `concurrent.futures` or a Client
+of Dask.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,10 @@ from .whole_files import explained
 
 _TRIES = 3  # of a task whose worker dies
 _CANCELLING = 5.0  # seconds that cancelling may take
-_SCATTERING = 20.0, 5e6  # bringing data to workers may take so many seconds, and one more for so many bytes
+_SCATTERING = (
+    20.0,
+    5e6,
+)  # bringing data to workers may take so many seconds, and one more for so many bytes
 _PATIENCE = 1.0  # seconds after which futures are asked whether they have ended
 
 
@@ -39,7 +44,8 @@ def results(
     Parameters
     ----------
     executor : object with a method `submit`
-        Where it has a method `scatter`, this hands out the data; other workers read them from a file.
+        Where it has a method `scatter`, this hands out the data; other workers read them from a
+        file.
     job : object
         The work; its `run` takes a task, `n_threads` and None.
     tasks : iterable
@@ -47,13 +53,15 @@ def results(
     n_threads : int
         Number of threads of each task.
     ahead : int, optional
-        Yield results in the order of the tasks, at most so many of which wait, run, or have ended and are not yielded
-        yet; by default all tasks are submitted at once, and results come in the order in which they end.
+        Yield results in the order of the tasks, at most so many of which wait, run, or have ended
+        and are not yielded yet; by default all tasks are submitted at once, and results come in the
+        order in which they end.
 
     Raises
     ------
     WorkerError
-        Where workers die, where the executor takes no tasks, and where it returns something else than their results.
+        Where workers die, where the executor takes no tasks, and where it returns something else
+        than their results.
     OutputError
         Where the file for the workers cannot be written.
     """
@@ -86,7 +94,9 @@ def do(job: Callable[[], Any], task: Any, n_threads: int) -> tuple[Any, Any]:
 
 @dataclass(frozen=True, eq=False)
 class _Outcome:
-    """What a task came to: its answer, or an error of the work itself. Its future is asked for it once."""
+    """What a task came to: its answer, or an error of the work itself. Its future is asked for it
+    once.
+    """
 
     answer: Any = None
     error: FastfairError | None = None
@@ -115,7 +125,10 @@ class _Waiting:
             raise _gone(error) from error
         if not hasattr(future, "add_done_callback"):
             kind = type(future).__name__
-            raise InputError(f"executor.submit() must return a future, as those of concurrent.futures do, not {kind}")
+            raise InputError(
+                "executor.submit() must return a future, as those of concurrent.futures do, not"
+                f" {kind}"
+            )
         try:
             self._running[future] = task, self._source
             future.add_done_callback(self._ended.put)
@@ -123,16 +136,22 @@ class _Waiting:
             raise _gone(error) from error
 
     def next(self) -> tuple[Any, _Outcome]:
-        """Wait for the next task that ends by itself, and return it with its outcome; where a worker died, retry."""
+        """Wait for the next task that ends by itself, and return it with its outcome; where a
+        worker died, retry.
+        """
         while True:
             try:
                 future = self._ended.get(timeout=_PATIENCE)
             except queue.Empty:
                 if os.getpid() != self._process:
-                    raise _gone(RuntimeError("this process was forked from the one that hands out tasks")) from None
+                    raise _gone(
+                        RuntimeError("this process was forked from the one that hands out tasks")
+                    ) from None
                 if getattr(self._executor, "status", "running") == "closed":  # a Client of Dask
                     raise _gone(RuntimeError("it was closed")) from None
-                for future in filter(_has_ended, self._running):  # of executors that do not call what they are asked to
+                for future in filter(
+                    _has_ended, self._running
+                ):  # of executors that do not call what they are asked to
                     self._ended.put(future)
                 continue
             if future not in self._running:  # ended twice
@@ -151,16 +170,18 @@ class _Waiting:
             else:
                 if not (isinstance(answer, tuple) and len(answer) == 2 and answer[0] == task):
                     raise WorkerError(
-                        f"a future of executor.submit() returned {shown(answer)}, not what its function returns: "
-                        "executors are those of concurrent.futures, the Client of Dask, and others alike"
+                        f"a future of executor.submit() returned {shown(answer)}, not what its"
+                        " function returns: executors are those of concurrent.futures, the Client"
+                        " of Dask, and others alike"
                     )
                 return task, _Outcome(answer)
 
     def _try_again(self, task: Any, source: Any, error: BaseException) -> None:
         if self._tries[task] == _TRIES:
             raise WorkerError(
-                f"a task was tried {_TRIES} times, and its worker did not finish it ({type(error).__name__}: {error}): "
-                "see what its log says, perhaps of memory; with ff.Checkpoint a new run goes on from what is finished"
+                f"a task was tried {_TRIES} times, and its worker did not finish it"
+                f" ({type(error).__name__}: {error}): see what its log says, perhaps of memory;"
+                " with ff.Checkpoint a new run goes on from what is finished"
             ) from error
         if source is self._source:
             self._source = self._deliver()  # the data may have been lost with the worker
@@ -180,7 +201,9 @@ class _Waiting:
 
 
 def _has_ended(future: Any) -> bool:
-    """Ask a future whether it has ended; one that cannot say is asked for its result, where errors are expected."""
+    """Ask a future whether it has ended; one that cannot say is asked for its result, where errors
+    are expected.
+    """
     try:
         return bool(getattr(future, "done", bool)())
     except Exception:
@@ -188,7 +211,9 @@ def _has_ended(future: Any) -> bool:
 
 
 def _bounded_in_time(call: Callable[[], Any], seconds: float) -> Any:
-    """Return what a call returns, or raise its error; where it takes longer, raise TimeoutError and abandon it."""
+    """Return what a call returns, or raise its error; where it takes longer, raise TimeoutError and
+    abandon it.
+    """
     future: Future[Any] = Future()
 
     def run() -> None:
@@ -204,10 +229,12 @@ def _bounded_in_time(call: Callable[[], Any], seconds: float) -> Any:
 def _gone(error: BaseException) -> WorkerError:
     what = "the executor takes no more tasks"
     if isinstance(error, BrokenExecutor):
-        what = "a worker has died, perhaps for lack of memory, and no worker of this executor goes on"
+        what = (
+            "a worker has died, perhaps for lack of memory, and no worker of this executor goes on"
+        )
     return WorkerError(
-        f"{what} ({type(error).__name__}: {error}): run again with a new executor; with ff.Checkpoint the new run goes "
-        "on from what is finished"
+        f"{what} ({type(error).__name__}: {error}): run again with a new executor; with"
+        " ff.Checkpoint the new run goes on from what is finished"
     )
 
 
@@ -240,7 +267,9 @@ def _scattered(executor: Any, packed: _InMemory) -> Any:
     for left in reversed(range(_TRIES)):
         try:
             everywhere = left == _TRIES - 1
-            return _bounded_in_time(partial(executor.scatter, packed, broadcast=everywhere, hash=False), seconds)
+            return _bounded_in_time(
+                partial(executor.scatter, packed, broadcast=everywhere, hash=False), seconds
+            )
         except (KeyboardInterrupt, SystemExit):
             raise
         except BaseException as error:  # OSError, or KeyError of the worker or the data
@@ -266,13 +295,17 @@ def job_in_file(path: str) -> Any:
         return _opened(path, lambda: packing.opened(Path(path)))
     except FileNotFoundError:
         raise WorkerError(
-            f"a worker finds no file {path}: where workers are on other machines, set TMPDIR to a folder that "
-            "all of them share, or use an executor that scatters data, as the Client of Dask does"
+            f"a worker finds no file {path}: where workers are on other machines, set TMPDIR to a"
+            " folder that all of them share, or use an executor that scatters data, as the Client"
+            " of Dask does"
         ) from None
 
 
 _lock = threading.Lock()
-_last: tuple[str, Any] = "", None  # the job that this process worked on last: most tasks are of the same one
+_last: tuple[str, Any] = (
+    "",
+    None,
+)  # the job that this process worked on last: most tasks are of the same one
 
 
 def _opened(name: str, open_it: Callable[[], Any]) -> Any:

@@ -30,20 +30,27 @@ _WIDE = (nw.Int128, nw.UInt128)  # NumPy lacks these
 class FrameColumns:
     """Columns of a data frame by name; errors suggest the nearest names."""
 
-    def __init__(self, frame: IntoDataFrame, called: str = "frame", wanted: str = "a data frame") -> None:
+    def __init__(
+        self, frame: IntoDataFrame, called: str = "frame", wanted: str = "a data frame"
+    ) -> None:
         self._called = called
         try:
             self._frame = nw.from_native(_with_names_of_text(frame), eager_only=True)
             self.names: list[str] = self._frame.columns
         except TypeError as error:
             raise InputError(
-                f"{called} must be {wanted} (pandas, polars, pyarrow, ...), not {type(frame).__name__}"
+                f"{called} must be {wanted} (pandas, polars, pyarrow, ...), not"
+                f" {type(frame).__name__}"
             ) from error
         except nw.exceptions.DuplicateError as error:
-            raise InputError(f"{called} has two columns of the same name: {' '.join(str(error).split())}") from error
+            raise InputError(
+                f"{called} has two columns of the same name: {' '.join(str(error).split())}"
+            ) from error
         odd = [name for name in self.names if not isinstance(name, str)]
         if odd:
-            raise InputError(f"names of columns must be text, but {called} has {odd[0]!r}; rename it")
+            raise InputError(
+                f"names of columns must be text, but {called} has {odd[0]!r}; rename it"
+            )
 
     @property
     def height(self) -> int:
@@ -61,12 +68,20 @@ class FrameColumns:
         return self._frame.get_column(name)
 
     def numbers(self, name: str) -> np.ndarray[Any, Any]:
-        """Return a column of numbers; missing ones become NaN, which later checks refuse with its row."""
+        """Return a column of numbers; missing ones become NaN, which later checks refuse with its
+        row.
+        """
         series = self[name]
         dtype = series.dtype
         if not dtype.is_numeric():
-            would_do = "; convert it to numbers, with null where there is none" if dtype == nw.String else ""
-            raise InputError(f"column {name!r} must hold numbers, but its type is {dtype}{would_do}")
+            would_do = (
+                "; convert it to numbers, with null where there is none"
+                if dtype == nw.String
+                else ""
+            )
+            raise InputError(
+                f"column {name!r} must hold numbers, but its type is {dtype}{would_do}"
+            )
         with _taking(name, dtype):
             if not series.is_null().any():
                 if dtype in _WIDE:
@@ -97,28 +112,44 @@ class FrameColumns:
                 return series
             if series.null_count():
                 lacking = series.is_null().to_list()
-                return [None if lacks else entry for entry, lacks in zip(series.to_list(), lacking, strict=True)]
+                return [
+                    None if lacks else entry
+                    for entry, lacks in zip(series.to_list(), lacking, strict=True)
+                ]
             return (series.cast(nw.Int64) if series.dtype in _WIDE else series).to_numpy()
 
     def texts(self, name: str) -> tuple[list[str | None], np.ndarray[Any, Any]]:
-        """Return the distinct labels of a column as text, None if missing, and the position of each row's label."""
+        """Return the distinct labels of a column as text, None if missing, and the position of each
+        row's label.
+        """
         distinct: list[Any]
         with _taking(name, self[name].dtype):
             if self.is_text(name):
                 coded = text_column(self[name]) or text_column(self[name].cast(nw.String))
                 assert coded is not None  # now it is text
                 distinct, codes = coded
-            elif self[name].dtype.is_integer() and self[name].dtype not in _WIDE and not self[name].is_null().any():
+            elif (
+                self[name].dtype.is_integer()
+                and self[name].dtype not in _WIDE
+                and not self[name].is_null().any()
+            ):
                 entries, codes = label_codes.number_entries(self[name].to_numpy())
                 distinct = entries.tolist()
             else:
                 known: dict[Any, int] = {}
-                codes = np.array([known.setdefault(entry, len(known)) for entry in self[name].to_list()], np.int64)
+                codes = np.array(
+                    [known.setdefault(entry, len(known)) for entry in self[name].to_list()],
+                    np.int64,
+                )
                 distinct = list(known)
                 if self[name].dtype == nw.Object:
-                    label_codes.encode(name, [entry for entry in distinct if not label_codes.is_missing(entry)])
+                    label_codes.encode(
+                        name, [entry for entry in distinct if not label_codes.is_missing(entry)]
+                    )
             texts = [None if is_missing(e) else str(label_codes.clean(e)) for e in distinct]
-        numbered = {text: k for k, text in enumerate(dict.fromkeys(texts))}  # blanks about labels do not count
+        numbered = {
+            text: k for k, text in enumerate(dict.fromkeys(texts))
+        }  # blanks about labels do not count
         return list(numbered), np.array([numbered[text] for text in texts], np.intp)[codes]
 
     def labels_of_both(self, reference: str, probe: str) -> tuple[Coded, Coded]:
@@ -129,10 +160,14 @@ class FrameColumns:
         return Coded(labels, codes[0]), Coded(labels, codes[1])
 
     def is_text(self, name: str) -> bool:
-        """Tell whether a column holds text, be it as codes; refuse one that holds neither labels nor numbers."""
+        """Tell whether a column holds text, be it as codes; refuse one that holds neither labels
+        nor numbers.
+        """
         dtype = self[name].dtype
         if dtype.is_nested():
-            raise InputError(f"column {name!r} must hold labels, text or numbers, but its type is {dtype}")
+            raise InputError(
+                f"column {name!r} must hold labels, text or numbers, but its type is {dtype}"
+            )
         return dtype in (nw.String, nw.Categorical, nw.Enum)
 
     def polars(self, names: Sequence[str]) -> pl.DataFrame:
@@ -148,27 +183,41 @@ class FrameColumns:
                 if series.dtype.is_numeric() and not series.is_null().any():
                     columns[name] = pl.Series(series.to_numpy())
                 else:
-                    columns[name] = pl.Series([None if is_missing(entry) else entry for entry in series.to_list()])
+                    columns[name] = pl.Series(
+                        [None if is_missing(entry) else entry for entry in series.to_list()]
+                    )
         return pl.DataFrame(columns)
 
 
 def _with_names_of_text(frame: Any) -> Any:
-    """Return a data frame of pandas whose columns are numbered, with the numbers as text, and any other as it is."""
+    """Return a data frame of pandas whose columns are numbered, with the numbers as text, and any
+    other as it is.
+    """
     names: Any = getattr(frame, "columns", None)
     if type(names).__module__.partition(".")[0] != "pandas":
         return frame
-    numbers = [name for name in names if isinstance(name, int | np.integer) and not isinstance(name, bool)]
+    numbers = [
+        name for name in names if isinstance(name, int | np.integer) and not isinstance(name, bool)
+    ]
     renamed = {name: str(name) for name in numbers}
-    return frame.rename(columns=renamed) if numbers and not set(renamed.values()) & set(names) else frame
+    return (
+        frame.rename(columns=renamed)
+        if numbers and not set(renamed.values()) & set(names)
+        else frame
+    )
 
 
 def _taking(name: str, dtype: Any) -> AbstractContextManager[None]:
     return told_as(InputError, f"column {name!r} of type {dtype} cannot be used")
 
 
-def build(columns: Mapping[str, Sequence[Any] | np.ndarray[Any, Any]], backend: Backend | None) -> Any:
+def build(
+    columns: Mapping[str, Sequence[Any] | np.ndarray[Any, Any]], backend: Backend | None
+) -> Any:
     """Make a data frame from columns, with the library named or the first one installed."""
     installed = [name for name in BACKENDS if importlib.util.find_spec(name)]
     chosen: Backend = backend or (installed[0] if installed else "polars")
     require(chosen, "cli" if chosen == "polars" else "test", "a data frame")
-    return nw.from_dict({name: list(column) for name, column in columns.items()}, backend=chosen).to_native()
+    return nw.from_dict(
+        {name: list(column) for name, column in columns.items()}, backend=chosen
+    ).to_native()

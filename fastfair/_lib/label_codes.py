@@ -31,7 +31,9 @@ _LARGEST = 1e300  # largest number allowed as a label
 
 @dataclass(frozen=True)
 class Coded:
-    """A column of labels: the distinct labels, sorted, and for each row the position of its label."""
+    """A column of labels: the distinct labels, sorted, and for each row the position of its
+    label.
+    """
 
     labels: NDArray[Any]
     codes: NDArray[np.integer[Any]]
@@ -43,7 +45,9 @@ class Coded:
         return Coded(self.labels[used], position.astype(codes.dtype)[codes])
 
 
-def in_use(n: int, *columns: NDArray[np.integer[Any]]) -> tuple[NDArray[np.bool_], NDArray[np.intp]]:
+def in_use(
+    n: int, *columns: NDArray[np.integer[Any]]
+) -> tuple[NDArray[np.bool_], NDArray[np.intp]]:
     """Tell which of n labels columns of codes use, and the position of each among these."""
     used = np.zeros(n, np.bool_)
     for codes in columns:
@@ -52,17 +56,23 @@ def in_use(n: int, *columns: NDArray[np.integer[Any]]) -> tuple[NDArray[np.bool_
 
 
 def _column(name: str, values: Any) -> Any:
-    return values if type(values) is Coded else validation.listed(name, values, "an array or a list of labels")
+    return (
+        values
+        if type(values) is Coded
+        else validation.listed(name, values, "an array or a list of labels")
+    )
 
 
 Labels = Annotated[ArrayLike | Coded, _column]
 
 
 def clean(label: Any) -> Any:
-    """Return the standard form of a label, so that equal labels of arrays, data frames and files compare equal.
+    """Return the standard form of a label, so that equal labels of arrays, data frames and files
+    compare equal.
 
-    Text is stripped of white space as by `str.strip`; bytes become UTF-8 text; a whole number of any type becomes an
-    int, so that 1.0 and 1 are one label; members of an enumeration become their values.
+    Text is stripped of white space as by `str.strip`; bytes become UTF-8 text; a whole number of
+    any type becomes an int, so that 1.0 and 1 are one label; members of an enumeration become their
+    values.
 
     Parameters
     ----------
@@ -77,7 +87,8 @@ def clean(label: Any) -> Any:
     Raises
     ------
     ValueError
-        For bytes that are not UTF-8, text that cannot be written as such, and numbers that are too large.
+        For bytes that are not UTF-8, text that cannot be written as such, and numbers that are too
+        large.
     """
     if isinstance(label, bytes):
         return label.decode().strip()
@@ -96,7 +107,9 @@ def clean(label: Any) -> Any:
 
 
 def is_missing(value: object) -> bool:
-    """Return whether a label is missing: None, NaN, pandas' NA and NaT, blank text, and texts such as "nan"."""
+    """Return whether a label is missing: None, NaN, pandas' NA and NaT, blank text, and texts such
+    as "nan".
+    """
     if isinstance(value, bytes):
         value = value.decode(errors="replace")
     if isinstance(value, str):
@@ -111,7 +124,8 @@ COMPLETE = "give a label, or leave those rows out"
 
 
 def encode(name: str, values: Labels, advice: str = COMPLETE) -> Coded:
-    """Turn a column of labels into codes; refuse missing ones. Labels with the same `clean` form are equal.
+    """Turn a column of labels into codes; refuse missing ones. Labels with the same `clean` form
+    are equal.
 
     advice: what the error of a missing label says would help.
     """
@@ -120,7 +134,9 @@ def encode(name: str, values: Labels, advice: str = COMPLETE) -> Coded:
     entries, codes = _entries(name, values)
     if isinstance(entries, np.ndarray):
         kind = smallest_integers(entries.size)
-        if codes.dtype == kind and bool((entries[1:] > entries[:-1]).all()):  # as numbers of a short range are
+        if codes.dtype == kind and bool(
+            (entries[1:] > entries[:-1]).all()
+        ):  # as numbers of a short range are
             return Coded(entries, codes)
         labels, places = np.unique(entries, return_inverse=True)
     else:
@@ -129,7 +145,9 @@ def encode(name: str, values: Labels, advice: str = COMPLETE) -> Coded:
 
 
 def _entries(name: str, values: Any) -> tuple[list[Any] | Array, Array]:
-    """Return the entries of a column, nearly distinct, and that of each row; an array of numbers that cannot miss."""
+    """Return the entries of a column, nearly distinct, and that of each row; an array of numbers
+    that cannot miss.
+    """
     text = None
     if not isinstance(values, list | tuple | np.ndarray):
         with told_as(InputError, f"{name} cannot be converted to labels"):
@@ -151,11 +169,14 @@ def encode_with_missing(
 ) -> list[tuple[Coded, NDArray[np.bool_]]]:
     """Turn columns of labels of one kind into codes, and tell which rows have no label.
 
-    Such rows get the label `unknown`, and labels are then text; or, where it is None, that of some other row.
+    Such rows get the label `unknown`, and labels are then text; or, where it is None, that of some
+    other row.
     """
     coded, lacking = [], []
     for name, values in zip(names, columns, strict=True):
-        entries, codes = (values.labels, values.codes) if isinstance(values, Coded) else _entries(name, values)
+        entries, codes = (
+            (values.labels, values.codes) if isinstance(values, Coded) else _entries(name, values)
+        )
         missing = np.zeros(len(entries), np.bool_)
         if isinstance(entries, list):
             missing = np.array([is_missing(entry) for entry in entries], np.bool_)
@@ -166,7 +187,9 @@ def encode_with_missing(
             coded.append(Coded(np.array([unknown or ""], object), np.zeros(codes.size, np.uint16)))
         else:
             some = next(entry for entry, lacks in zip(entries, missing, strict=True) if not lacks)
-            filled = [some if lacks else entry for entry, lacks in zip(entries, missing, strict=True)]
+            filled = [
+                some if lacks else entry for entry, lacks in zip(entries, missing, strict=True)
+            ]
             labels, places = _code_entries(name, filled, codes)
             coded.append(Coded(labels, look_up(codes, places)))
         lacking.append(rows)
@@ -185,14 +208,17 @@ def _with_unknown(name: str, coded: Coded, rows: NDArray[np.bool_], unknown: str
 def encode_together(
     names: Sequence[str], columns: Sequence[Labels], advice: str = COMPLETE
 ) -> tuple[NDArray[Any], list[NDArray[Any]]]:
-    """Turn several columns into codes of one common list of labels, of the type of `smallest_integers`."""
+    """Turn several columns into codes of one common list of labels, of the type of
+    `smallest_integers`.
+    """
     if (of_text := _encode_polars(columns)) is not None:
         return of_text
     coded = [encode(name, values, advice) for name, values in zip(names, columns, strict=True)]
     labels = [of_column.labels for of_column in coded]
     common, places = labels[0], [np.arange(labels[0].size)] * len(coded)
     if any(of_column is not common for of_column in labels):
-        # As objects if types differ: NumPy would turn int64 and uint64 into floats, and merge two subjects.
+        # As objects if types differ: NumPy would turn int64 and uint64 into floats, and merge two
+        # subjects.
         if len({of_column.dtype for of_column in labels}) > 1:
             labels = [of_column.astype(object) for of_column in labels]
         together = encode(" and ".join(names), np.concatenate(labels))
@@ -208,7 +234,9 @@ def encode_together(
 
 
 def _encode_polars(columns: Sequence[Any]) -> tuple[NDArray[Any], list[NDArray[Any]]] | None:
-    """Encode columns of text of polars, fast even if nearly all labels differ; None for others, and if some miss."""
+    """Encode columns of text of polars, fast even if nearly all labels differ; None for others, and
+    if some miss.
+    """
     if not all(type(column).__module__.startswith(("narwhals", "polars")) for column in columns):
         return None
     import narwhals as nw
@@ -219,7 +247,9 @@ def _encode_polars(columns: Sequence[Any]) -> tuple[NDArray[Any], list[NDArray[A
         return None
     import polars as pl
 
-    together = pl.concat([one.to_native().cast(pl.String).rename("").cast(pl.Categorical) for one in series])
+    together = pl.concat(
+        [one.to_native().cast(pl.String).rename("").cast(pl.Categorical) for one in series]
+    )
     if together.null_count():
         return None
     physical = together.to_physical().to_numpy()
@@ -227,7 +257,9 @@ def _encode_polars(columns: Sequence[Any]) -> tuple[NDArray[Any], list[NDArray[A
     rows[physical] = np.arange(physical.size)
     used = np.flatnonzero(rows >= 0)
     names = together.gather(rows[used]).cast(pl.String).str.strip_chars()
-    order = names.arg_sort()  # a Categorical's codes may differ between two readings, so labels are sorted
+    order = (
+        names.arg_sort()
+    )  # a Categorical's codes may differ between two readings, so labels are sorted
     numbers = names.gather(order).rle_id().to_numpy().astype(np.int64)
     labels = names.gather(order).to_numpy()[np.diff(numbers, prepend=-1) > 0]
     listed = labels.tolist()
@@ -238,18 +270,26 @@ def _encode_polars(columns: Sequence[Any]) -> tuple[NDArray[Any], list[NDArray[A
     return labels, np.split(position[physical], np.cumsum(list(map(len, series)))[:-1])
 
 
-def _code_entries(name: str, entries: list[Any], codes: Array, advice: str = COMPLETE) -> tuple[Array, Array]:
-    """Find the labels among entries, sorted, and the place of each entry among them. codes: the entry of each row."""
+def _code_entries(
+    name: str, entries: list[Any], codes: Array, advice: str = COMPLETE
+) -> tuple[Array, Array]:
+    """Find the labels among entries, sorted, and the place of each entry among them. codes: the
+    entry of each row.
+    """
 
     def first(wrong: Callable[[Any], bool]) -> tuple[int, int]:
         """Return the first row whose entry is wrong, and how many there are."""
-        rows = np.flatnonzero(look_up(codes, np.array([wrong(entry) for entry in entries], np.bool_)))
+        rows = np.flatnonzero(
+            look_up(codes, np.array([wrong(entry) for entry in entries], np.bool_))
+        )
         return int(rows[0]), rows.size
 
     try:
         forms: dict[Any, Any] = dict.fromkeys(entries)
     except Exception:  # labels without a hash, or whose hash raises
-        raise InputError(f"{name} must be labels, text or numbers, but some cannot be compared") from None
+        raise InputError(
+            f"{name} must be labels, text or numbers, but some cannot be compared"
+        ) from None
     missing = {entry for entry in forms if is_missing(entry)}
     if missing:
         row, n = first(missing.__contains__)
@@ -266,10 +306,14 @@ def _code_entries(name: str, entries: list[Any], codes: Array, advice: str = COM
         try:
             forms[entry] = clean(entry)
         except ValueError as error:
-            wrong[entry] = f"not UTF-8 text: {entry!r}" if isinstance(error, UnicodeError) else str(error)
+            wrong[entry] = (
+                f"not UTF-8 text: {entry!r}" if isinstance(error, UnicodeError) else str(error)
+            )
     if wrong:
         row, _ = first(wrong.__contains__)
-        raise InputError(f"{name} is {wrong[entries[codes[row]]]} in row {row} (counted from 0)", row=row)
+        raise InputError(
+            f"{name} is {wrong[entries[codes[row]]]} in row {row} (counted from 0)", row=row
+        )
     try:
         ordered = sorted(set(forms.values()))
     except Exception:
@@ -286,32 +330,47 @@ def _code_entries(name: str, entries: list[Any], codes: Array, advice: str = COM
 
 
 def _kind(of_label: type) -> str:
-    kinds = ((str, bytes), "text"), ((bool, np.bool_), "truth value"), ((numbers.Real, Decimal), "number")
+    kinds = (
+        ((str, bytes), "text"),
+        ((bool, np.bool_), "truth value"),
+        ((numbers.Real, Decimal), "number"),
+    )
     return next((kind for known, kind in kinds if issubclass(of_label, known)), of_label.__name__)
 
 
 FEW = 1 << 15  # up to so many rows NumPy is quick enough, and no kernel needs to be compiled
-_AT_ONCE, _IN_ALL = 32, 1024  # times FEW rows, of which NumPy reads tables sooner than a kernel is compiled
-_SLOTS = 1 << 16  # of the first hash table; the next have 8 times as many, so that trying again costs little
+_AT_ONCE, _IN_ALL = (
+    32,
+    1024,
+)  # times FEW rows, of which NumPy reads tables sooner than a kernel is compiled
+_SLOTS = (
+    1 << 16
+)  # of the first hash table; the next have 8 times as many, so that trying again costs little
 _WIDTHS = (1, 2, 4, 8)  # bytes of integers
 
 
 def number_entries(array: Array) -> tuple[Array, Array]:
-    """Find the distinct entries of a column, or nearly so, and the position of each row's entry among them.
+    """Find the distinct entries of a column, or nearly so, and the position of each row's entry
+    among them.
 
-    Entries that are equal as objects, but not the same object, are not joined, nor are numbers that differ in their
-    bits; with few rows, all are kept.
+    Entries that are equal as objects, but not the same object, are not joined, nor are numbers that
+    differ in their bits; with few rows, all are kept.
     """
     kind, width = array.dtype.kind, array.dtype.itemsize
     small = array.size <= FEW
     if kind == "O" and not small:
         pointers = np.frombuffer(np.ascontiguousarray(array), np.intp)
-        return _by_hash(array, pointers, most=array.size // 4)  # with more, each row may have an object of its own
+        return _by_hash(
+            array, pointers, most=array.size // 4
+        )  # with more, each row may have an object of its own
     whole = width in _WIDTHS
     if kind in "biufmMSU" and whole:
         values = np.ascontiguousarray(array)
-        # Numbers keep their order, which makes short ranges; of all other types only the bits count.
-        values = values.view(values.dtype if kind in "iu" and values.dtype != np.uint64 else f"i{width}")
+        # Numbers keep their order, which makes short ranges; of all other types only the bits
+        # count.
+        values = values.view(
+            values.dtype if kind in "iu" and values.dtype != np.uint64 else f"i{width}"
+        )
         found = _by_range(values)
         if found is not None:
             return found[0].view(array.dtype), found[1]
@@ -321,7 +380,9 @@ def number_entries(array: Array) -> tuple[Array, Array]:
 
 
 def look_up(values: Array, table: Array, lowest: int = 0, dtype: Any = None) -> Array:
-    """Return ``table[values - lowest]``, as `dtype` if given, with all processors where there are many values."""
+    """Return ``table[values - lowest]``, as `dtype` if given, with all processors where there are
+    many values.
+    """
     kind = table.dtype if dtype is None else np.dtype(dtype)
     if _are_few(values.size):
         places = np.subtract(values, lowest, dtype=np.intp) if lowest else values
@@ -392,7 +453,9 @@ def _by_range(values: Array) -> tuple[Array, Array] | None:
 
 
 def _by_hash(array: Array, keys: Array, most: int) -> tuple[Array, Array]:
-    """Number rows by the bits of their keys; where more than `most` differ, every row is an entry of its own."""
+    """Number rows by the bits of their keys; where more than `most` differ, every row is an entry
+    of its own.
+    """
     if keys.dtype.itemsize % 4:
         keys = keys.astype(f"S{-(-keys.dtype.itemsize // 4) * 4}")  # the spare bytes are zero
     words = np.ascontiguousarray(keys).view(np.uint32).reshape(keys.size, -1)
@@ -414,7 +477,9 @@ def _hash_part(words: Array, numbers: Array, most: int, part: slice) -> tuple[sl
     while True:
         first = np.empty(min(size // 2, most), np.int64)
         known = np.empty((first.size, words.shape[1]), np.uint32)
-        n = kernels.number_rows(words[part], first, known, np.full(size, -1, np.int32), numbers[part])
+        n = kernels.number_rows(
+            words[part], first, known, np.full(size, -1, np.int32), numbers[part]
+        )
         if n >= 0:
             return part, first[:n].copy()
         if first.size == most:
@@ -422,11 +487,15 @@ def _hash_part(words: Array, numbers: Array, most: int, part: slice) -> tuple[sl
         size *= 8
 
 
-TextColumn = tuple[list[str | None], Array]  # the texts in use, None if missing, and the position of each row's text
+TextColumn = tuple[
+    list[str | None], Array
+]  # the texts in use, None if missing, and the position of each row's text
 
 
 def text_column(values: object) -> TextColumn | None:
-    """Return the texts of a column of pandas, polars or pyarrow; None where it holds other labels, or is no such."""
+    """Return the texts of a column of pandas, polars or pyarrow; None where it holds other labels,
+    or is no such.
+    """
     import narwhals as nw
 
     series = _series(values)
@@ -440,11 +509,17 @@ def text_column(values: object) -> TextColumn | None:
         texts, codes = _of_pyarrow(native)
     else:  # pandas
         known = series.dtype != nw.String
-        codes, categories = (native.cat.codes.to_numpy(), native.cat.categories) if known else native.factorize()
+        codes, categories = (
+            (native.cat.codes.to_numpy(), native.cat.categories) if known else native.factorize()
+        )
         texts = dict(enumerate(categories.tolist()))
     used, codes = number_entries(codes)
     distinct = [None if code < 0 else texts[code] for code in used.tolist()]
-    return (distinct, codes) if all(text is None or isinstance(text, str) for text in distinct) else None
+    return (
+        (distinct, codes)
+        if all(text is None or isinstance(text, str) for text in distinct)
+        else None
+    )
 
 
 def _series(values: object) -> nw.Series[Any] | None:
@@ -468,7 +543,9 @@ def _of_polars(native: Any) -> tuple[Mapping[int, Any], NDArray[Any]]:
     codes = column.to_physical()
     if codes.null_count():
         codes = codes.cast(pl.Int64).fill_null(-1)
-    texts = dict(zip(distinct.to_physical().to_list(), distinct.cast(pl.String).to_list(), strict=True))
+    texts = dict(
+        zip(distinct.to_physical().to_list(), distinct.cast(pl.String).to_list(), strict=True)
+    )
     return texts, codes.to_numpy()
 
 

@@ -38,7 +38,10 @@ def require(n_bytes: int, what: str, would_do: str) -> None:
         return
     there = available()
     if n_bytes > there:
-        raise InputError(f"{what} would take {_written(n_bytes)} of memory, and {_written(there)} are free: {would_do}")
+        raise InputError(
+            f"{what} would take {_written(n_bytes)} of memory, and {_written(there)} are free:"
+            f" {would_do}"
+        )
 
 
 def bytes_of(name: str, amount: object) -> int:
@@ -57,9 +60,15 @@ def bytes_of(name: str, amount: object) -> int:
     """
     if isinstance(amount, int) and not isinstance(amount, bool) and amount > 0:
         return amount
-    found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([KMGTP]?)(i?)B?\s*", amount, re.I) if isinstance(amount, str) else None
+    found = (
+        re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([KMGTP]?)(i?)B?\s*", amount, re.I)
+        if isinstance(amount, str)
+        else None
+    )
     if found is None:
-        raise InputError(f'{name} must be a number of bytes, or text such as "4 GB" or "512 MiB", not {amount!r}')
+        raise InputError(
+            f'{name} must be a number of bytes, or text such as "4 GB" or "512 MiB", not {amount!r}'
+        )
     number, prefix, binary = found.groups()
     return int(float(number) * (1024 if binary else 1000) ** " KMGTP".index(prefix.upper() or " "))
 
@@ -73,8 +82,9 @@ def available() -> int:
     Returns
     -------
     int
-        On Linux the memory that is free or can be freed without swapping, in the computer and within the limits of
-        the process's control groups and resources (`ulimit -v`); elsewhere all memory of the computer, if it is known.
+        On Linux the memory that is free or can be freed without swapping, in the computer and
+        within the limits of the process's control groups and resources (`ulimit -v`); elsewhere all
+        memory of the computer, if it is known.
     """
     return max(0, min([_free_in_computer(), *_free_in_groups(), *_free_in_limits()]))
 
@@ -96,14 +106,19 @@ def _free_in_groups() -> Iterator[int]:
         if controllers == "":
             root, names = _CGROUPS, ("memory.max", "memory.current", "inactive_file")
         elif "memory" in controllers.split(","):
-            root, names = _CGROUPS / "memory", ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file")
+            root, names = (
+                _CGROUPS / "memory",
+                ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"),
+            )
         else:
             continue
         inner = Path(path.lstrip("/"))
         for folder in (root / inner, *(root / outer for outer in inner.parents)):
             limit, used = _number(folder / names[0]), _number(folder / names[1])
             if limit is not None and used is not None and limit < _NO_LIMIT:
-                yield limit - used + _fields(folder / "memory.stat").get(names[2], 0)  # cached files can be freed
+                yield (
+                    limit - used + _fields(folder / "memory.stat").get(names[2], 0)
+                )  # cached files can be freed
 
 
 def _free_in_limits() -> Iterator[int]:
@@ -113,7 +128,9 @@ def _free_in_limits() -> Iterator[int]:
 
     except ImportError:  # on Windows
         return
-    used = [int(pages) * resource.getpagesize() for pages in _text(_PROC / "self" / "statm").split()]
+    used = [
+        int(pages) * resource.getpagesize() for pages in _text(_PROC / "self" / "statm").split()
+    ]
     if not used:
         return
     for limit, place in ((resource.RLIMIT_AS, 0), (resource.RLIMIT_DATA, 5)):

@@ -1,4 +1,6 @@
-"""`Shown`: what a notebook shows of a result, a few sentences and a short table, with every label escaped."""
+"""`Shown`: what a notebook shows of a result, a few sentences and a short table, with every label
+escaped.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +37,9 @@ class Shown(ABC):
             parts += [f"<div>{_escaped(title)}</div>"] if title else []
             if headings:
                 body = "".join(_row(row, "td") for row in rows[:_MOST_ROWS])
-                parts.append(f"<table><thead>{_row(headings, 'th')}</thead><tbody>{body}</tbody></table>")
+                parts.append(
+                    f"<table><thead>{_row(headings, 'th')}</thead><tbody>{body}</tbody></table>"
+                )
             if len(rows) > _MOST_ROWS:
                 parts.append(f"<div>and {len(rows) - _MOST_ROWS:,} rows more</div>")
         return f"<div>{''.join(parts)}</div>"

@@ -1,4 +1,6 @@
-"""Objects with large arrays as one piece of memory or one file, out of which they are opened without a copy."""
+"""Objects with large arrays as one piece of memory or one file, out of which they are opened
+without a copy.
+"""
 
 from __future__ import annotations
 
@@ -66,12 +68,15 @@ def unpack(packed: NDArray[np.uint8]) -> Any:
 def opened(path: Path) -> Any:
     """Return the object in a file, whose arrays are read from there when they are needed."""
     with path.open("rb") as file:
-        # Pages that were written to would be copied: arrays that cannot be written to need kernels of their own.
+        # Pages that were written to would be copied: arrays that cannot be written to need kernels
+        # of their own.
         return unpack(np.frombuffer(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY), np.uint8))
 
 
 def _places(value: Any) -> tuple[int, _Places]:
-    """Return the size of all, and where each part goes: a table of starts and ends, the object, and its arrays."""
+    """Return the size of all, and where each part goes: a table of starts and ends, the object, and
+    its arrays.
+    """
     buffers: list[pickle.PickleBuffer] = []
     stream = pickle.dumps(value, protocol=5, buffer_callback=buffers.append)
     parts = [memoryview(stream), *(buffer.raw() for buffer in buffers)]

@@ -1,4 +1,6 @@
-"""How all plots look: axes, colours and lines that colour-blind readers tell apart, rows with intervals, legends."""
+"""How all plots look: axes, colours and lines that colour-blind readers tell apart, rows with
+intervals, legends.
+"""
 
 from __future__ import annotations
 
@@ -38,13 +40,17 @@ def off_screen() -> Iterator[None]:
 
 
 def save(figure: Figure, file: BinaryIO, kind: str, dots: int) -> None:
-    """Write a figure as "pdf", "svg" or "png", the same bytes for the same figure: no date, and ids of its own.
+    """Write a figure as "pdf", "svg" or "png", the same bytes for the same figure: no date, and ids
+    of its own.
 
-    Text stays text: PDF embeds TrueType fonts, as publishers ask, and SVG has letters that editors can change.
+    Text stays text: PDF embeds TrueType fonts, as publishers ask, and SVG has letters that editors
+    can change.
     """
     matplotlib = require("matplotlib", "cli", "drawing")
     date = {"pdf": {"CreationDate": None}, "svg": {"Date": None}}.get(kind)
-    with matplotlib.rc_context({"svg.hashsalt": "fastfair", "svg.fonttype": "none", "pdf.fonttype": 42}):
+    with matplotlib.rc_context(
+        {"svg.hashsalt": "fastfair", "svg.fonttype": "none", "pdf.fonttype": 42}
+    ):
         figure.savefig(file, format=kind, dpi=dots, metadata=date)
 
 
@@ -76,7 +82,9 @@ def roc_axes(ax: Axes) -> Axes:
 
 
 def probit_axes(ax: Axes) -> Axes:
-    """Set up axes for a DET curve, in normal deviates that are labelled in per cent, as wide as high."""
+    """Set up axes for a DET curve, in normal deviates that are labelled in per cent, as wide as
+    high.
+    """
     from scipy.special import ndtri
 
     low, high = min(ax.get_xlim()[0], ax.get_ylim()[0]), max(ax.get_xlim()[1], ax.get_ylim()[1])
@@ -106,7 +114,8 @@ _MOST_FILLED = 3  # more filled intervals than this bury the lines
 _DARKNESS = (0.25, 0.15)  # of an interval, and of a simultaneous band
 LIGHTER = 0.7  # how opaque a row is drawn that rests on few errors
 _LINE = 0.18  # inches of a further line of the label
-_LEGEND_DROP = 0.47  # inches from the axes down to a legend below them, beyond the numbers and the label of the axis
+# inches from the axes down to a legend below them, beyond the numbers and the label of the axis
+_LEGEND_DROP = 0.47
 
 
 def line_style(k: int) -> dict[str, Any]:
@@ -115,16 +124,24 @@ def line_style(k: int) -> dict[str, Any]:
 
 
 def row_size(labels: Sequence[str], width: float = 6.4) -> tuple[float, float]:
-    """Return the inches that named rows need: at least the width given, and more for long labels."""
+    """Return the inches that named rows need: at least the width given, and more for long
+    labels.
+    """
     longest = max((min(len(label), LONGEST_LABEL) for label in labels), default=0)
     return width + 0.08 * max(0, longest - 20), max(2.4, 1.5 + 0.24 * len(labels))
 
 
 def row_axes(ax: Axes | None, labels: Sequence[str]) -> Axes:
-    """Set up axes with a named row for each label, the first on top; new ones are as tall as the rows need."""
+    """Set up axes with a named row for each label, the first on top; new ones are as tall as the
+    rows need.
+    """
     ax = axes_or_new(ax, row_size(labels))
     fontsize = "medium" if len(labels) <= 25 else "small"
-    ax.set_yticks(range(len(labels)), [drawn(shortened(label, LONGEST_LABEL)) for label in labels], fontsize=fontsize)
+    ax.set_yticks(
+        range(len(labels)),
+        [drawn(shortened(label, LONGEST_LABEL)) for label in labels],
+        fontsize=fontsize,
+    )
     ax.set_ylim(len(labels) - 0.5, -0.5)
     ax.tick_params(axis="y", length=0)
     ax.grid(axis="x", alpha=0.3)
@@ -139,7 +156,9 @@ def explain(ax: Axes, entries: Sequence[tuple[str, dict[str, Any]]]) -> None:
 
 
 def legend_below(ax: Axes, handles: Sequence[Any], labels: Sequence[str] | None = None) -> None:
-    """Put a legend below the axes, out of the way of what is drawn; by default the labels are those of the handles."""
+    """Put a legend below the axes, out of the way of what is drawn; by default the labels are those
+    of the handles.
+    """
     from matplotlib.transforms import ScaledTranslation
 
     figure = ax.get_figure(root=True)
@@ -147,14 +166,21 @@ def legend_below(ax: Axes, handles: Sequence[Any], labels: Sequence[str] | None 
     below = _LEGEND_DROP + _LINE * ax.get_xlabel().count("\n")
     drop = ScaledTranslation(0, -below, figure.dpi_scale_trans)
     ax.legend(
-        handles=list(handles), labels=labels or [one.get_label() for one in handles], loc="upper left",
-        bbox_to_anchor=(0, 0), bbox_transform=ax.transAxes + drop,
-        fontsize="small", frameon=False, borderaxespad=0,
-    )  # fmt: skip
+        handles=list(handles),
+        labels=labels or [one.get_label() for one in handles],
+        loc="upper left",
+        bbox_to_anchor=(0, 0),
+        bbox_transform=ax.transAxes + drop,
+        fontsize="small",
+        frameon=False,
+        borderaxespad=0,
+    )
 
 
 def rate_ticks(axis: Axis) -> None:
-    """Write the numbers of an axis in per cent, few enough where it is logarithmic that they do not overlap."""
+    """Write the numbers of an axis in per cent, few enough where it is logarithmic that they do not
+    overlap.
+    """
     from matplotlib.ticker import LogLocator, NullFormatter
 
     if axis.get_scale() == "log":
@@ -168,14 +194,18 @@ def rate_ticks(axis: Axis) -> None:
 
 
 def ends_to_name(value: NDArray[np.floating[Any]]) -> list[int]:
-    """Choose the groups whose lines are told apart: all of a few, of many those at both ends, by their mean."""
+    """Choose the groups whose lines are told apart: all of a few, of many those at both ends, by
+    their mean.
+    """
     n = value.shape[1]
     if n <= _MOST_NAMED:
         return list(range(n))
     known = np.isfinite(value)
     mean = np.where(known, value, 0).sum(axis=0) / np.maximum(known.sum(axis=0), 1)
     order = [k for k in np.argsort(mean, kind="stable").tolist() if known[:, k].any()]
-    return list(dict.fromkeys([*order[::-1][:_NAMED_AT_EACH_END], *order[:_NAMED_AT_EACH_END][::-1]]))
+    return list(
+        dict.fromkeys([*order[::-1][:_NAMED_AT_EACH_END], *order[:_NAMED_AT_EACH_END][::-1]])
+    )
 
 
 def draw_lines(
@@ -186,15 +216,17 @@ def draw_lines(
     guide: tuple[str, NDArray[np.floating[Any]]] | None = None,
     **kwargs: Any,
 ) -> Axes:
-    """Draw a line with its intervals for each group; of many, those at both ends are named and the others are grey.
+    """Draw a line with its intervals for each group; of many, those at both ends are named and the
+    others are grey.
 
     Parameters
     ----------
     places : (n,) ndarray
         Along the axis to the right.
     curves : dict of str to three or five (n,) ndarray
-        The values of each group, the lower and upper ends of their intervals, and those of their simultaneous bands.
-        Of more than three groups the outer ends alone are drawn, as thin lines that bury no curve.
+        The values of each group, the lower and upper ends of their intervals, and those of their
+        simultaneous bands. Of more than three groups the outer ends alone are drawn, as thin lines
+        that bury no curve.
     ax : matplotlib Axes or None
         Where to draw; None makes a new figure.
     labels : tuple of str
@@ -218,11 +250,21 @@ def draw_lines(
     lines: list[Any] = []
     for place, k in enumerate(named):
         value, *limits = ends[k]
-        style = {"label": drawn(shortened(names[k], LONGEST_IN_LEGEND)), **line_style(place)} | kwargs
+        style = {
+            "label": drawn(shortened(names[k], LONGEST_IN_LEGEND)),
+            **line_style(place),
+        } | kwargs
         lines += ax.plot(places, value, **style)
         color = lines[-1].get_color()
         if len(named) > _MOST_FILLED:
-            ax.plot(places, np.column_stack(limits[-2:]), color=color, linewidth=0.7, linestyle=":", zorder=1)
+            ax.plot(
+                places,
+                np.column_stack(limits[-2:]),
+                color=color,
+                linewidth=0.7,
+                linestyle=":",
+                zorder=1,
+            )
         else:
             draw_ranges(ax, places, limits, color)
     if others:
@@ -237,9 +279,13 @@ def draw_lines(
 
 
 def draw_ranges(ax: Axes, places: Any, limits: Sequence[Any], color: Any) -> None:
-    """Fill between lower and upper limits: an interval, and lighter a simultaneous band about it."""
+    """Fill between lower and upper limits: an interval, and lighter a simultaneous band about
+    it.
+    """
     for k in range(len(limits) - 2, -1, -2):
-        ax.fill_between(places, limits[k], limits[k + 1], color=color, alpha=_DARKNESS[k // 2], linewidth=0)
+        ax.fill_between(
+            places, limits[k], limits[k + 1], color=color, alpha=_DARKNESS[k // 2], linewidth=0
+        )
 
 
 @dataclass(frozen=True)
@@ -312,7 +358,8 @@ def draw_rows(
     xlabel : str
         What the axis shows.
     logarithmic : bool
-        Whether its scale is logarithmic. What is below `least` is then at the left edge, an estimate as an arrow.
+        Whether its scale is logarithmic. What is below `least` is then at the left edge, an
+        estimate as an arrow.
     per_cent : bool
         Whether the numbers of the axis are in per cent.
     least : float
@@ -328,13 +375,19 @@ def draw_rows(
     handles: dict[str, Any] = {}
     for line in lines:
         if math.isfinite(line.value):
-            upright = ax.axvline(line.value, color=line.color, linestyle=line.style, linewidth=1.2, zorder=0)
+            upright = ax.axvline(
+                line.value, color=line.color, linestyle=line.style, linewidth=1.2, zorder=0
+            )
             handles |= {line.label: upright} if line.label else {}
     if logarithmic:
         ax.set_xscale("log")
-        # An interval that reaches further down goes to the edge; few do, and all others would be squeezed.
+        # An interval that reaches further down goes to the edge; few do, and all others would be
+        # squeezed.
         numbers = [x for bar in bars for x in (bar.value, bar.high, bar.limit) if 0 < x < math.inf]
-        least = least or min([*numbers, *(line.value for line in lines if line.value > 0)], default=1.0) / 3
+        least = (
+            least
+            or min([*numbers, *(line.value for line in lines if line.value > 0)], default=1.0) / 3
+        )
     for bar in bars:
         shown = _draw(ax, bar, least if logarithmic else -math.inf, kwargs)
         if bar.label and shown and (bar.label not in handles or bar.marker):
@@ -352,7 +405,13 @@ def _draw(ax: Axes, bar: Bar, least: float, style: dict[str, Any]) -> tuple[Any,
     """Draw a bar, and return the line and the mark that a legend shows of it."""
     if bar.instead and not math.isfinite(bar.value):
         ax.text(
-            0.06, bar.row, bar.instead, transform=ax.get_yaxis_transform(), va="center", color=GREY, fontsize="small"
+            0.06,
+            bar.row,
+            bar.instead,
+            transform=ax.get_yaxis_transform(),
+            va="center",
+            color=GREY,
+            fontsize="small",
         )
         return ()
     look: dict[str, Any] = {"color": bar.color, "alpha": LIGHTER if bar.is_light else None}
@@ -361,9 +420,13 @@ def _draw(ax: Axes, bar: Bar, least: float, style: dict[str, Any]) -> tuple[Any,
     if math.isfinite(low) and not math.isnan(high):
         high = min(high, ax.get_xlim()[1]) if math.isinf(high) else high
         width = 1.0 if bar.is_light else bar.width
-        parts += ax.plot([max(low, least), max(high, least)], [bar.row, bar.row], linewidth=width, **look)
+        parts += ax.plot(
+            [max(low, least), max(high, least)], [bar.row, bar.row], linewidth=width, **look
+        )
     if math.isfinite(bar.limit):
-        ax.plot(max(bar.limit, least), bar.row, "|", color=bar.color, markersize=11, markeredgewidth=1.6)
+        ax.plot(
+            max(bar.limit, least), bar.row, "|", color=bar.color, markersize=11, markeredgewidth=1.6
+        )
     if bar.marker and math.isfinite(bar.value):
         marker, place = (bar.marker, bar.value) if bar.value > least else ("<", least)
         look |= {"marker": marker, "linestyle": "", "markersize": 5, "clip_on": marker != "<"}

@@ -1,4 +1,6 @@
-"""Limits of proportions, to one side, and their p-values, which are one line read in both directions."""
+"""Limits of proportions, to one side, and their p-values, which are one line read in both
+directions.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,9 @@ _BEYOND_ALL = 1e300  # standard errors
 
 
 class Line(NamedTuple):
-    """The limits of proportions to one side: that of an error probability, and the error probability of a limit."""
+    """The limits of proportions to one side: that of an error probability, and the error
+    probability of a limit.
+    """
 
     limit: Callable[[Numbers], Floats]
     pvalue: Callable[[Numbers], Floats]
@@ -32,7 +36,8 @@ def student_line(sign: int, rate: Numbers, standard_error: Numbers, freedom: Num
     from scipy.special import expit, stdtr, stdtrit
 
     with np.errstate(invalid="ignore", divide="ignore"):
-        # Few subjects can give errors many times the rate, but at least one independent error is behind it.
+        # Few subjects can give errors many times the rate, but at least one independent error is
+        # behind it.
         error = np.minimum(standard_error, np.minimum(rate, 1 - rate))
         spread = error * np.sqrt(1 + 1 / np.asarray(freedom)) / (rate * (1 - rate))
         odds = _log_odds(rate)
@@ -51,7 +56,8 @@ def student_line(sign: int, rate: Numbers, standard_error: Numbers, freedom: Num
 
 
 def clopper_pearson_line(sign: int, errors: Numbers, n: Numbers) -> Line:
-    """Return Clopper and Pearson's limits of errors among n; both may be broken, as effective numbers are, and NaN.
+    """Return Clopper and Pearson's limits of errors among n; both may be broken, as effective
+    numbers are, and NaN.
 
     There is no upper limit below 1 of nothing but errors, and no lower one above 0 of none.
     """
@@ -59,6 +65,12 @@ def clopper_pearson_line(sign: int, errors: Numbers, n: Numbers) -> Line:
 
     if sign > 0:
         shape = errors + 1, n - errors
-        return Line(lambda tail: np.asarray(betainccinv(*shape, tail)), lambda to: np.asarray(betaincc(*shape, to)))
+        return Line(
+            lambda tail: np.asarray(betainccinv(*shape, tail)),
+            lambda to: np.asarray(betaincc(*shape, to)),
+        )
     shape = errors, n - errors + 1
-    return Line(lambda tail: np.asarray(betaincinv(*shape, tail)), lambda to: np.asarray(betainc(*shape, to)))
+    return Line(
+        lambda tail: np.asarray(betaincinv(*shape, tail)),
+        lambda to: np.asarray(betainc(*shape, to)),
+    )

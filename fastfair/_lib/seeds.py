@@ -17,10 +17,11 @@ _SEEDS = 2**1024  # a larger seed is of no use, and Python may refuse to print i
 
 @unique
 class Purpose(IntEnum):
-    """What random numbers of one key are for: a part of their counter, so that no two purposes share any.
+    """What random numbers of one key are for: a part of their counter, so that no two purposes
+    share any.
 
-    Values never change, as the same seed would give other numbers. `kernels.climb`, whose numbers no other function
-    uses together with its own, has purposes 5 and 6 of synthesis.
+    Values never change, as the same seed would give other numbers. `kernels.climb`, whose numbers
+    no other function uses together with its own, has purposes 5 and 6 of synthesis.
     """
 
     SUBJECTS = 0
@@ -35,7 +36,9 @@ class Purpose(IntEnum):
 
 
 def fixed(rng: Seed) -> int | np.random.SeedSequence:
-    """Return a seed that gives the same stream every time; None and a Generator give a random one."""
+    """Return a seed that gives the same stream every time; None and a Generator give a random
+    one.
+    """
     rng = checked_seed("rng", rng)
     if isinstance(rng, np.random.Generator):
         return int(rng.integers(2**53))
@@ -59,8 +62,8 @@ def checked_seed(name: str, rng: Any) -> Seed:
     if isinstance(plain, int | np.integer) and not isinstance(plain, bool) and 0 <= plain < _SEEDS:
         return int(plain)
     raise InputError(
-        f"{name} must be None, a whole number of at least 0 (and below 2^1024), a SeedSequence or a Generator, not "
-        f"{shown(rng)}"
+        f"{name} must be None, a whole number of at least 0 (and below 2^1024), a SeedSequence or a"
+        f" Generator, not {shown(rng)}"
     )
 
 
@@ -68,8 +71,14 @@ Seed = Annotated[int | np.random.SeedSequence | np.random.Generator | None, chec
 
 
 def stream(rng: Seed) -> tuple[NDArray[np.uint32], Any]:
-    """Return the key of a random stream, and a record of the seed: an int to pass as `rng` again, or text."""
+    """Return the key of a random stream, and a record of the seed: an int to pass as `rng` again,
+    or text.
+    """
     rng = fixed(rng)
     sequence = rng if isinstance(rng, np.random.SeedSequence) else np.random.SeedSequence(rng)
-    record = f"SeedSequence(entropy={rng.entropy}, spawn_key={rng.spawn_key})" if rng is sequence else rng
+    record = (
+        f"SeedSequence(entropy={rng.entropy}, spawn_key={rng.spawn_key})"
+        if rng is sequence
+        else rng
+    )
     return sequence.generate_state(2).astype(np.uint32), record

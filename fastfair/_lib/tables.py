@@ -12,7 +12,10 @@ from fastfair._version import __version__
 
 from . import whole_files
 
-_COLUMNS_OF = {"at": ("operating_point",), "notes": ("note", "flags")}  # where they are not called as the field
+_COLUMNS_OF = {
+    "at": ("operating_point",),
+    "notes": ("note", "flags"),
+}  # where they are not called as the field
 
 
 def columns_of(rows: Sequence[Any]) -> dict[str, list[Any]]:
@@ -28,7 +31,11 @@ def columns_of(rows: Sequence[Any]) -> dict[str, list[Any]]:
     dict of list
     """
     kind = type(rows[0])
-    names = kind._column_names() if hasattr(kind, "_column_names") else [field.name for field in fields(kind)]
+    names = (
+        kind._column_names()
+        if hasattr(kind, "_column_names")
+        else [field.name for field in fields(kind)]
+    )
     columns = [column for name in names for column in _COLUMNS_OF.get(name, (name,))]
     return {name: [getattr(row, name) for row in rows] for name in columns}
 
@@ -37,13 +44,17 @@ _COLUMNS = "column by column"
 
 
 def in_columns(content: Any) -> Any:
-    """Write rows that have the same names as one object of columns, which is half as long; `in_rows` undoes it."""
+    """Write rows that have the same names as one object of columns, which is half as long;
+    `in_rows` undoes it.
+    """
     if isinstance(content, dict):
         return {name: in_columns(value) for name, value in content.items()}
     if not isinstance(content, list):
         return content
     rows = [in_columns(value) for value in content]
-    if len(rows) < 2 or not all(isinstance(row, dict) and row and [*row] == [*rows[0]] for row in rows):
+    if len(rows) < 2 or not all(
+        isinstance(row, dict) and row and [*row] == [*rows[0]] for row in rows
+    ):
         return rows
     return {_COLUMNS: {name: [row[name] for row in rows] for name in rows[0]}}
 
@@ -51,7 +62,11 @@ def in_columns(content: Any) -> Any:
 def in_rows(content: dict[str, Any]) -> Any:
     """Make rows of an object that `in_columns` made, and leave others: a hook of `json.loads`."""
     columns = content.get(_COLUMNS)
-    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)] if columns else content
+    return (
+        [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+        if columns
+        else content
+    )
 
 
 def write_json(content: dict[str, Any], path: str | Path | None, *, indent: int | None = 1) -> str:
@@ -75,7 +90,9 @@ def write_json(content: dict[str, Any], path: str | Path | None, *, indent: int 
     OutputError
         If the file cannot be written.
     """
-    text = json.dumps({"fastfair": __version__} | content, indent=indent, allow_nan=False, default=float)
+    text = json.dumps(
+        {"fastfair": __version__} | content, indent=indent, allow_nan=False, default=float
+    )
     if path is not None:
         whole_files.write_text(path, text + "\n")
     return text

@@ -1,4 +1,6 @@
-"""How numbers, values and labels are written: in messages, sentences, tables of terminal and page, and plots."""
+"""How numbers, values and labels are written: in messages, sentences, tables of terminal and page,
+and plots.
+"""
 
 from __future__ import annotations
 
@@ -50,13 +52,20 @@ def did_you_mean(value: object, known: Iterable[str]) -> str:
     return f" (did you mean {' or '.join(repr(by_lower[name]) for name in near)}?)" if near else ""
 
 
-def not_there(place: object, name: object, known: Iterable[str], *, role: str = "", kind: str = "column") -> str:
-    """Return the message that a file or data frame lacks a name, with the nearest names, and all where they are few."""
+def not_there(
+    place: object, name: object, known: Iterable[str], *, role: str = "", kind: str = "column"
+) -> str:
+    """Return the message that a file or data frame lacks a name, with the nearest names, and all
+    where they are few.
+    """
     known = list(known)
     would_do = f": name one with ⟦{role}=⟧" if role else ""
     others = f" and {len(known) - _LISTED:,} more" if len(known) > _LISTED + 1 else ""
     listed = ", ".join(known[:_LISTED] if others else known) or "none"
-    return f"{place} has no {kind} {name!r}{did_you_mean(name, known)}{would_do}; its {kind}s are {listed}{others}"
+    return (
+        f"{place} has no {kind} {name!r}{did_you_mean(name, known)}{would_do}; its {kind}s are"
+        f" {listed}{others}"
+    )
 
 
 def typed(threshold: float) -> str:
@@ -65,18 +74,24 @@ def typed(threshold: float) -> str:
 
 
 def per_cent(rate: float, digits: int = 3) -> str:
-    """Format a rate in per cent, in significant digits: for rates that stand without an interval."""
+    """Format a rate in per cent, in significant digits: for rates that stand without an
+    interval.
+    """
     return NONE if math.isnan(rate) else f"{100 * rate:.{3 if rate >= 0.995 else digits}g} %"
 
 
 def rate_with_interval(value: float, low: float | None = None, high: float | None = None) -> str:
-    """Format a rate in per cent, with its interval where there is one, as in "16.6 % [15.0, 18.3]"."""
+    """Format a rate in per cent, with its interval where there is one, as in "16.6 % [15.0,
+    18.3]".
+    """
     text, interval = value_and_interval(value, low, high, is_rate=True)
     return text if text == NONE else f"{text} % {interval}".rstrip()
 
 
 def number_with_interval(value: float, low: float | None = None, high: float | None = None) -> str:
-    """Format a number that is no rate, with its interval where there is one, as in "2.02 [1.22, 3.31]"."""
+    """Format a number that is no rate, with its interval where there is one, as in "2.02 [1.22,
+    3.31]".
+    """
     return " ".join(filter(None, value_and_interval(value, low, high)))
 
 
@@ -90,7 +105,9 @@ def interval_of_rate(low: float | None, high: float | None) -> str:
 def value_and_interval(
     value: float, low: float | None, high: float | None, *, is_rate: bool = False
 ) -> tuple[str, str]:
-    """Write a value and its interval, as `value_and_ends` does; the second text is empty without an interval."""
+    """Write a value and its interval, as `value_and_ends` does; the second text is empty without an
+    interval.
+    """
     text, *ends = value_and_ends(value, low, high, is_rate=is_rate)
     return text, f"[{ends[0]}, {ends[1]}]" if all(ends) else ""
 
@@ -98,23 +115,34 @@ def value_and_interval(
 def value_and_ends(
     value: float, low: float | None, high: float | None, *, is_rate: bool = False
 ) -> tuple[str, str, str]:
-    """Write a value and the ends of its interval with as many digits as these support; rates in per cent, without sign.
+    """Write a value and the ends of its interval with as many digits as these support; rates in per
+    cent, without sign.
 
-    The shorter arm of the interval has two significant digits. Per cent have at most three decimals, and two from 1 %
-    on, unless a smaller upper end needs more. Without an interval there are three significant digits, or four of what
-    is no rate, and the ends are empty.
+    The shorter arm of the interval has two significant digits. Per cent have at most three
+    decimals, and two from 1 % on, unless a smaller upper end needs more. Without an interval there
+    are three significant digits, or four of what is no rate, and the ends are empty.
     """
     low, high = (math.nan if end is None else end for end in (low, high))
     if math.isnan(value):
         return NONE, "", ""
     value, low, high = (100 * x if is_rate else x for x in (value, low, high))
-    arms = [abs(value - end) for end in (low, high) if math.isfinite(value - end) and abs(value - end) > _ROUNDING]
+    arms = [
+        abs(value - end)
+        for end in (low, high)
+        if math.isfinite(value - end) and abs(value - end) > _ROUNDING
+    ]
     if not arms:
         text = _simple(value, 3 if is_rate else 4)
-        return (text, "", "") if math.isnan(low) or low == high else (text, _simple(low, 3), _simple(high, 3))
+        return (
+            (text, "", "")
+            if math.isnan(low) or low == high
+            else (text, _simple(low, 3), _simple(high, 3))
+        )
     decimals = 1 - math.floor(math.log10(min(arms)))
     if is_rate and math.isfinite(high):
-        decimals = min(decimals, 2 if high >= 1 else max(3, 1 - math.floor(math.log10(max(high, 1e-12)))))
+        decimals = min(
+            decimals, 2 if high >= 1 else max(3, 1 - math.floor(math.log10(max(high, 1e-12))))
+        )
     decimals = min(max(decimals, 0), _MOST_DECIMALS)
     text, *ends = ("" if math.isnan(x) else _fixed(x, decimals) for x in (value, low, high))
     return text, ends[0], ends[1]
@@ -138,7 +166,9 @@ def _simple(value: float, digits: int) -> str:
 
 def p_value(value: float) -> str:
     """Write a p-value in two significant digits, unless it is very small."""
-    return NONE if math.isnan(value) else f"{value:.2g}" if value >= _LEAST_P else f"<{_LEAST_P:.4f}"
+    return (
+        NONE if math.isnan(value) else f"{value:.2g}" if value >= _LEAST_P else f"<{_LEAST_P:.4f}"
+    )
 
 
 def p_in_words(value: float) -> str:
@@ -160,7 +190,9 @@ def cell(value: Any) -> str:
 
 
 def in_lines(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
-    """Write a table as lines of text: the first column and words to the left, numbers to the right."""
+    """Write a table as lines of text: the first column and words to the left, numbers to the
+    right.
+    """
     shown = [[visible(cell) for cell in row] for row in (headings, *rows)]
     columns = list(zip(*shown, strict=True))
     widths = [max(map(len, column)) for column in columns]
@@ -179,12 +211,16 @@ def _is_number(text: str) -> bool:
 
 
 def shortened(label: str, most: int) -> str:
-    """Cut the middle out of a label that is longer than `most` characters: labels often share their beginnings."""
+    """Cut the middle out of a label that is longer than `most` characters: labels often share their
+    beginnings.
+    """
     kept = (most - 1) // 2
     return label if len(label) <= most else f"{label[:kept].rstrip()}…{label[-kept:].lstrip()}"
 
 
 def drawn(label: str) -> str:
-    """Format a label for matplotlib, which would read $ as a formula and hide labels that begin with "_"."""
+    """Format a label for matplotlib, which would read $ as a formula and hide labels that begin
+    with "_".
+    """
     text = visible(label).replace("$", r"\$")
     return f" {text}" if text.startswith("_") else text

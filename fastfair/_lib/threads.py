@@ -1,4 +1,6 @@
-"""Share work among threads; kernels, NumPy's sort and its products run at the same time in several threads."""
+"""Share work among threads; kernels, NumPy's sort and its products run at the same time in several
+threads.
+"""
 
 from __future__ import annotations
 
@@ -23,9 +25,14 @@ _here = threading.local()  # `alone`: whether this thread does all of its work i
 
 
 def in_threads(
-    size: int, work: Callable[[_First], _Second], items: Sequence[_First], n_threads: int | None = None
+    size: int,
+    work: Callable[[_First], _Second],
+    items: Sequence[_First],
+    n_threads: int | None = None,
 ) -> list[_Second]:
-    """Call a function for each item, in `n_threads` threads if `size` elements of work are enough for two."""
+    """Call a function for each item, in `n_threads` threads if `size` elements of work are enough
+    for two.
+    """
     if size < _SMALL or len(items) < 2 or getattr(_here, "alone", False):
         return [work(item) for item in items]
     found: dict[int, _Second] = {}
@@ -34,12 +41,17 @@ def in_threads(
 
 
 def in_order(
-    work: Callable[[_First], _Second], items: Sequence[_First], n_threads: int | None = None, ahead: int = 0
+    work: Callable[[_First], _Second],
+    items: Sequence[_First],
+    n_threads: int | None = None,
+    ahead: int = 0,
 ) -> Iterator[_Second]:
-    """Call a function for each item in `n_threads` threads, and yield what it returns in the order of the items.
+    """Call a function for each item in `n_threads` threads, and yield what it returns in the order
+    of the items.
 
-    Each item is worked on by one thread alone, whose own calls of `in_threads` start no others; a single item, or
-    items for a single thread, are worked on in the thread that asks for them. Warnings are given in that thread.
+    Each item is worked on by one thread alone, whose own calls of `in_threads` start no others; a
+    single item, or items for a single thread, are worked on in the thread that asks for them.
+    Warnings are given in that thread.
 
     Parameters
     ----------
@@ -77,7 +89,9 @@ def alone() -> Iterator[None]:
 
 
 def slices(size: int, n_threads: int) -> list[slice]:
-    """Cut elements into one slice for each thread, or into fewer where they are too few for a thread each."""
+    """Cut elements into one slice for each thread, or into fewer where they are too few for a
+    thread each.
+    """
     n = max(1, min(n_threads, size // (_SMALL // 2)))
     ends = [size * k // n for k in range(n + 1)]
     return [slice(*both_ends) for both_ends in itertools.pairwise(ends)]
@@ -86,7 +100,11 @@ def slices(size: int, n_threads: int) -> list[slice]:
 def count_threads(n_threads: int | None) -> int:
     """Check a number of threads; None means one for each processor that this process may use."""
     if n_threads is None:
-        return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+        return (
+            len(os.sched_getaffinity(0))
+            if hasattr(os, "sched_getaffinity")
+            else os.cpu_count() or 1
+        )
     if isinstance(n_threads, bool) or not isinstance(n_threads, int) or n_threads < 1:
         raise InputError(f"⟦n_threads⟧ must be a whole number of at least 1, not {n_threads!r}")
     return min(n_threads, _MOST)
@@ -143,8 +161,9 @@ def _libraries() -> Any:
 def one_blas_thread() -> Iterator[None]:
     """Let each matrix product run only in the thread that calls it.
 
-    The setting belongs to the process: the first thread that enters makes it, and the last one that leaves undoes it.
-    Only the threads of `deal` and `aside` may call this, as an interrupt of the main thread might prevent the undoing.
+    The setting belongs to the process: the first thread that enters makes it, and the last one that
+    leaves undoes it. Only the threads of `deal` and `aside` may call this, as an interrupt of the
+    main thread might prevent the undoing.
     """
     global _inside, _limit
     with _lock:

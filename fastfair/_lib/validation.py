@@ -27,7 +27,9 @@ def choice(name: str, value: object, choices: Iterable[str]) -> str:
     if isinstance(value, str) and value in choices:
         return str(value)
     hint = did_you_mean(value, choices) if isinstance(value, str) else ""
-    raise InputError(f"{name} must be one of {', '.join(map(repr, choices))}, not {shown(value)}{hint}")
+    raise InputError(
+        f"{name} must be one of {', '.join(map(repr, choices))}, not {shown(value)}{hint}"
+    )
 
 
 def scalar(value: object) -> Any:
@@ -84,7 +86,9 @@ def counts(name: str, values: ArrayLike | None, least: int) -> NDArray[np.int64]
     array = numbers_of(name, values)
     good = (array >= least) & (array == np.floor(array)) & (array <= 2**53)
     if not good.all():
-        raise InputError(f"{name} must be whole numbers of at least {least}, not {array[~good][0]:g}")
+        raise InputError(
+            f"{name} must be whole numbers of at least {least}, not {array[~good][0]:g}"
+        )
     return array.astype(np.int64)
 
 
@@ -97,7 +101,8 @@ def fractions(name: str, values: ArrayLike, interval: Interval) -> NDArray[np.fl
         wrong = array[~(above & below)][0]
         hint = f"; for {wrong:g} % write {wrong / 100:g}" if 1 <= wrong <= 100 else ""
         raise InputError(
-            f"{name} must be {'fractions' if array.ndim else 'a fraction'} in {interval}, not {wrong:g}{hint}"
+            f"{name} must be {'fractions' if array.ndim else 'a fraction'} in {interval}, not"
+            f" {wrong:g}{hint}"
         )
     return array
 
@@ -118,8 +123,8 @@ _EXACT = 2**53  # float64 holds whole numbers exactly up to here
 def plain(name: str, values: object, dtype: Any = None) -> NDArray[Any]:
     """Convert anything like an array to a plain one in native byte order; copy only if needed.
 
-    Masked entries, mappings, sets, generators, and rows that differ in length are refused. Memory-mapped arrays stay
-    mapped. Kernels also need `contiguous`.
+    Masked entries, mappings, sets, generators, and rows that differ in length are refused.
+    Memory-mapped arrays stay mapped. Kernels also need `contiguous`.
     """
     if isinstance(values, Mapping | Set | Iterator):
         raise InputError(f"{name} must be an array or a list, not {type(values).__name__}")
@@ -129,16 +134,22 @@ def plain(name: str, values: object, dtype: Any = None) -> NDArray[Any]:
     except ValueError:
         raise _ragged(name, values) from None
     except Exception as error:  # raised by __array__ of other libraries
-        raise InputError(f"{name} cannot be converted to an array: {type(error).__name__}: {error}") from None
+        raise InputError(
+            f"{name} cannot be converted to an array: {type(error).__name__}: {error}"
+        ) from None
     if array.dtype.names is not None:
-        raise InputError(f"{name} must be a plain array, but has the fields {', '.join(array.dtype.names)}")
+        raise InputError(
+            f"{name} must be a plain array, but has the fields {', '.join(array.dtype.names)}"
+        )
     if not array.dtype.isnative:
         array = array.astype(array.dtype.newbyteorder("="))
     return array
 
 
 def listed(name: str, value: Any, wanted: str) -> Any:
-    """Return a value that can become an array, once there is memory; refuse text, sets, mappings and iterators."""
+    """Return a value that can become an array, once there is memory; refuse text, sets, mappings
+    and iterators.
+    """
     if isinstance(value, np.ndarray):
         if 0 in value.strides:  # it takes no memory itself, but its copies do
             memory.require(8 * value.size, f"{value.size:,} values of {name}", "give fewer")
@@ -148,14 +159,18 @@ def listed(name: str, value: Any, wanted: str) -> Any:
     if isinstance(value, tuple):
         return value if type(value) is tuple else tuple.__getitem__(value, slice(None))
     # Having items is not enough: some such objects have no end.
-    is_listed = hasattr(type(value), "__array__") or isinstance(value, Sequence | array_module.array)
+    is_listed = hasattr(type(value), "__array__") or isinstance(
+        value, Sequence | array_module.array
+    )
     if is_listed and not isinstance(value, str | bytes | bytearray):
         return plain(name, value)
     raise InputError(f"{name} must be {wanted}, not {shown(value)}")
 
 
 def contiguous(array: NDArray[Any], dtype: Any = None) -> NDArray[Any]:
-    """Return an array as kernels need it: row by row in memory, aligned, of a dtype; copy only if needed."""
+    """Return an array as kernels need it: row by row in memory, aligned, of a dtype; copy only if
+    needed.
+    """
     return np.require(array, dtype, ["C", "A"])
 
 
@@ -172,36 +187,60 @@ def one_dimensional(name: str, array: NDArray[Any]) -> NDArray[Any]:
 
 
 def _ragged(name: str, values: object) -> InputError:
-    """Return the error that names the first row whose length differs from that of row 0, if rows are lists."""
+    """Return the error that names the first row whose length differs from that of row 0, if rows
+    are lists.
+    """
     rows = values if isinstance(values, list) else []
     sizes = [len(row) for row in rows if isinstance(row, list | tuple | np.ndarray)]
     row = next((k for k, size in enumerate(sizes) if size != sizes[0]), None)
-    which = "" if row is None else f": row {row} (counted from 0) has {sizes[row]}, and row 0 has {sizes[0]}"
-    return InputError(f"{name} must be an array of one shape, but its entries differ in length{which}", row=row)
+    which = (
+        ""
+        if row is None
+        else f": row {row} (counted from 0) has {sizes[row]}, and row 0 has {sizes[0]}"
+    )
+    return InputError(
+        f"{name} must be an array of one shape, but its entries differ in length{which}", row=row
+    )
 
 
 def numbers_in(name: str, values: object) -> NDArray[Any]:
-    """Convert to a plain array of whole numbers or floats of at most 8 bytes; refuse numbers that would be rounded."""
+    """Convert to a plain array of whole numbers or floats of at most 8 bytes; refuse numbers that
+    would be rounded.
+    """
     array = plain(name, values)
     kind = array.dtype.kind
-    if kind == "f" and isinstance(values, list | tuple) and array.size and not (np.abs(array) < _EXACT).all():
+    if (
+        kind == "f"
+        and isinstance(values, list | tuple)
+        and array.size
+        and not (np.abs(array) < _EXACT).all()
+    ):
         # In a list with floats, NumPy rounds large whole numbers.
         array = _exact(name, plain(name, values, object))
     elif kind == "f" and array.dtype.itemsize > 8:
         converted = array.astype(np.float64)
         if not np.array_equal(converted, array, equal_nan=True):
-            raise InputError(f"{name} holds numbers of type {array.dtype} that float64 would round; round them first")
+            raise InputError(
+                f"{name} holds numbers of type {array.dtype} that float64 would round; round them"
+                " first"
+            )
         array = converted
     elif kind == "O":
         array = _exact(name, array)
     elif kind not in "fiu":
-        first = f" and the first is {shown(next(iter(array.flat)))}" if kind in "USTc" and array.size else ""
+        first = (
+            f" and the first is {shown(next(iter(array.flat)))}"
+            if kind in "USTc" and array.size
+            else ""
+        )
         raise InputError(f"{name} must be numbers, but their type is {array.dtype}{first}")
     return array
 
 
 def floats(name: str, values: object, first_row: int = 0) -> Floats:
-    """Convert to a plain array of float64; refuse whole numbers that it would round. first_row: of part of an array."""
+    """Convert to a plain array of float64; refuse whole numbers that it would round. first_row: of
+    part of an array.
+    """
     array = numbers_in(name, values)
     if array.dtype.kind in "iu" and array.dtype.itemsize == 8:
         with np.errstate(invalid="ignore"):  # the largest become 2^63
@@ -209,8 +248,8 @@ def floats(name: str, values: object, first_row: int = 0) -> Floats:
         if len(rounded):
             number, place = array[tuple(rounded[0])], rounded[0] + first_row
             raise InputError(
-                f"{name} holds whole numbers above 2^53, which float64 would round, as {number} {_in_row(place)}; "
-                "scale them down",
+                f"{name} holds whole numbers above 2^53, which float64 would round, as {number}"
+                f" {_in_row(place)}; scale them down",
                 row=_row(place),
             )
     return array.astype(np.float64, copy=False)
@@ -219,35 +258,53 @@ def floats(name: str, values: object, first_row: int = 0) -> Floats:
 def _refuse_masked(name: str, values: object) -> None:
     place: tuple[int, ...] | None = None
     # Plain arrays are no reason to import numpy.ma.
-    if type(values) is not np.ndarray and isinstance(values, np.ndarray) and isinstance(values, np.ma.MaskedArray):
+    if (
+        type(values) is not np.ndarray
+        and isinstance(values, np.ndarray)
+        and isinstance(values, np.ma.MaskedArray)
+    ):
         if np.ma.is_masked(values):
             place = tuple(np.argwhere(np.ma.getmaskarray(values))[0])
     elif isinstance(values, list | tuple) and any(
         issubclass(kind, np.ma.MaskedArray) for kind in set(map(type, values))
     ):
-        masked = (k for k, v in enumerate(values) if isinstance(v, np.ma.MaskedArray) and np.ma.is_masked(v))
+        masked = (
+            k
+            for k, v in enumerate(values)
+            if isinstance(v, np.ma.MaskedArray) and np.ma.is_masked(v)
+        )
         place = next(((k,) for k in masked), None)
     if place is not None:
-        raise InputError(f"{name} has a masked entry {_in_row(place)}; leave such rows out", row=_row(place))
+        raise InputError(
+            f"{name} has a masked entry {_in_row(place)}; leave such rows out", row=_row(place)
+        )
 
 
 def _exact(name: str, array: NDArray[Any]) -> Floats:
-    """Convert Python's numbers to float64; refuse other values and numbers that would be rounded."""
+    """Convert Python's numbers to float64; refuse other values and numbers that would be
+    rounded.
+    """
     made = np.empty(array.shape, np.float64)
     for place, value in np.ndenumerate(array):
         value = scalar(value)
         if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Real | Decimal):
-            raise InputError(f"{name} must be numbers, but {_in_row(place)} there is {shown(value)}", row=_row(place))
+            raise InputError(
+                f"{name} must be numbers, but {_in_row(place)} there is {shown(value)}",
+                row=_row(place),
+            )
         try:
             number = float(value)
         except (OverflowError, ValueError):  # larger than the largest float, or a signalling NaN
             number = math.inf
         made[place] = number
         # A Decimal that prints as the float does is accepted, as the same text in a file would be.
-        written = isinstance(value, Decimal) and not value.is_snan() and Decimal(repr(number)) == value
+        written = (
+            isinstance(value, Decimal) and not value.is_snan() and Decimal(repr(number)) == value
+        )
         if not (number == value or written or (math.isnan(number) and value != value)):
             raise InputError(
-                f"{name} holds a number that float64 would round, {shown(value)} {_in_row(place)}; round it first",
+                f"{name} holds a number that float64 would round, {shown(value)} {_in_row(place)};"
+                " round it first",
                 row=_row(place),
             )
     return made

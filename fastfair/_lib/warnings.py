@@ -1,4 +1,6 @@
-"""Warnings that point at the line of the caller outside the library, and errors of ours in place of others'."""
+"""Warnings that point at the line of the caller outside the library, and errors of ours in place of
+others'.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +37,8 @@ def tell(told: Told) -> None:
 
 
 def warn(message: str, category: type[Warning]) -> None:
-    """Give a warning that points at the nearest line outside the library, so that no `stacklevel` is needed.
+    """Give a warning that points at the nearest line outside the library, so that no `stacklevel`
+    is needed.
 
     Parameters
     ----------
@@ -49,7 +52,10 @@ def warn(message: str, category: type[Warning]) -> None:
         told.append((message, category))
         return
     frame = sys._getframe(1)
-    while frame.f_globals.get("__name__", "").partition(".")[0] in _INSIDE and frame.f_back is not None:
+    while (
+        frame.f_globals.get("__name__", "").partition(".")[0] in _INSIDE
+        and frame.f_back is not None
+    ):
         frame = frame.f_back
     known = frame.f_globals
     warnings.warn_explicit(
@@ -64,7 +70,8 @@ def warn(message: str, category: type[Warning]) -> None:
 
 @contextmanager
 def told_as(error: type[FastfairError], what: str) -> Iterator[None]:
-    """Raise an error of ours in place of any error of another library, except those that end the program.
+    """Raise an error of ours in place of any error of another library, except those that end the
+    program.
 
     These errors have many types, and those of polars need not be an `Exception`.
 
@@ -80,7 +87,9 @@ def told_as(error: type[FastfairError], what: str) -> Iterator[None]:
     except (FastfairError, KeyboardInterrupt, SystemExit, GeneratorExit):
         raise
     except BaseException as found:
-        reason = next((line for line in str(found).splitlines() if line.strip()), type(found).__name__)
+        reason = next(
+            (line for line in str(found).splitlines() if line.strip()), type(found).__name__
+        )
         raise error(f"{what}: {reason}") from found
 
 
@@ -90,5 +99,6 @@ def require(module: str, extra: str, purpose: str) -> ModuleType:
         return importlib.import_module(module)
     except ImportError:
         raise MissingDependencyError(
-            f'{purpose} needs the package {module.split(".")[0]}; pip install "fastfair[{extra}]" brings it'
+            f'{purpose} needs the package {module.split(".")[0]}; pip install "fastfair[{extra}]"'
+            " brings it"
         ) from None

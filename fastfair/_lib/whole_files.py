@@ -1,7 +1,7 @@
 """Write files whole or not at all, and make folders for the time of some work.
 
-A file is written into a temporary one in the same folder, which is then renamed. What is temporary is removed with its
-owner, also where the process is interrupted.
+A file is written into a temporary one in the same folder, which is then renamed. What is temporary
+is removed with its owner, also where the process is interrupted.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ _REMEDIES = {
     errno.ENOENT: "there is no such folder; make it first",
 }
 
-# A process that is interrupted removes its unfinished files. The lock is reentrant, as a signal handler may run in the
-# main thread while that thread holds the lock.
+# A process that is interrupted removes its unfinished files. The lock is reentrant, as a signal
+# handler may run in the main thread while that thread holds the lock.
 _lock = threading.RLock()
 # What is to be removed, and the process that made it: one that is forked from it leaves it alone.
 _unfinished: dict[Path, int] = {}
@@ -51,8 +51,9 @@ def written(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     Parameters
     ----------
     path : path
-        Its folder is made if there is none. An existing file is replaced and its permissions are kept; a link is
-        followed; a path that is not a file on a disk, such as ``/dev/stdout``, is written to directly.
+        Its folder is made if there is none. An existing file is replaced and its permissions are
+        kept; a link is followed; a path that is not a file on a disk, such as ``/dev/stdout``, is
+        written to directly.
 
     Yields
     ------
@@ -172,7 +173,9 @@ def explained(path: str | os.PathLike[str]) -> Iterator[None]:
         if "\0" in text:
             raise ValueError
     except ValueError:
-        raise OutputError(f"{text} cannot be written: no file can have such characters in its name") from None
+        raise OutputError(
+            f"{text} cannot be written: no file can have such characters in its name"
+        ) from None
     try:
         yield
     except FastfairError:
@@ -181,13 +184,17 @@ def explained(path: str | os.PathLike[str]) -> Iterator[None]:
         code = _code(error)
         if code is None:
             raise
-        explained = OutputError(f"{text} cannot be written: {_REMEDIES.get(code, os.strerror(code))}")
+        explained = OutputError(
+            f"{text} cannot be written: {_REMEDIES.get(code, os.strerror(code))}"
+        )
         explained.errno = code
         raise explained from error
 
 
 def _code(error: Exception) -> int | None:
-    """Return the system's number of an error, which libraries written in Rust give only in the text."""
+    """Return the system's number of an error, which libraries written in Rust give only in the
+    text.
+    """
     if isinstance(error, OSError) and error.errno is not None:
         return error.errno
     found = re.search(r"\(os error (\d+)\)", str(error))
@@ -211,7 +218,9 @@ def remove_folder(path: Path) -> None:
 
 
 def abandon_folders() -> None:
-    """Remove the folders of this process, which is about to end, although other threads may write to them."""
+    """Remove the folders of this process, which is about to end, although other threads may write
+    to them.
+    """
     global _abandoned
     _abandoned = True
     for path, owner in list(_folders.items()):
@@ -226,17 +235,20 @@ def temporary_root() -> str:
         return tempfile.gettempdir()
     except OSError:
         raise OutputError(
-            "there is no folder for temporary files that can be written to: free some space, or set TMPDIR"
+            "there is no folder for temporary files that can be written to: free some space, or set"
+            " TMPDIR"
         ) from None
 
 
-# Spreadsheets take text that begins so for a formula, unless an apostrophe precedes it. Text that has apostrophes there
-# already gets one more, so that removing one restores every text.
+# Spreadsheets take text that begins so for a formula, unless an apostrophe precedes it. Text that
+# has apostrophes there already gets one more, so that removing one restores every text.
 _FORMULA = r"'*[=+\-@\t\r]"
 
 
 def neutralised(column: Any) -> Any:
-    """Put an apostrophe before text, a series or expression of polars, that a spreadsheet would compute."""
+    """Put an apostrophe before text, a series or expression of polars, that a spreadsheet would
+    compute.
+    """
     return column.str.replace(f"^({_FORMULA})", "'$1")
 
 

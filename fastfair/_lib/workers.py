@@ -1,8 +1,8 @@
 """Long work: who does it, who hears of it, and where its finished parts are kept.
 
-A job is done in parts, each of which depends only on the job and on its place, so anywhere and in any order: in
-threads of this process, or as tasks of an executor. Finished parts are files of a checkpoint, from which a later run
-of the same job goes on.
+A job is done in parts, each of which depends only on the job and on its place, so anywhere and in
+any order: in threads of this process, or as tasks of an executor. Finished parts are files of a
+checkpoint, from which a later run of the same job goes on.
 """
 
 from __future__ import annotations
@@ -35,7 +35,9 @@ Report = Callable[[int, int], None]
 
 @contextmanager
 def reporting(progress: bool | Report, label: str) -> Iterator[Report | None]:
-    """Give a function to call with the work done and all the work, or None if no progress is wanted."""
+    """Give a function to call with the work done and all the work, or None if no progress is
+    wanted.
+    """
     if callable(progress) or not progress:
         yield progress or None
         return
@@ -53,8 +55,8 @@ def _executor(name: str, value: Any) -> Any:
     if value is None or (callable(getattr(value, "submit", None)) and not isinstance(value, type)):
         return value
     raise InputError(
-        f"{name} must be an executor with a method submit, as those of concurrent.futures or a Client of Dask, not "
-        f"{shown(value)}"
+        f"{name} must be an executor with a method submit, as those of concurrent.futures or a"
+        f" Client of Dask, not {shown(value)}"
     )
 
 
@@ -71,8 +73,9 @@ class Checkpoint:
     Attributes
     ----------
     folder : path
-        Folder in which finished tasks are kept. The same call with the same folder, after its process has ended before
-        its time, goes on where it was, with the same results to the last bit. Needs `rng`.
+        Folder in which finished tasks are kept. The same call with the same folder, after its
+        process has ended before its time, goes on where it was, with the same results to the last
+        bit. Needs `rng`.
     executor : object with a method `submit`, optional
         What computes the tasks; by default the threads of this process.
 
@@ -94,8 +97,8 @@ class Workers:
     Attributes
     ----------
     n_threads : int or None
-        Number of threads of this process, by default one for each processor; with an executor, of each task, by
-        default 1.
+        Number of threads of this process, by default one for each processor; with an executor, of
+        each task, by default 1.
     progress : bool or callable
         Whether to show a progress bar, or a function of the work done and all the work.
     executor : object with a method `submit`, or None
@@ -110,7 +113,8 @@ class Workers:
     checkpoint: str | Path | None = None
 
     def checked(self, rng: seeds.Seed) -> Workers:
-        """Return the same workers after a look at their number, their folder, and the seed of their work.
+        """Return the same workers after a look at their number, their folder, and the seed of their
+        work.
 
         Parameters
         ----------
@@ -125,7 +129,8 @@ class Workers:
             return self
         if rng is None:
             raise InputError(
-                "a checkpoint needs a seed, as a run with another seed cannot go on from it: pass rng, such as ⟦rng=0⟧"
+                "a checkpoint needs a seed, as a run with another seed cannot go on from it: pass"
+                " rng, such as ⟦rng=0⟧"
             )
         whole_files.ready_folder(self.checkpoint)
         return self
@@ -143,7 +148,8 @@ def fingerprint(value: Any) -> str:
     Parameters
     ----------
     value : object
-        Made of what can be pickled. Values that are computed from others when they are first needed do not count.
+        Made of what can be pickled. Values that are computed from others when they are first needed
+        do not count.
 
     Returns
     -------
@@ -181,7 +187,11 @@ def _add(update: Callable[[Any], None], value: Any) -> None:
         parts = list(value.__reduce_ex__(4))
         if len(parts) > 2 and type(parts[2]) is dict:
             kind = type(value)
-            parts[2] = {k: v for k, v in parts[2].items() if not isinstance(getattr(kind, k, None), cached_property)}
+            parts[2] = {
+                k: v
+                for k, v in parts[2].items()
+                if not isinstance(getattr(kind, k, None), cached_property)
+            }
         _add(update, [list(part) if hasattr(part, "__next__") else part for part in parts])
 
 
@@ -190,7 +200,9 @@ _PART = "{0.start}-{0.stop}.part"  # the file of some steps
 
 
 def _kept(path: Path) -> Arrays | None:
-    """Return the results of some steps, or None if they are not there yet; checksums tell of a damaged file."""
+    """Return the results of some steps, or None if they are not there yet; checksums tell of a
+    damaged file.
+    """
     try:
         with path.open("rb") as file, np.load(file) as arrays:
             return dict(arrays)
@@ -202,11 +214,14 @@ def _kept(path: Path) -> Arrays | None:
         ) from None
 
 
-_MOST_PARTS = 128  # so that a few tens of workers end together; handing out more would take longer than short parts do
+# so that a few tens of workers end together; handing out more would take longer than short parts do
+_MOST_PARTS = 128
 
 
 class Job(Protocol):
-    """Work in numbered steps. It can be pickled, with the data that the steps need, and without others."""
+    """Work in numbered steps. It can be pickled, with the data that the steps need, and without
+    others.
+    """
 
     def run(self, steps: range, n_threads: int | None, told: Report | None) -> Arrays:
         """Do some steps.
@@ -227,22 +242,31 @@ class Job(Protocol):
         """
 
 
-def do_job(job: Job, n: int, at_once: int, workers: Workers, label: str, take: Callable[[range, Arrays], None]) -> None:
-    """Do a job in the threads of this process or by an executor, and keep finished parts where that is asked.
+def do_job(
+    job: Job,
+    n: int,
+    at_once: int,
+    workers: Workers,
+    label: str,
+    take: Callable[[range, Arrays], None],
+) -> None:
+    """Do a job in the threads of this process or by an executor, and keep finished parts where that
+    is asked.
 
     Parameters
     ----------
     job : Job
         The work.
     n, at_once : int
-        Number of steps, and how many of them a part has at least, or a multiple of that; only the last one has fewer.
+        Number of steps, and how many of them a part has at least, or a multiple of that; only the
+        last one has fewer.
     workers : Workers
         Who does it.
     label : str
         Stands before the progress bar.
     take : callable
-        Called in this thread with the steps of each part and its results, in any order: parts differ in size, and one
-        part may be everything.
+        Called in this thread with the steps of each part and its results, in any order: parts
+        differ in size, and one part may be everything.
     """
     with reporting(workers.progress, label) as report:
         if workers.executor is None and workers.checkpoint is None:
@@ -251,7 +275,9 @@ def do_job(job: Job, n: int, at_once: int, workers: Workers, label: str, take: C
         size = -(-n // (at_once * _MOST_PARTS)) * at_once
         parts = [range(start, min(start + size, n)) for start in range(0, n, size)]
         folder, done = None, 0
-        if workers.checkpoint is not None:  # where others may lie: of other data, settings, versions, products of NumPy
+        if (
+            workers.checkpoint is not None
+        ):  # where others may lie: of other data, settings, versions, products of NumPy
             kept_for = fingerprint([__version__, np.__version__, job])
             folder = whole_files.ready_folder(Path(workers.checkpoint) / kept_for)
 

@@ -1,1 +1,3 @@
-"""ROC curves, and fairness measures over the FMR, with pointwise intervals and simultaneous bands."""
+"""ROC curves, and fairness measures over the FMR, with pointwise intervals and simultaneous
+bands.
+"""

@@ -1,4 +1,5 @@
-"""`roc_band`, `fairness_band`, and all of them in one pass: rates and measures over FMR with their uncertainty.
+"""`roc_band`, `fairness_band`, and all of them in one pass: rates and measures over FMR with their
+uncertainty.
 
 Rates come from `rates_over_levels`; here they get pointwise intervals and simultaneous bands.
 """
@@ -28,7 +29,14 @@ from fastfair.error_rates.rates import ERROR_RATES, ErrorRate
 from fastfair.errors import FairValueOutsideWarning, InputError, visible
 from fastfair.measures import MEASURES
 from fastfair.measures._fairness import KINDS
-from fastfair.measures._registry import METRICS, Measure, at_any_threshold, measure_name, printed_name, range_of
+from fastfair.measures._registry import (
+    METRICS,
+    Measure,
+    at_any_threshold,
+    measure_name,
+    printed_name,
+    range_of,
+)
 from fastfair.resampling.dependence import CountModel
 from fastfair.resampling.engine import Replicates
 from fastfair.resampling.units import Unit
@@ -36,11 +44,24 @@ from fastfair.results.result import Printed, Result, printed
 from fastfair.results.written import UNWRITTEN, nothing
 from fastfair.uncertainty.few_errors import hangs_on_threshold, is_held_by_few_subjects
 from fastfair.uncertainty.interval_maker import IntervalMaker, level_of_curve
-from fastfair.uncertainty.inversion import INVERSION, AlikeGroups, CountedSystems, MeasureInversion, MovedSystems
+from fastfair.uncertainty.inversion import (
+    INVERSION,
+    AlikeGroups,
+    CountedSystems,
+    MeasureInversion,
+    MovedSystems,
+)
 from fastfair.uncertainty.notes import Code, Note, Noted, has_code
 from fastfair.uncertainty.quantities import Entry, EntryKey, Quantity, Selection, entries, noted
 
-from .rates_over_levels import ABOUT_V_STATISTIC, BandRequest, BandSettings, RatesOverLevels, over_levels, points_of
+from .rates_over_levels import (
+    ABOUT_V_STATISTIC,
+    BandRequest,
+    BandSettings,
+    RatesOverLevels,
+    over_levels,
+    points_of,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -54,7 +75,8 @@ _MOST_SHOWN = 8  # FMRs in a table
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Curve(Result, Noted):
-    """What all curves over FMR have in common; the quantity itself has another name in each kind of curve.
+    """What all curves over FMR have in common; the quantity itself has another name in each kind of
+    curve.
 
     Attributes
     ----------
@@ -96,26 +118,35 @@ class Curve(Result, Noted):
 
     @abstractmethod
     def _values(self) -> tuple[str, Floats, Sequence[str]]:
-        """Return the name of the quantity, its values and, where there is one for each group, the groups."""
+        """Return the name of the quantity, its values and, where there is one for each group, the
+        groups.
+        """
 
     def _sentences(self) -> list[str]:
         name, values, _ = self._values()
         write = text.rate_with_interval if name == "fnmr" else text.number_with_interval
         said = (
-            f"{self._called()} at {self.fmr.size} FMRs from {self.fmr.min():.3g} to {self.fmr.max():.3g}, with "
-            f"{100 * self.confidence_level:g} % intervals and a band that holds for all"
+            f"{self._called()} at {self.fmr.size} FMRs from {self.fmr.min():.3g} to"
+            f" {self.fmr.max():.3g}, with {100 * self.confidence_level:g} % intervals and a band"
+            " that holds for all"
         )
         each = [
-            f"{write(float(values[k]), float(self.low[k]), float(self.high[k]))} at FMR {text.per_cent(self.fmr[k])}"
+            f"{write(float(values[k]), float(self.low[k]), float(self.high[k]))} at FMR"
+            f" {text.per_cent(self.fmr[k])}"
             for k in (self._places(2) if values.ndim == 1 else ())
         ]
-        return [f"{said}: {', '.join(each)}." if each else f"{said}.", *([self.note] if self.note else [])]
+        return [
+            f"{said}: {', '.join(each)}." if each else f"{said}.",
+            *([self.note] if self.note else []),
+        ]
 
     def _places(self, most: int) -> Indices:
         """Choose the FMRs asked, or some from the whole range."""
         if self.asked:
             return np.flatnonzero(np.isin(self.fmr, self.asked))
-        return np.unique(np.linspace(0, self.fmr.size - 1, min(most, self.fmr.size)).round().astype(np.intp))
+        return np.unique(
+            np.linspace(0, self.fmr.size - 1, min(most, self.fmr.size)).round().astype(np.intp)
+        )
 
     def _tables(self) -> list[Printed]:
         name, values, groups = self._values()
@@ -124,7 +155,11 @@ class Curve(Result, Noted):
         if values.ndim > 1:
             columns |= {group: values[places, k].tolist() for k, group in enumerate(groups)}
             return [printed(columns, columns)]
-        columns |= {name: values[places].tolist(), "low": self.low[places].tolist(), "high": self.high[places].tolist()}
+        columns |= {
+            name: values[places].tolist(),
+            "low": self.low[places].tolist(),
+            "high": self.high[places].tolist(),
+        }
         return [printed(columns, ("fmr", "threshold", name), of=name)]
 
     def _called(self) -> str:
@@ -138,8 +173,11 @@ class Curve(Result, Noted):
         name, values, groups = self._values()
         columns = {"fmr": self.fmr.tolist(), "threshold": self.threshold.tolist()}
         for label, array in ((name, values), *((end, getattr(self, end)) for end in ENDS)):
-            of_each = {label: array} if array.ndim == 1 else {f"{label} of {group}": array[:, k] for k, group in
-                                                             enumerate(groups)}  # fmt: skip
+            of_each = (
+                {label: array}
+                if array.ndim == 1
+                else {f"{label} of {group}": array[:, k] for k, group in enumerate(groups)}
+            )
             columns |= {column: part.tolist() for column, part in of_each.items()}
         return columns
 
@@ -155,13 +193,15 @@ class RocBand(Curve):
     fnmr : (levels,) ndarray
         False non-match rate at each FMR.
     low, high : (levels,) ndarray
-        Pointwise interval, which holds for each FMR on its own, as that of `evaluate`. NaN where `note` says why.
+        Pointwise interval, which holds for each FMR on its own, as that of `evaluate`. NaN where
+        `note` says why.
     band_low, band_high : (levels,) ndarray
         Simultaneous band, which holds for the whole curve.
     uncertainty : (levels,) ndarray
         Standard deviation of the replicates divided by the FNMR.
     v_statistic : (levels,) ndarray
-        The value around which the replicates vary; it is below `fnmr` where a replicate can pair a vector with itself.
+        The value around which the replicates vary; it is below `fnmr` where a replicate can pair a
+        vector with itself.
     threshold : (levels,) ndarray
         On the scale of the scores.
     replicates : (r, levels) ndarray
@@ -171,7 +211,8 @@ class RocBand(Curve):
     confidence_level : float
         Confidence level of the interval and the band.
     notes : tuple of Note
-        What to know about the intervals at which FMRs, such as that no errors are left there; `note` is their text.
+        What to know about the intervals at which FMRs, such as that no errors are left there;
+        `note` is their text.
     """
 
     fnmr: Floats
@@ -236,7 +277,8 @@ class FairnessBand(Curve):
     confidence_level : float
         Confidence level of the interval and the band.
     notes : tuple of Note
-        What to know about the intervals at which FMRs, such as that no group has errors there; `note` is their text.
+        What to know about the intervals at which FMRs, such as that no group has errors there;
+        `note` is their text.
     """
 
     measure: str
@@ -252,7 +294,8 @@ class FairnessBand(Curve):
 
     @checked
     def plot(self, ax: Axes | None = None, **kwargs: Any) -> Axes:
-        """Draw the measure over FMR with its pointwise interval (darker) and its simultaneous band (lighter).
+        """Draw the measure over FMR with its pointwise interval (darker) and its simultaneous band
+        (lighter).
 
         Parameters
         ----------
@@ -268,7 +311,10 @@ class FairnessBand(Curve):
         parts = self.value, self.low, self.high, self.band_low, self.band_high
         labels = METRICS["fmr"].long_title, self._called()
         if self.value.ndim > 1:
-            curves = {visible(group): [part[:, k] for part in parts] for k, group in enumerate(self.groups)}
+            curves = {
+                visible(group): [part[:, k] for part in parts]
+                for k, group in enumerate(self.groups)
+            }
             ax = plots.draw_lines(self.fmr, curves, ax, labels, **kwargs)
         else:
             style = {"label": None, "color": None} | kwargs
@@ -277,7 +323,13 @@ class FairnessBand(Curve):
             ax.set_xscale("log")
             plots.rate_ticks(ax.xaxis)
         else:
-            ax.text(0.5, 0.5, "not computable: a group has no errors", transform=ax.transAxes, ha="center")
+            ax.text(
+                0.5,
+                0.5,
+                "not computable: a group has no errors",
+                transform=ax.transAxes,
+                ha="center",
+            )
         if has_code(self, Code.FAIR_OUTSIDE):
             ax.set_title("No test of fairness: fair systems lie outside, too", fontsize="small")
         return ax
@@ -287,14 +339,17 @@ _EDGE = 1e-6
 
 
 def _deviates(rates: Floats) -> Floats:
-    """Return the places of rates on probit axes; 0 and 1, at infinity, go to the edge of what can be told apart."""
+    """Return the places of rates on probit axes; 0 and 1, at infinity, go to the edge of what can
+    be told apart.
+    """
     from scipy.special import ndtri
 
     return ndtri(np.clip(rates, _EDGE, 1 - _EDGE))
 
 
 class CurveMaker:
-    """Makes curves of rates and measures over the levels: pointwise intervals as `evaluate` has them, and bands.
+    """Makes curves of rates and measures over the levels: pointwise intervals as `evaluate` has
+    them, and bands.
 
     Parameters
     ----------
@@ -306,17 +361,27 @@ class CurveMaker:
         The rates that measures are of: "fmr", "fnmr" and "both rates".
     """
 
-    def __init__(self, rates: RatesOverLevels, measures: Sequence[str] = (), kinds: frozenset[str] = KINDS) -> None:
+    def __init__(
+        self, rates: RatesOverLevels, measures: Sequence[str] = (), kinds: frozenset[str] = KINDS
+    ) -> None:
         self.rates, settings, groups = rates, rates.settings, rates.groups
         selection = Selection(
-            groups, tuple(range(len(groups))), rates.comparisons["fnmr"][1:], rates.comparisons["fmr"][1:],
-            rates.levels.size, measures=tuple(measures), alpha=settings.alpha, zero_policy=settings.zero_policy,
+            groups,
+            tuple(range(len(groups))),
+            rates.comparisons["fnmr"][1:],
+            rates.comparisons["fmr"][1:],
+            rates.levels.size,
+            measures=tuple(measures),
+            alpha=settings.alpha,
+            zero_policy=settings.zero_policy,
             kinds=kinds,
-        )  # fmt: skip
+        )
         listed = list(entries(rates.estimate, selection))
         # Replicates of embeddings may lack the FMR of all pairs.
         held = ("threshold", None), ("fmr", None)
-        self._chosen = [k for k, entry in enumerate(listed) if (entry.name, entry.group) not in held]
+        self._chosen = [
+            k for k, entry in enumerate(listed) if (entry.name, entry.group) not in held
+        ]
         self.entries = [listed[k] for k in self._chosen]
         self._points = points_of(rates.levels)
         self._names = ERROR_RATES if "both rates" in kinds else tuple(kinds)
@@ -327,26 +392,38 @@ class CurveMaker:
 
         def left_out() -> Floats:
             assert rates.resampler is not None
-            return rates.resampler.influences(values(rates.resampler.jackknife(settings.workers.n_threads)))
+            return rates.resampler.influences(
+                values(rates.resampler.jackknife(settings.workers.n_threads))
+            )
 
         centred = rates.centred()
-        self.values, self._drawn = np.array([entry.value for entry in self.entries]), values(rates.replicates)
+        self.values, self._drawn = (
+            np.array([entry.value for entry in self.entries]),
+            values(rates.replicates),
+        )
         self._expected = self.values if rates.expected is rates.estimate else values(rates.expected)
         self._centred = self._drawn if centred is rates.replicates else values(centred)
         self.sizes = rates.sizes(self.entries)
         self._narrow: dict[int, bool] = {}
         self._quantities = tuple(self._described(k, entry) for k, entry in enumerate(self.entries))
         make = partial(
-            IntervalMaker, self._quantities, sizes=self.sizes, jackknife=left_out,
+            IntervalMaker,
+            self._quantities,
+            sizes=self.sizes,
+            jackknife=left_out,
             inversion=self._inversion(selection, centred) if measures else None,
             n_threads=settings.workers.n_threads,
-        )  # fmt: skip
+        )
         self._about_estimate = make(self._centred)
         self._as_drawn = self._about_estimate if self._drawn is self._centred else make(self._drawn)
 
     def _inversion(self, selection: Selection, centred: Replicates) -> MeasureInversion:
         """Return what inverts tests of measures, about replicates that vary around the estimate."""
-        rates, settings, n_threads = self.rates, self.rates.settings, self.rates.settings.workers.n_threads
+        rates, settings, n_threads = (
+            self.rates,
+            self.rates.settings,
+            self.rates.settings.workers.n_threads,
+        )
 
         def count_models(names: Sequence[str] = self._names) -> list[dict[str, CountModel]]:
             return [] if rates.resampler is None else rates.resampler.count_models(names)
@@ -359,26 +436,39 @@ class CurveMaker:
             {entry.key: k for k, entry in enumerate(self.entries)},
             partial(MovedSystems, rates.estimate, centred, selection, n_threads),
             partial(
-                CountedSystems.where_needed, rates.estimate, selection, count_models, ["fmr"] * rates.levels.size,
-                settings.n_resamples, settings.key, n_threads,
+                CountedSystems.where_needed,
+                rates.estimate,
+                selection,
+                count_models,
+                ["fmr"] * rates.levels.size,
+                settings.n_resamples,
+                settings.key,
+                n_threads,
             ),
             least_pvalues,
-        )  # fmt: skip
+        )
 
     def fnmr(self, group: str | None = None) -> RocBand:
         """Compute the FNMR at every level, with its intervals and its simultaneous band.
 
-        The band is made of the intervals of a higher confidence level, that at which replicates of the whole curve stay
-        within so many standard errors [1]_. An FNMR cannot rise with the FMR that is held, so
-        the upper end of the band is at least that of all higher FMRs, and the lower end at most that of all lower ones.
+        The band is made of the intervals of a higher confidence level, that at which replicates of
+        the whole curve stay within so many standard errors [1]_. An FNMR cannot rise with the FMR
+        that is held, so the upper end of the band is at least that of all higher FMRs, and the
+        lower end at most that of all lower ones.
 
         References
         ----------
         .. [1] Montiel Olea and Plagborg-Moeller, "Simultaneous confidence bands: theory, implementation, and an
            application to SVARs", Journal of Applied Econometrics 34 (2019).
         """
-        rows = [k for k, entry in enumerate(self.entries) if (entry.name, entry.group) == ("fnmr", group)]
-        of_curve = level_of_curve(self._centred[rows], self.values[rows], self.rates.settings.confidence_level)
+        rows = [
+            k
+            for k, entry in enumerate(self.entries)
+            if (entry.name, entry.group) == ("fnmr", group)
+        ]
+        of_curve = level_of_curve(
+            self._centred[rows], self.values[rows], self.rates.settings.confidence_level
+        )
         ends = ends_of(self._about_estimate.quantities_at(rows, of_curve, "auto"))
         value, curve = self._banded(rows, self._pointwise(rows), _falling(self.rates.levels, *ends))
         return RocBand(fnmr=value, **curve)
@@ -386,9 +476,9 @@ class CurveMaker:
     def measure(self, measure: str, rate: str) -> FairnessBand:
         """Compute a measure at every level, with its intervals, and its band.
 
-        The band is made of the intervals of a higher confidence level, that at which percentile intervals hold the
-        whole curves of as many replicates as asked. There is none where a group has no errors and numbers of errors
-        cannot be drawn.
+        The band is made of the intervals of a higher confidence level, that at which percentile
+        intervals hold the whole curves of as many replicates as asked. There is none where a group
+        has no errors and numbers of errors cannot be drawn.
         """
         facts, settings = MEASURES[measure], self.rates.settings
         name = f"{measure}({rate})" if facts.of else measure
@@ -402,32 +492,55 @@ class CurveMaker:
             inverted = np.array([quantity.method in (INVERSION, "log") for quantity in pointwise])
             of_curve = level_of_curves(self._centred[rows][inverted], settings.confidence_level)
             wider = ends_of(self._about_estimate.quantities_at(rows, of_curve, "auto"))
-            pointwise = [q if kept else _withheld(q) for q, kept in zip(pointwise, inverted, strict=True)]
+            pointwise = [
+                q if kept else _withheld(q) for q, kept in zip(pointwise, inverted, strict=True)
+            ]
             band = np.where(inverted, wider[0], np.nan), np.where(inverted, wider[1], np.nan)
         value, curve = self._banded(rows, pointwise, band, facts.per_group)
         of = rate if facts.of else None
-        return FairnessBand(measure=measure, rate=of, value=value, groups=self.rates.groups, **curve)
+        return FairnessBand(
+            measure=measure, rate=of, value=value, groups=self.rates.groups, **curve
+        )
 
     def _described(self, k: int, entry: Entry) -> Quantity:
         """Make a quantity of an entry, with the numbers behind it and its notes."""
         rates, value, point = self.rates, float(entry.value), entry.point or 0
         quantity = Quantity(entry.name, entry.group, self._points[point], value)
         if entry.name not in ERROR_RATES:
-            rests = entry.name.endswith("(fmr)") or (not entry.name.endswith(")") and "fmr" in self._names)
-            return noted(quantity, Note(Code.HELD_BY_FEW_SUBJECTS)) if rests and self._is_narrow(point) else quantity
+            rests = entry.name.endswith("(fmr)") or (
+                not entry.name.endswith(")") and "fmr" in self._names
+            )
+            return (
+                noted(quantity, Note(Code.HELD_BY_FEW_SUBJECTS))
+                if rests and self._is_narrow(point)
+                else quantity
+            )
         row, subjects = 1 + entry.cell[0] if entry.cell else 0, rates.subjects[entry.name]
         n = int(rates.comparisons[entry.name][row])
         n_errors = _errors_behind(value, n)
-        codes = [] if n and n_errors >= ENOUGH_ERRORS else [Code.FEW_ERRORS if n else Code.NO_COMPARISONS]
+        codes = (
+            []
+            if n and n_errors >= ENOUGH_ERRORS
+            else [Code.FEW_ERRORS if n else Code.NO_COMPARISONS]
+        )
         quantity = replace(
-            quantity, n_comparisons=n, n_errors=n_errors, n_subjects=None if subjects is None else int(subjects[row]),
+            quantity,
+            n_comparisons=n,
+            n_errors=n_errors,
+            n_subjects=None if subjects is None else int(subjects[row]),
             notes=tuple(map(Note, codes)),
-        )  # fmt: skip
+        )
         hangs = hangs_on_threshold(self._centred[[k]], rates.replicates.threshold[[point]])[0]
-        return noted(quantity, Note(Code.HELD_BY_FEW_SUBJECTS)) if hangs and self._is_narrow(point) else quantity
+        return (
+            noted(quantity, Note(Code.HELD_BY_FEW_SUBJECTS))
+            if hangs and self._is_narrow(point)
+            else quantity
+        )
 
     def _is_narrow(self, point: int) -> bool:
-        """Return whether few subjects cause most of the false matches that hold the threshold of a level."""
+        """Return whether few subjects cause most of the false matches that hold the threshold of a
+        level.
+        """
         rates, sizes = self.rates, self.sizes
         if rates.concentration is None or (sizes.few_held and sizes.few_held.holds(point)):
             return False
@@ -441,7 +554,9 @@ class CurveMaker:
         method, level = self.rates.settings.method, self.rates.settings.confidence_level
         name = self.entries[rows[0]].name
         if method not in ABOUT_V_STATISTIC:
-            return (self._about_estimate if method == "auto" else self._as_drawn).quantities_at(rows, level, method)
+            return (self._about_estimate if method == "auto" else self._as_drawn).quantities_at(
+                rows, level, method
+            )
         value, quantities = self.values[rows], [self._quantities[k] for k in rows]
         inside = np.ones(value.size, np.bool_)
         if name in ERROR_RATES:  # those without errors vary by no method
@@ -450,7 +565,8 @@ class CurveMaker:
         ends = interval(self._drawn[rows], value, self._expected[rows], level, method)
         low, high = (np.clip(end, *range_of(name)).tolist() for end in ends)
         return [
-            replace(q, low=low[k], high=high[k], method=method) if inside[k] else q for k, q in enumerate(quantities)
+            replace(q, low=low[k], high=high[k], method=method) if inside[k] else q
+            for k, q in enumerate(quantities)
         ]
 
     def _band_of_quantiles(self, rows: list[int]) -> Range:
@@ -470,7 +586,9 @@ class CurveMaker:
     ) -> tuple[Floats, dict[str, Any]]:
         """Return the values of some quantities, and the fields of their curve."""
         rates, drawn, value = self.rates, self._drawn[rows], self.values[rows]
-        numbers = dict(zip(ENDS, (*ends_of(pointwise), *band), strict=True)) | {"v_statistic": self._expected[rows]}
+        numbers = dict(zip(ENDS, (*ends_of(pointwise), *band), strict=True)) | {
+            "v_statistic": self._expected[rows]
+        }
         with np.errstate(invalid="ignore", divide="ignore"):
             numbers["uncertainty"] = intervals.standard_error(drawn) / value
         shape = (rates.levels.size, -1) if per_group else (rates.levels.size,)
@@ -483,7 +601,7 @@ class CurveMaker:
             "confidence_level": rates.settings.confidence_level,
             "notes": _notes_of(pointwise),
             "left_out": rates.left_out,
-        }  # fmt: skip
+        }
 
 
 def _withheld(quantity: Quantity) -> Quantity:
@@ -497,7 +615,8 @@ def _withheld(quantity: Quantity) -> Quantity:
 
 
 def level_of_curves(replicates: Floats, confidence_level: float) -> float:
-    """Find the confidence level at which percentile intervals hold whole curves of replicates at another.
+    """Find the confidence level at which percentile intervals hold whole curves of replicates at
+    another.
 
     Parameters
     ----------
@@ -518,14 +637,18 @@ def level_of_curves(replicates: Floats, confidence_level: float) -> float:
 
 
 def _whole_curves(replicates: Floats) -> tuple[Flags, Floats]:
-    """Return which values are computable in most replicates, and these in the replicates in which all of them are."""
+    """Return which values are computable in most replicates, and these in the replicates in which
+    all of them are.
+    """
     computable = ~np.isnan(replicates)
     often = computable.mean(axis=-1) > 0.5
     return often, replicates[often][:, computable[often].all(axis=0)]
 
 
 def _errors_behind(rate: float, n: int) -> int:
-    """Return as many errors of n comparisons as would make a rate; at least one, and not all, of one inside (0, 1)."""
+    """Return as many errors of n comparisons as would make a rate; at least one, and not all, of
+    one inside (0, 1).
+    """
     errors = 0 if math.isnan(rate) else round(rate * n)
     return min(max(errors, 1), max(n - 1, 1)) if 0 < rate < 1 else errors
 
@@ -561,7 +684,12 @@ def _falling(levels: Floats, low: Floats, high: Floats) -> Range:
 
 
 def interval(
-    replicates: Floats, estimate: Floats, expected: Floats, level: float, method: str, jackknife: Floats | None = None
+    replicates: Floats,
+    estimate: Floats,
+    expected: Floats,
+    level: float,
+    method: str,
+    jackknife: Floats | None = None,
 ) -> Range:
     """Compute pointwise intervals only, by any of the methods of a band."""
     if method != "gaussian":
@@ -598,17 +726,17 @@ def roc_band(
     Parameters
     ----------
     data : Comparisons or Embeddings
-        Comparisons, which need subjects unless `unit="comparison"`, or vectors whose pairs are the comparisons. Where
-        there are groups, subjects are drawn within their group.
+        Comparisons, which need subjects unless `unit="comparison"`, or vectors whose pairs are the
+        comparisons. Where there are groups, subjects are drawn within their group.
     fmr : (levels,) array_like, optional
-        False match rates to hold, each in [0, 1), and above 0 for embeddings. By default 50 rates, from that of 30
-        false matches up to 0.5, for embeddings up to 0.1.
+        False match rates to hold, each in [0, 1), and above 0 for embeddings. By default 50 rates,
+        from that of 30 false matches up to 0.5, for embeddings up to 0.1.
     group : str, optional
         The group whose FNMR to compute, at the thresholds that hold the FMR of all comparisons.
     unit : {"subject", "comparison", "sample", "subject+sample"}, optional
-        What is drawn with replacement: "subject": what would other people give? "sample" draws the samples
-        of each subject: what would other images of these very people give? The others are those of `evaluate`;
-        embeddings have no "comparison".
+        What is drawn with replacement: "subject": what would other people give? "sample" draws the
+        samples of each subject: what would other images of these very people give? The others are
+        those of `evaluate`; embeddings have no "comparison".
     n_resamples : int, optional
         Number of replicates; by default 1000 for embeddings and 2000 for comparisons.
     confidence_level : float, default 0.95
@@ -625,24 +753,26 @@ def roc_band(
     Raises
     ------
     InputError
-        For FMRs outside [0, 1), for embeddings also below the FMR of one false match, and as `evaluate` does.
+        For FMRs outside [0, 1), for embeddings also below the FMR of one false match, and as
+        `evaluate` does.
 
     Notes
     -----
-    The threshold of each FMR is found again in every replicate, so the intervals include its uncertainty. Where the
-    standard error is more than half of the FNMR, it may hang on the threshold more than on chance: intervals then reach
-    at least as far as the quantiles of the replicates. Where no false non-match is left the interval is Clopper and
-    Pearson's, unless those of replicates reach farther. `note` says where few subjects cause most of the false matches
-    that hold the threshold, so that intervals are likely too narrow.
+    The threshold of each FMR is found again in every replicate, so the intervals include its
+    uncertainty. Where the standard error is more than half of the FNMR, it may hang on the
+    threshold more than on chance: intervals then reach at least as far as the quantiles of the
+    replicates. Where no false non-match is left the interval is Clopper and Pearson's, unless those
+    of replicates reach farther. `note` says where few subjects cause most of the false matches that
+    hold the threshold, so that intervals are likely too narrow.
 
-    The band consists of logit intervals of a higher confidence level: that of normal intervals that reach as many
-    standard errors as `confidence_level` of the replicates' curves stay within [1]_, at all FMRs with errors. As FNMR
-    cannot rise with FMR, its upper end is made at least that of all higher FMRs, its lower end at most that of all
-    lower ones.
+    The band consists of logit intervals of a higher confidence level: that of normal intervals that
+    reach as many standard errors as `confidence_level` of the replicates' curves stay within [1]_,
+    at all FMRs with errors. As FNMR cannot rise with FMR, its upper end is made at least that of
+    all higher FMRs, its lower end at most that of all lower ones.
 
-    A replicate of samples may draw a vector twice and so compare it with itself, a mated pair that never fails. The
-    FNMR of replicates therefore lies below the curve; the V-statistic is the value that they vary around. "auto" and
-    "recentered" move the replicates back by the difference.
+    A replicate of samples may draw a vector twice and so compare it with itself, a mated pair that
+    never fails. The FNMR of replicates therefore lies below the curve; the V-statistic is the value
+    that they vary around. "auto" and "recentered" move the replicates back by the difference.
 
     References
     ----------
@@ -666,13 +796,24 @@ def roc_band(
     True
     """
     request = BandRequest.checked(
-        data, settings, Workers(n_threads, progress, executor), unit=unit, n_resamples=n_resamples,
-        confidence_level=confidence_level, rng=rng,
-    )  # fmt: skip
+        data,
+        settings,
+        Workers(n_threads, progress, executor),
+        unit=unit,
+        n_resamples=n_resamples,
+        confidence_level=confidence_level,
+        rng=rng,
+    )
     if group is not None:
         validation.choice("group", group, data.groups)
 
-    return over_levels(data, fmr, request, lambda rates: CurveMaker(rates).fnmr(group), with_groups=group is not None)
+    return over_levels(
+        data,
+        fmr,
+        request,
+        lambda rates: CurveMaker(rates).fnmr(group),
+        with_groups=group is not None,
+    )
 
 
 @checked
@@ -691,14 +832,16 @@ def fairness_band(
     progress: bool | Callable[[int, int], None] = False,
     executor: Executor | Checkpoint = None,
 ) -> FairnessBand:
-    """Compute a fairness measure at thresholds that hold many FMRs, with intervals and a simultaneous band.
+    """Compute a fairness measure at thresholds that hold many FMRs, with intervals and a
+    simultaneous band.
 
     Parameters
     ----------
     data : Comparisons or Embeddings
         Comparisons, or vectors whose pairs are the comparisons, with at least two groups.
     measure : str or function, default "max_geomean_ratio"
-        Name in `measures.MEASURES`, its title or its function, except "sed", which defines its own threshold.
+        Name in `measures.MEASURES`, its title or its function, except "sed", which defines its own
+        threshold.
     rate : {"fnmr", "fmr"}
         The rate of the groups that the measure compares; ignored for measures of both.
     fmr : (levels,) array_like, optional
@@ -726,19 +869,21 @@ def fairness_band(
 
     Notes
     -----
-    Error rates of groups differ by chance, and differ more in replicates than in the data, so no replicate looks as
-    fair as a fair system. Test inversion asks instead which fairer or less fair systems would yield such an estimate:
-    the interval holds the fair value where a fair system would. The band consists of such intervals of a higher
-    confidence level, that at which percentile intervals of the replicates hold whole curves. Where a group has no
-    errors, numbers of errors are drawn for the inversion, as in `evaluate`; there is neither interval nor band where no
-    group has any, over embeddings, and where samples are the units.
+    Error rates of groups differ by chance, and differ more in replicates than in the data, so no
+    replicate looks as fair as a fair system. Test inversion asks instead which fairer or less fair
+    systems would yield such an estimate: the interval holds the fair value where a fair system
+    would. The band consists of such intervals of a higher confidence level, that at which
+    percentile intervals of the replicates hold whole curves. Where a group has no errors, numbers
+    of errors are drawn for the inversion, as in `evaluate`; there is neither interval nor band
+    where no group has any, over embeddings, and where samples are the units.
 
-    By other methods, intervals and bands show how much a measure varies, but they exclude the value of a fair system
-    even where the groups' true rates are equal.
+    By other methods, intervals and bands show how much a measure varies, but they exclude the value
+    of a fair system even where the groups' true rates are equal.
 
-    A group's FMR and FNMR are those of comparisons within the group. Before inversion, FNMRs of replicates in which a
-    sample may meet itself are raised by what that lowers them on average. "recentered" subtracts the measure of the
-    groups' V-statistics from the replicates, as paper [1]_ does.
+    A group's FMR and FNMR are those of comparisons within the group. Before inversion, FNMRs of
+    replicates in which a sample may meet itself are raised by what that lowers them on average.
+    "recentered" subtracts the measure of the groups' V-statistics from the replicates, as paper
+    [1]_ does.
 
     References
     ----------
@@ -756,26 +901,43 @@ def fairness_band(
     measure = measure_name(measure, at_any_threshold())
     needs_average = check_measure(measure, rate)
     request = BandRequest.checked(
-        data, settings, Workers(n_threads, progress, executor), unit=unit, n_resamples=n_resamples,
-        confidence_level=confidence_level, rng=rng,
-    )  # fmt: skip
+        data,
+        settings,
+        Workers(n_threads, progress, executor),
+        unit=unit,
+        n_resamples=n_resamples,
+        confidence_level=confidence_level,
+        rng=rng,
+    )
     if len(data.groups) < 2:
-        raise InputError(f"a fairness measure compares groups, but the data have {len(data.groups)}: give at least 2")
+        raise InputError(
+            f"a fairness measure compares groups, but the data have {len(data.groups)}: give at"
+            " least 2"
+        )
     kinds = frozenset([rate] if MEASURES[measure].of else ["both rates"])
     band = over_levels(
-        data, fmr, request, lambda rates: CurveMaker(rates, [measure], kinds).measure(measure, rate),
-        with_groups=True, with_overall_fmr=needs_average,
-    )  # fmt: skip
+        data,
+        fmr,
+        request,
+        lambda rates: CurveMaker(rates, [measure], kinds).measure(measure, rate),
+        with_groups=True,
+        with_overall_fmr=needs_average,
+    )
     if has_code(band, Code.FAIR_OUTSIDE):
         warn(f"{measure}: {Note(Code.FAIR_OUTSIDE)}", FairValueOutsideWarning)
     return band
 
 
 def check_measure(measure: str, rate: str) -> bool:
-    """Check that a measure can be computed from a rate, and return whether it needs the FMR of all comparisons."""
+    """Check that a measure can be computed from a rate, and return whether it needs the FMR of all
+    comparisons.
+    """
     facts = MEASURES[measure]
     if facts.of and rate not in facts.of:
-        raise InputError(f"measure {measure!r} cannot be computed from ⟦rate={rate!r}⟧; it takes {', '.join(facts.of)}")
+        raise InputError(
+            f"measure {measure!r} cannot be computed from ⟦rate={rate!r}⟧; it takes"
+            f" {', '.join(facts.of)}"
+        )
     return bool(facts.of) and facts.global_reference and rate == "fmr"
 
 
@@ -802,8 +964,8 @@ def bands_of(
     fmr : (levels,) array_like
         False match rates to hold.
     measures : sequence of str
-        Fairness measures; those of one rate are computed for FMR and for FNMR. By default `DEFAULT_MEASURES` if there
-        are groups to compare.
+        Fairness measures; those of one rate are computed for FMR and for FNMR. By default
+        `DEFAULT_MEASURES` if there are groups to compare.
     settings, n_threads, progress, executor, **options
         As in `roc_band`.
 
@@ -819,12 +981,17 @@ def bands_of(
     """
     groups = embeddings.groups
     if measures and len(groups) < 2:
-        raise InputError(f"fairness measures compare groups, but the embeddings have {len(groups)}: give ⟦groups=⟧")
+        raise InputError(
+            f"fairness measures compare groups, but the embeddings have {len(groups)}: give"
+            " ⟦groups=⟧"
+        )
     named = measures or (DEFAULT_MEASURES if len(groups) > 1 else ())
     names = [measure_name(name, at_any_threshold()) for name in named]
     asked = [(name, rate) for name in names for rate in _rates_of(name)]
     needs_average = [check_measure(name, rate) for name, rate in asked]
-    request = BandRequest.checked(embeddings, settings, Workers(n_threads, progress, executor), **options)
+    request = BandRequest.checked(
+        embeddings, settings, Workers(n_threads, progress, executor), **options
+    )
 
     def make_bands(rates: RatesOverLevels) -> dict[str, Curve]:
         curves = CurveMaker(rates, names)
@@ -835,7 +1002,12 @@ def bands_of(
         return bands
 
     bands = over_levels(
-        embeddings, fmr, request, make_bands, with_groups=bool(names), with_overall_fmr=any(needs_average)
+        embeddings,
+        fmr,
+        request,
+        make_bands,
+        with_groups=bool(names),
+        with_overall_fmr=any(needs_average),
     )
     if any(has_code(band, Code.FAIR_OUTSIDE) for band in bands.values()):
         warn(f"fairness measures: {Note(Code.FAIR_OUTSIDE)}", FairValueOutsideWarning)
@@ -843,6 +1015,8 @@ def bands_of(
 
 
 def _rates_of(measure: str) -> tuple[str, ...]:
-    """Return the rates that a measure of one rate is computed for; a single entry for a measure of both."""
+    """Return the rates that a measure of one rate is computed for; a single entry for a measure of
+    both.
+    """
     facts = MEASURES[measure]
     return tuple(rate for rate in ERROR_RATES if rate in facts.of) or ERROR_RATES[:1]

@@ -1,4 +1,6 @@
-"""Rates at the thresholds that hold given FMRs, in the data and in replicates, of comparisons or of vectors."""
+"""Rates at the thresholds that hold given FMRs, in the data and in replicates, of comparisons or of
+vectors.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,13 @@ from fastfair.data.comparisons import Comparisons
 from fastfair.data.embeddings import Embeddings
 from fastfair.data.exclusions import Exclusions
 from fastfair.data.scans import ScannedComparisons
-from fastfair.error_rates.operating_points import ENOUGH_ERRORS, FEWEST_ERRORS, OperatingPoint, at_fmr, threshold_key
+from fastfair.error_rates.operating_points import (
+    ENOUGH_ERRORS,
+    FEWEST_ERRORS,
+    OperatingPoint,
+    at_fmr,
+    threshold_key,
+)
 from fastfair.error_rates.rates import ERROR_RATES, concentration, rates_at_key
 from fastfair.error_rates.scans_of_vectors import with_enough_pairs
 from fastfair.errors import InputError
@@ -35,7 +43,10 @@ _Result = TypeVar("_Result")
 ABOUT_V_STATISTIC = ("recentered", "gaussian")  # methods that evaluations do not have
 BandZeroPolicy = Literal["keep", "clopper-pearson"]  # which replicates would often do
 _LEVELS = 50  # by default: more than a plot shows
-_HIGHEST = 0.5, 0.1  # default level, of comparisons and of embeddings, whose pairs below are never kept
+_HIGHEST = (
+    0.5,
+    0.1,
+)  # default level, of comparisons and of embeddings, whose pairs below are never kept
 
 
 def methods_of_embeddings() -> tuple[str, ...]:
@@ -45,7 +56,10 @@ def methods_of_embeddings() -> tuple[str, ...]:
 
 MethodOfEmbeddings = Annotated[str, intervals.names_of_methods(methods_of_embeddings)]
 MethodOfBands = Annotated[
-    str, intervals.names_of_methods(lambda: ("auto", *ABOUT_V_STATISTIC, *intervals.METHODS_FOR_ANYTHING))
+    str,
+    intervals.names_of_methods(
+        lambda: ("auto", *ABOUT_V_STATISTIC, *intervals.METHODS_FOR_ANYTHING)
+    ),
 ]
 
 
@@ -57,18 +71,21 @@ class BandSettings:
     Attributes
     ----------
     method : {"auto", "recentered", "gaussian", "percentile", "basic", "normal", "bca"}
-        Method of the pointwise interval. "auto": that of `evaluate`, which is "logit" about the curve of a rate, with
-        no more degrees of freedom than the FMR has that is held, and with few errors at least the quantiles; test
-        inversion for a measure, and a logarithmic scale for group-to-average ratios, which chance can move in either
-        direction. For embeddings also "recentered" (quantiles of replicate minus V-statistic, added to the curve [1]_),
-        "gaussian" (normal quantiles with the mean and standard deviation of these), "percentile" (the naive bootstrap,
-        whose intervals lie too low where samples are drawn), "basic" and "normal". For comparisons also "percentile",
-        "basic", "normal" and "bca". The band of a rate is always made of "logit" intervals.
+        Method of the pointwise interval. "auto": that of `evaluate`, which is "logit" about the
+        curve of a rate, with no more degrees of freedom than the FMR has that is held, and with few
+        errors at least the quantiles; test inversion for a measure, and a logarithmic scale for
+        group-to-average ratios, which chance can move in either direction. For embeddings also
+        "recentered" (quantiles of replicate minus V-statistic, added to the curve [1]_), "gaussian"
+        (normal quantiles with the mean and standard deviation of these), "percentile" (the naive
+        bootstrap, whose intervals lie too low where samples are drawn), "basic" and "normal". For
+        comparisons also "percentile", "basic", "normal" and "bca". The band of a rate is always
+        made of "logit" intervals.
     scheme
         As in `EvaluationSettings`.
     weighting : {"identity", "comparison"}, optional
-        "identity", the default for embeddings, gives every subject, and every pair of subjects, the same weight;
-        "comparison", the only one for comparisons, gives every comparison the same weight.
+        "identity", the default for embeddings, gives every subject, and every pair of subjects, the
+        same weight; "comparison", the only one for comparisons, gives every comparison the same
+        weight.
     alpha : float, default 0.5
         Weight of false matches in measures of both rates, in [0, 1].
     zero_policy : {"keep", "clopper-pearson"} or float
@@ -98,7 +115,9 @@ class BandSettings:
 
 @dataclass(frozen=True, kw_only=True)
 class BandRequest(BandSettings):
-    """The arguments of a band, checked, with the defaults for comparisons or for embeddings filled in."""
+    """The arguments of a band, checked, with the defaults for comparisons or for embeddings filled
+    in.
+    """
 
     weighting: Weighting
     unit: str
@@ -109,10 +128,19 @@ class BandRequest(BandSettings):
 
     @classmethod
     def checked(
-        cls, data: Comparisons | Embeddings, settings: BandSettings, workers: Workers, *, unit: str = "subject",
-        n_resamples: int | None = None, confidence_level: float = 0.95, rng: seeds.Seed = None,
-    ) -> BandRequest:  # fmt: skip
-        """Check the arguments of `roc_band`, some of which only comparisons or only embeddings allow."""
+        cls,
+        data: Comparisons | Embeddings,
+        settings: BandSettings,
+        workers: Workers,
+        *,
+        unit: str = "subject",
+        n_resamples: int | None = None,
+        confidence_level: float = 0.95,
+        rng: seeds.Seed = None,
+    ) -> BandRequest:
+        """Check the arguments of `roc_band`, some of which only comparisons or only embeddings
+        allow.
+        """
         usual, units, weightings, methods = (
             (1000, VECTOR_UNITS, WEIGHTINGS, ("auto", *methods_of_embeddings()))
             if isinstance(data, Embeddings)
@@ -120,22 +148,31 @@ class BandRequest(BandSettings):
         )
         validation.choice("⟦unit⟧", unit, units)
         validation.choice("⟦method⟧", settings.method, methods)
-        n_resamples = validation.count("⟦n_resamples⟧", usual if n_resamples is None else n_resamples, 2)
+        n_resamples = validation.count(
+            "⟦n_resamples⟧", usual if n_resamples is None else n_resamples, 2
+        )
         if isinstance(data, Comparisons):
             require_units(data, unit)
         given = vars(settings) | {
             "scheme": settings.scheme if unit == "subject" else "product",
-            "weighting": validation.choice("⟦weighting⟧", settings.weighting or weightings[0], weightings),
+            "weighting": validation.choice(
+                "⟦weighting⟧", settings.weighting or weightings[0], weightings
+            ),
         }
         return cls(
-            **given, unit=unit, n_resamples=n_resamples, confidence_level=intervals.level(confidence_level),
-            key=seeds.stream(seeds.fixed(rng))[0], workers=workers.checked(rng),
-        )  # fmt: skip
+            **given,
+            unit=unit,
+            n_resamples=n_resamples,
+            confidence_level=intervals.level(confidence_level),
+            key=seeds.stream(seeds.fixed(rng))[0],
+            workers=workers.checked(rng),
+        )
 
 
 @dataclass(frozen=True, eq=False)
 class RatesOverLevels:
-    """Rates at every level, with their replicates and the data behind them: of all comparisons, then of each group.
+    """Rates at every level, with their replicates and the data behind them: of all comparisons,
+    then of each group.
 
     Attributes
     ----------
@@ -148,17 +185,19 @@ class RatesOverLevels:
     estimate, replicates : Replicates
         Rates in the data, and in every replicate, with replicates on the last axis.
     expected : Replicates
-        V-statistics, around which the replicates vary. They differ from the estimates where a replicate can pair a
-        sample with itself.
+        V-statistics, around which the replicates vary. They differ from the estimates where a
+        replicate can pair a sample with itself.
     comparisons, subjects : dict of (1 + groups,) ndarray of int
-        Numbers of comparisons behind "fmr" and "fnmr", and of subjects who have such; None where these are not known.
+        Numbers of comparisons behind "fmr" and "fnmr", and of subjects who have such; None where
+        these are not known.
     sizes : callable
         Tells how much data are behind entries.
     freedom : (levels,) ndarray
         Degrees of freedom of the FMR of all comparisons, which holds the threshold.
     concentration : callable or None
-        Computes, for the position of a level, the share of the false matches that involve one of few subjects: 5 % of
-        them, but no more than a third of the errors. None for embeddings, and without subjects.
+        Computes, for the position of a level, the share of the false matches that involve one of
+        few subjects: 5 % of them, but no more than a third of the errors. None for embeddings, and
+        without subjects.
     resampler : Resampler or None
         What drew the replicates of comparisons; None for embeddings.
     left_out : tuple of Exclusion
@@ -196,7 +235,8 @@ def over_levels(
     with_groups: bool,
     with_overall_fmr: bool = False,
 ) -> _Result:
-    """Compute rates at the thresholds that hold each FMR, in the data and in replicates, and make something of them.
+    """Compute rates at the thresholds that hold each FMR, in the data and in replicates, and make
+    something of them.
 
     Parameters
     ----------
@@ -220,34 +260,53 @@ def over_levels(
     if isinstance(data, Embeddings):
         levels = _levels(fmr, data.n_nonmated, _HIGHEST[1])
         return _OfVectors(data, levels, settings, groups, with_overall_fmr).make(make)
-    return make(_of_comparisons(data, _levels(fmr, len(data.nonmated), _HIGHEST[0]), settings, groups))
+    return make(
+        _of_comparisons(data, _levels(fmr, len(data.nonmated), _HIGHEST[0]), settings, groups)
+    )
 
 
 def _of_comparisons(
     data: Comparisons, levels: Floats, settings: BandRequest, groups: tuple[str, ...]
 ) -> RatesOverLevels:
     resampler = Resampler(
-        data, points_of(levels), unit=settings.unit, scheme=settings.scheme, metrics=NO_METRICS,
-        with_groups=bool(groups), workers=settings.workers,
-    )  # fmt: skip
+        data,
+        points_of(levels),
+        unit=settings.unit,
+        scheme=settings.scheme,
+        metrics=NO_METRICS,
+        with_groups=bool(groups),
+        workers=settings.workers,
+    )
     rates = [rates_at_key(data, point, threshold_key(data, point)) for point in resampler.points]
     counts, sides = rates[0].counts, {"fmr": "nonmated", "fnmr": "mated"}
 
     def of_rows(name: str) -> Integers:
-        return np.array([getattr(counts, name), *(getattr(counts, f"group_{name}") if groups else ())])
+        return np.array(
+            [getattr(counts, name), *(getattr(counts, f"group_{name}") if groups else ())]
+        )
 
     has_subjects, estimate = data.subjects is not None, estimates(rates, {}, ())
     drawn = resampler.replicate(settings.n_resamples, settings.key, settings.workers)
     return RatesOverLevels(
-        levels, settings, groups, estimate, estimate, drawn,
+        levels,
+        settings,
+        groups,
+        estimate,
+        estimate,
+        drawn,
         comparisons={name: of_rows(side) for name, side in sides.items()},
-        subjects={name: of_rows(f"{side}_subjects") if has_subjects else None for name, side in sides.items()},
+        subjects={
+            name: of_rows(f"{side}_subjects") if has_subjects else None
+            for name, side in sides.items()
+        },
         sizes=lambda listed: SampleSizes.of(listed, resampler),
         freedom=resampler.shrinkage.freedom[0],
-        concentration=(lambda k: concentration(data, rates[k], False, MOST_PER_ERROR)[0]) if has_subjects else None,
+        concentration=(lambda k: concentration(data, rates[k], False, MOST_PER_ERROR)[0])
+        if has_subjects
+        else None,
         resampler=resampler,
         left_out=data.left_out,
-    )  # fmt: skip
+    )
 
 
 class _OfVectors:
@@ -264,70 +323,112 @@ class _OfVectors:
     """
 
     def __init__(
-        self, data: Embeddings, levels: Floats, settings: BandRequest, groups: tuple[str, ...], with_overall_fmr: bool
+        self,
+        data: Embeddings,
+        levels: Floats,
+        settings: BandRequest,
+        groups: tuple[str, ...],
+        with_overall_fmr: bool,
     ) -> None:
         ascending, positions = np.unique(levels, return_inverse=True)
         if ascending[0] == 0:
             raise InputError(
-                "fmr must be above 0 for embeddings, of which only the most similar non-mated pairs are kept"
+                "fmr must be above 0 for embeddings, of which only the most similar non-mated pairs"
+                " are kept"
             )
         self._data, self._draws_subjects = data, settings.unit != "sample"
         draws = Draws(settings.weighting, settings.unit, settings.scheme)
         resampler = PairResampler(
-            data, ascending, draws, with_groups=bool(groups), with_overall_fmr=with_overall_fmr,
+            data,
+            ascending,
+            draws,
+            with_groups=bool(groups),
+            with_overall_fmr=with_overall_fmr,
             workers=settings.workers,
-        )  # fmt: skip
+        )
 
         def as_asked(rates: Replicates) -> Replicates:
-            return Replicates(rates.threshold[positions], rates.fmr[positions], rates.fnmr[positions])
+            return Replicates(
+                rates.threshold[positions], rates.fmr[positions], rates.fnmr[positions]
+            )
 
         estimate, v_statistic = resampler.estimate()
-        replicates = as_asked(resampler.replicate(settings.n_resamples, settings.key, settings.workers))
+        replicates = as_asked(
+            resampler.replicate(settings.n_resamples, settings.key, settings.workers)
+        )
         estimate = replace(estimate, threshold=resampler.typed(estimate.threshold))
         estimate, expected = map(as_asked, (estimate, replace(estimate, fnmr=v_statistic)))
         self._freedom = resampler.shrinkage.freedom[:, positions]
         self.few = np.flatnonzero(levels * data.n_nonmated < ENOUGH_ERRORS)
         self.members = np.ones((1, data.subjects.size), np.bool_)
         if groups:
-            self.members = np.concatenate((self.members, data.subject_group == np.arange(len(groups))[:, None]))
+            self.members = np.concatenate(
+                (self.members, data.subject_group == np.arange(len(groups))[:, None])
+            )
         self._n_mated = data.pairs[0].of_subjects()
         n_nonmated = [data.pairs[1].of_subjects(members).sum() // 2 for members in self.members]
         compared = {"fmr": data.n_samples > 0, "fnmr": self._n_mated > 0}
         self.rates = RatesOverLevels(
-            levels, settings, groups, estimate, expected, replicates,
+            levels,
+            settings,
+            groups,
+            estimate,
+            expected,
+            replicates,
             comparisons={"fmr": np.array(n_nonmated), "fnmr": self.members @ self._n_mated},
-            subjects={name: np.count_nonzero(self.members & some, axis=1) for name, some in compared.items()},
-            sizes=self.sizes, freedom=self._freedom[0], left_out=data.left_out,
-        )  # fmt: skip
+            subjects={
+                name: np.count_nonzero(self.members & some, axis=1)
+                for name, some in compared.items()
+            },
+            sizes=self.sizes,
+            freedom=self._freedom[0],
+            left_out=data.left_out,
+        )
 
     def make(self, make: Callable[[RatesOverLevels], _Result]) -> _Result:
-        """Make something of the rates, with a scan of pairs near the errors where limits of few errors need it."""
+        """Make something of the rates, with a scan of pairs near the errors where limits of few
+        errors need it.
+        """
         data, rates = self._data, self.rates
         without_errors = any(
-            ((getattr(rates.estimate, name) == 0) & (n > 0)).any() for name, n in rates.comparisons.items()
+            ((getattr(rates.estimate, name) == 0) & (n > 0)).any()
+            for name, n in rates.comparisons.items()
         )
         if not self._draws_subjects or not (self.few.size or without_errors):
             return make(rates)
         workers = Workers(rates.settings.workers.n_threads)
-        # Without operating points of few errors, one with ten tells the effective sample size of rates without any.
-        fmr = rates.levels[self.few] if self.few.size else np.array([min(0.5, FEWEST_ERRORS / data.n_nonmated)])
+        # Without operating points of few errors, one with ten tells the effective sample size of
+        # rates without any.
+        fmr = (
+            rates.levels[self.few]
+            if self.few.size
+            else np.array([min(0.5, FEWEST_ERRORS / data.n_nonmated)])
+        )
         points = points_of(fmr)
 
         def of_scan(scans: list[ScannedComparisons]) -> _Result:
             with_groups = bool(rates.groups)
-            counted = Resampler(scans[0].kept, points, metrics=NO_METRICS, with_groups=with_groups, workers=workers)
+            counted = Resampler(
+                scans[0].kept, points, metrics=NO_METRICS, with_groups=with_groups, workers=workers
+            )
             return make(replace(rates, sizes=partial(self.sizes, counted=counted)))
 
         return with_enough_pairs([data], points, False, of_scan, workers)
 
     def sizes(self, listed: Sequence[Entry], counted: Resampler | None = None) -> SampleSizes:
-        """Compute how much data are behind entries; counted: the pairs near the errors, all of which count alike."""
+        """Compute how much data are behind entries; counted: the pairs near the errors, all of
+        which count alike.
+        """
         sizes = SampleSizes.unknown(len(listed), self.rates.settings.unit)
         for k, entry in enumerate(listed):
             name = base_metric_of_ratio(entry.name) or entry.name
             if name not in ERROR_RATES or entry.point is None:
                 continue
-            row, mated, rate = 1 + entry.cell[0] if entry.cell else 0, name == "fnmr", float(entry.value)
+            row, mated, rate = (
+                1 + entry.cell[0] if entry.cell else 0,
+                name == "fnmr",
+                float(entry.value),
+            )
             sizes.degrees_of_freedom[k] = self._degrees_of_freedom(name, row, entry.point)
             n = int(self.rates.comparisons[name][row])
             if name != entry.name or not n:
@@ -339,19 +440,28 @@ class _OfVectors:
             if mated and self._draws_subjects:
                 squares = float((self._n_mated[self.members[row]].astype(np.float64) ** 2).sum())
                 sizes.raised[k] = raised_rate(rate, n, squares / n)
-        return sizes if counted is None or not self.few.size else self._with_few_held(sizes, listed, counted)
+        return (
+            sizes
+            if counted is None or not self.few.size
+            else self._with_few_held(sizes, listed, counted)
+        )
 
     def _degrees_of_freedom(self, name: str, row: int, point: int) -> float:
-        """Return those of a rate of all subjects, or of a group, at most as many as the FMR has that is held."""
+        """Return those of a rate of all subjects, or of a group, at most as many as the FMR has
+        that is held.
+        """
         n_units = math.inf
         if self._draws_subjects:
             subjects = self.rates.subjects[name]
             assert subjects is not None
             n_units = subjects[row] - np.unique(self._data.subject_group[self.members[row]]).size
-        # An FNMR has at most the degrees of freedom of the FMR of all pairs, which holds its threshold.
+        # An FNMR has at most the degrees of freedom of the FMR of all pairs, which holds its
+        # threshold.
         return max(1, min(n_units, self._freedom[0 if name == "fnmr" else row, point]))
 
-    def _with_few_held(self, sizes: SampleSizes, listed: Sequence[Entry], counted: Resampler) -> SampleSizes:
+    def _with_few_held(
+        self, sizes: SampleSizes, listed: Sequence[Entry], counted: Resampler
+    ) -> SampleSizes:
         """Add the limits of quantities at thresholds that few errors hold."""
         point_of_level = {int(level): point for point, level in enumerate(self.few)}
         at_few = [k for k, entry in enumerate(listed) if entry.point in point_of_level]

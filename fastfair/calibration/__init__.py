@@ -1,4 +1,6 @@
-"""Log-likelihood ratios: what their decisions cost, how far from calibrated they are, and how to calibrate scores."""
+"""Log-likelihood ratios: what their decisions cost, how far from calibrated they are, and how to
+calibrate scores.
+"""
 
 from fastfair import _lazily
 

@@ -1,7 +1,8 @@
 """`calibrate`: log-likelihood ratios from scores, by people who are not among those compared.
 
-A transform makes ratios of scores: a straight line by logistic regression, or steps by pooling adjacent violators. It
-is trained on the comparisons of subjects in other folds than those of the two subjects compared.
+A transform makes ratios of scores: a straight line by logistic regression, or steps by pooling
+adjacent violators. It is trained on the comparisons of subjects in other folds than those of the
+two subjects compared.
 """
 
 from __future__ import annotations
@@ -54,7 +55,8 @@ class LogisticTransform:
 
 @dataclass(frozen=True, eq=False)
 class PavTransform:
-    """Log-likelihood ratios that rise from block to block of similarities, with straight lines between blocks.
+    """Log-likelihood ratios that rise from block to block of similarities, with straight lines
+    between blocks.
 
     Attributes
     ----------
@@ -75,16 +77,20 @@ class PavTransform:
 Transform = LogisticTransform | PavTransform
 
 
-def fit_logistic(mated: Floats, nonmated: Floats, p_target: float, of_whom: str = "") -> LogisticTransform:
-    """Fit the line whose ratios have the least cross-entropy at a prior p; of_whom: whose scores they are, in messages.
+def fit_logistic(
+    mated: Floats, nonmated: Floats, p_target: float, of_whom: str = ""
+) -> LogisticTransform:
+    """Fit the line whose ratios have the least cross-entropy at a prior p; of_whom: whose scores
+    they are, in messages.
 
-    Minimises p mean(log(1 + exp(-z))) over mated plus (1 - p) mean(log(1 + exp(z))) over non-mated comparisons, where z
+    Minimises p mean(log(1 + exp(-z))) over mated plus (1 - p) mean(log(1 + exp(z))) over non-mated
+    comparisons, where z
     = slope * s + offset + logit p, by Newton's method.
     """
     if mated.min() >= nonmated.max() or mated.max() <= nonmated.min():
         raise InputError(
-            f"a score separates the mated from the non-mated comparisons{of_whom}, so no line is the best: calibrate "
-            'with more comparisons, or with ⟦method="pav"⟧'
+            f"a score separates the mated from the non-mated comparisons{of_whom}, so no line is"
+            ' the best: calibrate with more comparisons, or with ⟦method="pav"⟧'
         )
     scores = np.concatenate((mated, nonmated))
     center, scale = float(scores.mean()), float(scores.std())
@@ -122,17 +128,19 @@ def fit_logistic(mated: Floats, nonmated: Floats, p_target: float, of_whom: str 
         line, now = line - size * step, tried
     if line[0] <= 0:
         raise InputError(
-            f"the mated comparisons{of_whom} do not score higher than the non-mated ones, so scores do not become "
-            "log-likelihood ratios: are they distances, or is mated the wrong way round?"
+            f"the mated comparisons{of_whom} do not score higher than the non-mated ones, so scores"
+            " do not become log-likelihood ratios: are they distances, or is mated the wrong way"
+            " round?"
         )
     return LogisticTransform(float(line[0] / scale), float(line[1] - line[0] * center / scale))
 
 
 def fit_pav(mated: Floats, nonmated: Floats) -> PavTransform:
-    """Pool adjacent violators: the rising steps whose ratios have the least cross-entropy at any prior.
+    """Pool adjacent violators: the rising steps whose ratios have the least cross-entropy at any
+    prior.
 
-    A mated and a non-mated comparison are added below all scores, and above them, so that no ratio is infinite, as the
-    BOSARIS toolkit does by Laplace's rule of succession.
+    A mated and a non-mated comparison are added below all scores, and above them, so that no ratio
+    is infinite, as the BOSARIS toolkit does by Laplace's rule of succession.
     """
     from fastfair.kernels import curves as kernels
 
@@ -145,7 +153,9 @@ def fit_pav(mated: Floats, nonmated: Floats) -> PavTransform:
     # The first and the last score of each block: those of the class whose is lower, or higher.
     firsts, lasts = [], []
     for side, counts in zip(sides, (of_mated, of_nonmated), strict=True):
-        stop = np.clip(np.cumsum(counts) - 1, 0, side.size)  # without the one added below, nor that above
+        stop = np.clip(
+            np.cumsum(counts) - 1, 0, side.size
+        )  # without the one added below, nor that above
         start = np.concatenate(([0], stop[:-1]))
         has = stop > start
         firsts.append(np.where(has, side[np.minimum(start, side.size - 1)], np.inf))
@@ -162,39 +172,55 @@ Masks = tuple[Mask, Mask]  # of mated, and of non-mated, comparisons
 _LEAST_FOLDS = 3  # so that something is left without the folds of both subjects
 
 
-def parts_of(comparisons: Comparisons, n_folds: int, rng: np.random.Generator) -> Iterator[tuple[str, Masks, Masks]]:
-    """Divide comparisons by the folds of their subjects: a part for each pair of folds compared, and each fold alone.
+def parts_of(
+    comparisons: Comparisons, n_folds: int, rng: np.random.Generator
+) -> Iterator[tuple[str, Masks, Masks]]:
+    """Divide comparisons by the folds of their subjects: a part for each pair of folds compared,
+    and each fold alone.
 
-    Subjects are dealt out to the folds group by group. Yielded are the folds, such as "1 and 3", and which (mated,
-    non-mated) comparisons are tested, and which trained on: no subject of a comparison tested is in one trained on.
+    Subjects are dealt out to the folds group by group. Yielded are the folds, such as "1 and 3",
+    and which (mated, non-mated) comparisons are tested, and which trained on: no subject of a
+    comparison tested is in one trained on.
     """
     if n_folds < _LEAST_FOLDS:
         raise InputError(
-            f"⟦n_folds⟧ must be at least {_LEAST_FOLDS}, as a comparison of two subjects leaves out the folds of both, "
-            f"not {n_folds}"
+            f"⟦n_folds⟧ must be at least {_LEAST_FOLDS}, as a comparison of two subjects leaves out"
+            f" the folds of both, not {n_folds}"
         )
     if comparisons.subjects is None:
         raise InputError(
-            "folds are of subjects, but the comparisons have none: give reference and probe, or pass ⟦development=⟧ "
-            "with other comparisons"
+            "folds are of subjects, but the comparisons have none: give reference and probe, or"
+            " pass ⟦development=⟧ with other comparisons"
         )
     if n_folds > comparisons.subjects.size:
-        raise InputError(f"⟦n_folds={n_folds}⟧ is more than there are subjects, {comparisons.subjects.size}")
+        raise InputError(
+            f"⟦n_folds={n_folds}⟧ is more than there are subjects, {comparisons.subjects.size}"
+        )
     group = comparisons.group_of_subject
-    strata = np.zeros(comparisons.subjects.size, np.int64) if group is None else group.astype(np.int64)
+    strata = (
+        np.zeros(comparisons.subjects.size, np.int64) if group is None else group.astype(np.int64)
+    )
     fold = _dealt(strata, n_folds, rng)
-    folds = [tuple(fold[who] for who in side.compared()) for side in (comparisons.mated, comparisons.nonmated)]
+    folds = [
+        tuple(fold[who] for who in side.compared())
+        for side in (comparisons.mated, comparisons.nonmated)
+    ]
     pairs = [np.minimum(*both) * n_folds + np.maximum(*both) for both in folds]
     for code in np.union1d(*pairs).tolist():
         first, second = divmod(code, n_folds)
         tested = pairs[0] == code, pairs[1] == code
-        mated, nonmated = (~(np.isin(both[0], (first, second)) | np.isin(both[1], (first, second))) for both in folds)
+        mated, nonmated = (
+            ~(np.isin(both[0], (first, second)) | np.isin(both[1], (first, second)))
+            for both in folds
+        )
         name = f"{first + 1}" if first == second else f"{first + 1} and {second + 1}"
         yield name, tested, (mated, nonmated)
 
 
 def _dealt(strata: NDArray[np.int64], n_folds: int, rng: np.random.Generator) -> NDArray[np.int64]:
-    """Deal out units in random order, stratum by stratum, so that folds have nearly as many of each."""
+    """Deal out units in random order, stratum by stratum, so that folds have nearly as many of
+    each.
+    """
     order = np.lexsort((rng.random(strata.size), strata))
     fold = np.empty(strata.size, np.int64)
     fold[order] = (np.arange(strata.size) + rng.integers(n_folds)) % n_folds
@@ -212,8 +238,8 @@ class TrainedTransform:
     Attributes
     ----------
     folds : str
-        The folds of the subjects whose comparisons get their ratios from it, and that it was not trained on; "all" for
-        the one for other comparisons.
+        The folds of the subjects whose comparisons get their ratios from it, and that it was not
+        trained on; "all" for the one for other comparisons.
     group : str or None
         The group that it is for; None for all comparisons.
     transform : LogisticTransform or PavTransform
@@ -234,11 +260,18 @@ class TrainedTransform:
 
 
 def ratios_of(
-    trained: Sequence[TrainedTransform], comparisons: Comparisons, mated: bool, rows: Mask | slice = slice(None)
+    trained: Sequence[TrainedTransform],
+    comparisons: Comparisons,
+    mated: bool,
+    rows: Mask | slice = slice(None),
 ) -> Floats:
-    """Return the (n,) ratios of some mated, or non-mated, comparisons, by the transforms of one training."""
+    """Return the (n,) ratios of some mated, or non-mated, comparisons, by the transforms of one
+    training.
+    """
     transforms = {part.group: part.transform for part in trained}
-    similarities = score_keys.decode((comparisons.mated if mated else comparisons.nonmated).keys[rows])
+    similarities = score_keys.decode(
+        (comparisons.mated if mated else comparisons.nonmated).keys[rows]
+    )
     ratios = transforms[None].ratios_of(similarities)
     if len(transforms) > 1:
         by_group = comparisons.mated_by_group if mated else comparisons.nonmated_by_group
@@ -246,7 +279,9 @@ def ratios_of(
         for k, group in enumerate(comparisons.groups):
             inside = (reference == k) & (probe == k)
             if inside.any() and group not in transforms:
-                raise InputError(f"there is no transform of group {group!r}, as it was not in the training")
+                raise InputError(
+                    f"there is no transform of group {group!r}, as it was not in the training"
+                )
             if inside.any():
                 ratios[inside] = transforms[group].ratios_of(similarities[inside])
     return ratios
@@ -261,13 +296,16 @@ class CalibratedScores(Result):
     comparisons : Comparisons
         The comparisons with log-likelihood ratios as scores.
     transforms : tuple of TrainedTransform
-        The transforms for other comparisons first, that of all before those of groups, and then those of folds.
+        The transforms for other comparisons first, that of all before those of groups, and then
+        those of folds.
     settings : dict
         The arguments of the call, and the seed.
     """
 
     comparisons: Comparisons = field(default=None, repr=False, kw_only=True, metadata=UNWRITTEN)  # type: ignore[assignment]  # None in what was read
-    _source: Comparisons | None = field(default=None, repr=False, kw_only=True, metadata=UNWRITTEN)  # trained on
+    _source: Comparisons | None = field(
+        default=None, repr=False, kw_only=True, metadata=UNWRITTEN
+    )  # trained on
     transforms: tuple[TrainedTransform, ...]
     settings: dict[str, Any]
 
@@ -295,8 +333,8 @@ class CalibratedScores(Result):
         Raises
         ------
         InputError
-            For distances where similarities were trained on, and the other way round; and for groups that the training
-            had not.
+            For distances where similarities were trained on, and the other way round; and for
+            groups that the training had not.
 
         Warns
         -----
@@ -306,7 +344,10 @@ class CalibratedScores(Result):
         _require_direction(comparisons, self.settings["score_kind"])
         if self._source is not None:
             warn_of_overlap(overlap(comparisons, self._source), _TOO_GOOD)
-        return with_ratios(comparisons, *(ratios_of(self._for_others, comparisons, mated) for mated in (True, False)))
+        return with_ratios(
+            comparisons,
+            *(ratios_of(self._for_others, comparisons, mated) for mated in (True, False)),
+        )
 
     @property
     def _for_others(self) -> list[TrainedTransform]:
@@ -315,9 +356,15 @@ class CalibratedScores(Result):
     def _sentences(self) -> list[str]:
         """Return the sentences of the summary."""
         settings = self.settings
-        method = {"logistic": "logistic regression", "pav": "pooling adjacent violators"}[settings["method"]]
+        method = {"logistic": "logistic regression", "pav": "pooling adjacent violators"}[
+            settings["method"]
+        ]
         lines = [(trained.group or "All", trained.transform) for trained in self._for_others]
-        at = f" at p_target={settings['p_target']:g}" if isinstance(self.transform, LogisticTransform) else ""
+        at = (
+            f" at p_target={settings['p_target']:g}"
+            if isinstance(self.transform, LogisticTransform)
+            else ""
+        )
         score = "-score" if settings["score_kind"] == "distance" else "score"
         if "development" in settings:
             trained = f"Trained on {settings['development']}."
@@ -339,9 +386,13 @@ class CalibratedScores(Result):
     def _columns(self) -> dict[str, list[Any]]:
         columns = super()._columns()
         made = columns.pop("transform")
-        columns |= {name: [getattr(transform, name, None) for transform in made] for name in ("slope", "offset")}
+        columns |= {
+            name: [getattr(transform, name, None) for transform in made]
+            for name in ("slope", "offset")
+        }
         blocks = [
-            np.unique(transform.ratios).size if isinstance(transform, PavTransform) else None for transform in made
+            np.unique(transform.ratios).size if isinstance(transform, PavTransform) else None
+            for transform in made
         ]
         return columns | {"blocks": blocks}
 
@@ -362,7 +413,12 @@ class CalibratedScores(Result):
         ax = axes_or_new(ax)
         for k, trained in enumerate(self._for_others):
             at = np.linspace(trained.low, trained.high, _SHOWN)
-            ax.plot(sign * at, trained.transform.ratios_of(at), label=drawn(trained.group or "all"), **line_style(k))
+            ax.plot(
+                sign * at,
+                trained.transform.ratios_of(at),
+                label=drawn(trained.group or "all"),
+                **line_style(k),
+            )
         ax.axhline(0, color=GREY, linewidth=0.8, linestyle=":", zorder=0)
         ax.set_xlabel("Distance" if sign < 0 else "Score")
         ax.set_ylabel("Log-likelihood ratio")
@@ -380,7 +436,9 @@ def _require_direction(comparisons: Comparisons, trained_on: str) -> None:
     """Refuse distances for a transform of similarities, and the other way round."""
     if (comparisons.score_kind == "distance") != (trained_on == "distance"):
         kind = comparisons.score_kind
-        raise InputError(f"training is on scores of the kind {trained_on}, and these are of the kind {kind}")
+        raise InputError(
+            f"training is on scores of the kind {trained_on}, and these are of the kind {kind}"
+        )
 
 
 @checked
@@ -401,31 +459,34 @@ def calibrate(
     comparisons : Comparisons
         Comparisons with scores of any kind.
     method : {"logistic", "pav"}
-        "logistic": a straight line over the scores, by logistic regression weighted for the prior. "pav": rising steps,
-        by pooling adjacent violators, which is the same for every prior.
+        "logistic": a straight line over the scores, by logistic regression weighted for the prior.
+        "pav": rising steps, by pooling adjacent violators, which is the same for every prior.
     development : Comparisons, optional
-        Comparisons of other people, with scores of the same system, to train on; by default there are folds.
+        Comparisons of other people, with scores of the same system, to train on; by default there
+        are folds.
     p_target : float, default 0.5
         Prior probability of a mated comparison for which the line is to be the best, in (0, 1).
     n_folds : int, default 5
-        Number of folds, at least 3. A comparison of a subject in fold a with one in fold b gets its ratio from a
-        transform trained on the comparisons among all other folds.
+        Number of folds, at least 3. A comparison of a subject in fold a with one in fold b gets its
+        ratio from a transform trained on the comparisons among all other folds.
     group_wise : bool, default False
-        Whether each group has a transform of its own, trained on the comparisons inside it; those of two groups get the
-        transform of all.
+        Whether each group has a transform of its own, trained on the comparisons inside it; those
+        of two groups get the transform of all.
     rng : None, int, SeedSequence or Generator
         Seed of the folds.
 
     Returns
     -------
     CalibratedScores
-        With the comparisons, whose scores are now log-likelihood ratios, and the transform for others, trained on all.
+        With the comparisons, whose scores are now log-likelihood ratios, and the transform for
+        others, trained on all.
 
     Raises
     ------
     InputError
-        For comparisons without subjects, fewer folds than 3, folds that leave too few comparisons to train on, scores
-        that separate the classes ("logistic"), and mated comparisons that score lower than non-mated ones.
+        For comparisons without subjects, fewer folds than 3, folds that leave too few comparisons
+        to train on, scores that separate the classes ("logistic"), and mated comparisons that score
+        lower than non-mated ones.
 
     Warns
     -----
@@ -434,8 +495,9 @@ def calibrate(
 
     Notes
     -----
-    Ratios of different folds come from different transforms, so their order may differ a little from that of the scores
-    [1]_. With five folds, a comparison of two subjects is trained on about three fifths of the subjects.
+    Ratios of different folds come from different transforms, so their order may differ a little
+    from that of the scores [1]_. With five folds, a comparison of two subjects is trained on about
+    three fifths of the subjects.
 
     References
     ----------
@@ -482,13 +544,22 @@ def calibrate(
     if development is not None:
         left_out = (*left_out, *exclusions_of_systems([("development", development)]))
     rescored = with_ratios(comparisons, *ratios)
-    return CalibratedScores(tuple(trained), settings, comparisons=rescored, left_out=left_out, _source=source)
+    return CalibratedScores(
+        tuple(trained), settings, comparisons=rescored, left_out=left_out, _source=source
+    )
 
 
 def _trained(
-    comparisons: Comparisons, chosen: Masks, folds: str, method: str, p_target: float, group_wise: bool
+    comparisons: Comparisons,
+    chosen: Masks,
+    folds: str,
+    method: str,
+    p_target: float,
+    group_wise: bool,
 ) -> list[TrainedTransform]:
-    """Train transforms on the mated and the non-mated comparisons chosen, and on those of each group."""
+    """Train transforms on the mated and the non-mated comparisons chosen, and on those of each
+    group.
+    """
     trained = []
     for k, group in enumerate((None, *(comparisons.groups if group_wise else ())), -1):
         masks = list(chosen)
@@ -506,10 +577,18 @@ def _trained(
         who += "" if folds == ALL_FOLDS else f" outside folds {folds}"
         if not (mated.size and nonmated.size):
             raise InputError(
-                f"there are {mated.size} mated and {nonmated.size} non-mated comparisons{who} to train on: use fewer "
-                "folds, larger groups, or ⟦development=⟧"
+                f"there are {mated.size} mated and {nonmated.size} non-mated comparisons{who} to"
+                " train on: use fewer folds, larger groups, or ⟦development=⟧"
             )
-        fitted = fit_logistic(mated, nonmated, p_target, who) if method == "logistic" else fit_pav(mated, nonmated)
+        fitted = (
+            fit_logistic(mated, nonmated, p_target, who)
+            if method == "logistic"
+            else fit_pav(mated, nonmated)
+        )
         low, high = min(mated.min(), nonmated.min()), max(mated.max(), nonmated.max())
-        trained.append(TrainedTransform(folds, group, fitted, mated.size, nonmated.size, float(low), float(high)))
+        trained.append(
+            TrainedTransform(
+                folds, group, fitted, mated.size, nonmated.size, float(low), float(high)
+            )
+        )
     return trained

@@ -1,6 +1,8 @@
-"""`evaluate_calibration`: what decisions of log-likelihood ratios cost, and what of it is due to miscalibration.
+"""`evaluate_calibration`: what decisions of log-likelihood ratios cost, and what of it is due to
+miscalibration.
 
-`bayes_error` and `tippett` are curves of the ratios: what they are worth at every prior, and how they are distributed.
+`bayes_error` and `tippett` are curves of the ratios: what they are worth at every prior, and how
+they are distributed.
 """
 
 from __future__ import annotations
@@ -20,7 +22,17 @@ from scipy.special import stdtr, stdtrit
 from fastfair import intervals
 from fastfair._lib import seeds, validation
 from fastfair._lib.arguments import ManyResamples, checked
-from fastfair._lib.plots import COLORS, GREY, STANDS_OUT, USUAL, Bar, Line, axes_or_new, draw_rows, explain
+from fastfair._lib.plots import (
+    COLORS,
+    GREY,
+    STANDS_OUT,
+    USUAL,
+    Bar,
+    Line,
+    axes_or_new,
+    draw_rows,
+    explain,
+)
 from fastfair._lib.tables import columns_of
 from fastfair._lib.text import p_in_words, typed
 from fastfair._lib.workers import Workers
@@ -82,7 +94,8 @@ class BayesError:
     prior_log_odds : (p,) ndarray
         Natural logarithms of prior odds.
     actual : (p,) ndarray
-        Probability of error where log-likelihood ratios are compared with their Bayes threshold, minus the log odds.
+        Probability of error where log-likelihood ratios are compared with their Bayes threshold,
+        minus the log odds.
     minimum : (p,) ndarray
         That at the best threshold.
     default : (p,) ndarray
@@ -103,7 +116,8 @@ class BayesError:
         ax : matplotlib Axes, optional
             Where to draw; a new figure by default.
         normalize : bool, default False
-            Whether to divide by the error without scores, as a plot of the normalised Bayes error rate does.
+            Whether to divide by the error without scores, as a plot of the normalised Bayes error
+            rate does.
 
         Returns
         -------
@@ -146,7 +160,8 @@ class Tippett:
 
 @checked
 def bayes_error(comparisons: Comparisons, prior_log_odds: ArrayLike = PRIOR_LOG_ODDS) -> BayesError:
-    """Compute the probability of error over the prior, of log-likelihood ratios as they are and at their best.
+    """Compute the probability of error over the prior, of log-likelihood ratios as they are and at
+    their best.
 
     Parameters
     ----------
@@ -158,13 +173,15 @@ def bayes_error(comparisons: Comparisons, prior_log_odds: ArrayLike = PRIOR_LOG_
     Returns
     -------
     BayesError
-        p FNMR + (1 - p) FMR at each prior p. Where actual and minimum differ, scores are not calibrated; where the
-        actual error is above the default, decisions would be better without them [1]_.
+        p FNMR + (1 - p) FMR at each prior p. Where actual and minimum differ, scores are not
+        calibrated; where the actual error is above the default, decisions would be better without
+        them [1]_.
 
     Raises
     ------
     InputError
-        For scores that are not declared to be log-likelihood ratios, and log odds that are not finite.
+        For scores that are not declared to be log-likelihood ratios, and log odds that are not
+        finite.
 
     References
     ----------
@@ -188,7 +205,8 @@ def bayes_error(comparisons: Comparisons, prior_log_odds: ArrayLike = PRIOR_LOG_
 
 @checked
 def tippett(comparisons: Comparisons) -> Tippett:
-    """Compute the shares of comparisons with at least so large a log-likelihood ratio, as Tippett plots show them.
+    """Compute the shares of comparisons with at least so large a log-likelihood ratio, as Tippett
+    plots show them.
 
     Parameters
     ----------
@@ -217,17 +235,23 @@ def tippett(comparisons: Comparisons) -> Tippett:
     return tippett_of(keys_of(comparisons))
 
 
-def bayes_error_of(keys: ClassKeys, dtype: np.dtype[Any], log_odds: Floats = PRIOR_LOG_ODDS) -> BayesError:
+def bayes_error_of(
+    keys: ClassKeys, dtype: np.dtype[Any], log_odds: Floats = PRIOR_LOG_ODDS
+) -> BayesError:
     """Compute the probability of error of sorted keys of both classes over prior log odds."""
     from fastfair.kernels import curves as kernels
 
     m, n = keys.sizes
-    thresholds = score_keys.first_keys_at_least(score_keys.given_similarities(-log_odds, dtype), keys.mated)
+    thresholds = score_keys.first_keys_at_least(
+        score_keys.given_similarities(-log_odds, dtype), keys.mated
+    )
     fnmr = np.searchsorted(keys.mated, thresholds) / m
     fmr = (n - np.searchsorted(keys.nonmated, thresholds)) / n
     priors = np.exp(-np.logaddexp(0, -log_odds)), np.exp(-np.logaddexp(0, log_odds))
     false_matches, false_nonmatches = kernels.convex_hull(keys.mated, keys.nonmated)
-    least = (np.outer(priors[0], false_nonmatches / m) + np.outer(priors[1], false_matches / n)).min(axis=1)
+    least = (
+        np.outer(priors[0], false_nonmatches / m) + np.outer(priors[1], false_matches / n)
+    ).min(axis=1)
     return BayesError(log_odds, priors[0] * fnmr + priors[1] * fmr, least, np.minimum(*priors))
 
 
@@ -235,12 +259,17 @@ _LEAST_LOSS = 0.01  # bits; of less no base is guessed
 _MOST_OF_LOSS = 0.5
 _BASES = {
     math.log(10): 'to base 10: declare them with ⟦score_kind="log10-likelihood-ratio"⟧',
-    1 / math.log(10): "natural ones that were multiplied by ln 10, as where natural ones are declared to be to base 10",
+    1 / math.log(10): (
+        "natural ones that were multiplied by ln 10, as where natural ones are declared to be to"
+        " base 10"
+    ),
 }
 
 
 def _hint_on_base(keys: ClassKeys) -> str:
-    """Say where another base of the logarithms explains most of what miscalibration costs; empty where none does."""
+    """Say where another base of the logarithms explains most of what miscalibration costs; empty
+    where none does.
+    """
     least = least_log_likelihood_ratio_cost(keys)
     loss = log_likelihood_ratio_cost(keys) - least
     if loss < _LEAST_LOSS:
@@ -257,15 +286,19 @@ def _hint_on_base(keys: ClassKeys) -> str:
     if left > (1 - _MOST_OF_LOSS) * loss:
         return ""
     return (
-        f"Calibration by a factor of {'' if factor > 1 else '1/'}ln 10 would save {loss - left:.3g} of the {loss:.3g} "
-        f"that miscalibration costs in Cllr: the logarithms may be {_BASES[factor]}."
+        f"Calibration by a factor of {'' if factor > 1 else '1/'}ln 10 would save {loss - left:.3g}"
+        f" of the {loss:.3g} that miscalibration costs in Cllr: the logarithms may be"
+        f" {_BASES[factor]}."
     )
 
 
 def tippett_of(keys: ClassKeys) -> Tippett:
     """Compute the shares of sorted keys of both classes."""
     chosen = np.unique(np.concatenate([_some(keys.mated), _some(keys.nonmated)]))
-    shares = [1 - np.searchsorted(of_class, chosen) / of_class.size for of_class in (keys.mated, keys.nonmated)]
+    shares = [
+        1 - np.searchsorted(of_class, chosen) / of_class.size
+        for of_class in (keys.mated, keys.nonmated)
+    ]
     return Tippett(score_keys.decode(chosen).astype(np.float64), shares[0], shares[1])
 
 
@@ -274,11 +307,17 @@ def _some(keys: score_keys.Keys) -> score_keys.Keys:
 
 
 def draw_bayes_errors(
-    curves: Mapping[str, BayesError], ax: Axes | None, *, normalize: bool = False, marked: Sequence[float] = ()
+    curves: Mapping[str, BayesError],
+    ax: Axes | None,
+    *,
+    normalize: bool = False,
+    marked: Sequence[float] = (),
 ) -> Axes:
-    """Draw errors over prior log odds: actual ones as lines, minimum ones dashed, and those without scores grey.
+    """Draw errors over prior log odds: actual ones as lines, minimum ones dashed, and those without
+    scores grey.
 
-    curves: by the name of a group, which one alone does not need; marked: prior log odds of applications.
+    curves: by the name of a group, which one alone does not need; marked: prior log odds of
+    applications.
     """
 
     def unit(curve: BayesError) -> Floats:
@@ -302,13 +341,20 @@ def draw_bayes_errors(
 
 
 def draw_tippetts(curves: Mapping[str, Tippett], ax: Axes | None) -> Axes:
-    """Draw the shares of mated and of non-mated comparisons whose likelihood ratio is at least so large."""
+    """Draw the shares of mated and of non-mated comparisons whose likelihood ratio is at least so
+    large.
+    """
     lines = {
-        name: (curve.log_likelihood_ratio / math.log(10), curve.mated, curve.nonmated) for name, curve in curves.items()
+        name: (curve.log_likelihood_ratio / math.log(10), curve.mated, curve.nonmated)
+        for name, curve in curves.items()
     }
     ax = _draw_pairs(lines, ax, ("mated", "non-mated"), drawstyle="steps-pre")
     ax.axvline(0, color=GREY, linewidth=0.8, linestyle=":", zorder=0)
-    ax.set(xlabel="Likelihood ratio (power of ten)", ylabel="Share with at least that ratio", ylim=(0, 1.02))
+    ax.set(
+        xlabel="Likelihood ratio (power of ten)",
+        ylabel="Share with at least that ratio",
+        ylim=(0, 1.02),
+    )
     return ax
 
 
@@ -319,9 +365,13 @@ def _draw_pairs(
     more: Sequence[tuple[str, Any]] = (),
     **style: Any,
 ) -> Axes:
-    """Draw a line and a dashed line over the same places for each group, in its colour, and explain them below."""
+    """Draw a line and a dashed line over the same places for each group, in its colour, and explain
+    them below.
+    """
     ax, several = axes_or_new(ax), len(curves) > 1
-    colors: dict[str, dict[str, Any]] = {name: {"color": COLORS[k % len(COLORS)]} for k, name in enumerate(curves)}
+    colors: dict[str, dict[str, Any]] = {
+        name: {"color": COLORS[k % len(COLORS)]} for k, name in enumerate(curves)
+    }
     for name, (places, line, dashed) in curves.items():
         ax.plot(places, line, **colors[name], **style)
         ax.plot(places, dashed, linestyle="--", **colors[name], **style)
@@ -357,8 +407,8 @@ class ApplicationCost(Noted):
     minimum, minimum_low, minimum_high : float
         Cost at the best threshold, with its interval.
     miscalibration, miscalibration_low, miscalibration_high : float
-        Actual minus minimum cost, with its interval. The estimate lies too high by chance, as the minimum is looked for
-        in the same comparisons.
+        Actual minus minimum cost, with its interval. The estimate lies too high by chance, as the
+        minimum is looked for in the same comparisons.
     cllr, cllr_low, cllr_high : float
         Cllr at the prior that, with equal costs, has the same threshold.
     pvalue : float
@@ -415,7 +465,8 @@ class RatioCost:
     minimum, minimum_low, minimum_high : float
         min Cllr, with its interval.
     loss, loss_high : float
-        Cllr minus min Cllr, with an upper limit. There is no lower limit, as the estimate lies too high by chance.
+        Cllr minus min Cllr, with an upper limit. There is no lower limit, as the estimate lies too
+        high by chance.
     """
 
     group: str | None
@@ -475,8 +526,8 @@ class CostMeasure(Estimate):
     application : Costs
         Prior and costs.
     name : str
-        The measure followed by its base metric, such as "nrb(act_dcf)": "act_dcf", "min_dcf", or "cllr" at the
-        application's prior. `group` is that of a measure that has a value for each.
+        The measure followed by its base metric, such as "nrb(act_dcf)": "act_dcf", "min_dcf", or
+        "cllr" at the application's prior. `group` is that of a measure that has a value for each.
     """
 
     application: Costs
@@ -555,10 +606,14 @@ class Calibration(Result):
         InputError
             Where there is no such row, or more than one.
         """
-        return self._one([row for row in self.costs if row.group == group], application, f"group {group!r}")
+        return self._one(
+            [row for row in self.costs if row.group == group], application, f"group {group!r}"
+        )
 
     @checked
-    def measure(self, name: str, group: str | None = None, application: Costs | None = None) -> CostMeasure:
+    def measure(
+        self, name: str, group: str | None = None, application: Costs | None = None
+    ) -> CostMeasure:
         """Return a fairness measure of costs.
 
         Parameters
@@ -581,7 +636,9 @@ class Calibration(Result):
         """
         called = quantity_name(name)
         rows = [row for row in self.measures if (row.name, row.group) == (called, group)]
-        return self._one(rows, application, f"measure {name!r} of {'all' if group is None else repr(group)}")
+        return self._one(
+            rows, application, f"measure {name!r} of {'all' if group is None else repr(group)}"
+        )
 
     def _one(self, rows: Sequence[_Row], application: Costs | None, what: str) -> _Row:
         matching = [row for row in rows if application in (None, row.application)]
@@ -589,7 +646,9 @@ class Calibration(Result):
             return matching[0]
         applications = ", ".join(dict.fromkeys(str(row.application) for row in self.costs))
         if matching:
-            raise InputError(f"there are several applications, {applications}: choose one with application=")
+            raise InputError(
+                f"there are several applications, {applications}: choose one with application="
+            )
         where = "" if application is None else f" at {application}"
         raise InputError(f"there is no {what}{where}; applications are {applications}")
 
@@ -601,14 +660,22 @@ class Calibration(Result):
             text.append(_sentence(rows[0]))
             miscalibrated = [row for row in rows[1:] if row.verdict == MISCALIBRATED]
             if miscalibrated:
-                named = ", ".join(f"{row.group} ({row.actual:.3g}, at best {row.minimum:.3g})" for row in miscalibrated)
-                text.append(f"Miscalibrated, with p-values adjusted for the number of groups: {named}.")
+                named = ", ".join(
+                    f"{row.group} ({row.actual:.3g}, at best {row.minimum:.3g})"
+                    for row in miscalibrated
+                )
+                text.append(
+                    f"Miscalibrated, with p-values adjusted for the number of groups: {named}."
+                )
             pairs = [
                 difference
                 for difference in self.differences
                 if (difference.application, difference.verdict) == (application, DIFFERENT)
             ]
-            for quantity, called in (("act_dcf", "Decisions"), ("miscalibration", "Miscalibration")):
+            for quantity, called in (
+                ("act_dcf", "Decisions"),
+                ("miscalibration", "Miscalibration"),
+            ):
                 said = [
                     "{} than {}".format(*difference.costlier_first)
                     for difference in pairs
@@ -617,11 +684,14 @@ class Calibration(Result):
                 if said:
                     text.append(f"{called} cost more for {', '.join(said)}.")
             if len(rows) > 2 and not pairs:
-                text.append("No two groups differ significantly in what decisions or miscalibration cost.")
+                text.append(
+                    "No two groups differ significantly in what decisions or miscalibration cost."
+                )
         overall = self.ratio_costs[0]
         text.append(
-            f"Cllr is {overall.cllr:.3g} [{overall.cllr_low:.3g}, {overall.cllr_high:.3g}]; the best calibration would "
-            f"save {overall.loss:.3g} of it, at most {overall.loss_high:.3g}."
+            f"Cllr is {overall.cllr:.3g} [{overall.cllr_low:.3g}, {overall.cllr_high:.3g}]; the"
+            f" best calibration would save {overall.loss:.3g} of it, at most"
+            f" {overall.loss_high:.3g}."
         )
         hint = self.settings.get("hint")
         return [*text, hint] if hint else text
@@ -629,7 +699,10 @@ class Calibration(Result):
     def _columns(self) -> dict[str, list[Any]]:
         columns = columns_of(self.costs)
         asked = columns.pop("application")
-        parts = {name: [float(getattr(costs, name)) for costs in asked] for name in ("p_target", "c_miss", "c_fa")}
+        parts = {
+            name: [float(getattr(costs, name)) for costs in asked]
+            for name in ("p_target", "c_miss", "c_fa")
+        }
         return {"application": list(map(str, asked))} | parts | columns
 
     def _figures(self) -> Mapping[str, Axes | Figure]:
@@ -642,7 +715,8 @@ class Calibration(Result):
 
     @checked
     def plot(self, ax: Axes | None = None, application: Costs | None = None) -> Axes:
-        """Draw the actual and the minimum cost of all comparisons and of each group, with intervals.
+        """Draw the actual and the minimum cost of all comparisons and of each group, with
+        intervals.
 
         Parameters
         ----------
@@ -659,7 +733,9 @@ class Calibration(Result):
         if not rows:
             self.cost(application)  # says which there are
         several = len({row.application for row in rows}) > 1
-        labels = [f"{row.group or 'all'}{f' ({row.application})' if several else ''}" for row in rows]
+        labels = [
+            f"{row.group or 'all'}{f' ({row.application})' if several else ''}" for row in rows
+        ]
         bars = []
         for y, row in enumerate(rows):
             color, marker, label = USUAL, "o", "actual DCF"
@@ -671,13 +747,16 @@ class Calibration(Result):
             bars.append(Bar(y + _APART, *minimum, color=GREY, marker="s", label="minimum DCF"))
         normalize = self.settings["normalize"]
         xlabel = "Detection cost" + (", as a share of that without scores" if normalize else "")
-        ax = draw_rows(ax, labels, bars, [Line(1, "", ":", GREY)] * normalize, xlabel=xlabel, per_cent=False)
+        ax = draw_rows(
+            ax, labels, bars, [Line(1, "", ":", GREY)] * normalize, xlabel=xlabel, per_cent=False
+        )
         ax.set_xlim(left=0)
         return ax
 
     @checked
     def plot_bayes_error(self, ax: Axes | None = None, normalize: bool = False) -> Axes:
-        """Draw the probability of error over the prior (APE), of each group, or of all where there are more than 8.
+        """Draw the probability of error over the prior (APE), of each group, or of all where there
+        are more than 8.
 
         Parameters
         ----------
@@ -695,7 +774,8 @@ class Calibration(Result):
 
     @checked
     def plot_tippett(self, ax: Axes | None = None) -> Axes:
-        """Draw the shares of comparisons over likelihood ratios, of each group, or of all where there are more than 8.
+        """Draw the shares of comparisons over likelihood ratios, of each group, or of all where
+        there are more than 8.
 
         Parameters
         ----------
@@ -715,8 +795,10 @@ class Calibration(Result):
             (
                 f"Detection costs with {level} in brackets",
                 self.costs,
-                "application group actual minimum miscalibration "
-                "pvalue_adjusted verdict fnmr fmr n_false_nonmatches n_false_matches",
+                (
+                    "application group actual minimum miscalibration "
+                    "pvalue_adjusted verdict fnmr fmr n_false_nonmatches n_false_matches"
+                ),
             ),
             (
                 f"Differences between groups; {level} that hold for all pairs together",
@@ -730,7 +812,11 @@ class Calibration(Result):
             ),
             (f"Cllr in bits, with {level}", self.ratio_costs, "group cllr minimum loss loss_high"),
         )
-        tables = [(title, *printed(_columns_of(rows), names.split())[1:]) for title, rows, names in listed if rows]
+        tables = [
+            (title, *printed(_columns_of(rows), names.split())[1:])
+            for title, rows, names in listed
+            if rows
+        ]
         notes = [note for rows in (self.costs, self.measures) for row in rows for note in row.notes]
         kinds = Counter(filter(None, (note.on_page for note in notes)))
         rows_of_notes = [[kind, str(n)] for kind, n in kinds.items()]
@@ -749,11 +835,16 @@ def _columns_of(rows: Sequence[Any]) -> dict[str, list[Any]]:
 def _sentence(row: ApplicationCost) -> str:
     has_interval = not math.isnan(row.actual_low)
     brackets = f" [{row.actual_low:.3g}, {row.actual_high:.3g}]" if has_interval else ""
-    cost = f"with the Bayes threshold {typed(row.threshold)}, decisions cost {row.actual:.3g}{brackets}"
+    cost = (
+        f"with the Bayes threshold {typed(row.threshold)}, decisions cost"
+        f" {row.actual:.3g}{brackets}"
+    )
     verdict = {
         "": "; there is no test of whether that is by chance",
         MISCALIBRATED: f": the ratios are miscalibrated ({p_in_words(row.pvalue)})",
-        UNDECIDED: f"; the data do not show that the ratios are miscalibrated ({p_in_words(row.pvalue)})",
+        UNDECIDED: (
+            f"; the data do not show that the ratios are miscalibrated ({p_in_words(row.pvalue)})"
+        ),
     }[row.verdict]
     return f"At {row.application}, {cost}; at the best threshold {row.minimum:.3g}{verdict}."
 
@@ -764,19 +855,26 @@ def _shown(curves: Mapping[str | None, _Curve]) -> dict[str, _Curve]:
     return of_groups if 1 < len(of_groups) <= _MOST_CURVES else {"": curves[None]}
 
 
-_ENOUGH_ERRORS = 5  # of each kind in every group; with fewer, measures' intervals miss the truth more often
+_ENOUGH_ERRORS = (
+    5  # of each kind in every group; with fewer, measures' intervals miss the truth more often
+)
 _METRICS = ("act_dcf", "min_dcf", "cllr")
-# What is added to the Bayes threshold where a lower cost is looked for: fixed beforehand, so that nothing is fitted.
-# The farthest accept and reject everything, which ratios that are wrong by orders of magnitude need.
+# What is added to the Bayes threshold where a lower cost is looked for: fixed beforehand, so that
+# nothing is fitted. The farthest accept and reject everything, which ratios that are wrong by
+# orders of magnitude need.
 _NEAR, _FAR = (1.0, 2.0, 4.0), (8.0, 16.0, 64.0, 256.0, 1e9)
 SHIFTS = np.array([sign * shift for shift in (*_NEAR, *_FAR) for sign in (-1, 1)])
-# The share of the error probability that each shift has; together 1. Small faults are the usual ones.
-_SHARES = np.repeat([0.75 / (2 * len(_NEAR)), 0.25 / (2 * len(_FAR))], [2 * len(_NEAR), 2 * len(_FAR)])
+# The share of the error probability that each shift has; together 1. Small faults are the usual
+# ones.
+_SHARES = np.repeat(
+    [0.75 / (2 * len(_NEAR)), 0.25 / (2 * len(_FAR))], [2 * len(_NEAR), 2 * len(_FAR)]
+)
 
 
 @dataclass(frozen=True, eq=False)
 class ReplicatedCosts:
-    """The costs of all comparisons and of each group in one application, in the data and in replicates.
+    """The costs of all comparisons and of each group in one application, in the data and in
+    replicates.
 
     Attributes
     ----------
@@ -820,7 +918,9 @@ class ReplicatedCosts:
     def freedom(self) -> Floats:
         """(1 + groups,) degrees of freedom of costs."""
         places = {q.key[:2]: k for k, q in enumerate(self.maker.quantities)}
-        return self.maker.sizes.degrees_of_freedom[[places["act_dcf", group] for group in self.groups]]
+        return self.maker.sizes.degrees_of_freedom[
+            [places["act_dcf", group] for group in self.groups]
+        ]
 
 
 def replicate_costs(
@@ -833,21 +933,34 @@ def replicate_costs(
     key: NDArray[np.uint32],
     workers: Workers,
 ) -> ReplicatedCosts:
-    """Compute costs in the data and in replicates; measured: the groups with comparisons of both classes."""
+    """Compute costs in the data and in replicates; measured: the groups with comparisons of both
+    classes.
+    """
     costs, prior = replace(application, normalize=normalize), application.effective_prior
     points = [at_threshold(costs.threshold + float(shift)) for shift in (0.0, *SHIFTS)]
-    at_points = [rates_at_key(comparisons, point, threshold_key(comparisons, point)) for point in points]
+    at_points = [
+        rates_at_key(comparisons, point, threshold_key(comparisons, point)) for point in points
+    ]
     metrics = Metrics(("min_dcf", "cllr"), costs=costs, p_target=prior)
-    resampler = Resampler(comparisons, points, unit=unit, metrics=metrics, measured=measured, workers=workers)
-    lists = [keys_of(comparisons), *(keys_of(comparisons, k) for k in range(len(comparisons.groups)))]
+    resampler = Resampler(
+        comparisons, points, unit=unit, metrics=metrics, measured=measured, workers=workers
+    )
+    lists = [
+        keys_of(comparisons),
+        *(keys_of(comparisons, k) for k in range(len(comparisons.groups))),
+    ]
     of_lists = [
-        (least_cost(costs, keys)[0], log_likelihood_ratio_cost(keys, p_target=prior))
-        if all(keys.sizes)
-        else (np.nan, np.nan)
+        (
+            (least_cost(costs, keys)[0], log_likelihood_ratio_cost(keys, p_target=prior))
+            if all(keys.sizes)
+            else (np.nan, np.nan)
+        )
         for keys in lists
     ]
     cells = different_groups(comparisons) if comparisons.groups else ()
-    base = estimates(at_points, dict(zip(("min_dcf", "cllr"), np.array(of_lists).T, strict=True)), cells)
+    base = estimates(
+        at_points, dict(zip(("min_dcf", "cllr"), np.array(of_lists).T, strict=True)), cells
+    )
     both = base, resampler.replicate(n_resamples, key, workers)
     rows = slice(0, len(lists))
     of_points = [mean_cost(costs, rates.fnmr[:, rows], rates.fmr[:, rows]) for rates in both]
@@ -857,7 +970,12 @@ def replicate_costs(
     )
     weights = costs.miss / costs.unit, costs.false_match / costs.unit
     errors = [
-        np.array([[getattr(rates.counts, name), *getattr(rates.counts, f"group_{name}")] for rates in at_points])
+        np.array(
+            [
+                [getattr(rates.counts, name), *getattr(rates.counts, f"group_{name}")]
+                for rates in at_points
+            ]
+        )
         for name in ("false_nonmatches", "false_matches")
     ]
     saved, drawn_saved = (values[:1] - values[1:] for values in of_points)
@@ -872,21 +990,30 @@ def replicate_costs(
         saved,
         error,
         min((int(rates[0, compared].min()) for rates in errors if compared), default=0),
-        _interval_maker(comparisons, measured, (base, drawn), at_points[0], resampler, costs, workers.n_threads),
+        _interval_maker(
+            comparisons, measured, (base, drawn), at_points[0], resampler, costs, workers.n_threads
+        ),
     )
 
 
 def _error_of_savings(
-    drawn: Floats, weights: tuple[float, float], errors: Sequence[NDArray[np.int64]], at_bayes: Rates
+    drawn: Floats,
+    weights: tuple[float, float],
+    errors: Sequence[NDArray[np.int64]],
+    at_bayes: Rates,
 ) -> Floats:
-    """Compute (shifts, 1 + groups) standard errors of what shifted thresholds save, where they save nothing.
+    """Compute (shifts, 1 + groups) standard errors of what shifted thresholds save, where they save
+    nothing.
 
-    Chance that finds few errors finds a small standard error as well. So errors of one class vary at least as much as
-    they would if there were so many that what the shift saves and what it adds were the same. errors: false non-matches
-    and false matches, (points, 1 + groups) each.
+    Chance that finds few errors finds a small standard error as well. So errors of one class vary
+    at least as much as they would if there were so many that what the shift saves and what it adds
+    were the same. errors: false non-matches and false matches, (points, 1 + groups) each.
     """
     variance, counts = drawn.var(axis=-1, ddof=1), at_bayes.counts
-    sizes = np.array([counts.mated, *counts.group_mated]), np.array([counts.nonmated, *counts.group_nonmated])
+    sizes = (
+        np.array([counts.mated, *counts.group_mated]),
+        np.array([counts.nonmated, *counts.group_nonmated]),
+    )
     changes = [
         (weight / np.maximum(n, 1), np.abs(wrong[1:] - wrong[0]))
         for weight, wrong, n in zip(weights, errors, sizes, strict=True)
@@ -906,11 +1033,20 @@ def _interval_maker(
     costs: Costs,
     n_threads: int | None,
 ) -> IntervalMaker:
-    of_costs = Selection(comparisons.groups, measured, *sizes_of_groups(comparisons), n_points=1, metrics=_METRICS)
-    measures = tuple(name for name, measure in MEASURES.items() if "act_dcf" in measure.of and len(measured) > 1)
+    of_costs = Selection(
+        comparisons.groups, measured, *sizes_of_groups(comparisons), n_points=1, metrics=_METRICS
+    )
+    measures = tuple(
+        name for name, measure in MEASURES.items() if "act_dcf" in measure.of and len(measured) > 1
+    )
     of_measures = replace(of_costs, n_points=0, measures=measures)
     no_points = [
-        replace(estimated, fmr=estimated.fmr[:0], fnmr=estimated.fnmr[:0], threshold=estimated.threshold[:0])
+        replace(
+            estimated,
+            fmr=estimated.fmr[:0],
+            fnmr=estimated.fnmr[:0],
+            threshold=estimated.threshold[:0],
+        )
         for estimated in both
     ]
     listed, replicates = (
@@ -930,12 +1066,14 @@ def _interval_maker(
     )
 
 
-def limits_of(costs: ReplicatedCosts, level: float) -> tuple[dict[str, Floats], tuple[Quantity, ...]]:
+def limits_of(
+    costs: ReplicatedCosts, level: float
+) -> tuple[dict[str, Floats], tuple[Quantity, ...]]:
     """Make intervals of one confidence level.
 
-    Returned are (3, 1 + groups) estimates, lower and upper limits of "actual", "minimum", "miscalibration" and "cllr",
-    and the quantities that these are made of. The lower limits of miscalibration are what thresholds that were shifted
-    without a look at the data save at least.
+    Returned are (3, 1 + groups) estimates, lower and upper limits of "actual", "minimum",
+    "miscalibration" and "cllr", and the quantities that these are made of. The lower limits of
+    miscalibration are what thresholds that were shifted without a look at the data save at least.
     """
     quantities = costs.maker.with_intervals(level, "auto")
     mated, nonmated, minimum, cllr = (
@@ -944,33 +1082,49 @@ def limits_of(costs: ReplicatedCosts, level: float) -> tuple[dict[str, Floats], 
     )
     drawn, rows = costs.drawn, slice(0, len(costs.groups))
     of_rates = intervals.correlations_of(np.array([drawn.fnmr[0, rows], drawn.fmr[0, rows]]))
-    low, high = intervals.sum_interval(costs.weights[0] * mated, costs.weights[1] * nonmated, of_rates)
+    low, high = intervals.sum_interval(
+        costs.weights[0] * mated, costs.weights[1] * nonmated, of_rates
+    )
     actual = np.array([costs.base.metrics["act_dcf"], np.maximum(low, 0), high])
     reach = stdtrit(costs.freedom, 1 - (1 - level) / 2 * _SHARES[:, None])
     low = np.maximum((costs.saved - reach * costs.error).max(axis=0), 0)
-    of_costs = intervals.correlations_of(np.array([drawn.metrics["act_dcf"], drawn.metrics["min_dcf"]]))
+    of_costs = intervals.correlations_of(
+        np.array([drawn.metrics["act_dcf"], drawn.metrics["min_dcf"]])
+    )
     _, high = intervals.difference_interval(actual, minimum, of_costs)
     lost = costs.miscalibration
     low = np.where(np.isnan(high), np.nan, np.minimum(low, lost))
     miscalibration = np.array([lost, low, np.maximum(high, lost)])
-    return {"actual": actual, "minimum": minimum, "miscalibration": miscalibration, "cllr": cllr}, quantities
+    return {
+        "actual": actual,
+        "minimum": minimum,
+        "miscalibration": miscalibration,
+        "cllr": cllr,
+    }, quantities
 
 
 def _measures_of(costs: ReplicatedCosts, quantities: Sequence[Quantity]) -> list[CostMeasure]:
     """Return the fairness measures of costs.
 
-    In replicates a group without errors of a kind has none, so that its cost hardly varies: measures of the actual cost
-    then have no interval, in which a fair system's value would often be missing.
+    In replicates a group without errors of a kind has none, so that its cost hardly varies:
+    measures of the actual cost then have no interval, in which a fair system's value would often be
+    missing.
     """
     made, fewest = [], costs.fewest_errors
     for quantity in quantities:
         if "(" not in quantity.name:
             continue
-        if quantity.name.endswith("(act_dcf)") and fewest < _ENOUGH_ERRORS and math.isfinite(quantity.estimate):
+        if (
+            quantity.name.endswith("(act_dcf)")
+            and fewest < _ENOUGH_ERRORS
+            and math.isfinite(quantity.estimate)
+        ):
             if fewest:
                 quantity = noted(quantity, Note.of(Code.FEW_ERRORS_OF_A_KIND, least=_ENOUGH_ERRORS))
             else:
-                quantity = noted(replace(quantity, low=math.nan, high=math.nan), Note(Code.NO_ERRORS_OF_A_KIND))
+                quantity = noted(
+                    replace(quantity, low=math.nan, high=math.nan), Note(Code.NO_ERRORS_OF_A_KIND)
+                )
         made.append(CostMeasure._of(quantity, application=costs.application, name=quantity.name))
     return made
 
@@ -996,17 +1150,19 @@ def evaluate_calibration(
     n_threads: int | None = None,
     progress: bool | Callable[[int, int], None] = False,
 ) -> Calibration:
-    """Compute what the decisions of log-likelihood ratios cost, overall and in each group, and what the best would.
+    """Compute what the decisions of log-likelihood ratios cost, overall and in each group, and what
+    the best would.
 
     Parameters
     ----------
     comparisons : Comparisons
-        Comparisons whose scores are declared to be log-likelihood ratios; `calibrate` makes such of other scores.
+        Comparisons whose scores are declared to be log-likelihood ratios; `calibrate` makes such of
+        other scores.
     applications : Costs or sequence of Costs
         Priors and costs; by default the priors 0.01 and 0.5 with equal costs.
     normalize : bool, default True
-        Whether to divide the costs of all applications by that of accepting, or of rejecting, everything, whichever is
-        lower.
+        Whether to divide the costs of all applications by that of accepting, or of rejecting,
+        everything, whichever is lower.
     unit
         As in `evaluate`.
     n_resamples : int, default 2000
@@ -1026,19 +1182,21 @@ def evaluate_calibration(
     Warns
     -----
     DroppedWarning
-        Names groups without mated, or without non-mated, comparisons of their own, which measures leave out.
+        Names groups without mated, or without non-mated, comparisons of their own, which measures
+        leave out.
 
     Notes
     -----
-    The interval of the actual DCF is put together from those of FNMR and FMR at the Bayes threshold [1]_, which hold
-    without errors, too. That of the miscalibration, actual minus minimum, has as its lower limit what some
-    threshold at a fixed distance from the Bayes threshold saves, at least: distances of 1, 2, 4, 8, 16, 64 and 256 to
-    either side, and accepting and rejecting everything, while the minimum is looked for in the same comparisons and
-    found too low. The p-value, that none of them saves anything, is Bonferroni's, with three quarters of the error
+    The interval of the actual DCF is put together from those of FNMR and FMR at the Bayes threshold
+    [1]_, which hold without errors, too. That of the miscalibration, actual minus minimum, has as
+    its lower limit what some threshold at a fixed distance from the Bayes threshold saves, at
+    least: distances of 1, 2, 4, 8, 16, 64 and 256 to either side, and accepting and rejecting
+    everything, while the minimum is looked for in the same comparisons and found too low. The
+    p-value, that none of them saves anything, is Bonferroni's, with three quarters of the error
     probability for the six nearest. The upper limit is from the intervals of both costs [1]_.
 
-    Differences between groups have intervals from those of both groups [1]_, and simultaneous ones that hold for all
-    pairs together, by Bonferroni's inequality. Verdicts follow these.
+    Differences between groups have intervals from those of both groups [1]_, and simultaneous ones
+    that hold for all pairs together, by Bonferroni's inequality. Verdicts follow these.
 
     References
     ----------
@@ -1055,7 +1213,9 @@ def evaluate_calibration(
     (0.277, 0.27, 'undecided')
     """
     require_ratios(comparisons, "calibration")
-    asked = tuple(dict.fromkeys([applications] if isinstance(applications, Costs) else applications))
+    asked = tuple(
+        dict.fromkeys([applications] if isinstance(applications, Costs) else applications)
+    )
     if not asked:
         raise InputError("applications is empty: give at least one, such as Costs(0.01)")
     level = intervals.level(confidence_level)
@@ -1080,7 +1240,9 @@ def evaluate_calibration(
     differences: list[CostDifference] = []
     measures: list[CostMeasure] = []
     for application in asked:
-        replicated = replicate_costs(comparisons, application, normalize, measured, unit, n_resamples, key, workers)
+        replicated = replicate_costs(
+            comparisons, application, normalize, measured, unit, n_resamples, key, workers
+        )
         limits, quantities = limits_of(replicated, level)
         costs += _rows(replicated, limits, quantities, level)
         differences += _differences(replicated, limits, [1 + k for k in measured], level)
@@ -1107,7 +1269,10 @@ def evaluate_calibration(
             group: bayes_error_of(keys_of_group, comparisons.score_dtype)
             for group, keys_of_group in zip(groups, keys, strict=True)
         },
-        {group: tippett_of(keys_of_group) for group, keys_of_group in zip(groups, keys, strict=True)},
+        {
+            group: tippett_of(keys_of_group)
+            for group, keys_of_group in zip(groups, keys, strict=True)
+        },
         sizes_in_words(*sizes, evaluation.n_subjects, len(comparisons.groups)),
         settings,
         left_out=comparisons.left_out,
@@ -1118,30 +1283,49 @@ def _ratio_costs(evaluation: Evaluation) -> tuple[RatioCost, ...]:
     """Return Cllr and min Cllr at even odds, and what a calibration could save."""
     rows = []
     for group in (None, *evaluation.groups):
-        actual, minimum = _intervals([evaluation.quantity(name, group) for name in ("cllr", "min_cllr")]).T
-        replicates = np.array([[evaluation.replicates(name, group)] for name in ("cllr", "min_cllr")])
+        actual, minimum = _intervals(
+            [evaluation.quantity(name, group) for name in ("cllr", "min_cllr")]
+        ).T
+        replicates = np.array(
+            [[evaluation.replicates(name, group)] for name in ("cllr", "min_cllr")]
+        )
         _, high = intervals.difference_interval(
             actual[:, None], minimum[:, None], intervals.correlations_of(replicates)
         )
         loss = max(actual[0] - minimum[0], 0.0) if not math.isnan(actual[0]) else math.nan
         ends = _named("cllr", actual) | _named("minimum", minimum)
-        rows.append(RatioCost(group, **ends, loss=float(loss), loss_high=max(float(high[0]), float(loss))))
+        rows.append(
+            RatioCost(group, **ends, loss=float(loss), loss_high=max(float(high[0]), float(loss)))
+        )
     return tuple(rows)
 
 
 def _rows(
-    costs: ReplicatedCosts, limits: Mapping[str, Floats], quantities: Sequence[Quantity], level: float
+    costs: ReplicatedCosts,
+    limits: Mapping[str, Floats],
+    quantities: Sequence[Quantity],
+    level: float,
 ) -> list[ApplicationCost]:
     with np.errstate(invalid="ignore", divide="ignore"):
-        of_shifts = np.where(costs.error == 0, 1.0, stdtr(costs.freedom, -costs.saved / costs.error))
-    pvalues = np.minimum(1.0, (of_shifts / _SHARES[:, None]).min(axis=0))  # that no shifted threshold costs less
+        of_shifts = np.where(
+            costs.error == 0, 1.0, stdtr(costs.freedom, -costs.saved / costs.error)
+        )
+    pvalues = np.minimum(
+        1.0, (of_shifts / _SHARES[:, None]).min(axis=0)
+    )  # that no shifted threshold costs less
     pvalues[np.isnan(limits["miscalibration"][1])] = np.nan
     adjusted = [pvalues[0], *intervals.holm(pvalues[1:])]
     rows = []
     for k, group in enumerate(costs.groups):
-        mated, nonmated, least = (find(quantities, name, group, None) for name in ("fnmr", "fmr", "min_dcf"))
+        mated, nonmated, least = (
+            find(quantities, name, group, None) for name in ("fnmr", "fmr", "min_dcf")
+        )
         verdict = MISCALIBRATED if adjusted[k] <= 1 - level else UNDECIDED
-        ends = {field: end for name, values in limits.items() for field, end in _named(name, values[:, k]).items()}
+        ends = {
+            field: end
+            for name, values in limits.items()
+            for field, end in _named(name, values[:, k]).items()
+        }
         rows.append(
             ApplicationCost(
                 costs.application,
@@ -1180,7 +1364,9 @@ def _differences(
     made = []
     for quantity, name in (("act_dcf", "actual"), ("miscalibration", "miscalibration")):
         alone, at_once = (
-            intervals.difference_interval(ends[name][:, first], ends[name][:, second], correlations[quantity])
+            intervals.difference_interval(
+                ends[name][:, first], ends[name][:, second], correlations[quantity]
+            )
             for ends in (limits, together)
         )
         difference = limits[name][0, first] - limits[name][0, second]
@@ -1205,4 +1391,7 @@ def _differences(
 
 def _named(name: str, ends: Floats) -> dict[str, Any]:
     """Return an estimate and its limits by the names of their fields."""
-    return {f"{name}{suffix}": float(end) for suffix, end in zip(("", "_low", "_high"), ends, strict=True)}
+    return {
+        f"{name}{suffix}": float(end)
+        for suffix, end in zip(("", "_low", "_high"), ends, strict=True)
+    }

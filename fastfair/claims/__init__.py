@@ -1,4 +1,6 @@
-"""`claim` and `check`: do the data show that error rates, costs and fairness measures are as they should be?"""
+"""`claim` and `check`: do the data show that error rates, costs and fairness measures are as they
+should be?
+"""
 
 from .gate import Check, CheckedQuantity, check, check_evaluation, judged_check
 from .requirements import Requirement, number_of, read_requirement, read_statement, requirements_of

@@ -65,7 +65,8 @@ class CheckedQuantity(JudgedEstimate):
     bound : float
         What it is compared with.
     verdict : {"met", "not met", "undecided"}
-        Whether the data show, at the level, that the requirement is met, that it is not, or neither.
+        Whether the data show, at the level, that the requirement is met, that it is not, or
+        neither.
     """
 
     requirement: str
@@ -89,7 +90,8 @@ class Check(Result):
     requirements : tuple of str
         The requirements, as they were written.
     rows : tuple of CheckedQuantity
-        The quantities that they are about; one for each group where a requirement is about every group.
+        The quantities that they are about; one for each group where a requirement is about every
+        group.
     confidence_level : float
         The level of the limits, to one side.
     settings : dict
@@ -106,7 +108,8 @@ class Check(Result):
 
     _title = "Are the requirements met?"
     _printed = (
-        "title relation bound estimate decided_by decided_at extra_room n_comparisons n_errors n_subjects verdict doubt"
+        "title relation bound estimate decided_by decided_at extra_room n_comparisons n_errors"
+        " n_subjects verdict doubt"
     )
     _derived = ("passed", "verdict", "verdicts")
     _properties = "decided_by decided_at extra_room title"
@@ -114,31 +117,46 @@ class Check(Result):
     @property
     def passed(self) -> bool:
         """Whether every requirement is met, or undecided where that is allowed."""
-        return all(row.verdict == MET or (self.allow_undecided and row.verdict == UNDECIDED) for row in self.rows)
+        return all(
+            row.verdict == MET or (self.allow_undecided and row.verdict == UNDECIDED)
+            for row in self.rows
+        )
 
     @property
     def verdict(self) -> str:
-        """The verdict on all requirements together: "met", "not met" as soon as one is not, else "undecided"."""
+        """The verdict on all requirements together: "met", "not met" as soon as one is not, else
+        "undecided".
+        """
         return _worst([row.verdict for row in self.rows])
 
     @property
     def verdicts(self) -> dict[str, str]:
         """The verdict on each requirement."""
         return {
-            text: _worst([row.verdict for row in self.rows if row.requirement == text]) for text in self.requirements
+            text: _worst([row.verdict for row in self.rows if row.requirement == text])
+            for text in self.requirements
         }
 
     def _sentences(self) -> list[str]:
         """Return the sentences of the summary."""
         n, verdicts = len(self.requirements), list(self.verdicts.values())
-        told = ", ".join(f"{verdicts.count(one)} {one}" for one in (MET, NOT_MET, UNDECIDED) if one in verdicts)
-        text = [f"{n} requirement{'s' if n > 1 else ''}: {told}, with {100 * self.confidence_level:g} % confidence."]
+        told = ", ".join(
+            f"{verdicts.count(one)} {one}" for one in (MET, NOT_MET, UNDECIDED) if one in verdicts
+        )
+        text = [
+            f"{n} requirement{'s' if n > 1 else ''}: {told}, with {100 * self.confidence_level:g} %"
+            " confidence."
+        ]
         for requirement, verdict in self.verdicts.items():
             rows = [row for row in self.rows if row.requirement == requirement]
             deciding = [row for row in rows if row.verdict == verdict]
             known = [row for row in deciding if not math.isnan(row.limit)] or deciding
             farthest = max(known, key=lambda row: row.compared if row.is_upper else -row.compared)
-            groups = "" if len(rows) == 1 else f" ({len(deciding)} of {len(rows)} groups): {farthest.group}"
+            groups = (
+                ""
+                if len(rows) == 1
+                else f" ({len(deciding)} of {len(rows)} groups): {farthest.group}"
+            )
             text.append(f"{verdict.capitalize()}: {requirement}{groups}: {farthest.reason}")
         return text
 
@@ -154,8 +172,8 @@ class Check(Result):
         Returns
         -------
         str
-            What is not met is a failure of this type; and so is what is undecided, unless it is allowed: then it is
-            skipped.
+            What is not met is a failure of this type; and so is what is undecided, unless it is
+            allowed: then it is skipped.
 
         Examples
         --------
@@ -186,7 +204,9 @@ class Check(Result):
             return value / row.bound if row.bound > 0 else math.nan
 
         bars = verdict_bars(rows, multiple)
-        labels = [f"{row.title} {row.relation} {written_value(row.name, row.bound)}" for row in rows]
+        labels = [
+            f"{row.title} {row.relation} {written_value(row.name, row.bound)}" for row in rows
+        ]
         ax = draw_rows(
             ax,
             labels,
@@ -200,7 +220,14 @@ class Check(Result):
         for y in sorted({*range(len(rows))} - {int(bar.row) for bar in bars}):
             row = rows[y]
             why = "no limit" if math.isnan(row.limit) else "its limit cannot be drawn"
-            ax.text(1, y, f"  {row.verdict}: {why}", va="center", color=COLORS[row.verdict], fontsize="small")
+            ax.text(
+                1,
+                y,
+                f"  {row.verdict}: {why}",
+                va="center",
+                color=COLORS[row.verdict],
+                fontsize="small",
+            )
         return ax
 
 
@@ -209,30 +236,44 @@ def _worst(verdicts: list[str]) -> str:
 
 
 def _as_junit(check: Check, path: str | Path | None) -> str:
-    """Write a suite with a test case for each quantity: not met is a failure, undecided too unless it is allowed.
+    """Write a suite with a test case for each quantity: not met is a failure, undecided too unless
+    it is allowed.
 
     What was left out of the data is a property of the suite.
     """
     rows, allow_undecided = check.rows, check.allow_undecided
     skipped = [row for row in rows if allow_undecided and row.verdict == UNDECIDED]
     n_failed = sum(row.verdict != MET for row in rows) - len(skipped)
-    numbers = {"tests": str(len(rows)), "failures": str(n_failed), "errors": "0", "skipped": str(len(skipped))}
+    numbers = {
+        "tests": str(len(rows)),
+        "failures": str(n_failed),
+        "errors": "0",
+        "skipped": str(len(skipped)),
+    }
     root = ElementTree.Element("testsuites", numbers)
     suite = ElementTree.SubElement(root, "testsuite", {"name": "fastfair check", **numbers})
     excluded = sentences_on_exclusions(check.left_out)
     if excluded:
         properties = ElementTree.SubElement(suite, "properties")
         for said in excluded:
-            ElementTree.SubElement(properties, "property", {"name": "left out", "value": visible(said)})
+            ElementTree.SubElement(
+                properties, "property", {"name": "left out", "value": visible(said)}
+            )
     for row in rows:
         case = ElementTree.SubElement(
-            suite, "testcase", {"classname": visible(row.requirement), "name": visible(row.title), "time": "0"}
+            suite,
+            "testcase",
+            {"classname": visible(row.requirement), "name": visible(row.title), "time": "0"},
         )
         if row in skipped:
-            ElementTree.SubElement(case, "skipped", {"message": f"{row.verdict}: {visible(row.reason)}"})
+            ElementTree.SubElement(
+                case, "skipped", {"message": f"{row.verdict}: {visible(row.reason)}"}
+            )
         elif row.verdict != MET:
             failure = {"type": row.verdict, "message": visible(row.reason)}
-            ElementTree.SubElement(case, "failure", failure).text = f"{visible(row.title)}: {visible(row.reason)}"
+            ElementTree.SubElement(
+                case, "failure", failure
+            ).text = f"{visible(row.title)}: {visible(row.reason)}"
         else:
             ElementTree.SubElement(case, "system-out").text = visible(row.reason)
     ElementTree.indent(root)
@@ -243,7 +284,9 @@ def _as_junit(check: Check, path: str | Path | None) -> str:
     return text
 
 
-_DEPENDENT = "comparisons of the same subjects were taken for independent, so the limit is too narrow"
+_DEPENDENT = (
+    "comparisons of the same subjects were taken for independent, so the limit is too narrow"
+)
 
 
 @checked
@@ -264,14 +307,16 @@ def check(
     costs: Costs = Costs(),  # noqa: B008 - frozen
     allow_undecided: bool = False,
 ) -> Check:
-    """Judge requirements by confidence limits instead of estimates, as a gate before a system goes on.
+    """Judge requirements by confidence limits instead of estimates, as a gate before a system goes
+    on.
 
     Parameters
     ----------
     comparisons : Comparisons or ScannedComparisons
         The comparisons that the judgement rests on.
     requirements : str or sequence of str
-        What must hold: a quantity, a relation and a number each, such as "fnmr[f]@fmr=0.001 <= 5 %".
+        What must hold: a quantity, a relation and a number each, such as "fnmr[f]@fmr=0.001 <= 5
+        %".
 
         See Notes.
     at : OperatingPoint
@@ -296,8 +341,8 @@ def check(
     Raises
     ------
     InputError
-        For a requirement that cannot be read, or that no data or all data would meet; for unknown groups, a rate that
-        its operating point holds, and as `evaluate` does.
+        For a requirement that cannot be read, or that no data or all data would meet; for unknown
+        groups, a rate that its operating point holds, and as `evaluate` does.
 
     Warns
     -----
@@ -308,23 +353,26 @@ def check(
     -----
     A requirement is ``quantity[group]@point relation number``:
 
-    - quantity: "fmr", "fnmr", "eer", "min_dcf", "cllr", "min_cllr", or a fairness measure with the rate or cost that it
-      is of, such as "max_geomean_ratio(fnmr)" and "nrb(eer)"; by any name that it has.
+    - quantity: "fmr", "fnmr", "eer", "min_dcf", "cllr", "min_cllr", or a fairness measure with the
+      rate or cost that it is of, such as "max_geomean_ratio(fnmr)" and "nrb(eer)"; by any name that
+      it has.
     - group, optional: the label of a group, or "*" for every group on its own.
     - point, optional: "fmr=0.001", "fnmr=5 %", "threshold=0.4", "eer" or "mean-group-eer".
     - relation: "<=", "<", ">=" or ">".
     - number: a fraction, or a percentage such as "5 %".
 
-    It is *met* where the one-sided confidence limit satisfies it: the upper limit for "<=". It is *not met* where the
-    opposite limit is beyond the bound, and else *undecided*. It is undecided as well where there is no limit, and where
-    the limit satisfies it, but is in doubt: its flags say that the interval is too narrow, or that the operating point
-    is below the resolution of the data, or a measure rests on fewer than 30 false matches. An FMR with fewer than 30
-    false matches is met where four times the limit satisfies it, as it is not known then whether few subjects cause
-    most of them; or where nobody is in two comparisons. All requirements, and all groups of "*", have to be met, so
-    that a system which violates one of them passes with a probability of at most 1 minus the level, without an
-    adjustment (an intersection-union test [1]_). Where not all groups of "*" are met, each is judged by Holm's
-    procedure: its limit then has a level of its own, `limit_level`. So are all opposite limits: with at most this
-    probability is any requirement called not met although it is.
+    It is *met* where the one-sided confidence limit satisfies it: the upper limit for "<=". It is
+    *not met* where the opposite limit is beyond the bound, and else *undecided*. It is undecided as
+    well where there is no limit, and where the limit satisfies it, but is in doubt: its flags say
+    that the interval is too narrow, or that the operating point is below the resolution of the
+    data, or a measure rests on fewer than 30 false matches. An FMR with fewer than 30 false matches
+    is met where four times the limit satisfies it, as it is not known then whether few subjects
+    cause most of them; or where nobody is in two comparisons. All requirements, and all groups of
+    "*", have to be met, so that a system which violates one of them passes with a probability of at
+    most 1 minus the level, without an adjustment (an intersection-union test [1]_). Where not all
+    groups of "*" are met, each is judged by Holm's procedure: its limit then has a level of its
+    own, `limit_level`. So are all opposite limits: with at most this probability is any requirement
+    called not met although it is.
 
     References
     ----------
@@ -346,12 +394,18 @@ def check(
     points = list(dict.fromkeys(one.at for one in expanded if one.at is not None))
     names = [one.name.partition("(") for one in expanded]
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", NarrowIntervalsWarning)  # reasons say so of each quantity that it concerns
+        warnings.simplefilter(
+            "ignore", NarrowIntervalsWarning
+        )  # reasons say so of each quantity that it concerns
         evaluation = evaluate(
             comparisons,
             points or [at],
             [measure.name for one in expanded if (measure := measure_of(one.name))],
-            metrics=[name for name in SCORE_METRICS if any(name in (first, last[:-1]) for first, _, last in names)],
+            metrics=[
+                name
+                for name in SCORE_METRICS
+                if any(name in (first, last[:-1]) for first, _, last in names)
+            ],
             unit=unit,
             n_resamples=n_resamples,
             confidence_level=level,
@@ -372,21 +426,31 @@ def check_evaluation(evaluation: Evaluation, wanted: Sequence[Requirement]) -> C
     for one in wanted:
         if (one.name, one.at) not in computed:
             raise InputError(
-                f"the evaluation has no {one.name}{'' if one.at is None else f' at {one.at}'}: {one.text!r}"
+                f"the evaluation has no {one.name}{'' if one.at is None else f' at {one.at}'}:"
+                f" {one.text!r}"
             )
     return _check_by_replicates(evaluation, wanted)
 
 
 def _check_by_replicates(evaluation: Evaluation, wanted: Sequence[Requirement]) -> Check:
-    """Judge requirements by an evaluation, whose own intervals stand beside the limits that are judged."""
-    made = judged_check(wanted, evaluation.groups, estimates_of(evaluation, wanted), evaluation.settings)
+    """Judge requirements by an evaluation, whose own intervals stand beside the limits that are
+    judged.
+    """
+    made = judged_check(
+        wanted, evaluation.groups, estimates_of(evaluation, wanted), evaluation.settings
+    )
     return replace(made, left_out=evaluation.left_out)
 
 
 def judged_check(
-    wanted: Sequence[Requirement], groups: Sequence[str], estimates: Estimates, settings: Mapping[str, Any]
+    wanted: Sequence[Requirement],
+    groups: Sequence[str],
+    estimates: Estimates,
+    settings: Mapping[str, Any],
 ) -> Check:
-    """Judge requirements on groups and on all; settings: those of the check, with the confidence level."""
+    """Judge requirements on groups and on all; settings: those of the check, with the confidence
+    level.
+    """
     texts, level = [rule.text for rule in wanted], settings["confidence_level"]
     rows = [
         CheckedQuantity._of(
@@ -398,6 +462,8 @@ def judged_check(
             bound=rule.bound,
             **limits,
         )
-        for rule, row, limits in judged([rule.of_groups(groups) for rule in wanted], estimates, level)
+        for rule, row, limits in judged(
+            [rule.of_groups(groups) for rule in wanted], estimates, level
+        )
     ]
     return Check(tuple(texts), tuple(rows), level, {**settings, "requirements": texts})

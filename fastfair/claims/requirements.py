@@ -1,4 +1,6 @@
-"""The language of requirements and claims: a quantity, perhaps of a group and at a point, a relation and a number."""
+"""The language of requirements and claims: a quantity, perhaps of a group and at a point, a
+relation and a number.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,9 @@ _NUMBER = re.compile(r"\s*(?P<number>[^\s%]+)\s*(?P<percent>%?)\s*")
 
 
 def number_of(text: str) -> float:
-    """Return the number that is written, such as "1e-4" or "2 %"; a ValueError where the text is no finite number."""
+    """Return the number that is written, such as "1e-4" or "2 %"; a ValueError where the text is no
+    finite number.
+    """
     found = _NUMBER.fullmatch(text)
     value = float(found["number"]) / (100 if found["percent"] else 1) if found else math.nan
     if not math.isfinite(value):
@@ -54,7 +58,8 @@ class Requirement:
     name : str
         The quantity, as in `Quantity`.
     group : str or None
-        Its group; "*" for every group on its own, and None for all comparisons and measures over all groups.
+        Its group; "*" for every group on its own, and None for all comparisons and measures over
+        all groups.
     at : OperatingPoint or None
         Its operating point; None where it needs none.
     relation : {"<=", "<", ">=", ">"}
@@ -85,7 +90,9 @@ class Requirement:
         return bool(_HOLDS[self.relation](value, self.bound))
 
     def with_room(self, limit: float, room: float) -> float:
-        """Return a limit that is so many times worse; of a rate of success, such as the TPIR, its errors are."""
+        """Return a limit that is so many times worse; of a rate of success, such as the TPIR, its
+        errors are.
+        """
         if self.name in COMPLEMENTS and room != 1:
             return 1 - (1 - limit) * (1 / room if self.is_upper else room)
         return limit * room if self.is_upper else limit / room
@@ -93,7 +100,10 @@ class Requirement:
     def room_in_words(self, room: float) -> str:
         """Say what becomes of a limit."""
         is_success = self.name in COMPLEMENTS
-        return f"{'its errors ' * is_success}{'times' if self.is_upper != is_success else 'divided by'} {room:g}"
+        return (
+            f"{'its errors ' * is_success}{'times' if self.is_upper != is_success else 'divided by'}"
+            f" {room:g}"
+        )
 
     def of_groups(self, groups: Sequence[str]) -> list[Requirement]:
         """Return the requirement for each group that it is about, and check that there is one.
@@ -106,7 +116,9 @@ class Requirement:
         if self.group is None:
             return [self]
         if not groups:
-            raise _refused(self.text, "the comparisons have no groups: name an attribute that makes them")
+            raise _refused(
+                self.text, "the comparisons have no groups: name an attribute that makes them"
+            )
         if self.group == EVERY_GROUP:
             return [replace(self, group=group) for group in groups]
         if self.group not in groups:
@@ -122,16 +134,18 @@ COMPLEMENTS = {"tpir": "fnir"}  # rates that are 1 minus another
 def read_requirement(text: str, default: OperatingPoint, names: Sequence[str] = ()) -> Requirement:
     """Read a requirement such as "fnmr[f]@fmr=0.001 <= 5 %".
 
-    default is the operating point of rates, and of measures of rates, that name none; names: what it may be about where
-    the data are no comparisons, all of it at an operating point. An InputError says what cannot be read, and what would
-    do; what no data or all data would meet is refused as well.
+    default is the operating point of rates, and of measures of rates, that name none; names: what
+    it may be about where the data are no comparisons, all of it at an operating point. An
+    InputError says what cannot be read, and what would do; what no data or all data would meet is
+    refused as well.
     """
     parts = _REQUIREMENT.fullmatch(text)
     if parts is None:
         raise _refused(
             text,
-            "write a quantity, perhaps a group in brackets and an operating point, a relation and a number, as "
-            "in fnmr[f]@fmr=0.001 <= 0.05; data can show that it is <=, <, >= or > a number, not that it equals one",
+            "write a quantity, perhaps a group in brackets and an operating point, a relation and a"
+            " number, as in fnmr[f]@fmr=0.001 <= 0.05; data can show that it is <=, <, >= or > a"
+            " number, not that it equals one",
         )
     group = parts["group"] and parts["group"].strip()
     try:
@@ -144,8 +158,8 @@ def read_requirement(text: str, default: OperatingPoint, names: Sequence[str] = 
     if group is None and at is not None and at.rate == COMPLEMENTS.get(name, name):
         raise _refused(
             text,
-            f"{at} holds the {name.upper()} of all comparisons, so data say nothing of it: name another "
-            "operating point, or a group",
+            f"{at} holds the {name.upper()} of all comparisons, so data say nothing of it: name"
+            " another operating point, or a group",
         )
     return Requirement(text.strip(), name, group, at, RELATIONS[parts["relation"]], bound)
 
@@ -158,13 +172,19 @@ def _name_of(called: str, names: Sequence[str]) -> str:
     name = quantity_name(called)
     measure = measure_of(name)
     is_name = _NAME.fullmatch(called) is not None  # they are compared without their marks
-    if is_name and name in names if names else is_name and (name in _OF_COMPARISONS or _is_summary(name)):
+    if (
+        is_name and name in names
+        if names
+        else is_name and (name in _OF_COMPARISONS or _is_summary(name))
+    ):
         return name
     code, _, metric = name.partition("(")
     if names or not is_name or measure is None or code != measure.name:
         known = names or (*_OF_COMPARISONS, *MEASURES)
         near = did_you_mean(called.partition("(")[0], known)
-        raise InputError(f"there is no quantity {called!r}{near}: name one of {joined_by_or(known)}")
+        raise InputError(
+            f"there is no quantity {called!r}{near}: name one of {joined_by_or(known)}"
+        )
     metric = metric.removesuffix(")")
     if not measure.of:
         if metric:
@@ -175,19 +195,25 @@ def _name_of(called: str, names: Sequence[str]) -> str:
         return f"{code}({computed[0]})"
     if metric not in computed:
         if metric in measure.of:
-            raise InputError("actual DCFs are not checked: evaluate_calibration has their intervals")
+            raise InputError(
+                "actual DCFs are not checked: evaluate_calibration has their intervals"
+            )
         would_do = joined_by_or(f"{code}({one})" for one in computed)
         raise InputError(f"{measure.title} is of a rate or cost: write {would_do}")
     return name
 
 
 def _is_summary(name: str) -> bool:
-    """Return whether it is the mean or standard deviation of a measure that has a value for each group."""
+    """Return whether it is the mean or standard deviation of a measure that has a value for each
+    group.
+    """
     measure = measure_of(name)
     return measure is not None and measure.own_threshold and name != measure.name
 
 
-def _point_of(name: str, written: str | None, default: OperatingPoint, names: Sequence[str]) -> OperatingPoint | None:
+def _point_of(
+    name: str, written: str | None, default: OperatingPoint, names: Sequence[str]
+) -> OperatingPoint | None:
     measure = measure_of(name)
     needs = bool(names) or name in ERROR_RATES
     if measure is not None and not names:
@@ -206,8 +232,14 @@ def _check_group(name: str, group: str | None) -> None:
         return
     of_each = measure.per_group and not _is_summary(name)
     if of_each and group is None:
-        would_do = [f"{name}[*]", *(f"{name}_{word}" for word in SUMMARIES if measure.own_threshold)]
-        raise InputError(f"{name} has a value for each group: write {joined_by_or(would_do)}, or a group in place of *")
+        would_do = [
+            f"{name}[*]",
+            *(f"{name}_{word}" for word in SUMMARIES if measure.own_threshold),
+        ]
+        raise InputError(
+            f"{name} has a value for each group: write {joined_by_or(would_do)}, or a group in"
+            " place of *"
+        )
     if not of_each and group is not None:
         raise InputError(f"{name} is over all groups: leave the brackets out")
 
@@ -220,20 +252,28 @@ def _bound_of(name: str, written: str) -> float:
     least, most = range_of(name)
     if least < bound < most:
         return bound
-    hint = f"; for {bound:g} % write {bound:g} % or {bound / 100:g}" if most == 1 and 1 < bound < 100 else ""
+    hint = (
+        f"; for {bound:g} % write {bound:g} % or {bound / 100:g}"
+        if most == 1 and 1 < bound < 100
+        else ""
+    )
     raise InputError(
-        f"the bound must lie between {least:g} and {most:g}, the least and the greatest possible value, as no "
-        f"data could show what is beyond{hint}"
+        f"the bound must lie between {least:g} and {most:g}, the least and the greatest possible"
+        f" value, as no data could show what is beyond{hint}"
     )
 
 
 def requirements_of(
     requirements: str | Sequence[str], at: OperatingPoint, names: Sequence[str] = ()
 ) -> list[Requirement]:
-    """Read requirements; at: the operating point of those that name none; names: as in `read_requirement`."""
+    """Read requirements; at: the operating point of those that name none; names: as in
+    `read_requirement`.
+    """
     listed = [requirements] if isinstance(requirements, str) else list(requirements)
     if not listed:
-        raise InputError('requirements is empty: give at least one, such as "fnmr@fmr=0.001 <= 0.05"')
+        raise InputError(
+            'requirements is empty: give at least one, such as "fnmr@fmr=0.001 <= 0.05"'
+        )
     return [read_requirement(text, at, names) for text in dict.fromkeys(listed)]
 
 
@@ -242,10 +282,15 @@ def read_statement(statement: str) -> tuple[str, float]:
     found = RELATION.search(statement)
     rate = statement[: found.start()].strip().lower() if found else ""
     if found is None or rate not in ERROR_RATES or RELATIONS[found.group()] != "<=":
-        raise InputError(f'statement must be "fmr" or "fnmr", "<=" and a rate, as in "fmr <= 1e-4", not {statement!r}')
+        raise InputError(
+            'statement must be "fmr" or "fnmr", "<=" and a rate, as in "fmr <= 1e-4", not'
+            f" {statement!r}"
+        )
     written = statement[found.end() :].strip()
     try:
         limit = number_of(written)
     except ValueError:
-        raise InputError(f'statement must end with a number, as in "fmr <= 1e-4", not {written!r}') from None
+        raise InputError(
+            f'statement must end with a number, as in "fmr <= 1e-4", not {written!r}'
+        ) from None
     return rate, validation.fraction("the rate claimed", limit, "(0, 1)")

@@ -48,35 +48,52 @@ if TYPE_CHECKING:
 
 
 def independent_limit(errors: int, comparisons: int, level: float) -> float:
-    """Return Clopper and Pearson's one-sided upper limit, which takes comparisons for independent."""
-    return 1.0 if errors >= comparisons else float(clopper_pearson_line(1, errors, comparisons).limit(1 - level))
+    """Return Clopper and Pearson's one-sided upper limit, which takes comparisons for
+    independent.
+    """
+    return (
+        1.0
+        if errors >= comparisons
+        else float(clopper_pearson_line(1, errors, comparisons).limit(1 - level))
+    )
 
 
 _VERDICTS = {MET: SUPPORTED, NOT_MET: CONTRADICTED, UNDECIDED: UNDECIDED}
-_SAID = {SUPPORTED: "support", CONTRADICTED: "contradict", UNDECIDED: "neither support nor contradict"}
+_SAID = {
+    SUPPORTED: "support",
+    CONTRADICTED: "contradict",
+    UNDECIDED: "neither support nor contradict",
+}
 
 
 @dataclass(frozen=True, kw_only=True)
 class ClaimedRate(JudgedEstimate):
-    """What the data say of one rate, of all people or of a group: a `JudgedEstimate`, and what else they show.
+    """What the data say of one rate, of all people or of a group: a `JudgedEstimate`, and what else
+    they show.
 
     Attributes
     ----------
     verdict : {"supported", "contradicted", "undecided"}
-        Whether the data show, at the level, that the rate is at most what is claimed, that it is above, or neither.
+        Whether the data show, at the level, that the rate is at most what is claimed, that it is
+        above, or neither.
     pvalue : float
-        p-value of the hypothesis that the rate is above what is claimed: at most 1 minus a level exactly where the
-        upper limit of that level, with the room that it needs, is within the claim.
+        p-value of the hypothesis that the rate is above what is claimed: at most 1 minus a level
+        exactly where the upper limit of that level, with the room that it needs, is within the
+        claim.
     pvalue_above : float
-        p-value of the opposite hypothesis: at most 1 minus a level exactly where the lower limit is above the claim.
+        p-value of the opposite hypothesis: at most 1 minus a level exactly where the lower limit is
+        above the claim.
     pvalue_adjusted : float
-        For a group, `pvalue` after Holm's adjustment for the number of groups, in which a rate in doubt counts as 1;
-        the largest of all groups where all are supported without it. For all people the same as `pvalue`.
+        For a group, `pvalue` after Holm's adjustment for the number of groups, in which a rate in
+        doubt counts as 1; the largest of all groups where all are supported without it. For all
+        people the same as `pvalue`.
     independent_limit : float
-        Clopper and Pearson's upper limit of the level asked for, for comparisons that were all independent.
+        Clopper and Pearson's upper limit of the level asked for, for comparisons that were all
+        independent.
     n_subjects_needed : float
-        About how many subjects (comparisons, where subjects are not known) would support the claim if the rate were
-        the same and each subject had as many comparisons; infinite where no number would.
+        About how many subjects (comparisons, where subjects are not known) would support the claim
+        if the rate were the same and each subject had as many comparisons; infinite where no number
+        would.
     """
 
     pvalue: float
@@ -87,12 +104,20 @@ class ClaimedRate(JudgedEstimate):
 
     @property
     def rule_of_3(self) -> float:
-        """The limit of the rule of 3, three divided by the number of comparisons; NaN where there are errors."""
-        return math.nan if self.n_errors or not self.n_comparisons else min(1.0, 3 / self.n_comparisons)
+        """The limit of the rule of 3, three divided by the number of comparisons; NaN where there
+        are errors.
+        """
+        return (
+            math.nan
+            if self.n_errors or not self.n_comparisons
+            else min(1.0, 3 / self.n_comparisons)
+        )
 
     @property
     def meets_rule_of_30(self) -> bool:
-        """Whether there are 30 errors, which would hold the rate to within 30 % at 90 % if they were independent."""
+        """Whether there are 30 errors, which would hold the rate to within 30 % at 90 % if they
+        were independent.
+        """
         return (self.n_errors or 0) >= ENOUGH_ERRORS
 
 
@@ -104,7 +129,9 @@ def _adjusted(groups: Sequence[ClaimedRate]) -> list[ClaimedRate]:
     else:
         is_open = np.isnan(pvalues) | np.array([bool(group.doubt) for group in groups])
         after = np.where(np.isnan(pvalues), np.nan, intervals.holm(np.where(is_open, 1.0, pvalues)))
-    return [replace(group, pvalue_adjusted=p) for group, p in zip(groups, after.tolist(), strict=True)]
+    return [
+        replace(group, pvalue_adjusted=p) for group, p in zip(groups, after.tolist(), strict=True)
+    ]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -142,8 +169,8 @@ class Claim(Result):
 
     _title = "Do the data support the claim?"
     _printed = (
-        "group n_comparisons n_errors n_subjects estimate decided_by decided_at extra_room independent_limit pvalue "
-        "pvalue_adjusted verdict doubt"
+        "group n_comparisons n_errors n_subjects estimate decided_by decided_at extra_room"
+        " independent_limit pvalue pvalue_adjusted verdict doubt"
     )
     _properties = "decided_by decided_at extra_room rule_of_3 meets_rule_of_30"
 
@@ -156,12 +183,20 @@ class Claim(Result):
             f"The data {_SAID[one.verdict]} the claim: {one.reason}.",
         ]
         if one.limit > one.independent_limit:
-            text.append(f"If all comparisons were independent, the limit would be {per_cent(one.independent_limit)}.")
+            text.append(
+                "If all comparisons were independent, the limit would be"
+                f" {per_cent(one.independent_limit)}."
+            )
         for verdict in (SUPPORTED, CONTRADICTED, UNDECIDED):
             groups = [rate for rate in self.groups if rate.verdict == verdict]
-            limits = ", ".join(f"{rate.group} ({_limit_of(rate, self.confidence_level)})" for rate in groups)
+            limits = ", ".join(
+                f"{rate.group} ({_limit_of(rate, self.confidence_level)})" for rate in groups
+            )
             if groups:
-                text.append(f"{verdict.capitalize()} for {len(groups)} of {len(self.groups)} groups: {limits}.")
+                text.append(
+                    f"{verdict.capitalize()} for {len(groups)} of {len(self.groups)} groups:"
+                    f" {limits}."
+                )
         return text
 
     @property
@@ -171,7 +206,8 @@ class Claim(Result):
 
     @checked
     def plot(self, ax: Axes | None = None) -> Axes:
-        """Draw each rate with its upper limit, and that for independent comparisons, against what is claimed.
+        """Draw each rate with its upper limit, and that for independent comparisons, against what
+        is claimed.
 
         Parameters
         ----------
@@ -182,10 +218,19 @@ class Claim(Result):
         -------
         matplotlib Axes
         """
-        rows, logarithmic = self.rows, self.rate == "fmr"  # FMRs, and their limits, are often powers of ten apart
+        rows, logarithmic = (
+            self.rows,
+            self.rate == "fmr",
+        )  # FMRs, and their limits, are often powers of ten apart
         bars = verdict_bars(rows)
         bars += [
-            Bar(y, row.independent_limit, color="0.2", marker="x", label="limit if comparisons were independent")
+            Bar(
+                y,
+                row.independent_limit,
+                color="0.2",
+                marker="x",
+                label="limit if comparisons were independent",
+            )
             for y, row in enumerate(rows)
             if row.has_interval
         ]
@@ -227,7 +272,8 @@ def claim(
     comparisons : Comparisons, ScannedComparisons or Embeddings
         The comparisons that the judgement rests on, or vectors all of whose pairs it does.
     statement : str
-        What is claimed: "fmr" or "fnmr", "<=", and a rate in (0, 1), as in "fmr <= 1e-4" or "fnmr <= 2 %".
+        What is claimed: "fmr" or "fnmr", "<=", and a rate in (0, 1), as in "fmr <= 1e-4" or "fnmr
+        <= 2 %".
     at : OperatingPoint
         The operating point that the claim is made for. It may not hold the rate that is claimed.
     n_resamples : int, default 2000
@@ -244,23 +290,26 @@ def claim(
     Raises
     ------
     InputError
-        For a statement that cannot be read, an operating point that holds the rate claimed, and as `evaluate` does.
+        For a statement that cannot be read, an operating point that holds the rate claimed, and as
+        `evaluate` does.
 
     Notes
     -----
-    The limits are the one-sided ones of `evaluate`, by the dyadic-robust variance of comparisons that share subjects,
-    and Clopper and Pearson's for the effective sample size where there are no errors. A claim is judged as `check`
-    judges the requirement on all people and that on each group: it is supported where the upper limit is at most what
-    is claimed and nothing puts it in doubt, and contradicted where the lower limit is above it. In doubt are limits
-    that are likely too narrow, and FNMRs at an FMR below the resolution of the data. With fewer than 30 false matches
-    four times the limit of an FMR has to be within the claim: few subjects may cause most of them, but not where nobody
-    is in two comparisons. All groups are supported where all unadjusted limits allow it, as each of them has to pass;
-    otherwise their limits have the levels of Holm's procedure, and so have lower limits, of groups and all people.
+    The limits are the one-sided ones of `evaluate`, by the dyadic-robust variance of comparisons
+    that share subjects, and Clopper and Pearson's for the effective sample size where there are no
+    errors. A claim is judged as `check` judges the requirement on all people and that on each
+    group: it is supported where the upper limit is at most what is claimed and nothing puts it in
+    doubt, and contradicted where the lower limit is above it. In doubt are limits that are likely
+    too narrow, and FNMRs at an FMR below the resolution of the data. With fewer than 30 false
+    matches four times the limit of an FMR has to be within the claim: few subjects may cause most
+    of them, but not where nobody is in two comparisons. All groups are supported where all
+    unadjusted limits allow it, as each of them has to pass; otherwise their limits have the levels
+    of Holm's procedure, and so have lower limits, of groups and all people.
 
     References
     ----------
-    ISO/IEC 19795-1:2021, "Biometric performance testing and reporting", on the rules of 3 and of 30, which take
-    comparisons for independent.
+    ISO/IEC 19795-1:2021, "Biometric performance testing and reporting", on the rules of 3 and of
+    30, which take comparisons for independent.
 
     Examples
     --------
@@ -274,8 +323,8 @@ def claim(
     level = intervals.level(confidence_level)
     if at.rate == rate:
         raise InputError(
-            f"⟦at={at}⟧ holds the {rate.upper()} that is claimed, so the data say nothing of it: name the threshold, "
-            "as in at_threshold(0.5)"
+            f"⟦at={at}⟧ holds the {rate.upper()} that is claimed, so the data say nothing of it:"
+            " name the threshold, as in at_threshold(0.5)"
         )
     level_of_limits(level)
     evaluation = evaluate(
@@ -299,7 +348,9 @@ def claim(
         for groups in ((None,), evaluation.groups)
     ]
     estimates = estimates_of(evaluation, families[0])
-    overall, *groups = (_claimed_rate(evaluation, level, *of_row) for of_row in judged(families, estimates, level))
+    overall, *groups = (
+        _claimed_rate(evaluation, level, *of_row) for of_row in judged(families, estimates, level)
+    )
     return Claim(
         rate,
         claimed,
@@ -314,14 +365,21 @@ def claim(
 
 
 def _claimed_rate(
-    evaluation: Evaluation, level: float, rule: Requirement, quantity: Quantity, limits: Mapping[str, Any]
+    evaluation: Evaluation,
+    level: float,
+    rule: Requirement,
+    quantity: Quantity,
+    limits: Mapping[str, Any],
 ) -> ClaimedRate:
     n, errors, claimed = quantity.n_comparisons or 0, quantity.n_errors or 0, rule.bound
     within = above = math.nan
     if quantity.has_interval:
         row, kept = evaluation.quantities.index(quantity), claimed / room_of(quantity)[0]
         evidence = evaluation.maker.evidence[row]
-        within, above = float(evidence.pvalue(kept, "upper")), float(evidence.pvalue(claimed, "lower"))
+        within, above = (
+            float(evidence.pvalue(kept, "upper")),
+            float(evidence.pvalue(claimed, "lower")),
+        )
         if not evaluation.rates[0].at.is_given:  # the limits are those of the threshold, too
             of_limit = evaluation.maker.pvalue_of_limit
             within = max(within, of_limit(row, kept, upper=True)) if within < 0.5 else within

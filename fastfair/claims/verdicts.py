@@ -1,11 +1,12 @@
 """The one rule of verdicts: limits of estimates, held against the bounds of requirements.
 
-A requirement is met where the limit that was judged keeps its bound and nothing puts that limit in doubt, not met where
-the opposite limit is beyond the bound, and else undecided. All rows of a requirement are met together where all their
-limits of the level asked for keep the bound: a system that violates one row passes no more often than that row alone
-would (an intersection-union test). Otherwise limits have the levels of Holm's procedure, as have the opposite limits of
-all rows of all requirements. So with the probability of the level no row is called met although it is not, and none not
-met although it is.
+A requirement is met where the limit that was judged keeps its bound and nothing puts that limit in
+doubt, not met where the opposite limit is beyond the bound, and else undecided. All rows of a
+requirement are met together where all their limits of the level asked for keep the bound: a system
+that violates one row passes no more often than that row alone would (an intersection-union test).
+Otherwise limits have the levels of Holm's procedure, as have the opposite limits of all rows of all
+requirements. So with the probability of the level no row is called met although it is not, and none
+not met although it is.
 """
 
 from __future__ import annotations
@@ -32,7 +33,13 @@ from .requirements import Requirement
 
 MET, NOT_MET, UNDECIDED = "met", "not met", "undecided"
 SUPPORTED, CONTRADICTED = "supported", "contradicted"  # what claims are
-COLORS = {SUPPORTED: USUAL, MET: USUAL, UNDECIDED: GREY, CONTRADICTED: STANDS_OUT, NOT_MET: STANDS_OUT}
+COLORS = {
+    SUPPORTED: USUAL,
+    MET: USUAL,
+    UNDECIDED: GREY,
+    CONTRADICTED: STANDS_OUT,
+    NOT_MET: STANDS_OUT,
+}
 _BREAKS = {"<=": ">", "<": ">=", ">=": "<", ">": "<="}  # how what does not keep a bound lies to it
 _LACKING = (Note(Code.GROUPS_LACK_COMPARISONS),)
 _MOST_DIGITS = 17  # that tell two floats apart
@@ -40,13 +47,14 @@ _MOST_DIGITS = 17  # that tell two floats apart
 
 @dataclass(frozen=True, kw_only=True)
 class JudgedEstimate(Estimate):
-    """An estimate with its interval, the one-sided limits that were held against a bound, and the verdict.
+    """An estimate with its interval, the one-sided limits that were held against a bound, and the
+    verdict.
 
     Attributes
     ----------
     limit : float
-        The one-sided limit that was judged: the upper one for a bound from above, else the lower one; NaN where there
-        is none.
+        The one-sided limit that was judged: the upper one for a bound from above, else the lower
+        one; NaN where there is none.
     limit_level : float
         Its level: that asked for, or the one of Holm's procedure at the step that decided.
     room : float
@@ -60,7 +68,8 @@ class JudgedEstimate(Estimate):
     verdict : str
         What the limits show.
     doubt : str
-        Why the limit does not show that the bound is kept, whatever it is; empty where nothing puts it in doubt.
+        Why the limit does not show that the bound is kept, whatever it is; empty where nothing puts
+        it in doubt.
     reason : str
         The comparison of the limit with the bound that decided, in words.
     """
@@ -82,7 +91,9 @@ class JudgedEstimate(Estimate):
 
     @property
     def decided_by(self) -> float:
-        """The number that was held against the bound and decided: `compared`, or `opposite_limit` beyond the bound."""
+        """The number that was held against the bound and decided: `compared`, or `opposite_limit`
+        beyond the bound.
+        """
         return self.opposite_limit if self.is_refuted else self.compared
 
     @property
@@ -97,7 +108,8 @@ class JudgedEstimate(Estimate):
 
 
 def verdict_bars(
-    rows: Sequence[JudgedEstimate], scaled: Callable[[JudgedEstimate, float], float] = lambda _, value: value
+    rows: Sequence[JudgedEstimate],
+    scaled: Callable[[JudgedEstimate, float], float] = lambda _, value: value,
 ) -> list[Bar]:
     """Return bars from estimates to what decided, in the colours of their verdicts.
 
@@ -123,7 +135,9 @@ def written_value(name: str, value: float) -> str:
 
 
 def _written_apart(name: str, value: float, bound: float) -> tuple[str, str]:
-    """Write a value and a bound with so many digits that they differ in writing if they differ at all."""
+    """Write a value and a bound with so many digits that they differ in writing if they differ at
+    all.
+    """
     texts = written_value(name, value), written_value(name, bound)
     times, sign = (100, " %") if name in IN_PER_CENT else (1, "")
     for digits in range(4, _MOST_DIGITS + 1):
@@ -145,7 +159,11 @@ def doubts_about(row: Any) -> tuple[Note, ...]:
 
     row: a `Quantity`, or another estimate with notes.
     """
-    blocking = (Flag.NARROW, Flag.BELOW_RESOLUTION, *(() if row.name == "fmr" else (Flag.UNKNOWN_CONCENTRATION,)))
+    blocking = (
+        Flag.NARROW,
+        Flag.BELOW_RESOLUTION,
+        *(() if row.name == "fmr" else (Flag.UNKNOWN_CONCENTRATION,)),
+    )
     return tuple(note for note in row.notes if note.flag in blocking)
 
 
@@ -167,7 +185,8 @@ def by_holm(
     confidence_level : float
         How often none is to be shown that is wrong.
     together : bool
-        Whether the level needs no adjustment where it shows them all, as nothing follows from some of them.
+        Whether the level needs no adjustment where it shows them all, as nothing follows from some
+        of them.
 
     Returns
     -------
@@ -199,7 +218,8 @@ class Estimates:
     doubts : tuple of Note
         What puts all limits in doubt.
     needed : callable
-        Says how many subjects would do where the upper limit of an estimate shown, of a level, is too high.
+        Says how many subjects would do where the upper limit of an estimate shown, of a level, is
+        too high.
     """
 
     shown: Callable[[Requirement], Any]
@@ -209,13 +229,17 @@ class Estimates:
 
 
 class _Held:
-    """A row with limits of some level, held against the bound of its requirement; doubts: what puts all in doubt."""
+    """A row with limits of some level, held against the bound of its requirement; doubts: what puts
+    all in doubt.
+    """
 
     def __init__(self, rule: Requirement, row: Any, doubts: tuple[Note, ...]) -> None:
         low, high = ends_of(row)
         self.rule, self.row, self.doubts = rule, row, doubts + doubts_about(row)
         self.limit, self.opposite = (high, low) if rule.is_upper else (low, high)
-        self.room, self.why = room_of(row) if rule.allows(self.limit) else (1.0, "")  # else it decides by itself
+        self.room, self.why = (
+            room_of(row) if rule.allows(self.limit) else (1.0, "")
+        )  # else it decides by itself
         self.compared = rule.with_room(self.limit, self.room)
 
     @property
@@ -231,18 +255,28 @@ class _Held:
         return is_known and not math.isnan(self.opposite) and not self.rule.allows(self.opposite)
 
     def limit_in_words(self, at: str) -> str:
-        """Hold the limit against the bound, and say why it decides nothing where it does not keep it; at: its level."""
+        """Hold the limit against the bound, and say why it decides nothing where it does not keep
+        it; at: its level.
+        """
         if math.isnan(self.limit):
             return f"without a limit: {self.row.note or 'it is not computable'}"
         rule, note = self.rule, f" ({self.row.note})" if self.row.note else ""
         value, bound = _written_apart(rule.name, self.compared, rule.bound)
         if self.room != 1:
-            value = f"{written_value(rule.name, self.limit)}, {rule.room_in_words(self.room)} {self.why} = {value}"
+            value = (
+                f"{written_value(rule.name, self.limit)}, {rule.room_in_words(self.room)}"
+                f" {self.why} = {value}"
+            )
         is_kept = rule.allows(self.compared)
-        said = f"{rule.sides[0]} limit {value} {rule.relation if is_kept else _BREAKS[rule.relation]} {bound}, {at}"
+        said = (
+            f"{rule.sides[0]} limit {value} {rule.relation if is_kept else _BREAKS[rule.relation]}"
+            f" {bound}, {at}"
+        )
         if not is_kept:
             return f"{said}: too few data to decide{note}"
-        return f"{said}, but this limit is in doubt: {in_words(self.doubts)}" if self.doubts else said
+        return (
+            f"{said}, but this limit is in doubt: {in_words(self.doubts)}" if self.doubts else said
+        )
 
     def opposite_in_words(self, at: str) -> str:
         """Say that the opposite limit is beyond the bound; at: its level."""
@@ -255,17 +289,27 @@ def judged(
 ) -> Iterator[tuple[Requirement, Any, dict[str, Any]]]:
     """Judge requirements by limits of a level to one side.
 
-    families: the requirements, each as those of the groups that it is about. Yields each of one group with its estimate
-    and with what a `JudgedEstimate` has beside that.
+    families: the requirements, each as those of the groups that it is about. Yields each of one
+    group with its estimate and with what a `JudgedEstimate` has beside that.
     """
     of_level = cache(lambda level: estimates.rows_at(two_sided_level(level)))
     held = cache(lambda rule, level: _Held(rule, of_level(level)(rule), estimates.doubts))
     listed = [rule for family in families for rule in family]
-    refuted = iter(by_holm(listed, lambda rule, level: held(rule, level).is_refuted, confidence_level))
+    refuted = iter(
+        by_holm(listed, lambda rule, level: held(rule, level).is_refuted, confidence_level)
+    )
     for family in families:
-        met = by_holm(family, lambda rule, level: held(rule, level).is_met, confidence_level, together=True)
-        for rule, (is_met, level), (is_refuted, opposite_level) in zip(family, met, refuted, strict=False):
-            row, opposite, shown = held(rule, level), held(rule, opposite_level), estimates.shown(rule)
+        met = by_holm(
+            family, lambda rule, level: held(rule, level).is_met, confidence_level, together=True
+        )
+        for rule, (is_met, level), (is_refuted, opposite_level) in zip(
+            family, met, refuted, strict=False
+        ):
+            row, opposite, shown = (
+                held(rule, level),
+                held(rule, opposite_level),
+                estimates.shown(rule),
+            )
             verdict = MET if is_met else NOT_MET if is_refuted else UNDECIDED
             reason = row.limit_in_words(_in_words(level, confidence_level, f"{len(family)} groups"))
             if verdict == NOT_MET:
@@ -295,7 +339,9 @@ def _in_words(level: float, asked: float, family: str) -> str:
 def estimates_of(evaluation: Evaluation, wanted: Sequence[Requirement]) -> Estimates:
     """Return the quantities of an evaluation, whose limits are made of its replicates."""
     about = {(rule.name, rule.at) for rule in wanted}
-    places = {row.key: k for k, row in enumerate(evaluation.quantities) if (row.name, row.at) in about}
+    places = {
+        row.key: k for k, row in enumerate(evaluation.quantities) if (row.name, row.at) in about
+    }
 
     def rows_at(level: float) -> Callable[[Requirement], Quantity]:
         made = evaluation.maker.quantities_at(list(places.values()), level, "auto")
@@ -314,7 +360,8 @@ def _quantity_of(quantities: Mapping[Key, Quantity], rule: Requirement) -> Quant
 
 
 def units_needed(evaluation: Evaluation, quantity: Quantity, bound: float, level: float) -> float:
-    """Return about how many subjects, or comparisons, would keep the upper limit of a rate within a bound.
+    """Return about how many subjects, or comparisons, would keep the upper limit of a rate within a
+    bound.
 
     The rate stays as it is. Infinite where no number would do, and where it is not known.
     """
@@ -327,8 +374,14 @@ def units_needed(evaluation: Evaluation, quantity: Quantity, bound: float, level
     return math.ceil(needed - 1e-6) if math.isfinite(needed) else math.inf
 
 
-def _needed_in_words(evaluation: Evaluation, rule: Requirement, quantity: Quantity, level: float) -> str:
-    there, what = (quantity.n_subjects, "subjects") if quantity.n_subjects else (quantity.n_comparisons, "comparisons")
+def _needed_in_words(
+    evaluation: Evaluation, rule: Requirement, quantity: Quantity, level: float
+) -> str:
+    there, what = (
+        (quantity.n_subjects, "subjects")
+        if quantity.n_subjects
+        else (quantity.n_comparisons, "comparisons")
+    )
     if rule.name not in ERROR_RATES or not there:
         return ""
     needed = units_needed(evaluation, quantity, rule.bound, level)

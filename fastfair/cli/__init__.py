@@ -1,1 +1,3 @@
-"""The command line: a table of verbs, the options that signatures give them, and what each verb does."""
+"""The command line: a table of verbs, the options that signatures give them, and what each verb
+does.
+"""

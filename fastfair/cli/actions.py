@@ -1,4 +1,6 @@
-"""What verbs do: read, call the library, and hand over results. A verb `group-test` is the function `group_test`."""
+"""What verbs do: read, call the library, and hand over results. A verb `group-test` is the function
+`group_test`.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,15 @@ import polars as pl
 import fastfair as ff
 from fastfair._lib.text import in_lines, number_with_interval
 from fastfair._lib.warnings import warn
-from fastfair.claims import MET, NOT_MET, UNDECIDED, Check, Requirement, check_evaluation, requirements_of
+from fastfair.claims import (
+    MET,
+    NOT_MET,
+    UNDECIDED,
+    Check,
+    Requirement,
+    check_evaluation,
+    requirements_of,
+)
 from fastfair.error_rates.operating_points import ENOUGH_ERRORS, OperatingPoint, at_fmr
 from fastfair.errors import FastfairWarning, FewResamplesWarning, InputError
 from fastfair.measures._registry import measure_of, printed_name
@@ -50,7 +60,9 @@ def demo(run: Run) -> None:
     """Evaluate real data, and write a page about it."""
     run.options.setdefault("report", run.options.get("output", Path()) / "report.html")
     wanted = _requirements(run)
-    _evaluate(run, run.call(ff.datasets.voxceleb1_h), wanted, lambda evaluation: say(evaluation.summary()))
+    _evaluate(
+        run, run.call(ff.datasets.voxceleb1_h), wanted, lambda evaluation: say(evaluation.summary())
+    )
 
 
 def _requirements(run: Run) -> list[Requirement]:
@@ -59,7 +71,9 @@ def _requirements(run: Run) -> list[Requirement]:
         return []
     wanted = requirements_of(run.take("requirements"), _points(run)[0])
     if run.options.get("n_resamples", _LEAST_REPLICATES) < _LEAST_REPLICATES:
-        raise click.UsageError("--require needs replicates: give --n-resamples 2 or more, and leave --quick out")
+        raise click.UsageError(
+            "--require needs replicates: give --n-resamples 2 or more, and leave --quick out"
+        )
     return wanted
 
 
@@ -67,8 +81,12 @@ def _points(run: Run) -> list[OperatingPoint]:
     return list(run.options.get("at", default_of(ff.evaluate, "at")))
 
 
-def _evaluate(run: Run, data: Any, wanted: Sequence[Requirement], show: Callable[[Any], None]) -> None:
-    more: dict[str, Any] = {"at": list(dict.fromkeys([*_points(run), *(one.at for one in wanted if one.at)]))}
+def _evaluate(
+    run: Run, data: Any, wanted: Sequence[Requirement], show: Callable[[Any], None]
+) -> None:
+    more: dict[str, Any] = {
+        "at": list(dict.fromkeys([*_points(run), *(one.at for one in wanted if one.at)]))
+    }
     if "measures" in run.options:
         named = [measure.name for one in wanted if (measure := measure_of(one.name))]
         more["measures"] = [*run.options["measures"], *named]
@@ -86,7 +104,10 @@ def _evaluate(run: Run, data: Any, wanted: Sequence[Requirement], show: Callable
     run.deliver(
         results,
         show=show_all,
-        page=lambda: [*_with_each_attribute(run, data, evaluation, more), *list(results.values())[1:]],
+        page=lambda: [
+            *_with_each_attribute(run, data, evaluation, more),
+            *list(results.values())[1:],
+        ],
     )
 
 
@@ -94,8 +115,12 @@ _REPLICATES = 999
 _REPLICATES_OF_A_GROUP = 50  # so many that p-values adjusted for all groups can be as small as 0.02
 
 
-def _with_each_attribute(run: Run, data: Any, evaluation: Any, more: Mapping[str, Any]) -> list[Any]:
-    """Evaluate by each attribute, too, from the same draws of subjects, and test the groups at the first point."""
+def _with_each_attribute(
+    run: Run, data: Any, evaluation: Any, more: Mapping[str, Any]
+) -> list[Any]:
+    """Evaluate by each attribute, too, from the same draws of subjects, and test the groups at the
+    first point.
+    """
     seed = evaluation.settings["rng"] if run.options.get("n_resamples", 1) else run.options["rng"]
     alone = []
     for name in data.grouping if len(data.grouping) > 1 else ():
@@ -115,7 +140,9 @@ def _with_each_attribute(run: Run, data: Any, evaluation: Any, more: Mapping[str
 
 
 def _tests_of(data: Any, at: OperatingPoint, asked: Mapping[str, Any]) -> Iterator[Any]:
-    """Test whether FNMRs, and FMRs, differ; where one of them cannot be tested a warning says why."""
+    """Test whether FNMRs, and FMRs, differ; where one of them cannot be tested a warning says
+    why.
+    """
     n_resamples = max(_REPLICATES, _REPLICATES_OF_A_GROUP * len(data.groups))
     for test in (ff.fnmr_test, ff.fmr_test):
         try:
@@ -129,7 +156,11 @@ def _tests_of(data: Any, at: OperatingPoint, asked: Mapping[str, Any]) -> Iterat
 
 def compare(run: Run) -> None:
     """Compare two systems, or more."""
-    files = [run.context.params["first"], run.context.params["second"], *run.context.params["others"]]
+    files = [
+        run.context.params["first"],
+        run.context.params["second"],
+        *run.context.params["others"],
+    ]
     of_second = {
         name.removeprefix("second_"): run.take(name)
         for name in ("second_score", "second_score_kind", "second_embeddings")
@@ -140,14 +171,20 @@ def compare(run: Run) -> None:
         raise click.UsageError("options of the second system go with two files, not with more")
     names = _names_of(files)
     if baseline is not None and baseline not in names:
-        raise click.UsageError(f"--baseline is {baseline!r}, but the systems are {', '.join(map(repr, names))}")
+        raise click.UsageError(
+            f"--baseline is {baseline!r}, but the systems are {', '.join(map(repr, names))}"
+        )
     systems = [run.read(file, **(of_second if k == 1 else {})) for k, file in enumerate(files)]
     given = dict(zip(names, systems, strict=True))
-    run.deliver({"comparison": run.call(ff.compare, given, None, **arguments_for(ff.evaluate, run.options))})
+    run.deliver(
+        {"comparison": run.call(ff.compare, given, None, **arguments_for(ff.evaluate, run.options))}
+    )
 
 
 def _names_of(files: Sequence[Path]) -> list[str]:
-    """Name systems by their files: without suffix, or as given where others have the same name; files may repeat."""
+    """Name systems by their files: without suffix, or as given where others have the same name;
+    files may repeat.
+    """
     stems = [file.stem for file in files]
     names = [str(file) if stems.count(file.stem) > 1 else file.stem for file in files]
     repeats = [names[:k].count(name) for k, name in enumerate(names)]
@@ -177,12 +214,18 @@ def check(run: Run) -> None:
 
 
 def _exit_by(found: Check) -> None:
-    sys.exit({MET: 0, NOT_MET: 1, UNDECIDED: 3}[MET if found.passed else found.verdict])  # 2 is that of wrong options
+    sys.exit(
+        {MET: 0, NOT_MET: 1, UNDECIDED: 3}[MET if found.passed else found.verdict]
+    )  # 2 is that of wrong options
 
 
 def _worst_of(data: Any, found: Check, n: int) -> list[tuple[str, Any]]:
     """List the comparisons behind each rate that is not shown to be as required."""
-    rows = {row.title: row for row in reversed(found.rows) if row.verdict != MET and row.name in ("fmr", "fnmr")}
+    rows = {
+        row.title: row
+        for row in reversed(found.rows)
+        if row.verdict != MET and row.name in ("fmr", "fnmr")
+    }
     return [
         (title, ff.worst_comparisons(data, row.at, row.group, n, rate=cast(Any, row.name)))
         for title, row in reversed(rows.items())
@@ -236,7 +279,13 @@ def model(run: Run) -> None:
 def strata(run: Run) -> None:
     """Compare rates within strata."""
     data, by = run.read(run.context.params["scores"]), run.take("by")
-    run.deliver({"strata": run.call(ff.stratified_rates, data, by, [name for name in data.attributes if name != by])})
+    run.deliver(
+        {
+            "strata": run.call(
+                ff.stratified_rates, data, by, [name for name in data.attributes if name != by]
+            )
+        }
+    )
 
 
 def shrink(run: Run) -> None:
@@ -259,8 +308,13 @@ def warm_up(run: Run) -> None:
 
 
 _LEVELS = np.array([1e-4, 1e-3, 1e-2])
-_LAST_RESORT = np.array([0.1])  # the FMR for few pairs: the highest one that bands over embeddings have by default
-_DRAWN, _ON_PAGE = 50, 20  # FMRs at which a plot draws a curve, and at which a page does, which holds their numbers
+_LAST_RESORT = np.array(
+    [0.1]
+)  # the FMR for few pairs: the highest one that bands over embeddings have by default
+_DRAWN, _ON_PAGE = (
+    50,
+    20,
+)  # FMRs at which a plot draws a curve, and at which a page does, which holds their numbers
 
 
 def embeddings(run: Run) -> None:
@@ -281,11 +335,16 @@ def embeddings(run: Run) -> None:
 def identify(run: Run) -> None:
     """Search the references of vectors with their probes."""
     data = run.call(ff.read_embeddings, run.context.params["path"])
-    searches, requirements = run.call(ff.Searches.from_embeddings, data), run.take("requirements", ())
+    searches, requirements = (
+        run.call(ff.Searches.from_embeddings, data),
+        run.take("requirements", ()),
+    )
     more = {}
     if run.take("returned", False):
         if not data.groups:
-            raise InputError("--returned tells apart groups of people: name an attribute with --group")
+            raise InputError(
+                "--returned tells apart groups of people: name an attribute with --group"
+            )
         groups = [data.groups[code] for code in data.subject_group.tolist()]
         more["returned_group"] = dict(zip(data.subjects.tolist(), groups, strict=True))
     found = run.call(ff.identify, searches, **more)
@@ -298,12 +357,15 @@ def identify(run: Run) -> None:
 
 
 def _curve_to(asked: Any, data: Any, n: int) -> Any:
-    """Add FMRs below the highest one asked for, so that a curve can be drawn; this needs no further pairs."""
+    """Add FMRs below the highest one asked for, so that a curve can be drawn; this needs no further
+    pairs.
+    """
     least = min(asked[0], ENOUGH_ERRORS / data.n_nonmated)
     if least == asked[-1]:
         raise InputError(
-            f"there is no curve to draw: an FMR below {least:g} would be fewer than {ENOUGH_ERRORS} of "
-            f"{data.n_nonmated:,} non-mated pairs; add a higher --fmr, or leave --plots and --report out"
+            f"there is no curve to draw: an FMR below {least:g} would be fewer than {ENOUGH_ERRORS}"
+            f" of {data.n_nonmated:,} non-mated pairs; add a higher --fmr, or leave --plots and"
+            " --report out"
         )
     return np.union1d(asked, np.geomspace(least, asked[-1], n))
 
@@ -320,10 +382,13 @@ def group_test(run: Run) -> None:
     has_scores = kind in ("scores", "vectors")
     run.refuse_options_of_others(kind)
     if not has_scores and rate in ("fmr", "both"):
-        raise click.UsageError(f"--rate {rate} needs scores, but --input is {kind}: they have failures only")
+        raise click.UsageError(
+            f"--rate {rate} needs scores, but --input is {kind}: they have failures only"
+        )
     if has_scores and rate in _RATES_OF_SAMPLES:
         raise click.UsageError(
-            f"--rate {rate} needs samples that failed, but --input is {kind}: give --input decisions or counts"
+            f"--rate {rate} needs samples that failed, but --input is {kind}: give --input"
+            " decisions or counts"
         )
     rate = rate or ("both" if has_scores else "fnmr")
     at = run.take("at", _POINT) if has_scores else None
@@ -338,29 +403,46 @@ def group_test(run: Run) -> None:
             found["margin"] = run.call(ff.margin_of_error, data, at, n_resamples=n_resamples)
     if at is not None and rate != "fnmr":
         statistic = run.take("fmr_statistic", default_of(ff.fmr_test, "statistic"))
-        found["fmr_test"] = run.call(ff.fmr_test, data, at, n_resamples=n_resamples, statistic=statistic)
+        found["fmr_test"] = run.call(
+            ff.fmr_test, data, at, n_resamples=n_resamples, statistic=statistic
+        )
     _deliver_tests(run, found, at)
 
 
 def _failure_counts(run: Run, kind: str, rate: Any) -> Any:
     names = ("failures", "attempts") if kind == "counts" else ("failed", "subject")
     columns = {name: run.options.get(name, name) for name in names}
-    more = {name: run.options[name] for name in ("failed_value", "missing_labels") if name in run.options}
+    more = {
+        name: run.options[name]
+        for name in ("failed_value", "missing_labels")
+        if name in run.options
+    }
     groups = run.options.get("groups", "group")
-    return ff.read_failure_counts(run.context.params["data"], **columns, **more, groups=groups, rate=rate)
+    return ff.read_failure_counts(
+        run.context.params["data"], **columns, **more, groups=groups, rate=rate
+    )
 
 
 def _deliver_tests(run: Run, found: Mapping[str, Any], at: OperatingPoint | None) -> None:
     of_failures = next(iter(found.values())) if "margin" in found else None
 
     def show() -> None:
-        say(repr(of_failures.counts) if of_failures is not None else f"{sum(found['fmr_test'].n_trials):,} comparisons")
+        say(
+            repr(of_failures.counts)
+            if of_failures is not None
+            else f"{sum(found['fmr_test'].n_trials):,} comparisons"
+        )
         where = "" if at is None else f" at {at}"
         fixed = "" if at is None or at.is_given else ", with the threshold held fixed"
         for name, result in found.items():
             rates = f"{result.rate_name.upper()}s"
             print_result(
-                result, f"Margin of error of {rates}" if name == "margin" else f"Do {rates} differ{where}{fixed}?"
+                result,
+                (
+                    f"Margin of error of {rates}"
+                    if name == "margin"
+                    else f"Do {rates} differ{where}{fixed}?"
+                ),
             )
 
     run.deliver(found, show=show)
@@ -375,31 +457,48 @@ def measures(run: Run) -> None:
 
     by, group = list(run.take("by", ())), run.options.get("group")
     found = run.call(
-        ff.measures.table, read_rates(run.context.params["rates"], [*by, *([group] if group else [])]), by=by
+        ff.measures.table,
+        read_rates(run.context.params["rates"], [*by, *([group] if group else [])]),
+        by=by,
     )
     content = to_plain({"measures": found.to_dicts()})
-    run.write({"measures": lambda: content}, {"measures": lambda: found}, partial(_print_measures, found, by))
+    run.write(
+        {"measures": lambda: content},
+        {"measures": lambda: found},
+        partial(_print_measures, found, by),
+    )
 
 
 def _print_measures(found: pl.DataFrame, by: Sequence[str]) -> None:
     values = {}
     for row in found.filter(found["group"].is_null()).iter_rows(named=True):
-        values[printed_name(row["name"]), " & ".join(row[name] for name in by) or "value"] = row["value"]
+        values[printed_name(row["name"]), " & ".join(row[name] for name in by) or "value"] = row[
+            "value"
+        ]
     names, systems = (list(dict.fromkeys(keys)) for keys in zip(*values, strict=True))
-    cells = [[name, *(number_with_interval(values[name, system]) for system in systems)] for name in names]
+    cells = [
+        [name, *(number_with_interval(values[name, system]) for system in systems)]
+        for name in names
+    ]
     for k, (headings, rows) in enumerate(_narrow_tables(["measure", *systems], cells)):
         if k:
             say()
         print_table(("", headings, rows))
     if found["group"].is_not_null().any():
-        say("\nMeasures with a value for each group are in the files of --output DIR and in --json.")
+        say(
+            "\nMeasures with a value for each group are in the files of --output DIR and in --json."
+        )
 
 
 _WIDEST = 120  # characters of a line
 
 
-def _narrow_tables(headings: list[str], rows: list[list[str]]) -> Iterator[tuple[list[str], list[list[str]]]]:
-    """Yield a table of measures by systems, or where its lines would be long, tables of systems by some measures."""
+def _narrow_tables(
+    headings: list[str], rows: list[list[str]]
+) -> Iterator[tuple[list[str], list[list[str]]]]:
+    """Yield a table of measures by systems, or where its lines would be long, tables of systems by
+    some measures.
+    """
     if len(in_lines(headings, rows)[0]) <= _WIDEST:
         yield headings, rows
         return
@@ -433,8 +532,8 @@ def plan(run: Run) -> None:
         what, without = "--difference without --subjects", {"assurance", "margin"}
     if not given & {"n_subjects", "margin", "difference"}:
         raise click.UsageError(
-            "nothing says what to plan. Give --subjects for the margin of error, --subjects and --difference for the "
-            "power, --margin or --difference for the subjects needed"
+            "nothing says what to plan. Give --subjects for the margin of error, --subjects and"
+            " --difference for the power, --margin or --difference for the subjects needed"
         )
     if pilot:
         what, without = f"{what} and --pilot", without | {"n_attempts"}
@@ -452,7 +551,9 @@ def plan(run: Run) -> None:
         if "n_simulations" in given and more["method"] == "exact":
             raise click.UsageError("--n-simulations goes with --method simulation")
     gridded = (*SETTINGS, "margin", "assurance", "difference", "power")
-    grid = {name: run.options.pop(name) for name in gridded if name in run.options}  # every combination is planned
+    grid = {
+        name: run.options.pop(name) for name in gridded if name in run.options
+    }  # every combination is planned
     arrays = dict(zip(grid, np.ix_(*map(np.array, grid.values())), strict=True))
     run.deliver({"plan": run.call(function, **arrays | more)})
 
@@ -466,10 +567,18 @@ _OF_ALL = {param.name for param in OUTPUT} | {"rng", "n_threads", "progress", "s
 
 
 def _refuse(
-    run: Run, given: Iterable[str], function: Callable[..., Any], what: str, without: Iterable[str] = ()
+    run: Run,
+    given: Iterable[str],
+    function: Callable[..., Any],
+    what: str,
+    without: Iterable[str] = (),
 ) -> None:
-    """Refuse options that the function chosen by what is asked for does not have, and some others."""
-    wrong = _flags(run, {*given} - {*inspect.signature(function).parameters, *_OF_ALL} | {*given} & {*without})
+    """Refuse options that the function chosen by what is asked for does not have, and some
+    others.
+    """
+    wrong = _flags(
+        run, {*given} - {*inspect.signature(function).parameters, *_OF_ALL} | {*given} & {*without}
+    )
     if wrong:
         raise click.UsageError(f"{', '.join(wrong)} cannot go with {what}")
 
@@ -498,19 +607,33 @@ def synthesize(run: Run) -> None:
         _refuse(run, asked, ff.biased_system, "--ratios")
         system = run.call(ff.biased_system)
         scores = {"groups": system.groups, "overall": system.overall}
-        sets = [{"group": group, **_reached(one)} for group, one in zip(system.groups.groups, system.sets, strict=True)]
+        sets = [
+            {"group": group, **_reached(one)}
+            for group, one in zip(system.groups.groups, system.sets, strict=True)
+        ]
         measures = system.measures()
     else:
         (kind,) = what
-        usual = {name: default_of(ff.biased_system, name) for name in ("n_mated", "n_nonmated", "at")}
+        usual = {
+            name: default_of(ff.biased_system, name) for name in ("n_mated", "n_nonmated", "at")
+        }
         wanted = usual | asked
         wanted[_HELD[kind]] = wanted.pop("at")
         _refuse(run, wanted, ff.synthesize, f"--{kind}")
         made = ff.synthesize(**wanted, rng=run.options["rng"])
         scores, sets = {"scores": made.comparisons()}, [_reached(made)]
-    names = {"measure": "name", "group": "group", "operating_point": "operating_point", "value": "estimate"}
-    frame = pl.DataFrame({name: [getattr(row, of_row) for row in measures] for name, of_row in names.items()})
-    settings = {name: asked[name] for name in dict.fromkeys((*what, *asked))} | {"rng": run.options["rng"]}
+    names = {
+        "measure": "name",
+        "group": "group",
+        "operating_point": "operating_point",
+        "value": "estimate",
+    }
+    frame = pl.DataFrame(
+        {name: [getattr(row, of_row) for row in measures] for name, of_row in names.items()}
+    )
+    settings = {name: asked[name] for name in dict.fromkeys((*what, *asked))} | {
+        "rng": run.options["rng"]
+    }
     content = to_plain({"settings": settings, "sets": sets, "measures": frame.to_dicts()})
     suffix = run.options.get("suffix", "csv")
     output = run.options.get("output")
@@ -518,9 +641,14 @@ def synthesize(run: Run) -> None:
         {"synthesis": lambda: content},
         {"measures": lambda: frame} if measures else {},
         partial(_print_made, sets, measures),
-        files={}
-        if output is None
-        else {output / f"{name}.{suffix}": partial(ff.write_comparisons, one) for name, one in scores.items()},
+        files=(
+            {}
+            if output is None
+            else {
+                output / f"{name}.{suffix}": partial(ff.write_comparisons, one)
+                for name, one in scores.items()
+            }
+        ),
     )
 
 

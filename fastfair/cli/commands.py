@@ -1,4 +1,6 @@
-"""Commands of click out of the table of verbs: types of options, help in sections, and options out of a file."""
+"""Commands of click out of the table of verbs: types of options, help in sections, and options out
+of a file.
+"""
 
 from __future__ import annotations
 
@@ -48,7 +50,9 @@ class _Folder(click.Path):
 
 
 def _imported(place: str) -> Any:
-    """Return what stands at "module:name" of the library, which is imported when an option needs it."""
+    """Return what stands at "module:name" of the library, which is imported when an option needs
+    it.
+    """
     module, _, name = place.partition(":")
     return getattr(importlib.import_module(module), name)
 
@@ -64,7 +68,9 @@ def _number(text: Any) -> float:
 def _what_is_no_number(text: str) -> str:
     if text.endswith("%"):
         with suppress(ValueError):
-            return f"a percentage: write it as a fraction, {float(f'{float(text[:-1]) / 100:.15g}')}"
+            return (
+                f"a percentage: write it as a fraction, {float(f'{float(text[:-1]) / 100:.15g}')}"
+            )
     if "," in text:
         return "no number: write decimals with a point, and no commas between thousands"
     return "no number"
@@ -90,8 +96,12 @@ TYPES: dict[str, Any] = {
     "seed": click.IntRange(min=0),
     "path": click.Path(path_type=Path),
     "folder": _Folder(file_okay=False, path_type=Path),
-    "point": _Type("point", lambda text: _imported("fastfair.error_rates.operating_points:read_point")(text)),
-    "measure": _Type("measure", lambda text: _imported("fastfair.measures._registry:measure_name")(text)),
+    "point": _Type(
+        "point", lambda text: _imported("fastfair.error_rates.operating_points:read_point")(text)
+    ),
+    "measure": _Type(
+        "measure", lambda text: _imported("fastfair.measures._registry:measure_name")(text)
+    ),
     "numbers": _Type("numbers", _numbers),
     "pairs": _Type("name=value", _pair),
 }
@@ -113,7 +123,9 @@ def _choice_or_number(choices: Iterable[str]) -> _Type:
 
 
 def _record(place: str) -> _Type:
-    """Make the type of records, whose fields are numbers with commas between them: the first alone, or all."""
+    """Make the type of records, whose fields are numbers with commas between them: the first alone,
+    or all.
+    """
 
     def read(text: str) -> Any:
         record = _imported(place)
@@ -138,7 +150,11 @@ class _ClickOption(click.Option):
         is_flag, is_switch = about.type == "flag", about.type == "switch"
         kind: Any = TYPES.get(about.type)
         if about.type.startswith("choice"):
-            kind = click.Choice(about.choices) if about.type == "choice" else _choice_or_number(about.choices)
+            kind = (
+                click.Choice(about.choices)
+                if about.type == "choice"
+                else _choice_or_number(about.choices)
+            )
         elif about.record:
             kind = _record(about.record)
         flags = f"{about.flag}/--no-{about.flag[2:]}" if is_switch else about.flag
@@ -148,7 +164,12 @@ class _ClickOption(click.Option):
         elif is_flag or is_switch:
             more = {"is_flag": True, "default": False if is_flag else None}
         super().__init__(
-            [flags, about.name], type=kind, multiple=about.multiple, required=about.required, help=about.text, **more
+            [flags, about.name],
+            type=kind,
+            multiple=about.multiple,
+            required=about.required,
+            help=about.text,
+            **more,
         )
 
     def record(self, *, is_brief: bool) -> tuple[str, str]:
@@ -157,14 +178,22 @@ class _ClickOption(click.Option):
         text, choices = brief(about.text) if is_brief else about.text, "|".join(about.choices)
         if not self.is_flag:
             short = choices and len(choices) <= _MOST_CHOICES
-            kind = f"[{choices}]" if short else _METAVARS.get(about.type, about.type.split()[0].upper())
+            kind = (
+                f"[{choices}]"
+                if short
+                else _METAVARS.get(about.type, about.type.split()[0].upper())
+            )
             flag += f" {kind}"
             listed = f" One of {', '.join(about.choices)}{', or a number' * (' ' in about.type)}."
             if choices and not short and (not is_brief or len(text + listed) <= _BRIEF):
                 text += listed
         more = [] if about.default in (None, True) else [f"default: {about.default}"]
         if about.type == "point":
-            more += ["as fmr=0.001"] * (not more) if is_brief else ["as fmr=0.001, fnmr=5 %, threshold=0.4 or eer"]
+            more += (
+                ["as fmr=0.001"] * (not more)
+                if is_brief
+                else ["as fmr=0.001, fnmr=5 %, threshold=0.4 or eer"]
+            )
         more += ["required"] * about.required + ["repeatable"] * (about.multiple and not is_brief)
         return flag, text + (f" [{', '.join(more)}]" if more else "")
 
@@ -180,7 +209,9 @@ def brief(text: str) -> str:
 
 
 class Command(click.Command):
-    """A verb: help shows the options that matter, `--help-all` all, and `--config` reads options out of a file."""
+    """A verb: help shows the options that matter, `--help-all` all, and `--config` reads options
+    out of a file.
+    """
 
     def __init__(self, name: str, verb: Verb, table: Table, run: Callable[[str], Any]) -> None:
         super().__init__(
@@ -199,7 +230,12 @@ class Command(click.Command):
         arguments = [_argument(word) for word in self.verb.arguments.split()]
         options = [_ClickOption(one) for one in options_of(self.verb, self._table)]
         help_all = click.Option(
-            [_ALL], is_flag=True, is_eager=True, expose_value=False, callback=_show_all, help="Show all options."
+            [_ALL],
+            is_flag=True,
+            is_eager=True,
+            expose_value=False,
+            callback=_show_all,
+            help="Show all options.",
         )
         return [*arguments, *options, help_all]
 
@@ -208,7 +244,9 @@ class Command(click.Command):
         ctx.meta[_GIVEN] = {}
         if args or not self.no_args_is_help:
             given = self.make_parser(ctx).parse_args(args=list(args))[0]
-            ctx.meta[_GIVEN] = {name: value for name, value in given.items() if value != () and _is_written(value)}
+            ctx.meta[_GIVEN] = {
+                name: value for name, value in given.items() if value != () and _is_written(value)
+            }
         return super().parse_args(ctx, args)
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -221,14 +259,20 @@ class Command(click.Command):
         place = {name: k for k, name in enumerate(first)}
         ordered = sorted(options, key=lambda one: place.get(one.about.name, len(first)))
         for section in SECTIONS:
-            rows = [one.record(is_brief=not shows_all) for one in ordered if one.about.section == section]
+            rows = [
+                one.record(is_brief=not shows_all)
+                for one in ordered
+                if one.about.section == section
+            ]
             if rows:
                 with formatter.section(section):
                     formatter.write_dl(rows, col_max=32)
         if isinstance(self, click.Group):
             self.format_commands(ctx, formatter)
         if not shows_all:
-            formatter.write(f"\nAll {len(self.params) - len(self.verb.arguments.split())} options: {_ALL}\n")
+            formatter.write(
+                f"\nAll {len(self.params) - len(self.verb.arguments.split())} options: {_ALL}\n"
+            )
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the examples."""
@@ -245,7 +289,9 @@ class GroupCommand(Command, click.Group):
 
 def _argument(word: str) -> click.Argument:
     kind = None if word == "statement" else TYPES["path"]
-    return click.Argument([word.removesuffix("...")], type=kind, nargs=-1 if word.endswith("...") else 1)
+    return click.Argument(
+        [word.removesuffix("...")], type=kind, nargs=-1 if word.endswith("...") else 1
+    )
 
 
 def _show_all(context: click.Context, _param: click.Parameter, asked: bool) -> None:
@@ -259,7 +305,11 @@ def names_of(command: click.Command) -> dict[str, str]:
     """Return the names of arguments and options in a file, and those of their parameters."""
     found = {}
     for param in command.params:
-        name = max(param.opts, key=len).lstrip("-") if isinstance(param, click.Option) else str(param.name)
+        name = (
+            max(param.opts, key=len).lstrip("-")
+            if isinstance(param, click.Option)
+            else str(param.name)
+        )
         found[name] = str(param.name)
     return found
 
@@ -272,11 +322,18 @@ def verb_of(context: click.Context) -> str:
 
 
 def configuration(context: click.Context, seed: int | None) -> str:
-    """Write the options of a run as TOML, with the seed that it uses, so that `--config` repeats it."""
-    given = {name: value for name, value in context.meta[_GIVEN].items() if name not in _NOT_REPEATED}
+    """Write the options of a run as TOML, with the seed that it uses, so that `--config` repeats
+    it.
+    """
+    given = {
+        name: value for name, value in context.meta[_GIVEN].items() if name not in _NOT_REPEATED
+    }
     given |= {} if seed is None else {"rng": str(seed)}
     names, verb = names_of(context.command), verb_of(context)
-    lines = [f"# The options of a run of fastfair {__version__}. Repeat it with: fastfair {verb} --config FILE"]
+    lines = [
+        f"# The options of a run of fastfair {__version__}. Repeat it with: fastfair {verb}"
+        " --config FILE"
+    ]
     lines.append(f"{_VERB} = {_toml(verb)}")
     lines += [f"{name} = {_toml(given[key])}" for name, key in names.items() if key in given]
     return "".join(f"{line}\n" for line in lines)
@@ -299,7 +356,9 @@ def _take_configuration(context: click.Context, _param: click.Parameter, path: P
         raise FileFormatError(f"{path} is not TOML: {error}") from None
     verb = content.pop(_VERB, None)
     if verb not in (None, verb_of(context)):
-        raise click.UsageError(f"{path} holds options of fastfair {verb}, not of fastfair {verb_of(context)}")
+        raise click.UsageError(
+            f"{path} holds options of fastfair {verb}, not of fastfair {verb_of(context)}"
+        )
     names = names_of(context.command)
     params = {param.name: param for param in context.command.params}
     found: dict[str, Any] = {}
@@ -307,7 +366,8 @@ def _take_configuration(context: click.Context, _param: click.Parameter, path: P
         name = names.get(key.replace("_", "-"))
         if name is None or name in ("config", "help_all"):
             raise click.UsageError(
-                f"{path}: fastfair {verb_of(context)} has no option {key!r}{did_you_mean(key, names)}"
+                f"{path}: fastfair {verb_of(context)} has no option"
+                f" {key!r}{did_you_mean(key, names)}"
             )
         found[name] = _as_written(f"{path}: {key}", params[name], value)
     context.default_map = {**(context.default_map or {}), **found}
@@ -322,14 +382,20 @@ def _as_written(place: str, param: click.Parameter, value: Any) -> Any:
         return value
     several = param.multiple or param.nargs == -1
     values = value if isinstance(value, list) else [value]
-    if (isinstance(value, list) and not several) or not all(type(one) in (str, int, float) for one in values):
-        raise click.UsageError(f"{place} is text or a number{', or a list of them' if several else ''}, not {value!r}")
+    if (isinstance(value, list) and not several) or not all(
+        type(one) in (str, int, float) for one in values
+    ):
+        raise click.UsageError(
+            f"{place} is text or a number{', or a list of them' if several else ''}, not {value!r}"
+        )
     written = [str(one) for one in values]
     return written if several else written[0]
 
 
 def _is_written(value: object) -> bool:
-    return isinstance(value, str | bool) or (isinstance(value, list | tuple) and all(isinstance(v, str) for v in value))
+    return isinstance(value, str | bool) or (
+        isinstance(value, list | tuple) and all(isinstance(v, str) for v in value)
+    )
 
 
 def _toml(value: Any) -> str:
@@ -340,6 +406,12 @@ def _toml(value: Any) -> str:
 
 
 def given_options(context: click.Context) -> dict[str, Any]:
-    """Return the options that were given, here or in a file; the functions have the defaults of the others."""
+    """Return the options that were given, here or in a file; the functions have the defaults of the
+    others.
+    """
     sources = (ParameterSource.COMMANDLINE, ParameterSource.DEFAULT_MAP)
-    return {name: value for name, value in context.params.items() if context.get_parameter_source(name) in sources}
+    return {
+        name: value
+        for name, value in context.params.items()
+        if context.get_parameter_source(name) in sources
+    }

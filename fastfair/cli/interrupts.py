@@ -14,20 +14,25 @@ _SIGNALS = {
     for name, said in (("SIGINT", "Interrupted"), ("SIGTERM", "Terminated"), ("SIGHUP", "Hung up"))
     if hasattr(signal, name)
 }
-_CODE = 128  # and the number of the signal: the exit status by which shells recognise what ended a program
+# and the number of the signal: the exit status by which shells recognise what ended a program
+_CODE = 128
 _PATIENCE = 0.4  # seconds for cleaning up
 _watching, _heard = threading.Event(), threading.Event()
 
 
 def end_at_once() -> None:
-    """Let signals end the process at once: those of Ctrl-C, of batch systems, and of a terminal that is closed.
+    """Let signals end the process at once: those of Ctrl-C, of batch systems, and of a terminal
+    that is closed.
 
     One that the parent process made it ignore is ignored.
 
-    Python handles signals in the main thread, between two of its instructions, and these may be seconds apart. So
-    another thread waits at a socket, to which the system writes each signal at once.
+    Python handles signals in the main thread, between two of its instructions, and these may be
+    seconds apart. So another thread waits at a socket, to which the system writes each signal at
+    once.
     """
-    by_default = [n for n in _SIGNALS if signal.getsignal(n) in (signal.SIG_DFL, signal.default_int_handler)]
+    by_default = [
+        n for n in _SIGNALS if signal.getsignal(n) in (signal.SIG_DFL, signal.default_int_handler)
+    ]
     if not by_default:
         return
     ours, theirs = socket.socketpair()
@@ -42,8 +47,9 @@ def end_at_once() -> None:
 def leave_the_end_to_the_interrupt() -> None:
     """After an interrupt, wait for the thread that noticed it to end the process.
 
-    The main thread calls this before it reports an error, as the interrupt may have caused it: files are no longer
-    written, and polars, which handles signals before we do, raises KeyboardInterrupt.
+    The main thread calls this before it reports an error, as the interrupt may have caused it:
+    files are no longer written, and polars, which handles signals before we do, raises
+    KeyboardInterrupt.
     """
     if isinstance(sys.exc_info()[1], KeyboardInterrupt) and _watching.is_set():
         _heard.wait(_PATIENCE)
@@ -56,7 +62,9 @@ def _watch(ours: socket.socket) -> None:
         pass
     _heard.set()
     # It may wait for a lock, or for a reader of a pipe.
-    cleaning = threading.Thread(target=_clean_up, args=(_SIGNALS[signal.Signals(number)],), daemon=True)
+    cleaning = threading.Thread(
+        target=_clean_up, args=(_SIGNALS[signal.Signals(number)],), daemon=True
+    )
     cleaning.start()
     cleaning.join(_PATIENCE)
     if "fastfair._lib.whole_files" in sys.modules:
@@ -65,7 +73,9 @@ def _watch(ours: socket.socket) -> None:
 
 
 def _clean_up(said: str) -> None:
-    """Remove unfinished files, wait for a file that is being written, and print that the run was interrupted."""
+    """Remove unfinished files, wait for a file that is being written, and print that the run was
+    interrupted.
+    """
     if "fastfair._lib.whole_files" in sys.modules:
         sys.modules["fastfair._lib.whole_files"].abandon()
     if "fastfair.kernels._aside" in sys.modules:

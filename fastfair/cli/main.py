@@ -25,7 +25,9 @@ from .verbs import VERBS, Table, Verb, table
 
 
 class _Verbs(click.Group):
-    """The verbs; an interrupt ends them as in `end_at_once`, where click would print "Aborted!" and exit with 1."""
+    """The verbs; an interrupt ends them as in `end_at_once`, where click would print "Aborted!" and
+    exit with 1.
+    """
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
@@ -39,7 +41,9 @@ def run_verb(name: str) -> None:
     """Run a verb, and where it shows its progress, tell of kernels that are compiled."""
     context = click.get_current_context()
     assert isinstance(context.command, Command)
-    actions, run = (importlib.import_module(f"fastfair.cli.{module}") for module in ("actions", "run"))
+    actions, run = (
+        importlib.import_module(f"fastfair.cli.{module}") for module in ("actions", "run")
+    )
     if context.invoked_subcommand is not None:
         return
     one, action = run.Run(), getattr(actions, name.replace("-", "_").replace(" ", "_"))
@@ -50,11 +54,16 @@ def run_verb(name: str) -> None:
 @contextmanager
 def told_of_compiling() -> Iterator[None]:
     """Tell on standard error when the first kernel is compiled."""
-    from fastfair.kernels import _cache  # not before a verb runs: the command line would start later
+    from fastfair.kernels import (
+        _cache,
+    )  # not before a verb runs: the command line would start later
 
     def tell() -> None:
         _cache.on_compiling = None
-        say("Compiling kernels, once on this machine (`fastfair warm-up` compiles all of them)", err=True)
+        say(
+            "Compiling kernels, once on this machine (`fastfair warm-up` compiles all of them)",
+            err=True,
+        )
 
     _cache.on_compiling = tell
     try:
@@ -87,9 +96,18 @@ def _in_options(message: Any) -> str:
     if not isinstance(message, FastfairError | FastfairWarning):
         return visible(str(message))
     commands = list(cli.commands.values())
-    commands += [one for above in commands if isinstance(above, click.Group) for one in above.commands.values()]
-    commands += [cli.commands[name] for name in sys.argv[1:2] if name in cli.commands]  # what runs counts
-    options = (param for command in commands for param in command.params if isinstance(param, click.Option))
+    commands += [
+        one
+        for above in commands
+        if isinstance(above, click.Group)
+        for one in above.commands.values()
+    ]
+    commands += [
+        cli.commands[name] for name in sys.argv[1:2] if name in cli.commands
+    ]  # what runs counts
+    options = (
+        param for command in commands for param in command.params if isinstance(param, click.Option)
+    )
     return message.in_options({str(option.name): option.opts[0] for option in options})
 
 

@@ -1,4 +1,6 @@
-"""A run of a verb: the options that were given, what is read with them, and where the results go."""
+"""A run of a verb: the options that were given, what is read with them, and where the results
+go.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +35,9 @@ if TYPE_CHECKING:
 _FILES = {"--report": "report.html", "--junit": "junit.xml"}  # for example
 _DOTS = 200  # per inch of a PNG
 _OF_SECOND = ("second_score", "second_score_kind", "second_embeddings")
-_OF_TRIALS = [name for name in option_names(read_named_vectors) if name not in ("samples", "failures")]
+_OF_TRIALS = [
+    name for name in option_names(read_named_vectors) if name not in ("samples", "failures")
+]
 # Options that belong to some kinds of input only; --group belongs to all.
 OF_INPUT: dict[str, set[str]] = {
     "scores": {*option_names(read_comparisons), *_OF_TRIALS, "samples", "reference_group", "probe_group", *_OF_SECOND,
@@ -50,7 +54,8 @@ class Run:
     Attributes
     ----------
     options : dict
-        The options that were given, by the names of parameters. Functions have the defaults of the others.
+        The options that were given, by the names of parameters. Functions have the defaults of the
+        others.
     """
 
     def __init__(self) -> None:
@@ -64,14 +69,18 @@ class Run:
             self.options["progress"] = sys.stderr.isatty() if asked is None else asked
         if "rng" in names:
             if "folder" in self.options and "rng" not in self.options:
-                raise click.UsageError("--checkpoint needs --seed, as a run with another seed cannot go on from it")
+                raise click.UsageError(
+                    "--checkpoint needs --seed, as a run with another seed cannot go on from it"
+                )
             self.options["rng"] = fixed(self.options.get("rng"))
         if self.options.pop("quick", False):
             self.options["n_resamples"] = 0
         self._require_places()
 
     def _require_places(self) -> None:
-        """Refuse, before any work, --plots without --output and places that cannot be written to."""
+        """Refuse, before any work, --plots without --output and places that cannot be written
+        to.
+        """
         if self.options.get("plots") and "output" not in self.options:
             raise click.UsageError("--plots needs --output DIR")
         if "output" in self.options:
@@ -80,7 +89,9 @@ class Run:
             path = self.options.get(option[2:])
             if path is not None:
                 if path.is_dir():
-                    raise click.UsageError(f"{option} {path} is a folder: name a file in it, such as {path / example}")
+                    raise click.UsageError(
+                        f"{option} {path} is a folder: name a file in it, such as {path / example}"
+                    )
                 whole_files.ready_folder(path.parent)
 
     def take(self, name: str, default: Any = None) -> Any:
@@ -94,12 +105,16 @@ class Run:
         return function(*args, **arguments_for(function, free) | more)
 
     def read(self, path: Path, **instead: Any) -> Any:
-        """Read comparisons, or vectors all of whose pairs are compared; `instead` are options that replace others."""
+        """Read comparisons, or vectors all of whose pairs are compared; `instead` are options that
+        replace others.
+        """
         kind = self.options.get("kind", "scores")
         self.refuse_options_of_others(kind)
         kept, self.options = self.options, self.options | instead
         try:
-            return self.call(read_embeddings, path) if kind == "vectors" else self._comparisons(path)
+            return (
+                self.call(read_embeddings, path) if kind == "vectors" else self._comparisons(path)
+            )
         finally:
             self.options = kept
 
@@ -107,8 +122,8 @@ class Run:
         sides = [self.options.get(f"{side}_group", ()) for side in ("reference", "probe")]
         if len(sides[0]) != len(sides[1]):
             raise click.UsageError(
-                f"--reference-group is given {len(sides[0])} times and --probe-group {len(sides[1])} times: give both "
-                "for each attribute"
+                f"--reference-group is given {len(sides[0])} times and --probe-group"
+                f" {len(sides[1])} times: give both for each attribute"
             )
         more: dict[str, Any] = {}
         if sides[0]:
@@ -123,31 +138,53 @@ class Run:
         """Read the vectors with which a list of trials is scored."""
         if "embeddings" in self.options:
             failures = "error" if self.options.get("failures", "error") == "error" else "nan"
-            return {"embeddings": self.call(read_named_vectors, self.options["embeddings"], failures=failures)}
+            return {
+                "embeddings": self.call(
+                    read_named_vectors, self.options["embeddings"], failures=failures
+                )
+            }
         for param in self.command.params:
             if param.name in (*_OF_TRIALS, "samples") and param.name in self.options:
-                raise click.UsageError(f"{param.opts[0]} goes with --embeddings, the file of the vectors")
+                raise click.UsageError(
+                    f"{param.opts[0]} goes with --embeddings, the file of the vectors"
+                )
         return {}
 
     def refuse_options_of_others(self, kind: str) -> None:
         """Refuse options that were given and go with other kinds of input than the one chosen."""
-        has_kinds, given = any(param.name == "kind" for param in self.command.params), given_options(self.context)
+        has_kinds, given = (
+            any(param.name == "kind" for param in self.command.params),
+            given_options(self.context),
+        )
         for param in self.command.params if has_kinds else ():
-            others = [other for other, names in OF_INPUT.items() if param.name in names - {"groups"}]
+            others = [
+                other for other, names in OF_INPUT.items() if param.name in names - {"groups"}
+            ]
             if param.name in given and others and kind not in others:
                 raise click.UsageError(
-                    f"{param.opts[0]} goes with --input {' or '.join(others)}, but --input is {kind}"
+                    f"{param.opts[0]} goes with --input {' or '.join(others)}, but --input is"
+                    f" {kind}"
                 )
 
     def input_files(self) -> list[Path]:
-        """List the files that the verb reads: its arguments, and options of the section of input."""
+        """List the files that the verb reads: its arguments, and options of the section of
+        input.
+        """
         names: list[Path] = []
         for param in self.command.params:
             section = getattr(getattr(param, "about", None), "section", "Input")
             value = self.context.params.get(param.name or "")
-            if isinstance(param.type, click.Path) and section in ("Input", "Vectors") and value is not None:
+            if (
+                isinstance(param.type, click.Path)
+                and section in ("Input", "Vectors")
+                and value is not None
+            ):
                 names += map(Path, value if isinstance(value, tuple) else (value,))
-        return [file for name in names for file in (files.files_of(name, "rows") if files.is_pattern(name) else [name])]
+        return [
+            file
+            for name in names
+            for file in (files.files_of(name, "rows") if files.is_pattern(name) else [name])
+        ]
 
     def deliver(
         self,
@@ -167,7 +204,11 @@ class Run:
             {name: result._content for name, result in results.items()},
             {name: partial(result.to_frame, "polars") for name, result in results.items()},
             show or print_all,
-            lambda: {key or name: one for name, result in results.items() for key, one in result._figures().items()},
+            lambda: {
+                key or name: one
+                for name, result in results.items()
+                for key, one in result._figures().items()
+            },
             page or (lambda: list(results.values())),
             files,
         )
@@ -186,7 +227,8 @@ class Run:
         Parameters
         ----------
         contents, tables : mapping of str to callable
-            By names of files: what JSON and what data frames they hold. Several contents are printed as one object.
+            By names of files: what JSON and what data frames they hold. Several contents are
+            printed as one object.
         show : callable
             Prints the results.
         figures : callable
@@ -199,14 +241,22 @@ class Run:
         written: list[Path] = []
         output, as_json = self.options.get("output"), self.options.get("as_json")
         inputs = {"inputs": [str(file) for file in self.input_files()]}
-        made = {name: content() for name, content in contents.items()} if as_json or output is not None else {}
+        made = (
+            {name: content() for name, content in contents.items()}
+            if as_json or output is not None
+            else {}
+        )
         if output is not None:
             for name, content in made.items():
                 write_json(content | inputs, output / f"{name}.json")
             for name, frame in tables.items():
                 write_csv(frame(), output / f"{name}.csv")
-            whole_files.write_text(output / "config.toml", configuration(self.context, self.options.get("rng")))
-            written += [output / f"{name}.json" for name in made] + [output / f"{name}.csv" for name in tables]
+            whole_files.write_text(
+                output / "config.toml", configuration(self.context, self.options.get("rng"))
+            )
+            written += [output / f"{name}.json" for name in made] + [
+                output / f"{name}.csv" for name in tables
+            ]
             written.append(output / "config.toml")
             if self.options.get("plots"):
                 written += self._draw(figures, output)
@@ -218,7 +268,9 @@ class Run:
             write_report(page(), self.options["report"], inputs=self.input_files(), **title)
             written.append(self.options["report"])
         if as_json:
-            say_json(write_json((made if len(made) > 1 else next(iter(made.values()))) | inputs, None))
+            say_json(
+                write_json((made if len(made) > 1 else next(iter(made.values()))) | inputs, None)
+            )
         else:
             show()
             is_random = "rng" in self.options and self.options.get("n_resamples") != 0

@@ -1,4 +1,6 @@
-"""Options from signatures: `python -m fastfair.cli.signatures` writes `options.json`, which the command line loads."""
+"""Options from signatures: `python -m fastfair.cli.signatures` writes `options.json`, which the
+command line loads.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,14 @@ from fastfair.io.formats import FORMATS
 
 from .verbs import FLAGS, TABLE, VERBS, Table, Verb
 
-_DATA = {"Comparisons", "ScannedComparisons", "Embeddings", "Evaluation", "FailureCounts", "Searches"}
+_DATA = {
+    "Comparisons",
+    "ScannedComparisons",
+    "Embeddings",
+    "Evaluation",
+    "FailureCounts",
+    "Searches",
+}
 # What verbs take as arguments, or have in other ways
 _NO_OPTIONS = (
     "path",
@@ -33,7 +42,9 @@ _SAID = {
 
 @dataclass(frozen=True)
 class Parameter:
-    """A parameter of a function: the names of its types, the words that it allows, and its record, if it is one."""
+    """A parameter of a function: the names of its types, the words that it allows, and its record,
+    if it is one.
+    """
 
     name: str
     types: tuple[str, ...]
@@ -48,9 +59,13 @@ class Parameter:
 
 
 def function_of(name: str) -> Callable[..., Any]:
-    """Return the function of the library that has this name, such as "evaluate" or "measures.table"."""
+    """Return the function of the library that has this name, such as "evaluate" or
+    "measures.table".
+    """
     module, _, last = name.rpartition(".")
-    function: Callable[..., Any] = getattr(importlib.import_module(f"fastfair.{module}".rstrip(".")), last)
+    function: Callable[..., Any] = getattr(
+        importlib.import_module(f"fastfair.{module}".rstrip(".")), last
+    )
     return function
 
 
@@ -66,14 +81,22 @@ def parameters_of(function: Callable[..., Any]) -> list[Parameter]:
         if is_option and _DATA.isdisjoint(names):
             types.append(None if parameter.default is parameter.empty else type(parameter.default))
             record = None
-            if "Path" not in names and "OperatingPoint" not in names:  # what files can be read to is no record
-                record = next((kind for kind in types if isinstance(kind, type) and is_dataclass(kind)), None)
-            parameters.append(Parameter(name, names, words_of(annotations[name]), parameter.default, record))
+            if (
+                "Path" not in names and "OperatingPoint" not in names
+            ):  # what files can be read to is no record
+                record = next(
+                    (kind for kind in types if isinstance(kind, type) and is_dataclass(kind)), None
+                )
+            parameters.append(
+                Parameter(name, names, words_of(annotations[name]), parameter.default, record)
+            )
     return parameters
 
 
 def _types_in(annotation: Any) -> Iterator[Any]:
-    """Yield the types of which an annotation is made, without constraints; lists before what is in them."""
+    """Yield the types of which an annotation is made, without constraints; lists before what is in
+    them.
+    """
     origin, inner = get_origin(annotation), get_args(annotation)
     if origin is Annotated or not inner:
         yield inner[0] if inner else annotation
@@ -84,7 +107,9 @@ def _types_in(annotation: Any) -> Iterator[Any]:
 
 
 def words_of(annotation: Any) -> tuple[str, ...]:
-    """Return the words that an annotation allows, in a list or alone: those of a `Literal`, or known to a kind."""
+    """Return the words that an annotation allows, in a list or alone: those of a `Literal`, or
+    known to a kind.
+    """
     inner = get_args(annotation)
     if isinstance(annotation, Kind):
         return tuple(annotation.words())
@@ -101,8 +126,8 @@ def option_names(function: Callable[..., Any]) -> list[str]:
 def _documented(function: Callable[..., Any]) -> dict[str, str]:
     """Read texts of parameters in a docstring of numpydoc, or of a class's attributes.
 
-    A text is the first paragraph: what follows holds of Python alone. A parameter without a type has the text that it
-    has in the function which the paragraph names.
+    A text is the first paragraph: what follows holds of Python alone. A parameter without a type
+    has the text that it has in the function which the paragraph names.
     """
     doc = inspect.getdoc(function) or ""
     section = re.search(r"^(?:Parameters|Attributes)\n-+\n(.*?)(?=\n\n\w|\Z)", doc, re.M | re.S)
@@ -129,19 +154,26 @@ def option_of(parameter: Parameter, text: str, names: Iterable[str]) -> dict[str
     if kind == "record" and default is not None:  # the first field alone makes them
         default = " ".join(f"{astuple(value)[0]:g}" for value in default)
     if kind == "point" and default is not None:
-        default = " ".join(str(value).lower() for value in (default if isinstance(default, tuple) else (default,)))
+        default = " ".join(
+            str(value).lower() for value in (default if isinstance(default, tuple) else (default,))
+        )
     facts = {
         "text": _plain(_SAID.get(parameter.name, text), names),
         "type": kind,
         "choices": choices if kind in ("choice", "choice or number") else None,
         "default": default,
-        "multiple": kind in ("text", "point", "record", "measure", "pairs") and parameter.takes_several,
+        "multiple": kind in ("text", "point", "record", "measure", "pairs")
+        and parameter.takes_several,
         "required": parameter.default is inspect.Parameter.empty,
         "record": f"{record.__module__}:{record.__name__}" if kind == "record" and record else None,
     }
     if kind == "numbers" or default in ((), "all"):
         facts["default"] = None
-    return {name: value for name, value in facts.items() if value or (name == "default" and value == 0 and value)}
+    return {
+        name: value
+        for name, value in facts.items()
+        if value or (name == "default" and value == 0 and value)
+    }
 
 
 def _type_of(parameter: Parameter, has_choices: bool) -> str:
@@ -156,7 +188,14 @@ def _type_of(parameter: Parameter, has_choices: bool) -> str:
         return "choice or number" if "float" in parameter.types else "choice"
     if "Mapping" in parameter.types[:2]:
         return "pairs"
-    kinds = {"ArrayLike": "numbers", "Path": "path", "str": "text", "bool": "flag", "int": "integer", "float": "number"}
+    kinds = {
+        "ArrayLike": "numbers",
+        "Path": "path",
+        "str": "text",
+        "bool": "flag",
+        "int": "integer",
+        "float": "number",
+    }
     usual = next((kind for word, kind in kinds.items() if word in parameter.types), "text")
     return "switch" if usual == "flag" and parameter.default is True else usual
 
@@ -174,7 +213,9 @@ def _plain(text: str, names: Iterable[str]) -> str:
 
 
 def options_from(function: Callable[..., Any]) -> dict[str, dict[str, Any]]:
-    """Make the options of a function; a record's fields are options, too, but of a sequence of records it is one."""
+    """Make the options of a function; a record's fields are options, too, but of a sequence of
+    records it is one.
+    """
     names = option_names(function)
     return {
         parameter.name: option_of(parameter, _documented(owner).get(parameter.name, ""), names)
@@ -183,7 +224,9 @@ def options_from(function: Callable[..., Any]) -> dict[str, dict[str, Any]]:
 
 
 def _flat(function: Callable[..., Any]) -> Iterator[tuple[Callable[..., Any], Parameter]]:
-    """Yield parameters, and what documents them: the function, or the record whose fields they are."""
+    """Yield parameters, and what documents them: the function, or the record whose fields they
+    are.
+    """
     for parameter in parameters_of(function):
         if parameter.record is None or parameter.takes_several:
             yield function, parameter
@@ -195,7 +238,12 @@ def _flat(function: Callable[..., Any]) -> Iterator[tuple[Callable[..., Any], Pa
 
 def table_of(verbs: dict[str, Verb]) -> Table:
     """Make the table of all functions that verbs call."""
-    likes = (option.like.rpartition(".")[0] for verb in verbs.values() for option in verb.own if option.like)
+    likes = (
+        option.like.rpartition(".")[0]
+        for verb in verbs.values()
+        for option in verb.own
+        if option.like
+    )
     called = (name for verb in verbs.values() for name in f"{verb.calls} {verb.reads}".split())
     return {name: options_from(function_of(name)) for name in sorted({*called, *likes})}
 
@@ -205,9 +253,15 @@ def arguments_for(function: Callable[..., Any], options: dict[str, Any]) -> dict
     arguments: dict[str, Any] = {}
     for parameter in parameters_of(function):
         if parameter.record is None or parameter.takes_several:
-            arguments |= {parameter.name: options[parameter.name]} if parameter.name in options else {}
+            arguments |= (
+                {parameter.name: options[parameter.name]} if parameter.name in options else {}
+            )
         elif inner := arguments_for(parameter.record, options):
-            given = {} if parameter.default in (None, inspect.Parameter.empty) else vars(parameter.default)
+            given = (
+                {}
+                if parameter.default in (None, inspect.Parameter.empty)
+                else vars(parameter.default)
+            )
             arguments[parameter.name] = parameter.record(**given | inner)
     return arguments
 

@@ -1,4 +1,6 @@
-"""The one way to the terminal: names of groups and files cannot steer it, or a job that logs what is printed."""
+"""The one way to the terminal: names of groups and files cannot steer it, or a job that logs what
+is printed.
+"""
 
 from __future__ import annotations
 
@@ -19,12 +21,19 @@ if TYPE_CHECKING:
 
 # Services that run jobs obey such lines: GitHub Actions those that begin with "::" or have "##[".
 _COMMANDS = re.compile(r"(?<!\S)::|##\[")
-_CUT_OFF = 128 + getattr(signal, "SIGPIPE", 13)  # exit status of a tool whose output is no longer read
+_CUT_OFF = 128 + getattr(
+    signal, "SIGPIPE", 13
+)  # exit status of a tool whose output is no longer read
 
 
 def harmless(text: str) -> str:
-    """Return text with control characters as escapes, and without commands to a service that runs jobs."""
-    lines = (_COMMANDS.sub(lambda found: rf"\x{ord(found[0][0]):02x}{found[0][1:]}", line) for line in text.split("\n"))
+    """Return text with control characters as escapes, and without commands to a service that runs
+    jobs.
+    """
+    lines = (
+        _COMMANDS.sub(lambda found: rf"\x{ord(found[0][0]):02x}{found[0][1:]}", line)
+        for line in text.split("\n")
+    )
     return "\n".join(map(visible, lines))
 
 
@@ -39,11 +48,15 @@ def say_json(text: str) -> None:
 
 
 def _print(text: str, err: bool = False, color: str | None = None) -> None:
-    """Print; end as other tools do where output is no longer read, and go on without warnings that nobody reads."""
+    """Print; end as other tools do where output is no longer read, and go on without warnings that
+    nobody reads.
+    """
     try:
         click.echo(click.style(text, fg=color) if color else text, err=err)
     except OSError as error:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), (sys.stderr if err else sys.stdout).fileno())  # drops what is left
+        os.dup2(
+            os.open(os.devnull, os.O_WRONLY), (sys.stderr if err else sys.stdout).fileno()
+        )  # drops what is left
         if err:
             return
         if isinstance(error, BrokenPipeError):
@@ -73,7 +86,9 @@ def print_table(table: Printed) -> None:
 
 
 def guard_streams() -> None:
-    """Print characters that the terminal lacks as "?", and nothing to a stream that was closed before."""
+    """Print characters that the terminal lacks as "?", and nothing to a stream that was closed
+    before.
+    """
     for name in ("stdout", "stderr"):
         stream = getattr(sys, name) or Path(os.devnull).open("w")  # noqa: SIM115 - for the time of the process
         if isinstance(stream, io.TextIOWrapper):

@@ -1,7 +1,8 @@
 """The verbs of the command line: what each calls, and the options that its help shows first.
 
-Options, their types, choices, defaults and texts come from the signatures and docstrings of the functions that a verb
-calls, by way of `options.json`, which `python -m fastfair.cli.signatures` writes.
+Options, their types, choices, defaults and texts come from the signatures and docstrings of the
+functions that a verb calls, by way of `options.json`, which `python -m fastfair.cli.signatures`
+writes.
 """
 
 from __future__ import annotations
@@ -14,7 +15,9 @@ from pathlib import Path
 from typing import Any
 
 TABLE = Path(__file__).with_name("options.json")
-Table = Mapping[str, Mapping[str, Mapping[str, Any]]]  # of functions, their parameters, and what options these are
+Table = Mapping[
+    str, Mapping[str, Mapping[str, Any]]
+]  # of functions, their parameters, and what options these are
 
 
 @dataclass(frozen=True)
@@ -28,8 +31,8 @@ class Option:
     text : str
         Its help; the first sentence stands in `--help`.
     type : str
-        A key of `commands.TYPES`, "choice", "flag" or "switch", which has a --no-; by default text, or "column" for
-        those of `COLUMNS`.
+        A key of `commands.TYPES`, "choice", "flag" or "switch", which has a --no-; by default text,
+        or "column" for those of `COLUMNS`.
     choices : sequence of str
         What it may be.
     default : any
@@ -84,7 +87,8 @@ class Verb:
     flags : mapping
         Flags that differ from those of other verbs.
     asks : bool
-        Whether what the functions need is required at once; else the verb itself says what is missing.
+        Whether what the functions need is required at once; else the verb itself says what is
+        missing.
     """
 
     help: str
@@ -102,9 +106,13 @@ class Verb:
 
 SECTIONS = ("Input", "Vectors", "Groups", "What is computed", "Intervals", "Output")
 _OF_SECTION = {
-    "Groups": "groups group reference_group probe_group by incomplete_groups missing_labels baseline",
-    "Intervals": """n_resamples quick unit confidence_level scheme method alternative simultaneous quantile center rng
-        n_simulations weighting""",
+    "Groups": (
+        "groups group reference_group probe_group by incomplete_groups missing_labels baseline"
+    ),
+    "Intervals": (
+        """n_resamples quick unit confidence_level scheme method alternative simultaneous quantile center rng
+        n_simulations weighting"""
+    ),
     "Output": "n_threads progress folder",
 }
 SECTION_OF = {name: section for section, names in _OF_SECTION.items() for name in names.split()}
@@ -120,7 +128,11 @@ FLAGS = {
 }  # fmt: skip
 OUTPUT = (
     Option("as_json", "Print JSON instead of tables.", "flag"),
-    Option("output", "Folder to write the results to, as JSON and CSV, and these options as config.toml.", "folder"),
+    Option(
+        "output",
+        "Folder to write the results to, as JSON and CSV, and these options as config.toml.",
+        "folder",
+    ),
     Option(
         "plots",
         "With --output: draw the results as well; PDF and SVG for papers, PNG for screens.",
@@ -132,8 +144,8 @@ OUTPUT = (
     Option("title", "With --report: the title of the page."),
     Option(
         "config",
-        "File of options (TOML), such as the config.toml that --output writes. Options given here count before those "
-        "of the file.",
+        "File of options (TOML), such as the config.toml that --output writes. Options given here"
+        " count before those of the file.",
         "path",
     ),
 )
@@ -146,15 +158,19 @@ _SIDES = (
 _SCORES, _VECTORS = "read_comparisons read_named_vectors", "read_embeddings"
 _KIND = Option(
     "kind",
-    "What files hold. Scores, or lists of trials to score with --embeddings; or vectors, as `fastfair embeddings` "
-    "reads them, every two of which are compared.",
+    "What files hold. Scores, or lists of trials to score with --embeddings; or vectors, as"
+    " `fastfair embeddings` reads them, every two of which are compared.",
     "choice",
     ("scores", "vectors"),
     "scores",
     section="Input",
 )
-_REPLICATES = Option("n_resamples", "Number of replicates, at least 2.", "integer", default=2000, section="Intervals")
-_QUICK = Option("quick", "No replicates: intervals of rates alone, in closed form.", "flag", section="Intervals")
+_REPLICATES = Option(
+    "n_resamples", "Number of replicates, at least 2.", "integer", default=2000, section="Intervals"
+)
+_QUICK = Option(
+    "quick", "No replicates: intervals of rates alone, in closed form.", "flag", section="Intervals"
+)
 _EVALUATED = (
     _QUICK,
     Option("requirements", 'What must hold, as "fnmr@fmr=0.001 <= 0.05" or "fnmr[*] <= 5 %", of each group. See '
@@ -430,7 +446,9 @@ def table() -> Table:
 
 
 def options_of(verb: Verb, of_functions: Table) -> list[Option]:
-    """Return the options of a verb: its own, those of the functions, and what all have, by section."""
+    """Return the options of a verb: its own, those of the functions, and what all have, by
+    section.
+    """
     found: dict[str, Option] = {}
     for one in verb.own:
         function, _, parameter = one.like.rpartition(".")
@@ -441,7 +459,11 @@ def options_of(verb: Verb, of_functions: Table) -> list[Option]:
         for function in functions.split():
             for name, facts in of_functions[function].items():
                 if name not in found and name not in verb.without.split():
-                    place = "Vectors" if function in ("read_named_vectors", "read_embeddings") else section
+                    place = (
+                        "Vectors"
+                        if function in ("read_named_vectors", "read_embeddings")
+                        else section
+                    )
                     found[name] = Option(name=name, section=SECTION_OF.get(name, place), **facts)
     found |= {one.name: one for one in OUTPUT if one.name in (*verb.writes.split(), "config")}
     of_samples = {"samples": "vector-table"} if "read_named_vectors" in verb.reads else {}
@@ -450,10 +472,15 @@ def options_of(verb: Verb, of_functions: Table) -> list[Option]:
         (
             replace(
                 one,
-                type="column" if one.type in ("", "text") and one.name in COLUMNS else one.type or "text",
+                type=(
+                    "column"
+                    if one.type in ("", "text") and one.name in COLUMNS
+                    else one.type or "text"
+                ),
                 required=one.required and verb.asks,
                 flag=f"--{flags.get(one.name, one.name).replace('_', '-')}",
-                section=one.section or ("Output" if one in OUTPUT else SECTION_OF.get(one.name, "What is computed")),
+                section=one.section
+                or ("Output" if one in OUTPUT else SECTION_OF.get(one.name, "What is computed")),
             )
             for one in found.values()
         ),

@@ -1,4 +1,6 @@
-"""Columns of comparisons, checked, coded and without those that `Policies` leave out, before scores are sorted."""
+"""Columns of comparisons, checked, coded and without those that `Policies` leave out, before scores
+are sorted.
+"""
 
 from __future__ import annotations
 
@@ -35,23 +37,24 @@ class Policies:
     Attributes
     ----------
     failures : {"error", "exclude", "non-match"}
-        What to do with comparisons that failed, as a sample could not be acquired or enrolled, and whose score is NaN,
-        an empty field or `failure_score`: raise an error; leave them out of the scores, with a warning, and count them;
-        or count them as non-matches at every threshold, so that FNMR and FMR are the FRR and the FAR of ISO/IEC
-        19795-1.
+        What to do with comparisons that failed, as a sample could not be acquired or enrolled, and
+        whose score is NaN, an empty field or `failure_score`: raise an error; leave them out of the
+        scores, with a warning, and count them; or count them as non-matches at every threshold, so
+        that FNMR and FMR are the FRR and the FAR of ISO/IEC 19795-1.
     failure_score : float, optional
         The score that stands for a failed comparison, such as -1.
     label_conflicts : {"raise", "drop", "keep"}
-        What to do with non-mated comparisons of a subject with itself, mated comparisons of two subjects, and labels of
-        a score file that contradict the metadata: raise an error, leave them out with a warning that names rows, or
-        keep them as they are marked, with the labels of the metadata.
+        What to do with non-mated comparisons of a subject with itself, mated comparisons of two
+        subjects, and labels of a score file that contradict the metadata: raise an error, leave
+        them out with a warning that names rows, or keep them as they are marked, with the labels of
+        the metadata.
     self_comparisons : {"drop", "keep"}
-        What to do with comparisons of a sample with itself, where some subject has several samples, and with the
-        diagonal of a symmetric matrix all of whose entries are the best scores: leave them out with a warning, or keep
-        them.
+        What to do with comparisons of a sample with itself, where some subject has several samples,
+        and with the diagonal of a symmetric matrix all of whose entries are the best scores: leave
+        them out with a warning, or keep them.
     missing_labels : {"error", "drop", "unknown"}
-        What to do with comparisons that lack a label, in the score file or in the metadata: raise an error, leave them
-        out, with a warning that says how many, or take "unknown" for it.
+        What to do with comparisons that lack a label, in the score file or in the metadata: raise
+        an error, leave them out, with a warning that says how many, or take "unknown" for it.
 
     Examples
     --------
@@ -86,8 +89,9 @@ class Policies:
             if failed.any():
                 row = int(failed.argmax())
                 raise InputError(
-                    f"{np.count_nonzero(failed)} of {failed.size} comparisons failed, the first in row {row} (counted "
-                    f"from 0), whose score is {float(values[row]):g}; {checks.FAILURES_DO}",
+                    f"{np.count_nonzero(failed)} of {failed.size} comparisons failed, the first in"
+                    f" row {row} (counted from 0), whose score is {float(values[row]):g};"
+                    f" {checks.FAILURES_DO}",
                     row=row,
                 )
             return None
@@ -119,7 +123,8 @@ def checked_columns(
     scores, mated, score_kind
         As in `Comparisons`.
     sides : mapping
-        The subjects, groups and samples of references and of probes, by the names that they have there.
+        The subjects, groups and samples of references and of probes, by the names that they have
+        there.
     policies : Policies
         As there.
     where : callable
@@ -140,13 +145,18 @@ def checked_columns(
         warn_of_look_alikes(f"group {name!r}", labels.tolist())
     if mated is None:
         if subjects is None:
-            raise InputError("mated is None: it can be left out only where reference and probe are given")
+            raise InputError(
+                "mated is None: it can be left out only where reference and probe are given"
+            )
         flags = subjects[1] == subjects[2]
     else:
         flags = checks.mated_flags(mated)
     sizes = {"scores": values.size, "mated": flags.size}
     named = {("reference", "probe"): subjects, ("reference_sample", "probe_sample"): samples}
-    named |= {(f"⟦reference_group⟧ {name!r}", f"⟦probe_group⟧ {name!r}"): sides for name, sides in attributes.items()}
+    named |= {
+        (f"⟦reference_group⟧ {name!r}", f"⟦probe_group⟧ {name!r}"): sides
+        for name, sides in attributes.items()
+    }
     for names, both in named.items():
         sizes |= {} if both is None else dict(zip(names, map(len, both[1:]), strict=True))
     checks.same_length(sizes)
@@ -156,27 +166,41 @@ def checked_columns(
     failed = policies._find_failed(values)
     checks.require_no_fillers(values, failed)
     if failed is not None:
-        values = np.where(failed, values.dtype.type(np.inf if score_kind == "distance" else -np.inf), values)
+        values = np.where(
+            failed, values.dtype.type(np.inf if score_kind == "distance" else -np.inf), values
+        )
     values, score_kind = checks.natural(values, score_kind), checks.kept_kind(score_kind)
     with gathering() as left_out:
         keep = group_labels.labelled(lacking, policies.missing_labels, flags.size, "comparisons")
         if empty is not None:
             leave_out(~empty, "comparisons", "padding", _WITHOUT_NEIGHBOUR, mated=flags)
             keep &= ~empty
-        if subjects is not None and samples is not None and samples[0].size > subjects[0].size:  # known apart
+        if (
+            subjects is not None and samples is not None and samples[0].size > subjects[0].size
+        ):  # known apart
             keep &= rows_of_two_samples(policies.self_comparisons, samples[1], samples[2], flags)
         if subjects is not None:
-            keep &= rows_without_conflicts(policies.label_conflicts, flags, subjects, where, samples)
+            keep &= rows_without_conflicts(
+                policies.label_conflicts, flags, subjects, where, samples
+            )
     if not keep.all():
         values, flags = values[keep], flags[keep]
-        subjects, samples = (None if sides is None else kept_rows(sides, keep) for sides in (subjects, samples))
+        subjects, samples = (
+            None if sides is None else kept_rows(sides, keep) for sides in (subjects, samples)
+        )
         failed = None if failed is None else failed[keep]
         attributes = {name: kept_rows(sides, keep) for name, sides in attributes.items()}
-    return CheckedColumns(values, flags, subjects, samples, attributes, score_kind, tuple(left_out), keep, failed)
+    return CheckedColumns(
+        values, flags, subjects, samples, attributes, score_kind, tuple(left_out), keep, failed
+    )
 
 
-def code_sides(what: str, names: tuple[str, str], columns: Mapping[str, Labels | None]) -> BothSides | None:
-    """Turn the labels of references and of probes into codes of one list of labels; None where there are none."""
+def code_sides(
+    what: str, names: tuple[str, str], columns: Mapping[str, Labels | None]
+) -> BothSides | None:
+    """Turn the labels of references and of probes into codes of one list of labels; None where
+    there are none.
+    """
     reference, probe = map(columns.get, names)
     if reference is None and probe is None:
         return None
@@ -190,15 +214,17 @@ def code_sides(what: str, names: tuple[str, str], columns: Mapping[str, Labels |
 def subject_of_each(samples: BothSides, subjects: BothSides | None) -> Codes:
     """Find the one subject of each sample."""
     if subjects is None:
-        raise InputError("reference_sample and probe_sample need the subjects: give reference and probe as well")
+        raise InputError(
+            "reference_sample and probe_sample need the subjects: give reference and probe as well"
+        )
     columns = list(zip(samples[1:], subjects[1:], strict=True))
     found = group_labels.labels_of_subjects(samples[0].size, columns)
     if found is None:
         k, row, here, earlier = group_labels.first_conflict(samples[0].size, columns)
         raise InputError(
-            f"{('reference', 'probe')[k]}_sample {samples[0].item(samples[1 + k][row])!r} is of subject "
-            f"{subjects[0].item(here)!r} in row {row} (counted from 0), but of {subjects[0].item(earlier)!r} in "
-            "another; a sample has one subject",
+            f"{('reference', 'probe')[k]}_sample {samples[0].item(samples[1 + k][row])!r} is of"
+            f" subject {subjects[0].item(here)!r} in row {row} (counted from 0), but of"
+            f" {subjects[0].item(earlier)!r} in another; a sample has one subject",
             row=row,
         )
     return read_only(found.astype(np.int32, copy=False))
@@ -207,9 +233,11 @@ def subject_of_each(samples: BothSides, subjects: BothSides | None) -> Codes:
 def code_attributes(
     reference_group: Any, probe_group: Any, policy: MissingLabels
 ) -> tuple[Attributes, dict[str, Flags]]:
-    """Turn the labels of each attribute into codes, those of probes being those of references where none are given.
+    """Turn the labels of each attribute into codes, those of probes being those of references where
+    none are given.
 
-    policy: what to do with missing ones. Returned is also which rows have none, by what messages call the column.
+    policy: what to do with missing ones. Returned is also which rows have none, by what messages
+    call the column.
     """
     lacking: dict[str, Flags] = {}
     if reference_group is None and probe_group is None:
@@ -217,10 +245,13 @@ def code_attributes(
     if reference_group is None:
         raise InputError("⟦probe_group⟧ is given without ⟦reference_group⟧")
     of_reference = group_labels.columns_of("reference_group", reference_group)
-    of_probe = of_reference if probe_group is None else group_labels.columns_of("probe_group", probe_group)
+    of_probe = (
+        of_reference if probe_group is None else group_labels.columns_of("probe_group", probe_group)
+    )
     if list(of_reference) != list(of_probe):
         raise InputError(
-            f"⟦reference_group⟧ has the attributes {list(of_reference)}, but ⟦probe_group⟧ {list(of_probe)}"
+            f"⟦reference_group⟧ has the attributes {list(of_reference)}, but ⟦probe_group⟧"
+            f" {list(of_probe)}"
         )
     coded: Attributes = {}
     for name, column in of_reference.items():
@@ -237,7 +268,9 @@ def code_attributes(
 
 
 def labels_of_subjects(subjects: BothSides | None, attributes: Attributes) -> dict[str, Groups]:
-    """Find the label of each subject, for the attributes of which no subject has two; warn where only a few have."""
+    """Find the label of each subject, for the attributes of which no subject has two; warn where
+    only a few have.
+    """
     if subjects is None:
         return {}
     found = {}
@@ -276,7 +309,8 @@ def rows_without_conflicts(
     Parameters
     ----------
     policy : {"raise", "drop", "keep"}
-        What to do with the others: raise an error, warn so that the caller leaves them out, or keep them.
+        What to do with the others: raise an error, warn so that the caller leaves them out, or keep
+        them.
     flags : (n,) ndarray of bool
         Whether each comparison is mated.
     subjects : tuple of ndarray
@@ -296,54 +330,72 @@ def rows_without_conflicts(
     conflicts = np.flatnonzero(flags != same)
     keep = np.ones(flags.size, np.bool_)
     n_nonmated = int(same[conflicts].sum())
-    no_people = "" if n_nonmated else _words_on_no_people(conflicts.size, int(np.count_nonzero(flags)))
+    no_people = (
+        "" if n_nonmated else _words_on_no_people(conflicts.size, int(np.count_nonzero(flags)))
+    )
     if policy == "keep" and no_people:
         warn(f"{no_people}, and intervals are likely too narrow", NarrowIntervalsWarning)
     if policy == "keep" or conflicts.size == 0:
         return keep
-    kinds = f"{n_nonmated} of one subject marked non-mated, {conflicts.size - n_nonmated} of two subjects marked mated"
+    kinds = (
+        f"{n_nonmated} of one subject marked non-mated, {conflicts.size - n_nonmated} of two"
+        " subjects marked mated"
+    )
     if policy == "drop":
         keep[conflicts] = False
         leave_out(
-            keep, "comparisons", "label conflict", "as mated contradicts their subjects", 'label_conflicts="drop"',
-            mated=flags, examples=map(where, conflicts[:_NAMED].tolist()),
-        )  # fmt: skip
+            keep,
+            "comparisons",
+            "label conflict",
+            "as mated contradicts their subjects",
+            'label_conflicts="drop"',
+            mated=flags,
+            examples=map(where, conflicts[:_NAMED].tolist()),
+        )
         return keep
     row = int(conflicts[0])
     pair = [labels.item(side[row]) for side in (reference, probe)]
     one, other = map(str, pair)
     by_case = flags[row] and plain_label(one) == plain_label(other)
     raise InputError(
-        f"mated contradicts the subjects in {conflicts.size} comparisons ({kinds}); the first is {where(row)}: "
-        f"{pair[0]!r} with {pair[1]!r} marked {'mated' if flags[row] else 'non-mated'}. "
+        f"mated contradicts the subjects in {conflicts.size} comparisons ({kinds}); the first is"
+        f" {where(row)}: {pair[0]!r} with {pair[1]!r} marked"
+        f" {'mated' if flags[row] else 'non-mated'}. "
         + (
             f"{one!a} and {other!a} look alike: write both alike"
             if by_case
             else (samples is not None and sample_names.advice_on_pattern(samples, subjects, flags))
             or sample_names.advice_on_samples(labels, sample_names.pairs_fit(subjects, flags))
             or (f"So {no_people}" if no_people else "")
-            or 'Correct the labels or the subjects, or pass ⟦label_conflicts="drop"⟧ to leave these comparisons out, '
-            'or ⟦label_conflicts="keep"⟧ to keep them as they are marked'
+            or _CORRECT_LABELS
         ),
         row=row,
     )
 
 
+_CORRECT_LABELS = (
+    'Correct the labels or the subjects, or pass ⟦label_conflicts="drop"⟧ to leave these'
+    ' comparisons out, or ⟦label_conflicts="keep"⟧ to keep them as they are marked'
+)
 _NO_PEOPLE = 0.5  # of the mated comparisons are of two "subjects", where these are no people
 
 
 def _words_on_no_people(n_of_two: int, n_mated: int) -> str:
-    """Say that subjects are no people, where most mated comparisons are of two of them; empty where they are."""
+    """Say that subjects are no people, where most mated comparisons are of two of them; empty where
+    they are.
+    """
     if n_of_two <= _NO_PEOPLE * n_mated:
         return ""
     return (
-        f"reference and probe do not name people, as {n_of_two:,} of {n_mated:,} mated comparisons are of two of them "
-        "(such as models and segments, or files): leave them out, give the person of each, or pass them as "
-        "⟦reference_sample⟧ and ⟦probe_sample⟧ beside the people"
+        f"reference and probe do not name people, as {n_of_two:,} of {n_mated:,} mated comparisons"
+        " are of two of them (such as models and segments, or files): leave them out, give the"
+        " person of each, or pass them as ⟦reference_sample⟧ and ⟦probe_sample⟧ beside the people"
     )
 
 
-def rows_of_two_samples(policy: str, reference: AnyIntegers, probe: AnyIntegers, flags: Flags) -> Flags:
+def rows_of_two_samples(
+    policy: str, reference: AnyIntegers, probe: AnyIntegers, flags: Flags
+) -> Flags:
     """Find the comparisons of two samples: one compared with itself says nothing of recognition.
 
     Parameters
@@ -364,21 +416,29 @@ def rows_of_two_samples(policy: str, reference: AnyIntegers, probe: AnyIntegers,
     if policy == "keep" or keep.all():
         return np.ones(keep.size, np.bool_)
     leave_out(
-        keep, "comparisons", "self-comparison", "as they compare a sample with itself", _DROP_SELF, mated=flags,
+        keep,
+        "comparisons",
+        "self-comparison",
+        "as they compare a sample with itself",
+        _DROP_SELF,
+        mated=flags,
         hint=_KEEP_SELF,
-    )  # fmt: skip
+    )
     return keep
 
 
 _WITHOUT_NEIGHBOUR = (
-    "as they are places that an index left empty for lack of neighbours, of -1 in place of a subject or sample, and "
-    "without a score"
+    "as they are places that an index left empty for lack of neighbours, of -1 in place of a"
+    " subject or sample, and without a score"
 )
-NOBODY = frozenset([-1, "-1", "-1.0"])  # what FAISS gives in place of a neighbour where there is none
+NOBODY = frozenset(
+    [-1, "-1", "-1.0"]
+)  # what FAISS gives in place of a neighbour where there is none
 
 
 def places_without_a_neighbour(values: AnyFloats, *sides: BothSides | None) -> Flags | None:
-    """Find the rows with which an index fills up a list of too few neighbours; None where there are none.
+    """Find the rows with which an index fills up a list of too few neighbours; None where there are
+    none.
 
     Parameters
     ----------
@@ -390,12 +450,14 @@ def places_without_a_neighbour(values: AnyFloats, *sides: BothSides | None) -> F
     Returns
     -------
     (n,) ndarray of bool, or None
-        Which rows are of nobody, and have no score: NaN, an infinite one, or the largest that a type holds.
+        Which rows are of nobody, and have no score: NaN, an infinite one, or the largest that a
+        type holds.
 
     Raises
     ------
     InputError
-        Where all rows of nobody have one score that is also the lowest or highest of all: a transformed filler.
+        Where all rows of nobody have one score that is also the lowest or highest of all: a
+        transformed filler.
     """
     of_nobody = np.zeros(values.size, np.bool_)
     for labels, reference, probe in filter(None, sides):
@@ -408,11 +470,15 @@ def places_without_a_neighbour(values: AnyFloats, *sides: BothSides | None) -> F
     if empty.any():
         return empty
     filled = values[of_nobody]
-    if filled.size > 1 and filled.min() == filled.max() and filled[0] in (values.min(), values.max()):
+    if (
+        filled.size > 1
+        and filled.min() == filled.max()
+        and filled[0] in (values.min(), values.max())
+    ):
         raise InputError(
-            f"all {filled.size} comparisons of -1 have the score {float(filled[0]):g}, the lowest or highest of all, "
-            "as places have that an index leaves empty for lack of neighbours: leave such rows out; if -1 is somebody, "
-            "write another name",
+            f"all {filled.size} comparisons of -1 have the score {float(filled[0]):g}, the lowest"
+            " or highest of all, as places have that an index leaves empty for lack of neighbours:"
+            " leave such rows out; if -1 is somebody, write another name",
             row=int(of_nobody.argmax()),
         )
     return None
@@ -420,7 +486,9 @@ def places_without_a_neighbour(values: AnyFloats, *sides: BothSides | None) -> F
 
 _INVISIBLE = dict.fromkeys([0x200B, 0x200C, 0x200D, 0x2060, 0xFEFF, 0x00AD])
 _BLANKS = dict.fromkeys([0x00A0, 0x2007, 0x202F], " ")
-_AS_IF_MISSING = frozenset(["na", "n/a", "none", "null", "#n/a"])  # what programs write for a missing label
+_AS_IF_MISSING = frozenset(
+    ["na", "n/a", "none", "null", "#n/a"]
+)  # what programs write for a missing label
 _LEADING_ZEROS = re.compile(r"(?<![\d.])0+(?=\d)")
 _WHOLE = re.compile(r"(?<=\d)\.0+$")  # as of whole numbers that became floats
 
@@ -436,14 +504,19 @@ def plain_label(label: str) -> str:
 
 
 def plain_id(name: str) -> str:
-    """Return what stays of the name of a person however it is written: in lower case, and 7 for 007 and 7.0."""
+    """Return what stays of the name of a person however it is written: in lower case, and 7 for 007
+    and 7.0.
+    """
     form = name.strip().lower() if name.isascii() else plain_label(name)
     if "0" in form:
         form = _LEADING_ZEROS.sub("", form)
     return _WHOLE.sub("", form) if "." in form else form
 
 
-_FORMS: dict[str, Callable[[str], str]] = {"subject": plain_name, "person": plain_id}  # of groups `plain_label`
+_FORMS: dict[str, Callable[[str], str]] = {
+    "subject": plain_name,
+    "person": plain_id,
+}  # of groups `plain_label`
 
 
 def warn_of_look_alikes(what: str, names: list[Any]) -> None:
@@ -452,28 +525,37 @@ def warn_of_look_alikes(what: str, names: list[Any]) -> None:
     Parameters
     ----------
     what : str
-        "subject", whose names differ in invisible characters or Unicode forms alone; "person", where leading zeros and
-        letter case count, too, as names of several sources may be written in several ways; or "group 'sex'" of an
-        attribute, where letter case does. Of labels of groups, those that programs write where there is none are told,
-        too.
+        "subject", whose names differ in invisible characters or Unicode forms alone; "person",
+        where leading zeros and letter case count, too, as names of several sources may be written
+        in several ways; or "group 'sex'" of an attribute, where letter case does. Of labels of
+        groups, those that programs write where there is none are told, too.
     names : list
         The names; others than text are not looked at.
     """
     form = _FORMS.get(what, plain_label)
-    if not all(isinstance(name, str) for name in names) or (what == "subject" and all(map(str.isascii, names))):
+    if not all(isinstance(name, str) for name in names) or (
+        what == "subject" and all(map(str.isascii, names))
+    ):
         return
     first: dict[str, str] = {}
-    alike = [(first[form(name)], name) for name in names if first.setdefault(form(name), name) != name]
-    if what not in _FORMS and (odd := [name for name in names if plain_label(name) in _AS_IF_MISSING]):
+    alike = [
+        (first[form(name)], name) for name in names if first.setdefault(form(name), name) != name
+    ]
+    if what not in _FORMS and (
+        odd := [name for name in names if plain_label(name) in _AS_IF_MISSING]
+    ):
         warn(
-            f"{what} has the label {odd[0]!r}, which is taken for a group of its own; where it says that there is no "
-            "label, leave the field blank",
+            f"{what} has the label {odd[0]!r}, which is taken for a group of its own; where it says"
+            " that there is no label, leave the field blank",
             LookAlikeWarning,
         )
     if alike:
         more = f" (and {len(alike) - 1} more)" if len(alike) > 1 else ""
         one, other = map(ascii, alike[0])
-        warn(f"{what} {one} and {other} look alike and are taken for two{more}: write both alike", LookAlikeWarning)
+        warn(
+            f"{what} {one} and {other} look alike and are taken for two{more}: write both alike",
+            LookAlikeWarning,
+        )
 
 
 def columns_of_matrix(
@@ -484,31 +566,41 @@ def columns_of_matrix(
     probe_group: Labels | None,
     policy: MissingLabels,
 ) -> tuple[NDArray[Any], dict[str, Any], Flags]:
-    """Return the scores of a matrix, row after row, the labels of each comparison by argument, and which ones to keep.
+    """Return the scores of a matrix, row after row, the labels of each comparison by argument, and
+    which ones to keep.
 
     See `Comparisons.from_matrix` for the arguments; policy is `Policies.missing_labels`.
     """
     matrix = validation.numbers_in("scores", scores)
     if matrix.ndim != 2:
-        raise InputError(f"a score matrix has two dimensions, but the shape of scores is {matrix.shape}")
+        raise InputError(
+            f"a score matrix has two dimensions, but the shape of scores is {matrix.shape}"
+        )
     n_rows, n_columns = matrix.shape
     if reference is None and probe is None:
         if n_rows != n_columns:
             raise InputError(
-                f"scores is {n_rows} x {n_columns}: give the subjects of rows (reference) and columns (probe), as "
-                "only in a square matrix row i and column i can be taken for one subject"
+                f"scores is {n_rows} x {n_columns}: give the subjects of rows (reference) and"
+                " columns (probe), as only in a square matrix row i and column i can be taken for"
+                " one subject"
             )
         reference = probe = np.arange(n_rows)
     sides = {"reference": (reference, n_rows), "probe": (probe, n_columns)}
     sides |= {"reference_group": (reference_group, n_rows), "probe_group": (probe_group, n_columns)}
     memory.require(
-        n_rows * n_columns * (matrix.itemsize + 8 * sum(labels is not None for labels, _ in sides.values())),
+        n_rows
+        * n_columns
+        * (matrix.itemsize + 8 * sum(labels is not None for labels, _ in sides.values())),
         f"the comparisons of {n_rows:,} x {n_columns:,} scores",
         "give fewer rows or columns",
     )
 
     def spread(name: str, of_side: NDArray[Any]) -> NDArray[Any]:
-        return np.repeat(of_side, n_columns) if name.startswith("reference") else np.tile(of_side, n_rows)
+        return (
+            np.repeat(of_side, n_columns)
+            if name.startswith("reference")
+            else np.tile(of_side, n_rows)
+        )
 
     given = {name: labels for name, (labels, _) in sides.items() if labels is not None}
     grouped = {name: labels for name, labels in given.items() if name.endswith("group")}
@@ -518,12 +610,17 @@ def columns_of_matrix(
         checks.same_length({name: column.codes.size, "scores along that side": sides[name][1]})
     without = {name: spread(name, rows) for name, rows in lacking.items()}
     keep = group_labels.labelled(without, policy, matrix.size, "comparisons")
-    columns = {name: Coded(column.labels, spread(name, column.codes)) for name, column in coded.items()}
+    columns = {
+        name: Coded(column.labels, spread(name, column.codes)) for name, column in coded.items()
+    }
     return matrix.ravel(), columns, keep
 
 
-def without_diagonal(values: NDArray[Any], sides: dict[str, Any], score_kind: str, policy: str) -> Flags:
-    """Find the scores beside the diagonal of a symmetric matrix whose diagonal has nothing but the best scores.
+def without_diagonal(
+    values: NDArray[Any], sides: dict[str, Any], score_kind: str, policy: str
+) -> Flags:
+    """Find the scores beside the diagonal of a symmetric matrix whose diagonal has nothing but the
+    best scores.
 
     "Best" and "symmetric" are meant up to rounding, as products of a matrix with itself are.
 
@@ -551,19 +648,26 @@ def without_diagonal(values: NDArray[Any], sides: dict[str, Any], score_kind: st
         return everything
     matrix = values.reshape(n, n)
     same = sides["reference"].codes.reshape(n, n) == sides["probe"].codes.reshape(n, n)
-    if not np.diagonal(same).all() or not is_of_a_set_with_itself(matrix, is_distance=score_kind == "distance"):
+    if not np.diagonal(same).all() or not is_of_a_set_with_itself(
+        matrix, is_distance=score_kind == "distance"
+    ):
         return everything
     if same.sum() == n:
         raise InputError(
-            "the only mated comparisons are on the diagonal of a symmetric matrix, all of whose entries are the best "
-            'scores: they compare samples with themselves. Give a matrix of two sets, or pass ⟦self_comparisons="keep"⟧'
+            "the only mated comparisons are on the diagonal of a symmetric matrix, all of whose"
+            " entries are the best scores: they compare samples with themselves. Give a matrix of"
+            ' two sets, or pass ⟦self_comparisons="keep"⟧'
         )
     keep = ~np.eye(n, dtype=bool).ravel()
     leave_out(
-        keep, "comparisons", "self-comparison",
+        keep,
+        "comparisons",
+        "self-comparison",
         "as the diagonal of the symmetric matrix has nothing but the best scores, those of samples with themselves",
-        _DROP_SELF, mated=~keep, hint=_KEEP_SELF,
-    )  # fmt: skip
+        _DROP_SELF,
+        mated=~keep,
+        hint=_KEEP_SELF,
+    )
     return keep
 
 
@@ -575,7 +679,8 @@ _ROWS_AT_ONCE = 1024
 def is_of_a_set_with_itself(
     matrix: NDArray[Any], columns: AnyIntegers | None = None, *, is_distance: bool = False
 ) -> bool:
-    """Return whether a matrix is symmetric, with nothing but the best scores on its diagonal, but for rounding.
+    """Return whether a matrix is symmetric, with nothing but the best scores on its diagonal, but
+    for rounding.
 
     So are scores of a set of samples compared with itself, as no two samples are quite alike.
 
@@ -621,7 +726,8 @@ def is_of_a_set_with_itself(
 def _rounding(diagonal: AnyFloats, block: AnyFloats, dtype: np.dtype[Any]) -> float:
     """Return by how much scores that should be equal may differ, given a diagonal and other scores.
 
-    Zeros that are roots of differences of squares, as in distances, may differ by the root of what numbers do.
+    Zeros that are roots of differences of squares, as in distances, may differ by the root of what
+    numbers do.
     """
     epsilon = float(np.finfo(dtype).eps) if dtype.kind == "f" else 0.0
     share = epsilon * (_OF_HALVES if dtype == np.float16 else _ROUNDING)

@@ -49,34 +49,39 @@ if TYPE_CHECKING:
 
 
 class Comparisons:
-    """Comparison scores, with the subjects and samples compared and their groups; checked and sorted once.
+    """Comparison scores, with the subjects and samples compared and their groups; checked and
+    sorted once.
 
     Parameters
     ----------
     scores : (n,) array_like of float
-        The score of each comparison, in any order. float32 stays float32, and thresholds are rounded to the type of the
-        scores.
+        The score of each comparison, in any order. float32 stays float32, and thresholds are
+        rounded to the type of the scores.
     mated : (n,) array_like, or None
-        Whether each comparison is mated, its two samples being of the same subject: True/False, 1/0, 1/-1 or one of
-        the usual pairs of words. With None, comparisons of a subject with itself are mated; `reference` and `probe`
-        are then needed.
+        Whether each comparison is mated, its two samples being of the same subject: True/False,
+        1/0, 1/-1 or one of the usual pairs of words. With None, comparisons of a subject with
+        itself are mated; `reference` and `probe` are then needed.
     reference, probe : (n,) array_like, optional
-        Subject ids of the references and of the probes. These and all other labels may be of any type: white space
-        around text is ignored, bytes are read as UTF-8 text, and 1 and 1.0 are the same label. Refused are missing
-        labels (None, NaN, blank text and "nan", "NaN", "<NA>", "NaT") and mixtures of text, numbers and truth values.
+        Subject ids of the references and of the probes. These and all other labels may be of any
+        type: white space around text is ignored, bytes are read as UTF-8 text, and 1 and 1.0 are
+        the same label. Refused are missing labels (None, NaN, blank text and "nan", "NaN", "<NA>",
+        "NaT") and mixtures of text, numbers and truth values.
     reference_group, probe_group : (n,) array_like or dict of str to (n,) array_like, optional
-        Group labels of the references and of the probes. A dict holds several attributes; the groups are then their
-        intersections, labelled as in "f & USA". With `reference_group` alone, its labels are those of the probes, too.
+        Group labels of the references and of the probes. A dict holds several attributes; the
+        groups are then their intersections, labelled as in "f & USA". With `reference_group` alone,
+        its labels are those of the probes, too.
     score_kind : {"similarity", "distance", "log-likelihood-ratio", "log10-likelihood-ratio"}
-        Whether a comparison is accepted when its score is >= the threshold, or (distance) <= the threshold. Scores that
-        are declared to be natural logarithms of likelihood ratios are similarities of which Cllr says something.
-        Logarithms to base 10 are made natural ones, and so are thresholds, then.
+        Whether a comparison is accepted when its score is >= the threshold, or (distance) <= the
+        threshold. Scores that are declared to be natural logarithms of likelihood ratios are
+        similarities of which Cllr says something. Logarithms to base 10 are made natural ones, and
+        so are thresholds, then.
     reference_sample, probe_sample : (n,) array_like, optional
         Ids of the samples (files, images, recordings) compared; they need `reference` and `probe`.
     mated_value : str or float, optional
         Which of the two values of `mated` means mated, where they are no common words for it.
     policies : Policies
-        What to do with comparisons that failed, contradict their labels, or compare a sample with itself.
+        What to do with comparisons that failed, contradict their labels, or compare a sample with
+        itself.
 
     Attributes
     ----------
@@ -97,26 +102,27 @@ class Comparisons:
     score_kind : str
         "similarity", "distance" or "log-likelihood-ratio", as given.
     score_dtype : dtype
-        The type in which scores were given, float16, float32 or float64: thresholds are rounded to it.
+        The type in which scores were given, float16, float32 or float64: thresholds are rounded to
+        it.
     left_out : tuple of Exclusion
         What was left out of the data, how much and why: each has what its warning said as text.
     failed : FailedComparisons or None
-        The comparisons that failed; None where failures are refused. Those counted as non-matches are also in `mated`
-        and `nonmated`, below all scores.
+        The comparisons that failed; None where failures are refused. Those counted as non-matches
+        are also in `mated` and `nonmated`, below all scores.
     quality : (n,) ndarray, tuple of two (n,) ndarray, or None
-        The quality of each comparison, or of its reference and of its probe, in the caller's order, as
-        `read_comparisons` read it.
+        The quality of each comparison, or of its reference and of its probe, in the caller's order,
+        as `read_comparisons` read it.
     origin : dict of str to (n,) ndarray
-        Where each comparison comes from, in the caller's order: its "line" in a file, and the columns that
-        `read_comparisons` was told to keep. Empty for arrays.
+        Where each comparison comes from, in the caller's order: its "line" in a file, and the
+        columns that `read_comparisons` was told to keep. Empty for arrays.
 
     Raises
     ------
     InputError
-        For scores that are infinite or beyond 1e150, or NaN where failures are refused; where `mated` has other than
-        two values or contradicts the subject ids; for lengths that differ and missing labels; without mated, or without
-        non-mated, comparisons that have a score; and for a sample of two subjects.
-        Messages count rows from 0.
+        For scores that are infinite or beyond 1e150, or NaN where failures are refused; where
+        `mated` has other than two values or contradicts the subject ids; for lengths that differ
+        and missing labels; without mated, or without non-mated, comparisons that have a score; and
+        for a sample of two subjects. Messages count rows from 0.
 
     Warns
     -----
@@ -127,7 +133,8 @@ class Comparisons:
     ContradictingLabelsWarning
         Names a subject with two labels of an attribute of which most subjects have one.
     NarrowIntervalsWarning
-        Where mated comparisons are kept most of which are of two subjects, so that these are no people.
+        Where mated comparisons are kept most of which are of two subjects, so that these are no
+        people.
 
     Examples
     --------
@@ -153,13 +160,28 @@ class Comparisons:
     failed: FailedComparisons | None = None
     quality: NDArray[Any] | tuple[NDArray[Any], NDArray[Any]] | None = None
     origin: Mapping[str, NDArray[Any]] = MappingProxyType({})
-    pairing: Pairing | None = None  # of the samples, where these are vectors all of whose pairs are compared
+    pairing: Pairing | None = (
+        None  # of the samples, where these are vectors all of whose pairs are compared
+    )
     lacks: Mapping[str, str] = MappingProxyType({})  # what this kind of data cannot do, and why
-    may_keep_more = False  # whether whoever asks scans again where too few are kept, so that no limit need be wider
+    # whether whoever asks scans again where too few are kept, so that no limit need be wider
+    may_keep_more = False
     _parts: tuple[str, ...] = (
-        "mated", "nonmated", "score_kind", "score_dtype", "subjects", "samples", "sample_subject", "attributes",
-        "grouping", "left_out", "failed", "quality", "origin", "pairing",
-    )  # fmt: skip
+        "mated",
+        "nonmated",
+        "score_kind",
+        "score_dtype",
+        "subjects",
+        "samples",
+        "sample_subject",
+        "attributes",
+        "grouping",
+        "left_out",
+        "failed",
+        "quality",
+        "origin",
+        "pairing",
+    )
 
     @checked
     def __init__(
@@ -179,14 +201,20 @@ class Comparisons:
     ) -> None:
         flags = None if mated is None else checks.mated_flags(mated, mated_value)
         sides = {
-            "reference": reference, "probe": probe, "reference_group": reference_group, "probe_group": probe_group,
-            "reference_sample": reference_sample, "probe_sample": probe_sample,
-        }  # fmt: skip
+            "reference": reference,
+            "probe": probe,
+            "reference_group": reference_group,
+            "probe_group": probe_group,
+            "reference_sample": reference_sample,
+            "probe_sample": probe_sample,
+        }
         self._sort(checked_columns(scores, flags, sides, score_kind, policies), policies.failures)
 
     @classmethod
     def _of_columns(cls, columns: CheckedColumns, failures: str) -> Comparisons:
-        """Sort checked columns; failures: what to do with comparisons that failed, as in `Policies`."""
+        """Sort checked columns; failures: what to do with comparisons that failed, as in
+        `Policies`.
+        """
         made = object.__new__(cls)
         made._sort(columns, failures)
         return made
@@ -199,7 +227,9 @@ class Comparisons:
         self.subjects = None if subjects is None else read_only(subjects[0])
         self.samples = None if samples is None else read_only(samples[0])
         self.sample_subject = None if samples is None else subject_of_each(samples, subjects)
-        self.attributes = {name: group_labels.attribute(name, sides[0]) for name, sides in attributes.items()}
+        self.attributes = {
+            name: group_labels.attribute(name, sides[0]) for name, sides in attributes.items()
+        }
         of_subject = labels_of_subjects(subjects, attributes)
         others = {name: sides for name, sides in attributes.items() if name not in of_subject}
         sides = sort_sides(replace(columns, attributes=others), of_subject)
@@ -228,9 +258,11 @@ class Comparisons:
         mated_value: str | float | None = None,
         policies: Policies = USUAL,
     ) -> Comparisons:
-        """Make comparisons from the columns of a data frame: pandas, polars, pyarrow or any other that narwhals knows.
+        """Make comparisons from the columns of a data frame: pandas, polars, pyarrow or any other
+        that narwhals knows.
 
-        `read_comparisons` takes data frames too, and can also find subject ids in paths and join a table of metadata.
+        `read_comparisons` takes data frames too, and can also find subject ids in paths and join a
+        table of metadata.
 
         Parameters
         ----------
@@ -239,9 +271,10 @@ class Comparisons:
         score, mated, reference, probe : str, optional
             Column names. With `mated=None`, comparisons of a subject with itself are mated.
         reference_group, probe_group : str or sequence of str, optional
-            Columns with group labels; several make intersections. An attribute has the name that its two columns share,
-            such as "race" for "race_1" and "race_2", or else that of the reference's column. With `reference_group`
-            alone its columns serve for the probes, too; this is refused where the frame has a column for the probes.
+            Columns with group labels; several make intersections. An attribute has the name that
+            its two columns share, such as "race" for "race_1" and "race_2", or else that of the
+            reference's column. With `reference_group` alone its columns serve for the probes, too;
+            this is refused where the frame has a column for the probes.
         reference_sample, probe_sample : str, optional
             Columns with the ids of the samples.
         score_kind, mated_value, policies
@@ -254,7 +287,8 @@ class Comparisons:
         Raises
         ------
         InputError
-            For a column that is not there (the nearest names are offered) and as `Comparisons` does.
+            For a column that is not there (the nearest names are offered) and as `Comparisons`
+            does.
 
         Warns
         -----
@@ -274,27 +308,38 @@ class Comparisons:
         columns = FrameColumns(frame)
         if reference is None and probe is None and {"reference", "probe"} <= set(columns.names):
             warn(
-                "the frame's columns 'reference' and 'probe' are not used, so that intervals take all comparisons for "
-                'independent: pass ⟦reference="reference"⟧ and ⟦probe="probe"⟧, or a frame without them',
+                "the frame's columns 'reference' and 'probe' are not used, so that intervals take"
+                ' all comparisons for independent: pass ⟦reference="reference"⟧ and'
+                ' ⟦probe="probe"⟧, or a frame without them',
                 NarrowIntervalsWarning,
             )
         references, probes = (side_columns.named(names) for names in (reference_group, probe_group))
         if probe_group is not None and len(references) != len(probes):
             raise InputError(
-                f"⟦reference_group⟧ has {len(references)} columns and ⟦probe_group⟧ {len(probes)}: give one of each "
-                "for every attribute"
+                f"⟦reference_group⟧ has {len(references)} columns and ⟦probe_group⟧ {len(probes)}:"
+                " give one of each for every attribute"
             )
         pairs = list(zip(references, probes, strict=True)) if probes else references
         attributes = side_columns.chosen("frame", pairs, columns.names).values()
         is_complete = policies.missing_labels == "error"
         labels = {
-            name: columns.labels(name, group_labels.COMPLETE) if is_complete else columns.entries(name)
+            name: (
+                columns.labels(name, group_labels.COMPLETE)
+                if is_complete
+                else columns.entries(name)
+            )
             for name in dict.fromkeys(name for pair in attributes for name in pair)
         }
-        groups = [{side_columns.shared_name(*pair): labels[pair[k]] for pair in attributes} or None for k in (0, 1)]
+        groups = [
+            {side_columns.shared_name(*pair): labels[pair[k]] for pair in attributes} or None
+            for k in (0, 1)
+        ]
         named = {
-            "reference": reference, "probe": probe, "reference_sample": reference_sample, "probe_sample": probe_sample
-        }  # fmt: skip
+            "reference": reference,
+            "probe": probe,
+            "reference_sample": reference_sample,
+            "probe_sample": probe_sample,
+        }
         return cls(
             columns.numbers(score),
             None if mated is None else columns.values(mated),
@@ -318,15 +363,16 @@ class Comparisons:
         score_kind: ScoreKind = "similarity",
         policies: Policies = USUAL,
     ) -> Comparisons:
-        """Make comparisons from a full score matrix, with a row for each reference and a column for each probe.
+        """Make comparisons from a full score matrix, with a row for each reference and a column for
+        each probe.
 
         Parameters
         ----------
         scores : (r, p) array_like
             The score of each reference with each probe; the matrix need not be symmetric.
         reference, probe : (r,) and (p,) array_like, optional
-            Subject ids of rows and columns. By default the matrix is square, and row i and column i are the same
-            subject.
+            Subject ids of rows and columns. By default the matrix is square, and row i and column i
+            are the same subject.
         reference_group, probe_group : (r,) and (p,) array_like, optional
             Group labels of rows and columns.
         score_kind, policies
@@ -379,7 +425,8 @@ class Comparisons:
 
     @checked
     def within_group(self, group: str) -> Comparisons:
-        """Keep the comparisons whose reference and probe are both in a group, for the group's own curve or EER.
+        """Keep the comparisons whose reference and probe are both in a group, for the group's own
+        curve or EER.
 
         Parameters
         ----------
@@ -394,7 +441,8 @@ class Comparisons:
         Raises
         ------
         InputError
-            For an unknown group, and for one without mated, or without non-mated, comparisons of its own.
+            For an unknown group, and for one without mated, or without non-mated, comparisons of
+            its own.
 
         Examples
         --------
@@ -411,18 +459,24 @@ class Comparisons:
             sides.append(by_group.side.take(np.flatnonzero(inside)))
         if not all(map(len, sides[:2])):
             raise InputError(
-                f"group {group!r} has {len(sides[0])} mated and {len(sides[1])} non-mated comparisons; it needs both"
+                f"group {group!r} has {len(sides[0])} mated and {len(sides[1])} non-mated"
+                " comparisons; it needs both"
             )
         parts: dict[str, Any] = {"grouping": ()}
         if self.subjects is not None:
             used, position, sides = only_used(self.subjects.size, ("reference", "probe"), sides)
             parts["subjects"] = read_only(self.subjects[used])
             sides = [
-                replace(side, of_subject={name: labels[used] for name, labels in side.of_subject.items()})
+                replace(
+                    side,
+                    of_subject={name: labels[used] for name, labels in side.of_subject.items()},
+                )
                 for side in sides
             ]
             if self.samples is not None and self.sample_subject is not None:
-                used, _, sides = only_used(self.samples.size, ("reference_sample", "probe_sample"), sides)
+                used, _, sides = only_used(
+                    self.samples.size, ("reference_sample", "probe_sample"), sides
+                )
                 parts["samples"] = read_only(self.samples[used])
                 parts["sample_subject"] = read_only(position[self.sample_subject[used]])
         if self.failed is not None:
@@ -436,7 +490,9 @@ class Comparisons:
         return self._with_parts(failed=replace(self.failed, reported=False))
 
     def _with_parts(self, **parts: Any) -> Self:
-        """Return the same comparisons with other parts: sides, labels, or the attributes that make groups."""
+        """Return the same comparisons with other parts: sides, labels, or the attributes that make
+        groups.
+        """
         return self._of_parts(**{name: getattr(self, name) for name in self._parts} | parts)
 
     @classmethod
@@ -449,26 +505,39 @@ class Comparisons:
         return made
 
     def _choose_groups(self, attributes: tuple[str, ...]) -> None:
-        """Set the groups of references and probes from some attributes; only combinations that occur become groups."""
+        """Set the groups of references and probes from some attributes; only combinations that
+        occur become groups.
+        """
         known = self.mated.of_subject
-        # Where each subject has one group, the groups of comparisons are read from it once they are needed.
+        # Where each subject has one group, the groups of comparisons are read from it once they are
+        # needed.
         self._of_subject = all(name in known for name in attributes)
         parts = [known]
         if not self._of_subject:
             sides = self.mated, self.nonmated, *(() if self.failed is None else self.failed.sides)
             labels = [{name: side.attribute(name) for name in attributes} for side in sides]
-            parts = [{name: of_both[k] for name, of_both in of_side.items()} for of_side in labels for k in (0, 1)]
-        self.groups, self._group_codes = group_labels.intersections(attributes, self.attributes, parts)
+            parts = [
+                {name: of_both[k] for name, of_both in of_side.items()}
+                for of_side in labels
+                for k in (0, 1)
+            ]
+        self.groups, self._group_codes = group_labels.intersections(
+            attributes, self.attributes, parts
+        )
         self.grouping = attributes
 
     @property
     def group_of_subject(self) -> Groups | None:
-        """(k,) the group of each subject; None where there are no groups, or some subject has several."""
+        """(k,) the group of each subject; None where there are no groups, or some subject has
+        several.
+        """
         return self._group_codes[0] if self.groups and self._of_subject else None
 
     @cached_property
     def pairs(self) -> tuple[Any, Any]:
-        """All mated, and all non-mated, comparisons: as they are sorted, or as a scan counts them."""
+        """All mated, and all non-mated, comparisons: as they are sorted, or as a scan counts
+        them.
+        """
         return self.mated, self.nonmated
 
     def _require(self, *needs: str) -> None:
@@ -489,7 +558,9 @@ class Comparisons:
 
     @cached_property
     def failed_by_group(self) -> tuple[GroupedSide, ...]:
-        """The mated and the non-mated comparisons that failed, with their groups; empty where failures are refused."""
+        """The mated and the non-mated comparisons that failed, with their groups; empty where
+        failures are refused.
+        """
         if self.failed is None:
             return ()
         return self._by_group(self.failed.mated, 4), self._by_group(self.failed.nonmated, 6)
@@ -497,7 +568,9 @@ class Comparisons:
     def require_groups(self) -> None:
         """Raise an error where there are no groups."""
         if not self.groups:
-            raise InputError("these comparisons have no groups: give ⟦reference_group⟧ (and ⟦probe_group⟧)")
+            raise InputError(
+                "these comparisons have no groups: give ⟦reference_group⟧ (and ⟦probe_group⟧)"
+            )
 
     def _by_group(self, side: SortedSide, first: int) -> GroupedSide:
         self.require_groups()
@@ -509,29 +582,41 @@ class Comparisons:
 
     @cached_property
     def subject_counts(self) -> tuple[int | None, int | None]:
-        """Numbers of distinct subjects in mated and in non-mated comparisons; None where subjects are not known."""
+        """Numbers of distinct subjects in mated and in non-mated comparisons; None where subjects
+        are not known.
+        """
         n_subjects = 0 if self.subjects is None else self.subjects.size
         return self.mated.count_subjects(n_subjects), self.nonmated.count_subjects(n_subjects)
 
     @checked
     def to_threshold(self, key: score_keys.Key) -> float:
-        """Return a threshold, on the scale of the scores, that accepts the scores from a key on and can be typed.
+        """Return a threshold, on the scale of the scores, that accepts the scores from a key on and
+        can be typed.
 
-        It is the lowest accepted score if that is a whole number or has few digits, else the shortest decimal between
-        the highest rejected and the lowest accepted score.
+        It is the lowest accepted score if that is a whole number or has few digits, else the
+        shortest decimal between the highest rejected and the lowest accepted score.
         """
 
         def similarity(key: int | None) -> float | None:
-            return None if key is None else float(score_keys.decode(np.array([key], self.mated.keys.dtype))[0])
+            return (
+                None
+                if key is None
+                else float(score_keys.decode(np.array([key], self.mated.keys.dtype))[0])
+            )
 
         rejected, accepted = map(similarity, self._beside(int(key)))
         return self.to_scale(typed_threshold(rejected, accepted, self.score_dtype.type))
 
     def _beside(self, key: int) -> tuple[int | None, int | None]:
-        """Return the keys of the highest score below a key and of the lowest from it on, as far as they are kept."""
+        """Return the keys of the highest score below a key and of the lowest from it on, as far as
+        they are kept.
+        """
         below, above = [], []
         for side, lowest_are_kept in ((self.mated, True), (self.nonmated, False)):
-            n, failed = score_keys.count_below(side.keys, key), int(score_keys.failed_key(side.keys))
+            n, failed = (
+                score_keys.count_below(side.keys, key),
+                int(score_keys.failed_key(side.keys)),
+            )
             below += [int(found) for found in side.keys[n - 1 : n].tolist() if found != failed]
             above += side.keys[n : n + 1].tolist()
             if side.not_kept is not None and lowest_are_kept and n == side.keys.size:
@@ -547,7 +632,9 @@ class Comparisons:
 
     @checked
     def to_key(self, threshold: AnyNumber) -> np.signedinteger[Any]:
-        """Turn a threshold on the scale of the scores into the lowest key that it accepts, rounded to their type."""
+        """Turn a threshold on the scale of the scores into the lowest key that it accepts, rounded
+        to their type.
+        """
         similarity = -threshold if self.score_kind == "distance" else threshold
         given = score_keys.given_similarities(np.array([similarity], np.float64), self.score_dtype)
         return score_keys.first_keys_at_least(given, self.mated.keys)[0]

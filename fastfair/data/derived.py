@@ -1,4 +1,6 @@
-"""Comparisons made of others: some of them, with other scores, or numbered as those of another system."""
+"""Comparisons made of others: some of them, with other scores, or numbered as those of another
+system.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,9 @@ from .sorted_scores import SortedSide, pair_codes, require_scores
 from .vector_pairs import PairsOfVectors
 
 
-def subset(comparisons: Comparisons, mated: AnyIntegers | None, nonmated: AnyIntegers | None) -> Comparisons:
+def subset(
+    comparisons: Comparisons, mated: AnyIntegers | None, nonmated: AnyIntegers | None
+) -> Comparisons:
     """Keep some of the mated, and some of the non-mated, comparisons.
 
     Parameters
@@ -38,13 +42,17 @@ def subset(comparisons: Comparisons, mated: AnyIntegers | None, nonmated: AnyInt
     Returns
     -------
     Comparisons
-        Its subjects are all those of `comparisons`, with or without comparisons, so that they keep their numbers.
+        Its subjects are all those of `comparisons`, with or without comparisons, so that they keep
+        their numbers.
     """
     chosen = {"mated": mated, "nonmated": nonmated}
-    return comparisons._with_parts(**{
-        name: getattr(comparisons, name).take(positions.astype(np.intp, copy=False))
-        for name, positions in chosen.items() if positions is not None
-    })  # fmt: skip
+    return comparisons._with_parts(
+        **{
+            name: getattr(comparisons, name).take(positions.astype(np.intp, copy=False))
+            for name, positions in chosen.items()
+            if positions is not None
+        }
+    )
 
 
 _RESCORED = np.dtype(np.float64)  # the type of scores that are computed here
@@ -57,7 +65,9 @@ def _rescored(side: SortedSide, scores: AnyFloats) -> SortedSide:
     return side.take(order, keys[order])
 
 
-def with_ratios(comparisons: Comparisons, mated: NDArray[Any], nonmated: NDArray[Any]) -> Comparisons:
+def with_ratios(
+    comparisons: Comparisons, mated: NDArray[Any], nonmated: NDArray[Any]
+) -> Comparisons:
     """Give comparisons log-likelihood ratios in place of their scores.
 
     Parameters
@@ -65,8 +75,8 @@ def with_ratios(comparisons: Comparisons, mated: NDArray[Any], nonmated: NDArray
     comparisons : Comparisons
         The comparisons.
     mated, nonmated : (n,) ndarray of float64
-        The finite ratios of the mated, and of the non-mated, comparisons, in the order of `Comparisons.mated.keys` and
-        of `Comparisons.nonmated.keys`.
+        The finite ratios of the mated, and of the non-mated, comparisons, in the order of
+        `Comparisons.mated.keys` and of `Comparisons.nonmated.keys`.
 
     Returns
     -------
@@ -74,9 +84,12 @@ def with_ratios(comparisons: Comparisons, mated: NDArray[Any], nonmated: NDArray
         With the same subjects, samples and groups.
     """
     return comparisons._with_parts(
-        mated=_rescored(comparisons.mated, mated), nonmated=_rescored(comparisons.nonmated, nonmated),
-        score_kind=LOG_LIKELIHOOD_RATIO, score_dtype=_RESCORED, failed=None,
-    )  # fmt: skip
+        mated=_rescored(comparisons.mated, mated),
+        nonmated=_rescored(comparisons.nonmated, nonmated),
+        score_kind=LOG_LIKELIHOOD_RATIO,
+        score_dtype=_RESCORED,
+        failed=None,
+    )
 
 
 def shifted(comparisons: Comparisons, thresholds: Floats, *, of_probe: bool) -> Comparisons:
@@ -94,15 +107,20 @@ def shifted(comparisons: Comparisons, thresholds: Floats, *, of_probe: bool) -> 
     Returns
     -------
     Comparisons
-        A score is accepted at the threshold 0 exactly where it was at the group's own. Scores are of float64, and no
-        longer logarithms of likelihood ratios.
+        A score is accepted at the threshold 0 exactly where it was at the group's own. Scores are
+        of float64, and no longer logarithms of likelihood ratios.
     """
     given = np.negative(thresholds) if comparisons.score_kind == "distance" else thresholds
     similar = score_keys.given_similarities(given, comparisons.score_dtype)
     parts: dict[str, Any] = {"score_dtype": _RESCORED}
-    for name, by_group in (("mated", comparisons.mated_by_group), ("nonmated", comparisons.nonmated_by_group)):
+    for name, by_group in (
+        ("mated", comparisons.mated_by_group),
+        ("nonmated", comparisons.nonmated_by_group),
+    ):
         group = by_group.probe_group if of_probe else by_group.reference_group
-        parts[name] = _rescored(by_group.side, by_group.side.similarities.astype(np.float64) - similar[group])
+        parts[name] = _rescored(
+            by_group.side, by_group.side.similarities.astype(np.float64) - similar[group]
+        )
     if comparisons.failed is not None:
         of_mated, of_nonmated = (
             replace(side, keys=np.full(len(side), score_keys.failed_key(np.zeros(0, np.int64))))
@@ -114,7 +132,10 @@ def shifted(comparisons: Comparisons, thresholds: Floats, *, of_probe: bool) -> 
     return comparisons._with_parts(**parts)
 
 
-_SCORED, _WRONG = 1.0, 0.0  # what a mated comparison scores that has a score, or has none; a non-mated one the contrary
+_SCORED, _WRONG = (
+    1.0,
+    0.0,
+)  # what a mated comparison scores that has a score, or has none; a non-mated one the contrary
 
 
 def failure_trials(comparisons: Comparisons) -> Comparisons:
@@ -128,19 +149,25 @@ def failure_trials(comparisons: Comparisons) -> Comparisons:
     Returns
     -------
     Comparisons
-        At a threshold between 0 and 1 their FNMR is the share of the mated comparisons that failed, and their FMR the
-        share of the non-mated ones.
+        At a threshold between 0 and 1 their FNMR is the share of the mated comparisons that failed,
+        and their FMR the share of the non-mated ones.
     """
     failed = comparisons.failed
     assert failed is not None
     sides = []
-    for mated, side, lost in zip((True, False), (comparisons.mated, comparisons.nonmated), failed.sides, strict=True):
+    for mated, side, lost in zip(
+        (True, False), (comparisons.mated, comparisons.nonmated), failed.sides, strict=True
+    ):
         n_failed = score_keys.count_failed(side.keys)  # of those that are among the others
         scored = side.take(np.arange(n_failed, len(side))) if n_failed else side
         parts = [lost, scored] if mated else [scored, lost]
-        outcomes = np.repeat(np.array([_WRONG, _SCORED], score_keys.float_type(side.keys)), list(map(len, parts)))
+        outcomes = np.repeat(
+            np.array([_WRONG, _SCORED], score_keys.float_type(side.keys)), list(map(len, parts))
+        )
         sides.append(replace(SortedSide.joined(parts), keys=score_keys.encode(outcomes)))
-    return comparisons._with_parts(mated=sides[0], nonmated=sides[1], score_kind="similarity", left_out=(), failed=None)
+    return comparisons._with_parts(
+        mated=sides[0], nonmated=sides[1], score_kind="similarity", left_out=(), failed=None
+    )
 
 
 _LEAST = 2  # comparisons, which a standard deviation needs
@@ -155,48 +182,52 @@ def normalize_scores(
     *,
     by: Literal["subject", "group"] = "subject",
 ) -> Comparisons:
-    """Normalise scores by the non-mated scores that the reference, the probe or both have in a cohort, for `compare`.
+    """Normalise scores by the non-mated scores that the reference, the probe or both have in a
+    cohort, for `compare`.
 
     Parameters
     ----------
     comparisons : Comparisons
         With subjects, and for ``by="group"`` with groups.
     cohort : Comparisons
-        Other comparisons by the same system, whose non-mated scores are used. By subject, those of the subjects of
-        `comparisons` with other people; by group, those of other people of the same groups.
+        Other comparisons by the same system, whose non-mated scores are used. By subject, those of
+        the subjects of `comparisons` with other people; by group, those of other people of the same
+        groups.
     method : {"z", "t", "s"}
-        Whether a score is seen among the cohort's scores of its reference (z), of its probe (t), or is the mean of
-        both (s).
+        Whether a score is seen among the cohort's scores of its reference (z), of its probe (t), or
+        is the mean of both (s).
     by : {"subject", "group"}
         Whether these are the scores of the subject, or all those within the subject's group.
 
     Returns
     -------
     Comparisons
-        The same comparisons with other scores: similarities, in standard deviations of non-mated scores.
+        The same comparisons with other scores: similarities, in standard deviations of non-mated
+        scores.
 
     Raises
     ------
     InputError
-        Without subjects or groups; for a cohort of another kind, or one that has comparisons of the same two subjects
-        (by group: of the same subjects); and where a subject or group has fewer than two non-mated comparisons in the
-        cohort, or equal scores in all of them.
+        Without subjects or groups; for a cohort of another kind, or one that has comparisons of the
+        same two subjects (by group: of the same subjects); and where a subject or group has fewer
+        than two non-mated comparisons in the cohort, or equal scores in all of them.
 
     Notes
     -----
-    With the mean and the standard deviation of the non-mated scores x of a subject or group in the cohort, a score s
-    becomes ``(s - mean(x)) / std(x)``. Statistics are per subject and not per sample, and take a subject's scores as
-    reference and as probe together.
+    With the mean and the standard deviation of the non-mated scores x of a subject or group in the
+    cohort, a score s becomes ``(s - mean(x)) / std(x)``. Statistics are per subject and not per
+    sample, and take a subject's scores as reference and as probe together.
 
-    The cohort is other data than what is evaluated, as it is when a system runs. With the very scores that are
-    evaluated, differences between groups that are due to chance would be subtracted, too, and the groups would look
-    more alike than they are. The cohort's statistics count as part of the system: `compare` tells what this system
-    does, and not what another cohort would have made of it.
+    The cohort is other data than what is evaluated, as it is when a system runs. With the very
+    scores that are evaluated, differences between groups that are due to chance would be
+    subtracted, too, and the groups would look more alike than they are. The cohort's statistics
+    count as part of the system: `compare` tells what this system does, and not what another cohort
+    would have made of it.
 
     References
     ----------
-    R. Auckenthaler, M. Carey and H. Lloyd-Thomas, "Score normalization for text-independent speaker verification
-    systems", Digital Signal Processing 10, 2000.
+    R. Auckenthaler, M. Carey and H. Lloyd-Thomas, "Score normalization for text-independent speaker
+    verification systems", Digital Signal Processing 10, 2000.
 
     Examples
     --------
@@ -211,22 +242,41 @@ def normalize_scores(
     for name, data in (("comparisons", comparisons), ("comparisons of the cohort", cohort)):
         require_scores(data.failed, "normalisation", 'pass ⟦failures="exclude"⟧')
         if data.subjects is None:
-            raise InputError(f"{name} have no subjects, which normalisation needs: give reference and probe")
+            raise InputError(
+                f"{name} have no subjects, which normalisation needs: give reference and probe"
+            )
         if by == "group" and not data.groups:
-            raise InputError(f'{name} have no groups, which ⟦by="group"⟧ needs: give ⟦reference_group⟧')
+            raise InputError(
+                f'{name} have no groups, which ⟦by="group"⟧ needs: give ⟦reference_group⟧'
+            )
     if cohort.score_kind != comparisons.score_kind:
-        raise InputError(f"cohort has scores of the kind {cohort.score_kind}, comparisons {comparisons.score_kind}")
+        raise InputError(
+            f"cohort has scores of the kind {cohort.score_kind}, comparisons"
+            f" {comparisons.score_kind}"
+        )
     assert comparisons.subjects is not None
     assert cohort.subjects is not None
-    labels, (of_comparisons, others) = encode_together(("subjects",) * 2, (comparisons.subjects, cohort.subjects))
-    _require_other_people(comparisons, cohort, by, labels, (of_comparisons.astype(np.int64), others.astype(np.int64)))
+    labels, (of_comparisons, others) = encode_together(
+        ("subjects",) * 2, (comparisons.subjects, cohort.subjects)
+    )
+    _require_other_people(
+        comparisons, cohort, by, labels, (of_comparisons.astype(np.int64), others.astype(np.int64))
+    )
     names = labels.tolist() if by == "subject" else list(comparisons.groups)
     if by == "group":
         of_comparisons = np.arange(len(names))
-        others = np.array([names.index(group) if group in names else len(names) for group in cohort.groups])
-    (first, second), scores = _units(cohort, "nonmated", by, others), cohort.nonmated.similarities.astype(np.float64)
+        others = np.array(
+            [names.index(group) if group in names else len(names) for group in cohort.groups]
+        )
+    (first, second), scores = (
+        _units(cohort, "nonmated", by, others),
+        cohort.nonmated.similarities.astype(np.float64),
+    )
     if by == "subject":
-        unit, scores = np.append(first, second[first != second]), np.append(scores, scores[first != second])
+        unit, scores = (
+            np.append(first, second[first != second]),
+            np.append(scores, scores[first != second]),
+        )
     else:
         inside = (first == second) & (first < len(names))
         unit, scores = first[inside], scores[inside]
@@ -243,32 +293,44 @@ def normalize_scores(
             if lacking[unit].any():
                 k = int(unit[lacking[unit].argmax()])
                 raise InputError(
-                    f"{by} {names[k]!r} has {n[k]} non-mated comparisons in the cohort"
-                    f"{', of one score' if n[k] > 1 else ''}, of which there is no standard deviation: give a cohort "
-                    "with more of them"
+                    f"{by} {names[k]!r} has {n[k]} non-mated comparisons in the"
+                    f" cohort{', of one score' if n[k] > 1 else ''}, of which there is no standard"
+                    " deviation: give a cohort with more of them"
                 )
-        normalised = [(side.similarities.astype(np.float64) - mean[unit]) / spread[unit] for unit in used]
+        normalised = [
+            (side.similarities.astype(np.float64) - mean[unit]) / spread[unit] for unit in used
+        ]
         parts[name] = _rescored(side, np.mean(normalised, axis=0))
     return comparisons._with_parts(**parts)
 
 
-def _units(comparisons: Comparisons, name: str, by: str, number: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return the numbers of the reference's and of the probe's subject or group, of mated or of non-mated ones."""
+def _units(
+    comparisons: Comparisons, name: str, by: str, number: NDArray[Any]
+) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return the numbers of the reference's and of the probe's subject or group, of mated or of
+    non-mated ones.
+    """
     side = getattr(comparisons, name if by == "subject" else f"{name}_by_group")
     reference, probe = ("reference", "probe") if by == "subject" else _GROUPS
     return number[getattr(side, reference)], number[getattr(side, probe)]
 
 
 def _require_other_people(
-    comparisons: Comparisons, cohort: Comparisons, by: str, labels: NDArray[Any], numbers: tuple[Integers, Integers]
+    comparisons: Comparisons,
+    cohort: Comparisons,
+    by: str,
+    labels: NDArray[Any],
+    numbers: tuple[Integers, Integers],
 ) -> None:
-    """Refuse a cohort that has what is evaluated: comparisons of two subjects, or by group any of a subject."""
+    """Refuse a cohort that has what is evaluated: comparisons of two subjects, or by group any of a
+    subject.
+    """
     if by == "group":
         both = np.intersect1d(numbers[0], numbers[1])
         if both.size:
             raise InputError(
-                f"cohort has {both.size} of the subjects of comparisons, such as {labels.item(both[0])!r}: "
-                '⟦by="group"⟧ needs one of other people'
+                f"cohort has {both.size} of the subjects of comparisons, such as"
+                f' {labels.item(both[0])!r}: ⟦by="group"⟧ needs one of other people'
             )
         return
     evaluated, others = (
@@ -279,13 +341,15 @@ def _require_other_people(
     if shared.size:
         one, other = (labels.item(k) for k in divmod(int(shared[0]), labels.size))
         raise InputError(
-            f"cohort has non-mated comparisons of {shared.size} pairs of subjects that comparisons have, such as "
-            f"{one!r} and {other!r}: give one in which these subjects are compared with other people"
+            f"cohort has non-mated comparisons of {shared.size} pairs of subjects that comparisons"
+            f" have, such as {one!r} and {other!r}: give one in which these subjects are compared"
+            " with other people"
         )
 
 
 def overlap(comparisons: Comparisons, development: Comparisons) -> str:
-    """Say what two sets of comparisons share that should be of different people; empty where nothing is known to be.
+    """Say what two sets of comparisons share that should be of different people; empty where
+    nothing is known to be.
 
     Where names tell nothing, as those of people may differ between files, equal scores do.
     """
@@ -303,7 +367,10 @@ def overlap(comparisons: Comparisons, development: Comparisons) -> str:
 def warn_of_overlap(shared: str, consequence: str) -> None:
     """Warn of what `overlap` says, where it says anything."""
     if shared:
-        warn(f"{shared}, and {consequence}: take development data of other people", SharedSubjectsWarning)
+        warn(
+            f"{shared}, and {consequence}: take development data of other people",
+            SharedSubjectsWarning,
+        )
 
 
 _GROUPS = "reference_group", "probe_group"
@@ -332,7 +399,9 @@ def match(first: Comparisons, second: Comparisons, *, one_by_one: bool) -> Compa
     """
     for name, comparisons in (("first", first), ("second", second)):
         if comparisons.subjects is None:
-            raise InputError(f"{name} has no subjects: comparisons are matched by reference and probe")
+            raise InputError(
+                f"{name} has no subjects: comparisons are matched by reference and probe"
+            )
     _require_the_same_groups(first, second)
     what = "subjects" if first.samples is None or second.samples is None else "samples"
     labels: NDArray[Any] = getattr(first, what)
@@ -350,14 +419,15 @@ def match(first: Comparisons, second: Comparisons, *, one_by_one: bool) -> Compa
         # Of comparisons with the same labels, those with the same groups belong together.
         orders = [np.lexsort(of_side[::-1]) for of_side in columns]
         (codes, *groups), (other_codes, *other_groups) = (
-            [column[order] for column in of_side] for of_side, order in zip(columns, orders, strict=True)
+            [column[order] for column in of_side]
+            for of_side, order in zip(columns, orders, strict=True)
         )
         if not np.array_equal(codes, other_codes):
             _refuse(kind, [codes, other_codes], labels, (first, second))
         if one_by_one and (codes[1:] == codes[:-1]).any():
             raise InputError(
-                f'⟦unit="comparison"⟧ matches comparisons one to one, but some {_SPOKEN[kind]} comparisons have the '
-                f"same reference and probe {what}: "
+                f'⟦unit="comparison"⟧ matches comparisons one to one, but some {_SPOKEN[kind]}'
+                f" comparisons have the same reference and probe {what}: "
                 + ("give reference_sample and probe_sample, or " if what == "subjects" else "")
                 + 'use ⟦unit="subject"⟧'
             )
@@ -374,7 +444,8 @@ def match(first: Comparisons, second: Comparisons, *, one_by_one: bool) -> Compa
 
 
 def require_the_same_vectors(first: Embeddings, second: Embeddings) -> None:
-    """Refuse vectors unless they are of the same subjects, in the same groups and roles, row by row.
+    """Refuse vectors unless they are of the same subjects, in the same groups and roles, row by
+    row.
 
     Parameters
     ----------
@@ -391,11 +462,13 @@ def require_the_same_vectors(first: Embeddings, second: Embeddings) -> None:
     )
 
 
-def _require_the_same_groups(first: Comparisons | Embeddings, second: Comparisons | Embeddings) -> None:
+def _require_the_same_groups(
+    first: Comparisons | Embeddings, second: Comparisons | Embeddings
+) -> None:
     if (first.grouping, first.groups) != (second.grouping, second.groups):
         raise InputError(
-            f"the groups differ: first has {_list(first.groups)} and second {_list(second.groups)}; give "
-            "both the same groups"
+            f"the groups differ: first has {_list(first.groups)} and second {_list(second.groups)};"
+            " give both the same groups"
         )
 
 
@@ -413,7 +486,9 @@ def _require_scans_of_the_same_vectors(first: Comparisons, second: Comparisons) 
     sides = []
     for name, scan, other in (("first", first, "second"), ("second", second, "first")):
         if not isinstance(scan, KeptComparisons):
-            raise InputError(f"{other} is a scan, and {name} is not: give two scans, or two that are in memory")
+            raise InputError(
+                f"{other} is a scan, and {name} is not: give two scans, or two that are in memory"
+            )
         scan._require("lists of pairs")
         sides.append(scan.pairs[1])
     groups = first.group_of_subject, second.group_of_subject
@@ -426,33 +501,49 @@ def _require_the_same_rows(
     groups: Sequence[str],
     group_of_subject: tuple[NDArray[Any] | None, NDArray[Any] | None],
 ) -> None:
-    """Refuse two sets of vectors whose rows differ in subject, role or group; subjects and groups are the same."""
+    """Refuse two sets of vectors whose rows differ in subject, role or group; subjects and groups
+    are the same.
+    """
     rows = [pairs.subject for pairs in sides]
     if rows[0].size != rows[1].size:
         sizes = f"{rows[0].size:,} vectors in first and {rows[1].size:,} in second"
         raise InputError(f"there are {sizes}; rows of both must be of the same samples")
     _require_equal("subjects", "vectors", rows, subjects, "in row {}".format)
     if not np.array_equal(sides[0].is_probe, sides[1].is_probe):  # type: ignore[arg-type]
-        raise InputError("the roles of the vectors differ: the same rows must be references and probes in both")
+        raise InputError(
+            "the roles of the vectors differ: the same rows must be references and probes in both"
+        )
     if groups:
-        _require_equal("groups", "subjects", group_of_subject, np.array(groups), lambda k: repr(subjects.item(k)))
+        _require_equal(
+            "groups",
+            "subjects",
+            group_of_subject,
+            np.array(groups),
+            lambda k: repr(subjects.item(k)),
+        )
 
 
-def _require_equal(what: str, of: str, codes: Sequence[Any], labels: NDArray[Any], name: Callable[[int], str]) -> None:
+def _require_equal(
+    what: str, of: str, codes: Sequence[Any], labels: NDArray[Any], name: Callable[[int], str]
+) -> None:
     """Refuse two columns of codes of labels that differ; name: how messages call an entry."""
     apart = np.flatnonzero(codes[0] != codes[1])
     if apart.size:
         one, other = (labels.item(of_set[apart[0]]) for of_set in codes)
         raise InputError(
-            f"the {what} of {apart.size:,} {of} differ, such as {name(apart[0])}: {one!r} in first and {other!r} in "
-            "second; both must be of the same samples"
+            f"the {what} of {apart.size:,} {of} differ, such as {name(apart[0])}: {one!r} in first"
+            f" and {other!r} in second; both must be of the same samples"
         )
 
 
 def _columns(comparisons: Comparisons, kind: str, what: str) -> list[NDArray[Any]]:
-    """Return a number for the two labels of each comparison, and the groups of its reference and probe, if any."""
+    """Return a number for the two labels of each comparison, and the groups of its reference and
+    probe, if any.
+    """
     side, end = getattr(comparisons, kind), "_sample" if what == "samples" else ""
-    reference, probe = (getattr(side, f"{role}{end}").astype(np.int64) for role in ("reference", "probe"))
+    reference, probe = (
+        getattr(side, f"{role}{end}").astype(np.int64) for role in ("reference", "probe")
+    )
     codes = reference * getattr(comparisons, what).size + probe
     if not comparisons.groups:
         return [codes]
@@ -461,7 +552,9 @@ def _columns(comparisons: Comparisons, kind: str, what: str) -> list[NDArray[Any
 
 
 def _are_numbered_alike(pair: list[SortedSide], columns: list[list[NDArray[Any]]]) -> bool:
-    """Tell whether comparisons of one number have the same labels and groups, as where lists have one order."""
+    """Tell whether comparisons of one number have the same labels and groups, as where lists have
+    one order.
+    """
     rows: list[Any] = [side.rows for side in pair]
     if rows[0].size != rows[1].size:
         return False
@@ -479,11 +572,16 @@ def _compared(codes: Sequence[Any] | NDArray[Any], labels: NDArray[Any], k: int)
     return f"{labels.item(reference)!r} with {labels.item(probe)!r}"
 
 
-def _refuse(kind: str, ordered: list[Integers], labels: NDArray[Any], systems: tuple[Comparisons, Comparisons]) -> None:
+def _refuse(
+    kind: str,
+    ordered: list[Integers],
+    labels: NDArray[Any],
+    systems: tuple[Comparisons, Comparisons],
+) -> None:
     failed = [system.failed for system in systems]
     would_do = (
-        '. Comparisons that failed were left out: read both systems with ⟦failures="non-match"⟧, or leave those that '
-        "failed in either out of both"
+        '. Comparisons that failed were left out: read both systems with ⟦failures="non-match"⟧, or'
+        " leave those that failed in either out of both"
         if any(lost is not None and lost.policy == "exclude" and lost.n for lost in failed)
         else ""
     )
@@ -492,8 +590,9 @@ def _refuse(kind: str, ordered: list[Integers], labels: NDArray[Any], systems: t
     ends = [codes[apart] if apart < len(codes) else np.iinfo(np.int64).max for codes in ordered]
     name = ("first", "second")[int(ends[1] < ends[0])]
     raise InputError(
-        f"the {_SPOKEN[kind]} comparisons differ: first has {n:,} and second {len(ordered[1]):,}, and {name} has one "
-        f"that the other lacks or has less often, {_compared(sorted(ends), labels, 0)}{would_do}"
+        f"the {_SPOKEN[kind]} comparisons differ: first has {n:,} and second {len(ordered[1]):,},"
+        f" and {name} has one that the other lacks or has less often,"
+        f" {_compared(sorted(ends), labels, 0)}{would_do}"
     )
 
 

@@ -1,4 +1,6 @@
-"""`Embeddings`, whose pairs are compared later, tile by tile, and `NamedVectors`, by whose names lists ask for them."""
+"""`Embeddings`, whose pairs are compared later, tile by tile, and `NamedVectors`, by whose names
+lists ask for them.
+"""
 
 from __future__ import annotations
 
@@ -38,8 +40,8 @@ def templates_of(template: Labels | int | None, subject: Codes, is_probe: Flags)
     Parameters
     ----------
     template : (n,) array_like, int or None
-        Labels of templates, those of probes playing no part; or how many references of a subject make one; or None
-        where all do.
+        Labels of templates, those of probes playing no part; or how many references of a subject
+        make one; or None where all do.
     subject, is_probe : (n,) ndarray
         The subject of each vector, and whether it is a probe.
 
@@ -69,15 +71,17 @@ def templates_of(template: Labels | int | None, subject: Codes, is_probe: Flags)
         if group_labels.labels_of_subjects(coded.labels.size, [(code, of)]) is None:
             row = references[group_labels.first_conflict(coded.labels.size, [(code, of)])[1]]
             raise InputError(
-                f"template {coded.labels[coded.codes[row]]!r} has references of two subjects, the second in row {row}: "
-                "a template is of one subject",
+                f"template {coded.labels[coded.codes[row]]!r} has references of two subjects, the"
+                f" second in row {row}: a template is of one subject",
                 row,
             )
     _, at, number = np.unique(code, return_index=True, return_inverse=True)
     return np.argsort(np.argsort(at))[number]
 
 
-def mean_vectors(vectors: AnyFloats, similarity: str, rows: Indices, template: Indices) -> AnyFloats:
+def mean_vectors(
+    vectors: AnyFloats, similarity: str, rows: Indices, template: Indices
+) -> AnyFloats:
     """Average the vectors of each template.
 
     Parameters
@@ -97,7 +101,11 @@ def mean_vectors(vectors: AnyFloats, similarity: str, rows: Indices, template: I
     sums = np.zeros((int(template.max()) + 1, vectors.shape[1]))
     for start in range(0, rows.size, _ROWS_AT_ONCE):
         part = slice(start, start + _ROWS_AT_ONCE)
-        np.add.at(sums, template[part], ready_for_products(vectors[rows[part]], similarity).astype(np.float64))
+        np.add.at(
+            sums,
+            template[part],
+            ready_for_products(vectors[rows[part]], similarity).astype(np.float64),
+        )
     return (sums / np.bincount(template)[:, None]).astype(vectors.dtype)
 
 
@@ -116,7 +124,9 @@ def probes_of(role: Labels) -> Flags:
     unknown = [label for label in coded.labels.tolist() if label not in ROLES]
     if unknown:
         rows = np.flatnonzero(coded.labels[coded.codes] == unknown[0])
-        raise InputError(f'role must be "reference" or "probe", not {unknown[0]!r} as in row {rows[0]}')
+        raise InputError(
+            f'role must be "reference" or "probe", not {unknown[0]!r} as in row {rows[0]}'
+        )
     return np.asarray(coded.labels == "probe")[coded.codes]
 
 
@@ -127,34 +137,37 @@ FailuresOfVectors = Literal["error", "exclude", "non-match"]
 
 
 class Embeddings:
-    """Vectors that a model computed from samples, with the subject of each vector and the group of each subject.
+    """Vectors that a model computed from samples, with the subject of each vector and the group of
+    each subject.
 
-    Every two vectors are a comparison, which is mated if they are of the same subject; with roles, each reference with
-    each probe.
+    Every two vectors are a comparison, which is mated if they are of the same subject; with roles,
+    each reference with each probe.
 
     Parameters
     ----------
     vectors : (n, d) array_like
-        One row for each sample. float32 and float64 arrays, memory-mapped ones included, are not copied but read in
-        parts, if they are contiguous and in the machine's byte order; others are copied once. float16 and integers
-        are converted to wider floats.
+        One row for each sample. float32 and float64 arrays, memory-mapped ones included, are not
+        copied but read in parts, if they are contiguous and in the machine's byte order; others are
+        copied once. float16 and integers are converted to wider floats.
     subject : (n,) array_like
-        The subject of each vector, of any label type; `Comparisons` says which labels count as the same.
+        The subject of each vector, of any label type; `Comparisons` says which labels count as the
+        same.
     group : (n,) array_like or dict of str to (n,) array_like, optional
-        The group of each vector's subject. A dict holds several attributes; the groups are then their intersections,
-        labelled as in "f & USA".
+        The group of each vector's subject. A dict holds several attributes; the groups are then
+        their intersections, labelled as in "f & USA".
     similarity : {"cosine", "inner_product", "negative_euclidean"}
         The score of two vectors.
     role : (n,) array_like of {"reference", "probe"}, optional
-        What each vector is, such as "reference" for those of a gallery: only references are compared with probes.
-        Subjects may have vectors of either role or of both.
+        What each vector is, such as "reference" for those of a gallery: only references are
+        compared with probes. Subjects may have vectors of either role or of both.
     failures : {"error", "exclude", "non-match"}
-        What to do with vectors that are not finite or, with the cosine, zero, as of samples that failed: raise an
-        error; leave them out with a warning that counts them; or keep them for searches
-        (`Searches.from_embeddings`), which count them as misses. What compares every two vectors refuses these.
+        What to do with vectors that are not finite or, with the cosine, zero, as of samples that
+        failed: raise an error; leave them out with a warning that counts them; or keep them for
+        searches (`Searches.from_embeddings`), which count them as misses. What compares every two
+        vectors refuses these.
     missing_labels : {"error", "drop", "unknown"}
-        What to do with vectors that lack a label in `group`: raise an error, leave them out with a warning that counts
-        them, or take "unknown" for it.
+        What to do with vectors that lack a label in `group`: raise an error, leave them out with a
+        warning that counts them, or take "unknown" for it.
 
     Attributes
     ----------
@@ -163,9 +176,9 @@ class Embeddings:
     similarity : str
         The score of two vectors, as given.
     template : (n,) ndarray of int32 or None
-        Where templates score as the best of their vectors do (`enrolled`), which of the templates and probes each
-        vector is part of, from 0. They take the place of vectors in all that follows: there are m of them. None where
-        each vector stands for itself.
+        Where templates score as the best of their vectors do (`enrolled`), which of the templates
+        and probes each vector is part of, from 0. They take the place of vectors in all that
+        follows: there are m of them. None where each vector stands for itself.
     subjects : (k,) ndarray
         The distinct subjects, sorted.
     subject : (m,) ndarray of int32
@@ -196,17 +209,18 @@ class Embeddings:
     Raises
     ------
     InputError
-        For vectors that are not finite, that are zero (with the cosine), or so long or short that similarities are
-        outside the range of their floats (with the other two); for lengths that differ, missing labels, a subject in
-        two groups, and a single subject; and where there are no mated, or no non-mated, comparisons. Messages count
-        rows from 0.
+        For vectors that are not finite, that are zero (with the cosine), or so long or short that
+        similarities are outside the range of their floats (with the other two); for lengths that
+        differ, missing labels, a subject in two groups, and a single subject; and where there are
+        no mated, or no non-mated, comparisons. Messages count rows from 0.
 
     Warns
     -----
     DroppedWarning
         Under ``failures="exclude"`` and ``missing_labels="drop"``.
     LookAlikeWarning
-        Where names of subjects, or of groups, differ in Unicode forms, letter case or leading zeros alone.
+        Where names of subjects, or of groups, differ in Unicode forms, letter case or leading zeros
+        alone.
 
     Examples
     --------
@@ -260,18 +274,31 @@ class Embeddings:
         for name, coded in attributes.items():
             warn_of_look_alikes(f"group {name!r}", coded.labels.tolist())
         if subjects.size < 2:
-            raise InputError(f"all vectors are of one subject, {subjects.tolist()[0]!r}: there are no non-mated pairs")
-        self.attributes = {name: group_labels.attribute(name, coded.labels) for name, coded in attributes.items()}
-        self._subject_codes = {name: group_labels.one_for_each(who, name, coded) for name, coded in attributes.items()}
+            raise InputError(
+                f"all vectors are of one subject, {subjects.tolist()[0]!r}: there are no non-mated"
+                " pairs"
+            )
+        self.attributes = {
+            name: group_labels.attribute(name, coded.labels) for name, coded in attributes.items()
+        }
+        self._subject_codes = {
+            name: group_labels.one_for_each(who, name, coded) for name, coded in attributes.items()
+        }
         if failures == "non-match":
             self.failed = read_only(checks.unusable(array, similarity))
             if self.failed.all():
                 raise InputError(f"all {len(array)} vectors failed: they are zero or not finite")
         scored = array
-        if self.failed is not None and self.failed.any():  # rows keep their numbers, which messages name
+        if (
+            self.failed is not None and self.failed.any()
+        ):  # rows keep their numbers, which messages name
             scored = np.where(self.failed[:, None], array[self.failed.argmin()], array)
         checks.require_usable(scored, similarity)
-        self.vectors, self.similarity, self.left_out = read_only(array.view()), similarity, tuple(left_out)
+        self.vectors, self.similarity, self.left_out = (
+            read_only(array.view()),
+            similarity,
+            tuple(left_out),
+        )
         self.subjects, self.subject = read_only(subjects), read_only(codes)
         self.is_probe = None if is_probe is None else read_only(is_probe)
         self.n_samples = read_only(np.bincount(codes, minlength=subjects.size))
@@ -302,31 +329,34 @@ class Embeddings:
         return self._changed(group_labels.chosen(attributes, self.attributes))
 
     @checked
-    def enrolled(self, template: Labels | int | None = None, score: TemplateScore = "mean") -> Embeddings:
+    def enrolled(
+        self, template: Labels | int | None = None, score: TemplateScore = "mean"
+    ) -> Embeddings:
         """Enrol references as templates: several vectors of a subject count as one.
 
         Parameters
         ----------
         template : (n,) array_like or int, optional
-            The template that each reference is part of, of any label type; labels of probes play no part. A number: so
-            many references of a subject make a template, in the order given, and the last one may have fewer. By
-            default all references of a subject make one.
+            The template that each reference is part of, of any label type; labels of probes play no
+            part. A number: so many references of a subject make a template, in the order given, and
+            the last one may have fewer. By default all references of a subject make one.
         score : {"mean", "max"}
-            The score of a template with a probe: that of the mean of its vectors, or the highest that one of them has.
+            The score of a template with a probe: that of the mean of its vectors, or the highest
+            that one of them has.
 
         Returns
         -------
         Embeddings
-            The templates, in the order of their first references, and then the probes. Means take the place of the
-            references: with the cosine, vectors have length 1 before they are averaged; with the other similarities
-            they are averaged as they are. By "max" the vectors stay, and `Embeddings.template` says which are of which
-            template.
+            The templates, in the order of their first references, and then the probes. Means take
+            the place of the references: with the cosine, vectors have length 1 before they are
+            averaged; with the other similarities they are averaged as they are. By "max" the
+            vectors stay, and `Embeddings.template` says which are of which template.
 
         Raises
         ------
         InputError
-            Where vectors have no roles or are templates already, for a template of two subjects, and for means without
-            direction.
+            Where vectors have no roles or are templates already, for a template of two subjects,
+            and for means without direction.
 
         Examples
         --------
@@ -344,9 +374,13 @@ class Embeddings:
         (array([0.447, 0.707, 0.894], dtype=float32), array([0.707, 0.894], dtype=float32))
         """
         if self.is_probe is None:
-            raise InputError("templates are made of references, but the vectors have no roles: give role")
+            raise InputError(
+                "templates are made of references, but the vectors have no roles: give role"
+            )
         if self.template is not None:
-            raise InputError("the vectors are enrolled as templates already: enrol those that were given")
+            raise InputError(
+                "the vectors are enrolled as templates already: enrol those that were given"
+            )
         number = templates_of(template, self.subject, self.is_probe)
         references, probes = np.flatnonzero(~self.is_probe), np.flatnonzero(self.is_probe)
         first = references[np.unique(number, return_index=True)[1]]
@@ -378,7 +412,9 @@ class Embeddings:
         return made._changed(self.grouping, left_out=self.left_out)
 
     def _means(self, references: Indices, number: Indices) -> AnyFloats:
-        """Average the references of each template, (references,), but those that failed; NaN where all did."""
+        """Average the references of each template, (references,), but those that failed; NaN where
+        all did.
+        """
         if self.failed is None:
             return mean_vectors(self.vectors, self.similarity, references, number)
         usable = ~self.failed[references]
@@ -398,27 +434,29 @@ class Embeddings:
     def comparisons(
         self, *, n_threads: int | None = None, progress: bool | Callable[[int, int], None] = False
     ) -> Comparisons:
-        """Compare every two vectors, for `evaluate`, `rates`, `compare` and all other functions of `Comparisons`.
+        """Compare every two vectors, for `evaluate`, `rates`, `compare` and all other functions of
+        `Comparisons`.
 
         Parameters
         ----------
         n_threads : int, optional
             All processors by default.
         progress : bool or callable, default False
-            Whether to show a progress bar; or a function to call with the amounts of work done and in all.
+            Whether to show a progress bar; or a function to call with the amounts of work done and
+            in all.
 
         Returns
         -------
         Comparisons
-            With subjects, groups and samples. The id of a sample is its row in `subject`; without roles the lower row
-            of a pair is the reference. So `compare` can match the comparisons of two models that embed the same
-            samples.
+            With subjects, groups and samples. The id of a sample is its row in `subject`; without
+            roles the lower row of a pair is the reference. So `compare` can match the comparisons
+            of two models that embed the same samples.
 
         Raises
         ------
         InputError
-            For more pairs than fit into memory. `roc_band` and `fairness_band` keep only the mated and the most
-            similar non-mated pairs.
+            For more pairs than fit into memory. `roc_band` and `fairness_band` keep only the mated
+            and the most similar non-mated pairs.
 
         Examples
         --------
@@ -429,13 +467,23 @@ class Embeddings:
         """
         workers = Workers(n_threads, progress)
         mated, nonmated = self._finder(workers).find(1.0)
-        of_mated, of_nonmated = self._side_of(mated, mated=True), self._side_of(nonmated, mated=False)
+        of_mated, of_nonmated = (
+            self._side_of(mated, mated=True),
+            self._side_of(nonmated, mated=False),
+        )
         return Comparisons._of_parts(
-            mated=of_mated, nonmated=of_nonmated, score_kind="similarity",
-            score_dtype=score_keys.float_type(of_mated.keys), subjects=self.subjects,
-            samples=np.arange(self.subject.size), sample_subject=self.subject, attributes=self.attributes,
-            grouping=self.grouping, left_out=self.left_out, pairing=self.pairing,
-        )  # fmt: skip
+            mated=of_mated,
+            nonmated=of_nonmated,
+            score_kind="similarity",
+            score_dtype=score_keys.float_type(of_mated.keys),
+            subjects=self.subjects,
+            samples=np.arange(self.subject.size),
+            sample_subject=self.subject,
+            attributes=self.attributes,
+            grouping=self.grouping,
+            left_out=self.left_out,
+            pairing=self.pairing,
+        )
 
     @checked
     def scanned(
@@ -445,24 +493,25 @@ class Embeddings:
         n_threads: int | None = None,
         progress: bool | Callable[[int, int], None] = False,
     ) -> ScannedComparisons:
-        """Compare every two vectors, and keep the pairs near the errors, to evaluate them with little memory.
+        """Compare every two vectors, and keep the pairs near the errors, to evaluate them with
+        little memory.
 
-        `evaluate`, `claim`, `compare` and tests of groups do so by themselves where they are given vectors. This
-        chooses how many pairs are kept, and serves several of these calls.
+        `evaluate`, `claim`, `compare` and tests of groups do so by themselves where they are given
+        vectors. This chooses how many pairs are kept, and serves several of these calls.
 
         Parameters
         ----------
         fmr : float, default 0.1
-            Share of the non-mated pairs to keep, the most similar: operating points, and the EERs of groups and of
-            replicates, must have a lower FMR. Else `evaluate` raises an error.
+            Share of the non-mated pairs to keep, the most similar: operating points, and the EERs
+            of groups and of replicates, must have a lower FMR. Else `evaluate` raises an error.
         n_threads, progress
             As in `comparisons`.
 
         Returns
         -------
         ScannedComparisons
-            Numbers and intervals are those of `comparisons`, to the last bit, but for limits of rates without errors
-            that rest on pairs not kept: these are wider.
+            Numbers and intervals are those of `comparisons`, to the last bit, but for limits of
+            rates without errors that rest on pairs not kept: these are wider.
 
         Raises
         ------
@@ -486,13 +535,24 @@ class Embeddings:
             side, not_kept = self._side_of(pairs, mated=mated), None
             if not mated and not pairs.complete:
                 not_kept = NotKept(self.n_nonmated - side.keys.size, int(side.keys[0]))
-            sides.append(replace(side, rows=None, reference_sample=None, probe_sample=None, not_kept=not_kept))
+            sides.append(
+                replace(
+                    side, rows=None, reference_sample=None, probe_sample=None, not_kept=not_kept
+                )
+            )
         numbers = np.arange(self.subjects.size, dtype=np.int32)
         kept = KeptComparisons._of_parts(
-            mated=sides[0], nonmated=sides[1], subjects=self.subjects, numbers=numbers, attributes=self.attributes,
-            grouping=self.grouping, score_kind="similarity", score_dtype=score_keys.float_type(sides[0].keys),
-            pairs=self.pairs, left_out=self.left_out,
-        )  # fmt: skip
+            mated=sides[0],
+            nonmated=sides[1],
+            subjects=self.subjects,
+            numbers=numbers,
+            attributes=self.attributes,
+            grouping=self.grouping,
+            score_kind="similarity",
+            score_dtype=score_keys.float_type(sides[0].keys),
+            pairs=self.pairs,
+            left_out=self.left_out,
+        )
         return ScannedComparisons(kept)
 
     def _side_of(self, pairs: Pairs, *, mated: bool) -> SortedSide:
@@ -506,18 +566,27 @@ class Embeddings:
         n_rows = n * n if self.pairing.two_sets else n * (n - 1) // 2
         rows = np.empty(size, np.uint32 if n_rows < 2**32 else np.int64)
         reference, probe, of_reference, of_probe = np.empty((4, size), np.int32)
-        for start in range(0, size, _PAIRS_AT_ONCE):  # what is written along the way stays in the processor's cache
+        for start in range(
+            0, size, _PAIRS_AT_ONCE
+        ):  # what is written along the way stays in the processor's cache
             stop = min(start + _PAIRS_AT_ONCE, size)
             part = slice(start, stop)
             source = part if mated else slice(size - stop, size - start)
-            first, second = (order[vectors[source]][:: 1 if mated else -1] for vectors in (pairs.first, pairs.second))
+            first, second = (
+                order[vectors[source]][:: 1 if mated else -1]
+                for vectors in (pairs.first, pairs.second)
+            )
             if not self.pairing.two_sets:
                 first, second = np.minimum(first, second), np.maximum(first, second)
             i, j = first.astype(np.int64), second.astype(np.int64)
-            rows[part] = i * n + j if self.pairing.two_sets else i * n - i * (i + 1) // 2 + j - i - 1
+            rows[part] = (
+                i * n + j if self.pairing.two_sets else i * n - i * (i + 1) // 2 + j - i - 1
+            )
             reference[part], probe[part] = first, second
             of_reference[part], of_probe[part] = self.subject[first], self.subject[second]
-        side = SortedSide(np.ascontiguousarray(keys), rows, of_reference, of_probe, of_subject=self._subject_codes)
+        side = SortedSide(
+            np.ascontiguousarray(keys), rows, of_reference, of_probe, of_subject=self._subject_codes
+        )
         return replace(side, reference_sample=reference, probe_sample=probe)
 
     def _finder(self, workers: Workers) -> PairFinder:
@@ -526,24 +595,37 @@ class Embeddings:
         if self.template is None:
             return PairFinder(self.vectors, self.similarity, self.pairing, workers)
         assert self.is_probe is not None
-        of_vectors = Pairing.of(self.subject[self.template], self.subject_group, self.is_probe[self.template])
+        of_vectors = Pairing.of(
+            self.subject[self.template], self.subject_group, self.is_probe[self.template]
+        )
         number = np.argsort(self.pairing.order).astype(np.int32)[self.template[of_vectors.order]]
         return PairFinder(self.vectors, self.similarity, of_vectors, workers, number=number)
 
     def _choose_groups(self, names: tuple[str, ...]) -> None:
-        self.groups, codes = group_labels.intersections(names, self.attributes, [self._subject_codes])
+        self.groups, codes = group_labels.intersections(
+            names, self.attributes, [self._subject_codes]
+        )
         self.grouping = names
-        of_subject = codes[0].astype(np.int32) if codes else np.full(self.subjects.size, -1, np.int32)
+        of_subject = (
+            codes[0].astype(np.int32) if codes else np.full(self.subjects.size, -1, np.int32)
+        )
         self.subject_group = read_only(of_subject)
         self.pairing = Pairing.of(self.subject, of_subject, self.is_probe)
-        mated, nonmated = (PairsOfVectors(self.subject, self.is_probe, of_class) for of_class in (True, False))
+        mated, nonmated = (
+            PairsOfVectors(self.subject, self.is_probe, of_class) for of_class in (True, False)
+        )
         self.pairs = mated, nonmated
-        self.n_mated, self.n_nonmated = int(mated.of_subjects().sum()), int(nonmated.of_subjects().sum() // 2)
+        self.n_mated, self.n_nonmated = (
+            int(mated.of_subjects().sum()),
+            int(nonmated.of_subjects().sum() // 2),
+        )
 
     def _require_both_kinds(self) -> None:
         if self.is_probe is not None and (self.is_probe.all() or not self.is_probe.any()):
             missing = ROLES[int(not self.is_probe.any())]
-            raise InputError(f"role has no {missing}: give both references and probes, or leave role out")
+            raise InputError(
+                f"role has no {missing}: give both references and probes, or leave role out"
+            )
         if self.n_mated == 0:
             lacking = "two vectors" if self.is_probe is None else "both a reference and a probe"
             advice = advice_on_samples(self.subjects)
@@ -557,7 +639,11 @@ class Embeddings:
 
     def __repr__(self) -> str:
         n, d = self.vectors.shape
-        parts = [f"{n} x {d} {self.vectors.dtype.name}", self.similarity, f"{self.subjects.size} subjects"]
+        parts = [
+            f"{n} x {d} {self.vectors.dtype.name}",
+            self.similarity,
+            f"{self.subjects.size} subjects",
+        ]
         if self.pairing.n_references is not None:
             n_references = self.pairing.n_references
             enrolled = "references" if self.template is None else "templates"
@@ -569,18 +655,29 @@ class Embeddings:
 
 
 def rows_of_vectors(vectors: AnyFloats, similarity: str, failures: str) -> Flags:
-    """Return which vectors, (n,), are of samples that did not fail; all where failures are not to be left out."""
+    """Return which vectors, (n,), are of samples that did not fail; all where failures are not to
+    be left out.
+    """
     if failures != "exclude":
         return np.ones(len(vectors), np.bool_)
     failed = checks.unusable(vectors, similarity)
-    leave_out(~failed, "vectors", "failed", "as they failed, being zero or not finite", 'failures="exclude"')
+    leave_out(
+        ~failed,
+        "vectors",
+        "failed",
+        "as they failed, being zero or not finite",
+        'failures="exclude"',
+    )
     return ~failed
 
 
 FailedVectors = Literal["error", "nan"]
 SameName = Literal["raise", "max", "mean"]
 _TRIALS_AT_ONCE = 2**15
-_SHORTEST, _LONGEST = 1e-150, 1e150  # lengths whose squares, and the squares of their inverses, are float64 numbers
+_SHORTEST, _LONGEST = (
+    1e-150,
+    1e150,
+)  # lengths whose squares, and the squares of their inverses, are float64 numbers
 
 
 class NamedVectors:
@@ -589,19 +686,21 @@ class NamedVectors:
     Parameters
     ----------
     vectors : (n, d) array_like
-        One row for each sample. float32 and float64 arrays, memory-mapped ones included, are not copied; others are
-        copied once.
+        One row for each sample. float32 and float64 arrays, memory-mapped ones included, are not
+        copied; others are copied once.
     name : (n,) array_like
-        The name of each vector, of any label type, as lists of trials have it: that of a file, or of a template.
+        The name of each vector, of any label type, as lists of trials have it: that of a file, or
+        of a template.
     similarity : {"cosine", "inner_product", "negative_euclidean"}
         The score of two vectors.
     same_name : {"raise", "max", "mean"}
-        What several vectors of one name are: an error; a template, whose score is the highest that one of its vectors
-        has; or a template that is the mean of its vectors, which with the cosine have length 1 before.
+        What several vectors of one name are: an error; a template, whose score is the highest that
+        one of its vectors has; or a template that is the mean of its vectors, which with the cosine
+        have length 1 before.
 
     failures : {"error", "nan"}
-        What a vector is that is zero, if the similarity is the cosine, or not finite: an error; or that of a sample
-        that failed. Scores of names all of whose vectors failed are NaN.
+        What a vector is that is zero, if the similarity is the cosine, or not finite: an error; or
+        that of a sample that failed. Scores of names all of whose vectors failed are NaN.
 
     Attributes
     ----------
@@ -617,8 +716,8 @@ class NamedVectors:
     Raises
     ------
     InputError
-        For vectors that are not finite or have no similarity, and two vectors of one name, unless `same_name` says what
-        they are. Messages count rows from 0.
+        For vectors that are not finite or have no similarity, and two vectors of one name, unless
+        `same_name` says what they are. Messages count rows from 0.
 
     See Also
     --------
@@ -651,7 +750,11 @@ class NamedVectors:
         size = np.bincount(codes, minlength=coded.labels.size)
         if same_name == "raise" and (size > 1).any():
             _refuse_same(coded, size)
-        failed = checks.unusable(array, similarity) if failures == "nan" else np.zeros(codes.size, np.bool_)
+        failed = (
+            checks.unusable(array, similarity)
+            if failures == "nan"
+            else np.zeros(codes.size, np.bool_)
+        )
         if failed.any():
             array, codes = array[~failed], codes[~failed]
             size = np.bincount(codes, minlength=coded.labels.size)
@@ -667,7 +770,9 @@ class NamedVectors:
                 scale = _scale_of(array, similarity)
             except InputError as error:
                 template = coded.labels.tolist()[codes[error.row]]
-                raise InputError(f"the vectors of {template!r} have a mean without direction") from None
+                raise InputError(
+                    f"the vectors of {template!r} have a mean without direction"
+                ) from None
         self.vectors, self.names = read_only(array.view()), read_only(coded.labels)
         self.similarity, self.same_name, self.n_failed = similarity, same_name, int(failed.sum())
         self._scale = scale  # (m,) factors of inner products
@@ -692,12 +797,14 @@ class NamedVectors:
         n_threads : int, optional
             All processors by default; scores do not depend on it.
         progress : bool or callable, default False
-            Whether to show a progress bar; or a function to call with the amounts of work done and in all.
+            Whether to show a progress bar; or a function to call with the amounts of work done and
+            in all.
 
         Returns
         -------
         (m,) ndarray
-            Similarities, summed in float64 and rounded to the type of `vectors`. No pairs but these are computed.
+            Similarities, summed in float64 and rounded to the type of `vectors`. No pairs but these
+            are computed.
 
         Raises
         ------
@@ -722,12 +829,20 @@ class NamedVectors:
             part = slice(start, min(start + _TRIALS_AT_ONCE, size))
             found = np.empty(part.stop - start)
             kernels.highest_similarities(
-                self.vectors, self._scale, self._members, sides[0][part], sides[1][part], euclidean, found
+                self.vectors,
+                self._scale,
+                self._members,
+                sides[0][part],
+                sides[1][part],
+                euclidean,
+                found,
             )
             out[part] = found
 
         with reporting(progress, "trials") as told:
-            run_blocks(score, range(0, size, _TRIALS_AT_ONCE), size, _TRIALS_AT_ONCE, n_threads, told)
+            run_blocks(
+                score, range(0, size, _TRIALS_AT_ONCE), size, _TRIALS_AT_ONCE, n_threads, told
+            )
         failed = np.diff(self._members[0]) == 0
         out[failed[sides[0]] | failed[sides[1]]] = np.nan
         return out
@@ -744,8 +859,9 @@ class NamedVectors:
             row = int((np.minimum(*found) < 0).argmax())
             side = int(found[0][row] >= 0)
             raise InputError(
-                f"{ROLES[side]} {labels[codes[1 + side][row]]!r} in row {row} (counted from 0) has no vector "
-                f"({np.count_nonzero(position < 0):,} such names); names of vectors are such as {self.names.item(0)!r}",
+                f"{ROLES[side]} {labels[codes[1 + side][row]]!r} in row {row} (counted from 0) has"
+                f" no vector ({np.count_nonzero(position < 0):,} such names); names of vectors are"
+                f" such as {self.names.item(0)!r}",
                 row=row,
             )
         return found
@@ -755,11 +871,16 @@ class NamedVectors:
 
     def __repr__(self) -> str:
         n, d = self.vectors.shape
-        return f"NamedVectors({n} x {d} {self.vectors.dtype.name}, {self.similarity}, {self.names.size} names)"
+        return (
+            f"NamedVectors({n} x {d} {self.vectors.dtype.name}, {self.similarity},"
+            f" {self.names.size} names)"
+        )
 
 
 def _scale_of(vectors: AnyFloats, similarity: str) -> Floats:
-    """Return the factor of each vector in inner products: with the cosine, one divided by its length."""
+    """Return the factor of each vector in inner products: with the cosine, one divided by its
+    length.
+    """
     scale = np.ones(len(vectors))
     if similarity != "cosine":
         return scale
@@ -772,8 +893,9 @@ def _scale_of(vectors: AnyFloats, similarity: str) -> Floats:
         if wrong.size:
             row = start + int(wrong[0])
             raise InputError(
-                f"the length of the vector in row {row} (counted from 0) is not between {_SHORTEST:g} and "
-                f"{_LONGEST:g}; scale all vectors by one number, which changes no cosine",
+                f"the length of the vector in row {row} (counted from 0) is not between"
+                f" {_SHORTEST:g} and {_LONGEST:g}; scale all vectors by one number, which changes"
+                " no cosine",
                 row=row,
             )
         scale[part] = 1 / length
@@ -784,9 +906,9 @@ def _refuse_same(coded: Coded, size: Integers) -> None:
     code = coded.codes[(size > 1)[coded.codes].argmax()]
     first, second, *_ = np.flatnonzero(coded.codes == code).tolist()
     raise InputError(
-        f"the vectors of rows {first} and {second} (counted from 0) have the same name {coded.labels[code]!r}, and "
-        f"{int((size > 1).sum()):,} names have several vectors; if these are templates, choose "
-        '⟦same_name="max"⟧ or ⟦same_name="mean"⟧',
+        f"the vectors of rows {first} and {second} (counted from 0) have the same name"
+        f" {coded.labels[code]!r}, and {int((size > 1).sum()):,} names have several vectors; if"
+        ' these are templates, choose ⟦same_name="max"⟧ or ⟦same_name="mean"⟧',
         row=second,
     )
 
@@ -796,6 +918,7 @@ def refuse_failed(embeddings: Embeddings) -> None:
     n = 0 if embeddings.failed is None else int(embeddings.failed.sum())
     if n:
         raise InputError(
-            f"{n} of {len(embeddings)} vectors failed, and what compares every two vectors cannot count them as "
-            'non-matches: leave them out with ⟦failures="exclude"⟧; searches (identify) and lists of trials count them'
+            f"{n} of {len(embeddings)} vectors failed, and what compares every two vectors cannot"
+            ' count them as non-matches: leave them out with ⟦failures="exclude"⟧; searches'
+            " (identify) and lists of trials count them"
         )

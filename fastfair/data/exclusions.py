@@ -14,7 +14,15 @@ from fastfair._lib.arrays import Flags
 from fastfair._lib.warnings import warn
 from fastfair.errors import DroppedWarning
 
-Reason = Literal["failed", "missing label", "label conflict", "self-comparison", "attack", "between groups", "padding"]
+Reason = Literal[
+    "failed",
+    "missing label",
+    "label conflict",
+    "self-comparison",
+    "attack",
+    "between groups",
+    "padding",
+]
 _NAMED = 5  # examples that a sentence names
 
 
@@ -31,7 +39,8 @@ class Exclusion:
     entries : str
         What they are: "comparisons", "vectors", "searches", "subjects", "attempts".
     reason : str
-        Why: "failed", "missing label", "label conflict", "self-comparison", "attack", "between groups" or "padding".
+        Why: "failed", "missing label", "label conflict", "self-comparison", "attack", "between
+        groups" or "padding".
     because : str
         The same in words, as the sentence about them ends: "as they failed".
     policy : str
@@ -81,7 +90,10 @@ class Exclusion:
         if self.n_mated is not None:
             parts.append(f"{self.n_mated} mated and {self.n_nonmated} non-mated")
         if self.examples:
-            parts.append(", ".join(self.examples) + (", ..." if len(self.examples) == _NAMED < self.n else ""))
+            parts.append(
+                ", ".join(self.examples)
+                + (", ..." if len(self.examples) == _NAMED < self.n else "")
+            )
         return ": ".join(parts)
 
 
@@ -130,7 +142,8 @@ def sentences_on_exclusions(exclusions: Exclusions) -> list[str]:
     for one in exclusions:
         systems.setdefault((one.sentence, one.system is None), []).append(one.system or "")
     return [
-        f"{said}." if is_alone else f"{' and '.join(names)}: {said}." for (said, is_alone), names in systems.items()
+        f"{said}." if is_alone else f"{' and '.join(names)}: {said}."
+        for (said, is_alone), names in systems.items()
     ]
 
 
@@ -159,7 +172,8 @@ def leave_out(
     examples: Iterable[str] = (),
     hint: str = "",
 ) -> None:
-    """Warn of the entries that are not kept, and note them for whoever gathers; nothing where all are kept.
+    """Warn of the entries that are not kept, and note them for whoever gathers; nothing where all
+    are kept.
 
     Parameters
     ----------
@@ -177,9 +191,16 @@ def leave_out(
         return
     n_mated = None if mated is None else int(np.count_nonzero(mated & ~keep))
     record = Exclusion(
-        n, keep.size, entries, reason, because, policy, n_mated, None if n_mated is None else n - n_mated,
+        n,
+        keep.size,
+        entries,
+        reason,
+        because,
+        policy,
+        n_mated,
+        None if n_mated is None else n - n_mated,
         tuple(examples)[:_NAMED],
-    )  # fmt: skip
+    )
     note(record, hint)
 
 

@@ -19,28 +19,34 @@ from .exclusions import leave_out
 MissingLabels = Literal["error", "drop", "unknown"]
 UNKNOWN = "unknown"  # label of entries without one, unless they are left out
 COMPLETE = (
-    'complete it, or pass ⟦missing_labels="drop"⟧ to leave these rows out, or ⟦missing_labels="unknown"⟧ to make them '
-    "a group"
+    'complete it, or pass ⟦missing_labels="drop"⟧ to leave these rows out, or'
+    ' ⟦missing_labels="unknown"⟧ to make them a group'
 )
 INTERSECTION = " & "  # between the labels of several attributes
 _MOST_GROUPS = 2000  # pairs of groups are counted, so that time and memory grow with the square
 
 
 def columns_of(name: str, group: Labels | Mapping[str, Labels]) -> dict[str, Any]:
-    """Return one column of group labels for each attribute, with white space stripped from the attributes' names."""
+    """Return one column of group labels for each attribute, with white space stripped from the
+    attributes' names.
+    """
     if not isinstance(group, Mapping):
         return {"group": group}
     columns: dict[str, Any] = {}
     for attribute, column in group.items():
         if not isinstance(attribute, str) or not attribute.strip():
-            raise InputError(f"{name} has an attribute called {attribute!r}: names must be text, and not blank")
+            raise InputError(
+                f"{name} has an attribute called {attribute!r}: names must be text, and not blank"
+            )
         if attribute.strip() in columns:
             raise InputError(f"{name} has two attributes called {attribute.strip()!r}")
         columns[attribute.strip()] = column
     return columns
 
 
-def labels_by_policy(columns: Mapping[str, Labels], policy: MissingLabels) -> tuple[dict[str, Coded], dict[str, Flags]]:
+def labels_by_policy(
+    columns: Mapping[str, Labels], policy: MissingLabels
+) -> tuple[dict[str, Coded], dict[str, Flags]]:
     """Code columns of labels of one attribute, some of which may be missing.
 
     Parameters
@@ -48,7 +54,8 @@ def labels_by_policy(columns: Mapping[str, Labels], policy: MissingLabels) -> tu
     columns : mapping of str to array_like
         The labels, by what messages call them: of one side, or of both.
     policy : {"error", "drop", "unknown"}
-        What to do with missing ones: raise an error, give them any label, as `labelled` leaves them out, or "unknown".
+        What to do with missing ones: raise an error, give them any label, as `labelled` leaves them
+        out, or "unknown".
 
     Returns
     -------
@@ -58,7 +65,9 @@ def labels_by_policy(columns: Mapping[str, Labels], policy: MissingLabels) -> tu
     """
     if policy == "error":
         return {name: encode(name, column, COMPLETE) for name, column in columns.items()}, {}
-    found = encode_with_missing(list(columns), list(columns.values()), UNKNOWN if policy == "unknown" else None)
+    found = encode_with_missing(
+        list(columns), list(columns.values()), UNKNOWN if policy == "unknown" else None
+    )
     named = dict(zip(columns, found, strict=True))
     lacking = {name: rows for name, (_, rows) in named.items() if rows.any()}
     return {name: coded for name, (coded, _) in named.items()}, lacking
@@ -67,7 +76,9 @@ def labels_by_policy(columns: Mapping[str, Labels], policy: MissingLabels) -> tu
 def attributes_by_policy(
     group: Labels | Mapping[str, Labels] | None, policy: MissingLabels
 ) -> tuple[dict[str, Coded], dict[str, Flags]]:
-    """Code the argument `group`, a column for each attribute; policy and what is returned: as in `labels_by_policy`."""
+    """Code the argument `group`, a column for each attribute; policy and what is returned: as in
+    `labels_by_policy`.
+    """
     coded: dict[str, Coded] = {}
     lacking: dict[str, Flags] = {}
     for name, column in ({} if group is None else columns_of("group", group)).items():
@@ -79,7 +90,9 @@ def attributes_by_policy(
 
 
 def labelled(lacking: Mapping[str, Flags], policy: str, n: int, entries: str) -> Flags:
-    """Return which of n entries to keep, as they have all labels or "unknown" is one; warn of the others."""
+    """Return which of n entries to keep, as they have all labels or "unknown" is one; warn of the
+    others.
+    """
     keep = np.ones(n, np.bool_)
     if policy == "drop" and lacking:
         keep = ~np.logical_or.reduce(list(lacking.values()))
@@ -102,7 +115,9 @@ def attribute(name: str, labels: NDArray[Any]) -> tuple[str, ...]:
 def chosen(names: tuple[str, ...], attributes: Iterable[str]) -> tuple[str, ...]:
     """Check the names of attributes given to `by`."""
     if not names:
-        raise InputError(f"by() needs at least one attribute of {', '.join(attributes) or 'none given'}")
+        raise InputError(
+            f"by() needs at least one attribute of {', '.join(attributes) or 'none given'}"
+        )
     for k, name in enumerate(names):
         validation.choice("attribute", name, attributes)
         if name in names[:k]:
@@ -111,18 +126,22 @@ def chosen(names: tuple[str, ...], attributes: Iterable[str]) -> tuple[str, ...]
 
 
 def intersections(
-    names: Sequence[str], labels: Mapping[str, tuple[str, ...]], columns: Sequence[Mapping[str, Groups]]
+    names: Sequence[str],
+    labels: Mapping[str, tuple[str, ...]],
+    columns: Sequence[Mapping[str, Groups]],
 ) -> tuple[tuple[str, ...], list[Groups]]:
     """Make one group of each combination of labels that occurs.
 
     Parameters
     ----------
     names : sequence of str
-        The attributes, in the order in which their labels are joined; without any there are no groups.
+        The attributes, in the order in which their labels are joined; without any there are no
+        groups.
     labels : mapping of str to tuple of str
         The labels of each attribute.
     columns : sequence of mappings of str to (n,) uint16
-        For each part of the data, such as mated and non-mated, the label of every entry as a position in `labels`.
+        For each part of the data, such as mated and non-mated, the label of every entry as a
+        position in `labels`.
 
     Returns
     -------
@@ -137,23 +156,35 @@ def intersections(
         if not codes:
             groups, codes = ("",), [np.zeros_like(part) for part in column]
         n = len(more)
-        mixed = [np.multiply(code, n, dtype=np.intp) + other for code, other in zip(codes, column, strict=True)]
+        mixed = [
+            np.multiply(code, n, dtype=np.intp) + other
+            for code, other in zip(codes, column, strict=True)
+        ]
         occurs, position = label_codes.in_use(len(groups) * n, *mixed)
         kept = np.flatnonzero(occurs)
         if kept.size > _MOST_GROUPS:
-            raise InputError(f"these attributes make {kept.size} groups; at most {_MOST_GROUPS} are possible")
-        groups = tuple(f"{groups[k // n]}{INTERSECTION}{more[k % n]}".removeprefix(INTERSECTION) for k in kept)
+            raise InputError(
+                f"these attributes make {kept.size} groups; at most {_MOST_GROUPS} are possible"
+            )
+        groups = tuple(
+            f"{groups[k // n]}{INTERSECTION}{more[k % n]}".removeprefix(INTERSECTION) for k in kept
+        )
         codes = [position.astype(np.uint16)[cells] for cells in mixed]
     if len(set(groups)) < len(groups):
         twice = next(label for k, label in enumerate(groups) if label in groups[:k])
-        raise InputError(f"two intersections of {' and '.join(names)} are both called {twice!r}: rename labels")
+        raise InputError(
+            f"two intersections of {' and '.join(names)} are both called {twice!r}: rename labels"
+        )
     return groups, codes
 
 
-def labels_of_subjects(n: int, columns: list[tuple[NDArray[Any], NDArray[Any]]]) -> NDArray[Any] | None:
+def labels_of_subjects(
+    n: int, columns: list[tuple[NDArray[Any], NDArray[Any]]]
+) -> NDArray[Any] | None:
     """Find the label of each of n subjects, all of whom occur; None where one has several.
 
-    columns: the subjects of each row and their labels, such as those of references and those of probes.
+    columns: the subjects of each row and their labels, such as those of references and those of
+    probes.
     """
     found = np.full(n, -1, np.int32)
     if all(label_codes.fill_table(subject, label, found) for subject, label in columns):
@@ -169,13 +200,18 @@ def _first_labels(n: int, columns: list[tuple[NDArray[Any], NDArray[Any]]]) -> I
     return first
 
 
-_EXCEPTIONS = 0.25  # of the subjects, at most, whose several labels are errors; more are what an attribute is like
+# of the subjects, at most, whose several labels are errors; more are what an attribute is like
+_EXCEPTIONS = 0.25
 
 
 def warn_of_exceptions(
-    name: str, labels: NDArray[Any], subjects: NDArray[Any], columns: list[tuple[NDArray[Any], NDArray[Any]]]
+    name: str,
+    labels: NDArray[Any],
+    subjects: NDArray[Any],
+    columns: list[tuple[NDArray[Any], NDArray[Any]]],
 ) -> None:
-    """Warn where a few subjects have several labels of an attribute, of which the others have one each.
+    """Warn where a few subjects have several labels of an attribute, of which the others have one
+    each.
 
     columns: as in `labels_of_subjects`.
     """
@@ -186,16 +222,23 @@ def warn_of_exceptions(
     if not 0 < n_several <= _EXCEPTIONS * subjects.size:
         return
     k, row, here, earlier = first_conflict(subjects.size, columns)
-    who, (one, other) = subjects.item(columns[k][0][row]), (labels.item(code) for code in (earlier, here))
+    who, (one, other) = (
+        subjects.item(columns[k][0][row]),
+        (labels.item(code) for code in (earlier, here)),
+    )
     warn(
-        f"{n_several} of {subjects.size} subjects have several labels of {name!r}, such as {who!r}, who is {one!r} and "
-        f"{other!r}: correct them, unless {name!r} is a property of samples and not of people",
+        f"{n_several} of {subjects.size} subjects have several labels of {name!r}, such as {who!r},"
+        f" who is {one!r} and {other!r}: correct them, unless {name!r} is a property of samples and"
+        " not of people",
         ContradictingLabelsWarning,
     )
 
 
-def first_conflict(n: int, columns: list[tuple[NDArray[Any], NDArray[Any]]]) -> tuple[int, int, int, int]:
-    """Return the column and the row of the first label that is not its subject's first one, that label, and the first.
+def first_conflict(
+    n: int, columns: list[tuple[NDArray[Any], NDArray[Any]]]
+) -> tuple[int, int, int, int]:
+    """Return the column and the row of the first label that is not its subject's first one, that
+    label, and the first.
 
     n, columns: as in `labels_of_subjects`, where some subject has several labels.
     """
@@ -214,8 +257,8 @@ def one_for_each(subject: Coded, name: str, labels: Coded) -> Groups:
         _, row, *codes = first_conflict(subject.labels.size, columns)
         here, earlier = (labels.labels.item(code) for code in codes)
         raise InputError(
-            f"group {name!r}: subject {subject.labels.item(subject.codes[row])!r} is {here!r} in row {row} (counted "
-            f"from 0), but {earlier!r} in another; a subject has one group",
+            f"group {name!r}: subject {subject.labels.item(subject.codes[row])!r} is {here!r} in"
+            f" row {row} (counted from 0), but {earlier!r} in another; a subject has one group",
             row=row,
         )
     return found

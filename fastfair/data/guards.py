@@ -1,6 +1,8 @@
-"""`GUARDS`: what is refused, warned of or left out in what people bring, and the kinds of data that each guard serves.
+"""`GUARDS`: what is refused, warned of or left out in what people bring, and the kinds of data that
+each guard serves.
 
-The documentation makes its table of these records, and a test springs each guard in each kind of data.
+The documentation makes its table of these records, and a test springs each guard in each kind of
+data.
 """
 
 from __future__ import annotations

@@ -1,10 +1,12 @@
-"""Find the pairs of vectors that error rates of embeddings need: all mated and the most similar non-mated ones.
+"""Find the pairs of vectors that error rates of embeddings need: all mated and the most similar
+non-mated ones.
 
-Similarities are computed in panels, and only those of these pairs are kept. What is kept is always computed by
-`kernels.dot_products`, whose sums have one order, so that the similarity of two vectors depends on nothing else: not on
-where they stand, nor on how the work is divided. Float32 panels are filled by it where the processor is quick at that.
-Elsewhere a matrix product, whose last bits depend on where a vector stands, or a prefilter finds the pairs that may
-reach the bound, and their similarity is computed again.
+Similarities are computed in panels, and only those of these pairs are kept. What is kept is always
+computed by `kernels.dot_products`, whose sums have one order, so that the similarity of two vectors
+depends on nothing else: not on where they stand, nor on how the work is divided. Float32 panels are
+filled by it where the processor is quick at that. Elsewhere a matrix product, whose last bits
+depend on where a vector stands, or a prefilter finds the pairs that may reach the bound, and their
+similarity is computed again.
 """
 
 from __future__ import annotations
@@ -35,7 +37,9 @@ Limits = tuple[Codes, Codes]
 _ASKED = "FASTFAIR_PREFILTER"  # an environment variable: one of the ways, or "none"
 MOST_ELEMENTS = 8192  # of a vector: sums of products of 8 bits stay below 2**30
 _MOST_ADDED = 2**30
-_MOST_STEPS = 2.0**48  # float64 has the parts of a limit to less than 1, in units of products of whole numbers
+_MOST_STEPS = (
+    2.0**48
+)  # float64 has the parts of a limit to less than 1, in units of products of whole numbers
 _ROUNDING = 1 + 1e-9  # more than float64 loses in a sum of squares of so many elements
 _FLOAT32 = 2.0**-24  # what rounding to float32 changes at most, as a part
 _SEEN = 32  # vectors that the scale is chosen by
@@ -60,7 +64,10 @@ def way() -> str | None:
     if asked:
         if asked not in known:
             there = ", ".join((*known, "none"))
-            raise InputError(f"the environment variable {_ASKED} is {asked!r}, but of this machine there are: {there}")
+            raise InputError(
+                f"the environment variable {_ASKED} is {asked!r}, but of this machine there are:"
+                f" {there}"
+            )
         return asked
     return known[0] if known and kernels.is_compiled() else None
 
@@ -102,7 +109,8 @@ class Prefilter:
     Parameters
     ----------
     rows : (m, d) ndarray of float32 or float64
-        The vectors, and zeros behind them; m is a multiple of `PANEL`, d one of `ELEMENTS` of the kernels.
+        The vectors, and zeros behind them; m is a multiple of `PANEL`, d one of `ELEMENTS` of the
+        kernels.
     n : int
         Number of vectors.
     name : str
@@ -137,20 +145,26 @@ class Prefilter:
         Parameters
         ----------
         base : float
-            Pairs reach the bound where the product of their vectors, as `kernels.dot_products` has it, does this.
+            Pairs reach the bound where the product of their vectors, as `kernels.dot_products` has
+            it, does this.
         own : (m,) ndarray of float64, optional
-            Of each vector, and as many more as there are rows, to be added to `base`; products are then exact.
+            Of each vector, and as many more as there are rows, to be added to `base`; products are
+            then exact.
 
         Returns
         -------
         least, added : (m,) ndarray of int32
-            The product of the whole numbers of i and j and added[j] is at least least[i] for every pair that reaches
-            the bound. None where whole numbers are too coarse, or too small, to tell.
+            The product of the whole numbers of i and j and added[j] is at least least[i] for every
+            pair that reaches the bound. None where whole numbers are too coarse, or too small, to
+            tell.
         """
         if not self._scale:
             return None
         lost, length = (np.sqrt(self._sizes[:, k]) * _ROUNDING for k in (0, 1))
-        longest, longest_whole = float(length.max()), self._scale * math.sqrt(self._sizes[:, 2].max()) * _ROUNDING
+        longest, longest_whole = (
+            float(length.max()),
+            self._scale * math.sqrt(self._sizes[:, 2].max()) * _ROUNDING,
+        )
         if own is None:
             own = np.zeros(1)
             base -= float32_error(self._d) * longest * longest + self._d * 2.0**-148
@@ -163,7 +177,10 @@ class Prefilter:
             return None
         least += (self._largest + 1) * self._sizes[:, 3]  # as columns' elements are made positive
         added[self._n :], least[self._n :] = -_MOST_ADDED, np.inf  # there are no such vectors
-        return (np.clip(least, -(2**31), 2**31 - 1).astype(np.int32), np.maximum(added, -_MOST_ADDED).astype(np.int32))
+        return (
+            np.clip(least, -(2**31), 2**31 - 1).astype(np.int32),
+            np.maximum(added, -_MOST_ADDED).astype(np.int32),
+        )
 
     def mark(self, limits: Limits, corner: tuple[int, int], bits: Bytes) -> None:
         """Mark the pairs of a panel that may reach the bound.
@@ -181,20 +198,23 @@ class Prefilter:
 
 
 def float32_error(d: int) -> float:
-    """Return how far a product of `kernels.dot_products` may lie from the exact one, in lengths of the two vectors.
+    """Return how far a product of `kernels.dot_products` may lie from the exact one, in lengths of
+    the two vectors.
 
-    Each of d / 16 products is rounded into one of 16 sums, and each of these in four additions; Higham (2002), Accuracy
-    and Stability of Numerical Algorithms, lemma 3.1. What is lost below the least float32 comes besides.
+    Each of d / 16 products is rounded into one of 16 sums, and each of these in four additions;
+    Higham (2002), Accuracy and Stability of Numerical Algorithms, lemma 3.1. What is lost below the
+    least float32 comes besides.
     """
     roundings = (d / 16 + 4) * _FLOAT32
     return roundings / (1 - roundings)
 
 
 def products_apart(vectors: AnyFloats, length: Any) -> Any:
-    """Return how far two products of the same two vectors may be apart, whatever the orders of their sums.
+    """Return how far two products of the same two vectors may be apart, whatever the orders of
+    their sums.
 
-    Each lies within d roundings of the exact one; Higham (2002), as above, section 3.1. What is lost below the least
-    float comes besides.
+    Each lies within d roundings of the exact one; Higham (2002), as above, section 3.1. What is
+    lost below the least float comes besides.
 
     Parameters
     ----------
@@ -205,7 +225,9 @@ def products_apart(vectors: AnyFloats, length: Any) -> Any:
     """
     kind, d = np.finfo(vectors.dtype), vectors.shape[1]
     roundings = d * float(kind.eps) / 2
-    return 2 * roundings / (1 - roundings) * length * _ROUNDING + 2 * d * float(kind.smallest_subnormal)
+    return 2 * roundings / (1 - roundings) * length * _ROUNDING + 2 * d * float(
+        kind.smallest_subnormal
+    )
 
 
 def lengths(vectors: AnyFloats) -> Floats:
@@ -215,11 +237,15 @@ def lengths(vectors: AnyFloats) -> Floats:
     return np.sqrt(np.concatenate([np.einsum("ij,ij->i", part, part) for part in wide]))
 
 
-_PANEL = 480  # rows and columns of a panel: its similarities are scanned before they leave the cache
+_PANEL = (
+    480  # rows and columns of a panel: its similarities are scanned before they leave the cache
+)
 _PARTS = 96  # rows and columns of smaller ones are multiples of it
 _ELEMENTS = 16  # elements of vectors whose products have an order of their own are multiples of it
 _LINE = 64  # bytes of a line of the processor's cache, where vectors begin
-_FLOAT32_SQUARE = 2.0**-22  # more than rounding to float32 changes the square of a distance, as a part
+_FLOAT32_SQUARE = (
+    2.0**-22
+)  # more than rounding to float32 changes the square of a distance, as a part
 _preparing = threading.Lock()
 
 
@@ -236,7 +262,8 @@ def ready_for_products(vectors: AnyFloats, similarity: str) -> AnyFloats:
     Returns
     -------
     (m, d) ndarray
-        Contiguous; with the cosine of length 1, computed in float64 and rounded to the type of `vectors`.
+        Contiguous; with the cosine of length 1, computed in float64 and rounded to the type of
+        `vectors`.
     """
     dtype = vectors.dtype
     if similarity != "cosine":
@@ -249,12 +276,16 @@ def ready_for_products(vectors: AnyFloats, similarity: str) -> AnyFloats:
 
 
 def _whole_steps(d: int) -> int:
-    """Return how many elements vectors of d elements have with zeros behind them, as products are summed in steps."""
+    """Return how many elements vectors of d elements have with zeros behind them, as products are
+    summed in steps.
+    """
     return -(-d // _ELEMENTS) * _ELEMENTS
 
 
 def padded_for_products(vectors: AnyFloats, similarity: str) -> AnyFloats:
-    """Prepare vectors as `ready_for_products` does, with zeros behind them for `kernels.dot_products`."""
+    """Prepare vectors as `ready_for_products` does, with zeros behind them for
+    `kernels.dot_products`.
+    """
     ready = ready_for_products(vectors, similarity)
     return np.pad(ready, ((0, 0), (0, _whole_steps(ready.shape[1]) - ready.shape[1])))
 
@@ -276,7 +307,8 @@ class PreparedVectors:
     Attributes
     ----------
     rows : (n_panels * panel, elements) ndarray
-        The vectors; moved to the middle of all where distances are wanted, so that less is lost to rounding.
+        The vectors; moved to the middle of all where distances are wanted, so that less is lost to
+        rounding.
     n : int
         Number of vectors.
     panel, n_panels : int
@@ -284,10 +316,13 @@ class PreparedVectors:
     euclidean : bool
         Whether distances are wanted.
     ordered : bool
-        Whether panels are filled by `kernels.dot_products`, and not by NumPy, whose products find pairs alone.
+        Whether panels are filled by `kernels.dot_products`, and not by NumPy, whose products find
+        pairs alone.
     """
 
-    def __init__(self, vectors: AnyFloats, similarity: str, order: Indices, n_threads: int | None) -> None:
+    def __init__(
+        self, vectors: AnyFloats, similarity: str, order: Indices, n_threads: int | None
+    ) -> None:
         from fastfair.kernels import dot_products
 
         n, d = vectors.shape
@@ -295,7 +330,9 @@ class PreparedVectors:
         self.panel = min(_PANEL, -(-n // _PARTS) * _PARTS)
         self.n_panels = -(-n // self.panel)
         self.euclidean = similarity == "negative_euclidean"
-        self.ordered = not self.euclidean and vectors.dtype == np.float32 and dot_products.is_quick()
+        self.ordered = (
+            not self.euclidean and vectors.dtype == np.float32 and dot_products.is_quick()
+        )
         self.rows = _in_lines(
             (self.n_panels * self.panel, _whole_steps(d)),
             np.dtype(np.float64) if self.euclidean else vectors.dtype,
@@ -321,7 +358,9 @@ class PreparedVectors:
         return {**vars(self), "_prefilter": None}
 
     def prefilter(self, n_threads: int | None) -> Prefilter | None:
-        """Return a prefilter of these vectors, made where there was none; None where this processor has none."""
+        """Return a prefilter of these vectors, made where there was none; None where this processor
+        has none.
+        """
         name = way()
         with _preparing:
             if self._prefilter is None and name is not None:
@@ -329,7 +368,9 @@ class PreparedVectors:
         return self._prefilter
 
     def lowest(self, bound: float) -> float:
-        """Return what is reached in panels by pairs that reach a bound: their products, or negative squares."""
+        """Return what is reached in panels by pairs that reach a bound: their products, or negative
+        squares.
+        """
         if self.ordered or bound == -math.inf:
             return bound
         if self.euclidean:
@@ -343,7 +384,9 @@ class PreparedVectors:
         return bound, None
 
     def fill(self, p: int, q: int, out: AnyFloats) -> None:
-        """Write a panel of similarities; of negative squared distances, up to rounding, where distances are wanted."""
+        """Write a panel of similarities; of negative squared distances, up to rounding, where
+        distances are wanted.
+        """
         from fastfair.kernels import dot_products
 
         rows, columns = (slice(k * self.panel, (k + 1) * self.panel) for k in (p, q))
@@ -357,14 +400,20 @@ class PreparedVectors:
             out -= self.squares[columns]
 
     def some_similarities(self, rows: Indices, columns: Indices) -> AnyFloats:
-        """Compute the similarities of some vectors with others, up to rounding; in a thread of its own."""
+        """Compute the similarities of some vectors with others, up to rounding; in a thread of its
+        own.
+        """
         seen = aside(one_blas_thread()(lambda: self.rows[rows] @ self.rows[columns].T))
         if self.euclidean:
-            seen = -np.sqrt(np.maximum(self.squares[rows, None] + self.squares[columns] - 2 * seen, 0))
+            seen = -np.sqrt(
+                np.maximum(self.squares[rows, None] + self.squares[columns] - 2 * seen, 0)
+            )
         return seen
 
     def may_be_filtered(self, values: AnyFloats, bound: float) -> bool:
-        """Whether there can be a prefilter of these vectors, and marks few where similarities are such as some are."""
+        """Whether there can be a prefilter of these vectors, and marks few where similarities are
+        such as some are.
+        """
         if self.rows.shape[1] > MOST_ELEMENTS:
             return False
         _, margin = choose_scale(self.rows[: self.n])  # by which whole numbers may be wrong
@@ -381,17 +430,21 @@ def _in_lines(shape: tuple[int, int], dtype: DTypeLike) -> AnyFloats:
 
 
 _PACKED_AT_ONCE = 2**16
-_NOT_PACKED = 48  # bytes of a pair while it is sorted: keys, codes, their order, and what is made of them
+_NOT_PACKED = (
+    48  # bytes of a pair while it is sorted: keys, codes, their order, and what is made of them
+)
 
 
 @dataclass(frozen=True, eq=False)
 class Pairs:
-    """Mated, or non-mated, pairs, sorted; vectors are positions in `Pairing.order`, the first before the second.
+    """Mated, or non-mated, pairs, sorted; vectors are positions in `Pairing.order`, the first
+    before the second.
 
     Attributes
     ----------
     keys : (pairs,) int32 or int64
-        Ascending, so that errors come first: similarities of mated pairs, inverted similarities of non-mated pairs.
+        Ascending, so that errors come first: similarities of mated pairs, inverted similarities of
+        non-mated pairs.
     first, second : (pairs,) int32
         The two vectors of each pair.
     complete : bool
@@ -430,14 +483,17 @@ class Packing:
 
     @property
     def bytes_sorting(self) -> int:
-        """Bytes of memory that a pair takes while it is sorted; where it fits, `room` may take them from the disk."""
+        """Bytes of memory that a pair takes while it is sorted; where it fits, `room` may take them
+        from the disk.
+        """
         return 0 if self.fits else _NOT_PACKED
 
 
 class PairStore:
     """Collects pairs in the order in which threads find them.
 
-    It uses the same memory again where it can, as the first access to a page may cost more than all work on it.
+    It uses the same memory again where it can, as the first access to a page may cost more than all
+    work on it.
     """
 
     def __init__(self, capacity: int, packing: Packing) -> None:
@@ -449,7 +505,9 @@ class PairStore:
         self._wide: list[tuple[score_keys.Keys, Integers]] = []
 
     def add(self, similarity: AnyFloats, codes: Integers, *, inverted: bool) -> None:
-        """Add pairs: their similarities, whose keys may be inverted, and the codes of their two vectors."""
+        """Add pairs: their similarities, whose keys may be inverted, and the codes of their two
+        vectors.
+        """
         from fastfair.kernels import pairs as kernels
 
         invert = -1 if inverted else 0
@@ -503,10 +561,13 @@ class FoundPairs:
         """Make one part of all."""
         if len(self.parts) > 1:
             names = tuple(self.parts[0])
-            self.parts[:] = [{name: joined([part.pop(name) for part in self.parts]) for name in names}]
+            self.parts[:] = [
+                {name: joined([part.pop(name) for part in self.parts]) for name in names}
+            ]
 
     def best(self, number: Codes, *, inverted: bool) -> FoundPairs:
-        """Give vectors other numbers, and keep of pairs that are then the same the most similar one.
+        """Give vectors other numbers, and keep of pairs that are then the same the most similar
+        one.
 
         Parameters
         ----------
@@ -529,9 +590,14 @@ class FoundPairs:
             codes = (number[codes >> places] << places) + number[codes & of_vector]
             order = np.lexsort((keys if inverted else ~keys, codes))
             order = order[np.diff(codes[order], prepend=-1) != 0]
-            return FoundPairs([{"keys": keys[order], "codes": codes[order]}], packing, self.complete)
+            return FoundPairs(
+                [{"keys": keys[order], "codes": codes[order]}], packing, self.complete
+            )
         packed = columns["packed"]
-        parts = [slice(start, start + _PACKED_AT_ONCE) for start in range(0, packed.size, _PACKED_AT_ONCE)]
+        parts = [
+            slice(start, start + _PACKED_AT_ONCE)
+            for start in range(0, packed.size, _PACKED_AT_ONCE)
+        ]
         of_key = (1 << span) - 1
         turned = 0 if inverted else of_key  # so that the best comes first
         for part in parts:  # vectors before keys
@@ -545,7 +611,9 @@ class FoundPairs:
             code = some >> span
             some = some[np.diff(code, prepend=last) != 0]
             last = int(code[-1])
-            packed[size : size + some.size] = (((some & of_key) ^ turned) << 2 * places) + (some >> span)
+            packed[size : size + some.size] = (((some & of_key) ^ turned) << 2 * places) + (
+                some >> span
+            )
             size += some.size
         return FoundPairs([{"packed": packed[:size]}], packing, self.complete)
 
@@ -561,7 +629,9 @@ class FoundPairs:
             order = np.lexsort((codes, keys))
             codes = codes[order]
             first, second = codes >> places, codes & ((1 << places) - 1)
-            return Pairs(keys[order], first.astype(np.int32), second.astype(np.int32), self.complete)
+            return Pairs(
+                keys[order], first.astype(np.int32), second.astype(np.int32), self.complete
+            )
         packed = columns["packed"]
         shift = 2 * places
         spare = room(packed.size, np.int64)
@@ -581,18 +651,23 @@ class FoundPairs:
 
 def _between_keys(packed: Integers, shift: int, parts: list[slice]) -> list[slice]:
     """Divide sorted pairs into parts so that pairs with equal keys stay together."""
-    cuts = [int(np.searchsorted(packed, (packed[part.start] >> shift) << shift)) for part in parts[1:]]
-    return [slice(start, stop) for start, stop in zip([0, *cuts], [*cuts, packed.size], strict=True)]
+    cuts = [
+        int(np.searchsorted(packed, (packed[part.start] >> shift) << shift)) for part in parts[1:]
+    ]
+    return [
+        slice(start, stop) for start, stop in zip([0, *cuts], [*cuts, packed.size], strict=True)
+    ]
 
 
 Filtered = tuple[Prefilter, Limits]
 
 
 class PanelSearch:
-    """Searches the panels of tiles: stores non-mated pairs that reach a bound, and writes mated similarities.
+    """Searches the panels of tiles: stores non-mated pairs that reach a bound, and writes mated
+    similarities.
 
-    For one thread. Without a prefilter all similarities of a panel are computed, else only those of mated pairs and of
-    marked ones.
+    For one thread. Without a prefilter all similarities of a panel are computed, else only those of
+    mated pairs and of marked ones.
 
     Parameters
     ----------
@@ -606,7 +681,9 @@ class PanelSearch:
         A prefilter of the vectors, and what it marks.
     """
 
-    def __init__(self, finder: PairFinder, bound: float, store: PairStore, filtered: Filtered | None) -> None:
+    def __init__(
+        self, finder: PairFinder, bound: float, store: PairStore, filtered: Filtered | None
+    ) -> None:
         self._finder, self._bound, self._store, self._filtered = finder, bound, store, filtered
         size, dtype, prepared = finder.prepared.panel, finder.dtype, finder.prepared
         if filtered is None:
@@ -635,7 +712,9 @@ class PanelSearch:
 
         finder, places, (similarity, codes) = self._finder, self._store.packing.places, self._kept
         prepared, columns = finder.prepared, finder.columns
-        for p, q in itertools.product(*(range(k, min(k + finder.tile, prepared.n_panels)) for k in at)):
+        for p, q in itertools.product(
+            *(range(k, min(k + finder.tile, prepared.n_panels)) for k in at)
+        ):
             if not finder.has_pairs(p, q):
                 continue
             corner, n = (p * prepared.panel, q * prepared.panel), prepared.n
@@ -643,14 +722,22 @@ class PanelSearch:
                 prepared.fill(p, q, self._product)
                 if prepared.ordered:
                     pairs.take_mated(self._product, *corner, columns, mated_start, mated)
-                size = pairs.take_nonmated(self._product, *corner, columns, n, self._lowest, places, self._kept)
+                size = pairs.take_nonmated(
+                    self._product, *corner, columns, n, self._lowest, places, self._kept
+                )
             else:
                 prefilter, limits = self._filtered
                 prefilter.mark(limits, corner, self._bits)
-                size = int8_products.list_marked(self._bits.view(np.uint32), corner, columns, n, places, codes)
+                size = int8_products.list_marked(
+                    self._bits.view(np.uint32), corner, columns, n, places, codes
+                )
             if self._only_found:
-                dot_products.of_mated(prepared.rows, corner, prepared.panel, columns, mated_start, places, mated)
-                size = dot_products.take_reaching(prepared.rows, codes[:size], places, self._least, similarity)
+                dot_products.of_mated(
+                    prepared.rows, corner, prepared.panel, columns, mated_start, places, mated
+                )
+                size = dot_products.take_reaching(
+                    prepared.rows, codes[:size], places, self._least, similarity
+                )
             found, of = similarity[:size], codes[:size]
             if prepared.euclidean:  # these may reach the bound
                 found = finder.distances(of >> places, of & ((1 << places) - 1))
@@ -667,7 +754,9 @@ _LEAST_FILTERED = 5_000_000  # pairs: of fewer, all similarities are computed,
 _MOST_MARKED = 0.1  # as where more than a share of the pairs may reach the bound, or
 _MOST_MATED = 0.1  # are mated
 _MATED = 24  # bytes of a mated pair: its similarity, its vectors, and both packed
-_LISTED = 28  # bytes of a pair in `Comparisons`: its key, its number, who is compared, and their subjects
+_LISTED = (
+    28  # bytes of a pair in `Comparisons`: its key, its number, who is compared, and their subjects
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -707,7 +796,9 @@ class _Tiles:
         tiles = self.finder.panels_of_tiles()
         start = self.first_mated(steps)
         stop = self.finder.first_mated_after(tiles[steps.stop - 1][0] + self.finder.tile)
-        mated = np.full(stop - start, np.nan, self.finder.dtype)  # those of the other tiles in these rows stay NaN
+        mated = np.full(
+            stop - start, np.nan, self.finder.dtype
+        )  # those of the other tiles in these rows stay NaN
         store = PairStore(self.wanted * len(steps) // len(tiles), self.packing)
         filtered = self.finder.filtered(self.bound, n_threads) if self.filtered else None
         mated_start, local = self.finder.mated_start - start, threading.local()
@@ -723,7 +814,8 @@ class _Tiles:
 
 
 class PairFinder:
-    """Computes the similarities of all pairs and keeps the mated and the most similar non-mated ones.
+    """Computes the similarities of all pairs and keeps the mated and the most similar non-mated
+    ones.
 
     Parameters
     ----------
@@ -736,10 +828,11 @@ class PairFinder:
     workers : Workers
         Who computes the similarities.
     tile : int
-        How many panels wide and high the tile is that a thread works on; the result does not depend on it.
+        How many panels wide and high the tile is that a thread works on; the result does not depend
+        on it.
     number : (n,) int32 or None
-        Where several vectors count as one, what each is part of, in the order of the pairing: pairs are then of these
-        numbers, and have the highest similarity of their vectors.
+        Where several vectors count as one, what each is part of, in the order of the pairing: pairs
+        are then of these numbers, and have the highest similarity of their vectors.
 
     Attributes
     ----------
@@ -777,18 +870,27 @@ class PairFinder:
         self.dtype = self.prepared.rows.dtype
 
     def find(self, share: float) -> tuple[Pairs, Pairs]:
-        """Find all mated pairs and about a share of the non-mated ones, the most similar, both sorted."""
+        """Find all mated pairs and about a share of the non-mated ones, the most similar, both
+        sorted.
+        """
         mated, nonmated = self.find_unsorted(share)
         return mated, nonmated.sorted(count_threads(self._workers.n_threads))
 
     def find_unsorted(self, share: float) -> tuple[Pairs, FoundPairs]:
-        """Do the same, but leave the non-mated pairs in the order in which they are found; a share of 1 keeps all."""
+        """Do the same, but leave the non-mated pairs in the order in which they are found; a share
+        of 1 keeps all.
+        """
         n_nonmated = self._n_nonmated
         everything = share >= 1 or n_nonmated <= _FEW
         wanted = n_nonmated if everything else int(share * n_nonmated)
         bound, filtered = (-math.inf, False) if everything else self._guess_bound(share)
         packing, of_mated = self._packing(bound), self._packing(-math.inf)
-        self._require_memory("mated", self._n_mated, _MATED + of_mated.bytes_sorting, "use fewer vectors of a subject")
+        self._require_memory(
+            "mated",
+            self._n_mated,
+            _MATED + of_mated.bytes_sorting,
+            "use fewer vectors of a subject",
+        )
         listed = _LISTED if share >= 1 else 0
         would_do = "`scanned` and bands keep fewer pairs" if listed else "use lower FMRs"
         self._require_memory("non-mated", wanted, listed + packing.bytes_sorting, would_do)
@@ -803,43 +905,63 @@ class PairFinder:
         found = FoundPairs([mated_store.taken()], of_mated, True)
         others = FoundPairs(nonmated, packing, everything)
         if self._number is not None:
-            found, others = found.best(self._number, inverted=False), others.best(self._number, inverted=True)
+            found, others = (
+                found.best(self._number, inverted=False),
+                others.best(self._number, inverted=True),
+            )
         return found.sorted(count_threads(self._workers.n_threads)), others
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave out what others do not need to compute similarities."""
-        left_out = ("_workers", "_number") if self._euclidean else ("_workers", "_number", "_vectors", "_pairing")
+        left_out = (
+            ("_workers", "_number")
+            if self._euclidean
+            else ("_workers", "_number", "_vectors", "_pairing")
+        )
         return {name: value for name, value in vars(self).items() if name not in left_out}
 
     def _require_memory(self, kind: str, n: int, n_bytes: int, would_do: str) -> None:
-        """Refuse pairs that take more memory than is free; n_bytes: of each, besides what goes to files."""
+        """Refuse pairs that take more memory than is free; n_bytes: of each, besides what goes to
+        files.
+        """
         fit = memory.available() // max(n_bytes, 1)
         n_vectors = int(len(self._vectors) * min(1, fit / max(n, 1)) ** 0.5)
         memory.require(
             n * n_bytes,
             f"the {n:,} {kind} pairs to be kept",
-            f"{fit:,} pairs would fit; {would_do}, or {n_vectors:,} of the {len(self._vectors):,} vectors",
+            f"{fit:,} pairs would fit; {would_do}, or {n_vectors:,} of the {len(self._vectors):,}"
+            " vectors",
         )
 
     def _packing(self, bound: float) -> Packing:
-        """Choose how to pack the keys, inverted or not, of similarities from a bound on with their two vectors."""
+        """Choose how to pack the keys, inverted or not, of similarities from a bound on with their
+        two vectors.
+        """
         kind = self._vectors.dtype
         if self._euclidean:
             most, least = 0.0, -math.inf
         else:
-            most = float(np.einsum("ij,ij->i", self.prepared.rows, self.prepared.rows).max()) * 1.001
+            most = (
+                float(np.einsum("ij,ij->i", self.prepared.rows, self.prepared.rows).max()) * 1.001
+            )
             least = -most
         with np.errstate(over="ignore"):
-            ends = score_keys.encode(np.array([most, -most, max(bound, least)], kind)).astype(np.int64)
+            ends = score_keys.encode(np.array([most, -most, max(bound, least)], kind)).astype(
+                np.int64
+            )
         if bound > -math.inf:
             lowest, highest = int(~ends[0]), int(~ends[2])
         else:  # mated pairs are kept whole, too, without inversion
             lowest = int(min(~ends[0], ends[2]))
             highest = int(max(~ends[2], ends[0]))
-        return Packing(kind, lowest, (highest - lowest).bit_length(), (len(self._vectors) - 1).bit_length())
+        return Packing(
+            kind, lowest, (highest - lowest).bit_length(), (len(self._vectors) - 1).bit_length()
+        )
 
     def _compute(self, tiles: _Tiles) -> tuple[AnyFloats, list[Arrays]]:
-        """Return the mated similarities in order of vectors, and the non-mated pairs that reach the bound, in parts."""
+        """Return the mated similarities in order of vectors, and the non-mated pairs that reach the
+        bound, in parts.
+        """
         mated, nonmated = np.empty(0, self.dtype), []
 
         def take(steps: range, found: Arrays) -> None:
@@ -864,12 +986,16 @@ class PairFinder:
         return [(p, q) for p in starts for q in starts if self.has_pairs(p, q + self.tile - 1)]
 
     def first_mated_after(self, panel: int) -> int:
-        """Return the position of the first mated pair whose first vector is in a row of panels, or after it."""
+        """Return the position of the first mated pair whose first vector is in a row of panels, or
+        after it.
+        """
         row = panel * self.prepared.panel
         return int(self.mated_start[row]) if row < self.mated_start.size else self._n_mated
 
     def filtered(self, bound: float, n_threads: int | None) -> Filtered | None:
-        """Return a prefilter and what it marks, or None where this processor has none or it would mark all pairs."""
+        """Return a prefilter and what it marks, or None where this processor has none or it would
+        mark all pairs.
+        """
         prefilter = self.prepared.prefilter(n_threads)
         limits = None if prefilter is None else prefilter.limits(*self.prepared.reach(bound))
         return None if prefilter is None or limits is None else (prefilter, limits)
@@ -881,7 +1007,8 @@ class PairFinder:
         return first_row < len(self.columns) and int(self.columns[first_row, 0]) < (q + 1) * panel
 
     def _guess_bound(self, share: float) -> tuple[float, bool]:
-        """Estimate the similarity that a share of the non-mated pairs reaches, and tell whether a prefilter saves time.
+        """Estimate the similarity that a share of the non-mated pairs reaches, and tell whether a
+        prefilter saves time.
 
         Both from a part of the pairs.
         """
@@ -890,7 +1017,9 @@ class PairFinder:
         n = self._pairing.n_references
         sets = (slice(None),) * 2 if n is None else (slice(n), slice(n, None))
         rows, columns = (
-            rng.choice(some, min(some.size, wanted, max(512, some.size // 4)), replace=False)  # a small part
+            rng.choice(
+                some, min(some.size, wanted, max(512, some.size // 4)), replace=False
+            )  # a small part
             for some in (np.arange(len(self._vectors))[vectors] for vectors in sets)
         )
         seen = self.prepared.some_similarities(rows, columns)
@@ -908,9 +1037,13 @@ class PairFinder:
         return first, second.astype(np.int32)
 
     def distances(self, first: AnyIntegers, second: AnyIntegers) -> AnyFloats:
-        """Compute distances from differences of vectors, as small distances lose their digits in matrix products."""
+        """Compute distances from differences of vectors, as small distances lose their digits in
+        matrix products.
+        """
         from fastfair.kernels import pairs as kernels
 
         out = np.empty(first.size, np.float64)
-        kernels.distances(self._vectors, self._pairing.order[first], self._pairing.order[second], out)
+        kernels.distances(
+            self._vectors, self._pairing.order[first], self._pairing.order[second], out
+        )
         return out.astype(self._vectors.dtype)

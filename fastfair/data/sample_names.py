@@ -1,4 +1,6 @@
-"""Names of samples: how they are told from ids of subjects, and the patterns that may cut the subjects out of them."""
+"""Names of samples: how they are told from ids of subjects, and the patterns that may cut the
+subjects out of them.
+"""
 
 from __future__ import annotations
 
@@ -21,13 +23,16 @@ _SAMPLE = re.compile(
 )
 
 Fits = Callable[[list[str]], bool]
-_BothSides = tuple[NDArray[Any], NDArray[Any], NDArray[Any]]  # labels, and their codes in each comparison
+_BothSides = tuple[
+    NDArray[Any], NDArray[Any], NDArray[Any]
+]  # labels, and their codes in each comparison
 
 
 def advice_on_samples(ids: Iterable[object], fits: Fits | None = None) -> str:
     """Return what to do where ids of subjects look like names of samples, or "" where they do not.
 
-    fits: whether subjects, one for each id, may be the right ones; by default some are alike, and some differ.
+    fits: whether subjects, one for each id, may be the right ones; by default some are alike, and
+    some differ.
 
     Examples
     --------
@@ -41,26 +46,33 @@ def advice_on_samples(ids: Iterable[object], fits: Fits | None = None) -> str:
     if not like_samples or 2 * len(like_samples) < len(looked_at):
         return ""
     return (
-        f"The ids look like names of samples, such as {like_samples[0]!r}: cut the subjects out with "
-        f"⟦subject_pattern={hint_at_pattern(names, fits or _some_are_alike)}⟧"
+        f"The ids look like names of samples, such as {like_samples[0]!r}: cut the subjects out"
+        f" with ⟦subject_pattern={hint_at_pattern(names, fits or _some_are_alike)}⟧"
     )
 
 
 def advice_on_pattern(samples: _BothSides, subjects: _BothSides, mated: Flags | None) -> str:
-    """Return which other part of the names of samples may be the subject, or "" where nothing speaks for another.
+    """Return which other part of the names of samples may be the subject, or "" where nothing
+    speaks for another.
 
     mated: whether each comparison is, as its label says; None where no label does.
     """
     names = list(map(str, samples[0].tolist()))
     hint = hint_at_pattern(names, pairs_fit(samples, mated))
     if len(subjects[0]) == 1:
-        of_all = f"All samples, such as {names[0]!r}, are of one subject, {str(subjects[0].item(0))!r}"
+        of_all = (
+            f"All samples, such as {names[0]!r}, are of one subject, {str(subjects[0].item(0))!r}"
+        )
         return f"{of_all}: say which part of the names is the subject with ⟦subject_pattern={hint}⟧"
-    return f"Say which part of the names is the subject with ⟦subject_pattern={hint}⟧" if hint else ""
+    return (
+        f"Say which part of the names is the subject with ⟦subject_pattern={hint}⟧" if hint else ""
+    )
 
 
 def pairs_fit(samples: _BothSides, mated: Flags | None) -> Fits:
-    """Return whether subjects of samples fit the comparisons: their labels, or else some are mated and some are not."""
+    """Return whether subjects of samples fit the comparisons: their labels, or else some are mated
+    and some are not.
+    """
     _, reference, probe = samples
 
     def fits(subjects: list[str]) -> bool:
@@ -86,7 +98,9 @@ def _some_are_alike(subjects: list[str]) -> bool:
 
 
 def hint_at_pattern(names: list[str], fits: Fits = _some_are_alike) -> str:
-    """Return the first pattern that fits, as it is typed between single quotes, or "" where none does."""
+    """Return the first pattern that fits, as it is typed between single quotes, or "" where none
+    does.
+    """
     for pattern in _patterns(names[:_LOOKED_AT]):
         subjects = _cut_out(names, pattern)
         if subjects is not None and fits(subjects):
@@ -107,14 +121,22 @@ def _cut_out(names: list[str], pattern: str) -> list[str] | None:
 
 
 def _patterns(names: list[str]) -> Iterator[str]:
-    """Yield patterns of subjects: a folder, what stands before a number, and what stands before a mark."""
+    """Yield patterns of subjects: a folder, what stands before a number, and what stands before a
+    mark.
+    """
     separator = next((mark for mark in "/\\" if any(mark in name for name in names)), "")
     if separator:
         mark = re.escape(separator)
         part = f"[^{mark}]+"
         root = mark if all(name.startswith(separator) for name in names) else ""
         for depth in range(min(_DEEPEST, *(name.count(separator) for name in names))):
-            above = "" if depth == 0 else f"{part}{mark}" if depth == 1 else f"(?:{part}{mark}){{{depth}}}"
+            above = (
+                ""
+                if depth == 0
+                else f"{part}{mark}"
+                if depth == 1
+                else f"(?:{part}{mark}){{{depth}}}"
+            )
             yield f"^{root}{above}({part}){mark}"
         yield f"({part}){mark}{part}$"
         name, rest = f"({part})", f"[^{mark}]*$"

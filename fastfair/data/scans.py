@@ -1,4 +1,6 @@
-"""`ScannedComparisons`: comparisons collected part by part, of which scores near the errors and the subjects stay."""
+"""`ScannedComparisons`: comparisons collected part by part, of which scores near the errors and the
+subjects stay.
+"""
 
 from __future__ import annotations
 
@@ -47,13 +49,14 @@ class KeptComparisons(Comparisons):
     Attributes
     ----------
     pairs : tuple of SpilledPairs, or of PairsOfVectors
-        The subjects of all mated, and of all non-mated, comparisons: in buckets, with their scores where those were
-        kept, or by the numbers of vectors that subjects have. `resampling.pair_source.side_of` tells how replicates
-        weigh them.
+        The subjects of all mated, and of all non-mated, comparisons: in buckets, with their scores
+        where those were kept, or by the numbers of vectors that subjects have.
+        `resampling.pair_source.side_of` tells how replicates weigh them.
     numbers : (k,) ndarray of int32
         The number of each subject in `pairs`.
     may_keep_more : bool
-        Whether whoever asks scans again where too few are kept, so that no limit need be wider for that.
+        Whether whoever asks scans again where too few are kept, so that no limit need be wider for
+        that.
     lacks : dict of str
         Why a scan cannot do something.
     """
@@ -69,7 +72,9 @@ class KeptComparisons(Comparisons):
 
     @cached_property
     def group_of_number(self) -> Groups:
-        """(k,) group of each subject, in the order of their numbers in `pairs`; 0 without groups."""
+        """(k,) group of each subject, in the order of their numbers in `pairs`; 0 without
+        groups.
+        """
         found = np.zeros(self.numbers.size, np.uint16)
         if self.groups:
             found[self.numbers] = self._group_codes[0]
@@ -77,7 +82,9 @@ class KeptComparisons(Comparisons):
 
     @cached_property
     def _counted(self) -> list[tuple[Integers, Integers, int]]:
-        """For mated and for non-mated comparisons: their numbers and those of subjects by groups, and of subjects."""
+        """For mated and for non-mated comparisons: their numbers and those of subjects by groups,
+        and of subjects.
+        """
         return [pairs.count(self.group_of_number, max(1, len(self.groups))) for pairs in self.pairs]
 
     @cached_property
@@ -94,11 +101,12 @@ class KeptComparisons(Comparisons):
 class ScannedComparisons:
     """Comparisons of which few are kept, those near the errors.
 
-    `evaluate`, `claim`, `fnmr_test` and `margin_of_error` take them; `compare` and `fmr_test` those of vectors.
+    `evaluate`, `claim`, `fnmr_test` and `margin_of_error` take them; `compare` and `fmr_test` those
+    of vectors.
 
-    All comparisons are counted. The scores of those nearest to being errors are kept in memory, the lowest mated and
-    the highest non-mated ones, and of all others who was compared, in memory or in temporary files; with
-    ``cllr=True`` beside it their scores.
+    All comparisons are counted. The scores of those nearest to being errors are kept in memory, the
+    lowest mated and the highest non-mated ones, and of all others who was compared, in memory or in
+    temporary files; with ``cllr=True`` beside it their scores.
 
     Attributes
     ----------
@@ -151,11 +159,15 @@ class ScannedComparisons:
         return f"Scanned{self.kept!r}"
 
 
-Limit = np.signedinteger | None  # keys with errors first, as in `ErrorLists`, are kept below it; None for all
+Limit = (
+    np.signedinteger | None
+)  # keys with errors first, as in `ErrorLists`, are kept below it; None for all
 
 
 def near(keys: score_keys.Keys, mated: bool, limit: Limit) -> Flags:
-    """Tell which of some mated, or non-mated, comparisons lie below a limit; all where it is of another type."""
+    """Tell which of some mated, or non-mated, comparisons lie below a limit; all where it is of
+    another type.
+    """
     if limit is None or limit.dtype != keys.dtype:
         return np.ones(keys.size, np.bool_)
     return np.asarray((keys if mated else ~keys) < limit)
@@ -179,11 +191,15 @@ class ScoreTail:
 
     def __init__(self, mated: bool) -> None:
         self._mated = mated
-        self._parts: list[tuple[score_keys.Keys, Codes, Codes]] = []  # keys with errors first: as in `ErrorLists`
+        self._parts: list[
+            tuple[score_keys.Keys, Codes, Codes]
+        ] = []  # keys with errors first: as in `ErrorLists`
         self.limit: Limit = None
         self.n = self._n_kept = 0
 
-    def add(self, keys: score_keys.Keys, reference: Codes, probe: Codes, most: int, n: int | None = None) -> None:
+    def add(
+        self, keys: score_keys.Keys, reference: Codes, probe: Codes, most: int, n: int | None = None
+    ) -> None:
         """Add comparisons, and keep about `most` of all, or up to twice as many.
 
         n: how many they were before those that are not `near` were left out.
@@ -202,7 +218,9 @@ class ScoreTail:
             self._n_kept = keep.size
 
     def finish(self) -> tuple[score_keys.Keys, Codes, Codes, NotKept | None]:
-        """Return the keys kept in ascending order, their references and probes, and what is not kept; forget all."""
+        """Return the keys kept in ascending order, their references and probes, and what is not
+        kept; forget all.
+        """
         keys, reference, probe = self._together()
         self._parts = []
         order = order_of_keys((keys if self._mated else ~keys).astype(np.int64, copy=False))
@@ -215,30 +233,41 @@ class ScoreTail:
         return keys, reference[order], probe[order], left
 
     def _together(self) -> tuple[score_keys.Keys, Codes, Codes]:
-        keys, reference, probe = (np.concatenate(column) for column in zip(*self._parts, strict=True))
+        keys, reference, probe = (
+            np.concatenate(column) for column in zip(*self._parts, strict=True)
+        )
         return keys, reference, probe
 
 
 N_BUCKETS = 128  # of each class; a power of 2, so that a byte tells the bucket
-# The references, the probes and the keys of comparisons; the keys are int64 and none where those are not kept.
+# The references, the probes and the keys of comparisons; the keys are int64 and none where those
+# are not kept.
 Read = tuple[NDArray[Any], NDArray[Any], score_keys.Keys]
 Reader = Callable[[], Read]
 
 _LACKS_OF_FILES = {
-    "units left out": '⟦method="bca"⟧ leaves out subjects one at a time, which a scan cannot: use another one',
-    "lists of pairs": "data is a scan of score files, which does not list who was compared with whom: read them with "
-    "read_comparisons",
+    "units left out": (
+        '⟦method="bca"⟧ leaves out subjects one at a time, which a scan cannot: use another one'
+    ),
+    "lists of pairs": (
+        "data is a scan of score files, which does not list who was compared with whom: read them"
+        " with read_comparisons"
+    ),
 }
 
 
-# Some comparisons of a bucket: (2, m) uint16 or int32, references and probes, and (m,) keys where those are kept.
+# Some comparisons of a bucket: (2, m) uint16 or int32, references and probes, and (m,) keys where
+# those are kept.
 InBucket = tuple[NDArray[Any], ...]
 
 
 def in_buckets(
-    reference: NDArray[Any], probe: NDArray[Any], flags: Flags, numbers: Codes,
+    reference: NDArray[Any],
+    probe: NDArray[Any],
+    flags: Flags,
+    numbers: Codes,
     keys: score_keys.Keys | None = None,
-) -> tuple[list[InBucket], list[InBucket]]:  # fmt: skip
+) -> tuple[list[InBucket], list[InBucket]]:
     """Divide comparisons among buckets, so that all comparisons of two subjects lie in one.
 
     Parameters
@@ -270,12 +299,15 @@ def in_buckets(
         columns.append(np.empty_like(keys))
         kernels.fill_keys(keys, buckets, begin.copy(), columns[1])
     cuts = itertools.pairwise([0, *end.tolist()])
-    found: list[InBucket] = [tuple(column[..., slice(*ends)] for column in columns) for ends in cuts]
+    found: list[InBucket] = [
+        tuple(column[..., slice(*ends)] for column in columns) for ends in cuts
+    ]
     return found[:N_BUCKETS], found[N_BUCKETS:]
 
 
 class SpilledPairs:
-    """The reference, the probe and the key of comparisons, in any order; those of two subjects lie in one bucket.
+    """The reference, the probe and the key of comparisons, in any order; those of two subjects lie
+    in one bucket.
 
     Parameters
     ----------
@@ -298,8 +330,15 @@ class SpilledPairs:
         Memory that those take that are not in files.
     """
 
-    def __init__(self, folder: Folder, name: str, at_once: int, most_bytes: int, has_keys: bool = False) -> None:
-        self.folder, self.most_bytes, self.has_keys, self._at_once = folder, most_bytes, has_keys, at_once
+    def __init__(
+        self, folder: Folder, name: str, at_once: int, most_bytes: int, has_keys: bool = False
+    ) -> None:
+        self.folder, self.most_bytes, self.has_keys, self._at_once = (
+            folder,
+            most_bytes,
+            has_keys,
+            at_once,
+        )
         self._in_memory: list[list[InBucket]] = [[] for _ in range(N_BUCKETS)]
         self._in_files = [ArrayFile(folder, f"{name}-{bucket}") for bucket in range(N_BUCKETS)]
         self._sizes = np.zeros(N_BUCKETS, np.int64)
@@ -311,7 +350,8 @@ class SpilledPairs:
         return _LACKS_OF_FILES if self.has_keys else {**_LACKS_OF_FILES, "costs": NO_COSTS}
 
     def count(self, group: Groups, n_groups: int) -> tuple[Integers, Integers, int]:
-        """Count them, and their distinct subjects, by groups of reference and probe, and all subjects.
+        """Count them, and their distinct subjects, by groups of reference and probe, and all
+        subjects.
 
         group: (subjects,) the group of each subject, in the order of their numbers.
         """
@@ -326,8 +366,15 @@ class SpilledPairs:
             kernels.count_by_group(reference, probe, group, cells, seen)
             return cells
 
-        cells = sum(in_order(count, *self.buckets(count_threads(None))), np.zeros((n_groups, n_groups), np.int64))
-        return read_only(cells), read_only(subjects_by_group(seen[0], seen[1], group)), int(seen.any(axis=(0, 2)).sum())
+        cells = sum(
+            in_order(count, *self.buckets(count_threads(None))),
+            np.zeros((n_groups, n_groups), np.int64),
+        )
+        return (
+            read_only(cells),
+            read_only(subjects_by_group(seen[0], seen[1], group)),
+            int(seen.any(axis=(0, 2)).sum()),
+        )
 
     @property
     def n(self) -> int:
@@ -343,7 +390,9 @@ class SpilledPairs:
                 self.n_bytes += sum(array.nbytes for array in part)
 
     def spill(self) -> None:
-        """Write all comparisons to files, where other processes can read what `buckets` returns, once it is pickled."""
+        """Write all comparisons to files, where other processes can read what `buckets` returns,
+        once it is pickled.
+        """
         for parts, file in zip(self._in_memory, self._in_files, strict=True):
             if parts:
                 file.append(*self._joined(parts))
@@ -351,7 +400,9 @@ class SpilledPairs:
         self.n_bytes = 0
 
     def buckets(self, n_threads: int) -> tuple[list[Reader], int]:
-        """Return what reads some buckets after another, and how many of them may be read at once."""
+        """Return what reads some buckets after another, and how many of them may be read at
+        once.
+        """
         largest = max(1, int(self._sizes.max()))
         n_threads = max(1, min(n_threads, self._at_once // largest))
         cuts, n = [0], 0
@@ -371,7 +422,10 @@ class SpilledPairs:
         parts: list[InBucket] = []
         for k in buckets:
             arrays = iter(self._in_files[k])
-            parts += [*self._in_memory[k], *(zip(arrays, arrays, strict=True) if self.has_keys else zip(arrays))]
+            parts += [
+                *self._in_memory[k],
+                *(zip(arrays, arrays, strict=True) if self.has_keys else zip(arrays)),
+            ]
         subjects, *keys = self._joined(parts)
         return subjects[0], subjects[1], keys[0] if keys else np.empty(0, np.int64)
 
@@ -383,7 +437,10 @@ class SpilledPairs:
 LEAST_MEMORY = 2**27  # bytes
 # For a comparison that is kept, while it is collected, sorted and resampled.
 _BYTES_KEPT = 160
-_SHARE_KEPT, _SHARE_OF_PAIRS = 0.5, 0.125  # of the memory: for scores near the errors, and for pairs not in files
+_SHARE_KEPT, _SHARE_OF_PAIRS = (
+    0.5,
+    0.125,
+)  # of the memory: for scores near the errors, and for pairs not in files
 # Of pairs that are grouped at once, and of the keys that some have.
 _SHARE_AT_ONCE, _BYTES_OF_A_PAIR, _BYTES_OF_A_KEY = 0.125, 32, 32
 _SHARE_OF_MATED = 0.5  # of the comparisons that are kept, at most
@@ -400,7 +457,9 @@ class _Labels:
     _last: tuple[NDArray[Any], Codes] | None = None
 
     def number(self, labels: NDArray[Any], by: Sequence[NDArray[Any]] = ()) -> Codes:
-        """Return the number of each of some distinct labels; new ones get the next, in an order `by` columns."""
+        """Return the number of each of some distinct labels; new ones get the next, in an order
+        `by` columns.
+        """
         if self._last is not None and np.array_equal(labels, self._last[0]):
             return self._last[1]
         common, known, given = labels, np.empty(0, np.intp), np.arange(labels.size)
@@ -430,7 +489,9 @@ class DividedPart(NamedTuple):
     near: Flags  # whether each may be kept
     keys: score_keys.Keys  # of those
     subjects: NDArray[Any]  # the labels of subjects, sorted
-    labels: dict[str, tuple[NDArray[Any], Groups]]  # of each attribute, sorted, and that of each subject
+    labels: dict[
+        str, tuple[NDArray[Any], Groups]
+    ]  # of each attribute, sorted, and that of each subject
     score_dtype: np.dtype[Any]
 
 
@@ -452,11 +513,13 @@ def divided(columns: CheckedColumns, cllr: bool, limits: Limits) -> DividedPart:
     Raises
     ------
     InputError
-        Where there are no subjects, for scores that are not finite, and a subject with several labels of an attribute.
+        Where there are no subjects, for scores that are not finite, and a subject with several
+        labels of an attribute.
     """
     if columns.subjects is None:
         raise InputError(
-            "a scan needs the subjects of the comparisons: name their columns with ⟦reference=⟧ and ⟦probe=⟧"
+            "a scan needs the subjects of the comparisons: name their columns with ⟦reference=⟧ and"
+            " ⟦probe=⟧"
         )
     subjects, *both = columns.subjects
     keys, own = _keys(columns), {}
@@ -466,13 +529,19 @@ def divided(columns: CheckedColumns, cllr: bool, limits: Limits) -> DividedPart:
         of_subjects = group_labels.labels_of_subjects(subjects.size, pairs)
         if of_subjects is None:
             k, row, here, earlier = group_labels.first_conflict(subjects.size, pairs)
-            raise _labelled_twice(name, subjects.item(both[k][row]), labels.item(here), labels.item(earlier), row)
+            raise _labelled_twice(
+                name, subjects.item(both[k][row]), labels.item(here), labels.item(earlier), row
+            )
         own[name] = labels, of_subjects
-    reference, probe = (codes.astype(smallest_integers(subjects.size), copy=False) for codes in both)
+    reference, probe = (
+        codes.astype(smallest_integers(subjects.size), copy=False) for codes in both
+    )
     if cllr:
         limits = None, None
     close = np.where(columns.flags, near(keys, True, limits[0]), near(keys, False, limits[1]))
-    return DividedPart(reference, probe, columns.flags, close, keys[close], subjects, own, columns.values.dtype)
+    return DividedPart(
+        reference, probe, columns.flags, close, keys[close], subjects, own, columns.values.dtype
+    )
 
 
 class Scan:
@@ -491,7 +560,11 @@ class Scan:
     """
 
     def __init__(
-        self, score_kind: str, memory_limit: int, folder: str | Path | None = None, cllr: bool = False
+        self,
+        score_kind: str,
+        memory_limit: int,
+        folder: str | Path | None = None,
+        cllr: bool = False,
     ) -> None:
         self._score_kind = score_kind
         self._most = int(_SHARE_KEPT * memory_limit / _BYTES_KEPT)
@@ -499,7 +572,8 @@ class Scan:
         made, bytes_of_a_pair = Folder(folder), _BYTES_OF_A_PAIR + (_BYTES_OF_A_KEY if cllr else 0)
         at_once = int(_SHARE_AT_ONCE * memory_limit / bytes_of_a_pair)
         mated, nonmated = (
-            SpilledPairs(made, name, at_once, int(self._most_bytes / 2), cllr) for name in ("mated", "nonmated")
+            SpilledPairs(made, name, at_once, int(self._most_bytes / 2), cllr)
+            for name in ("mated", "nonmated")
         )
         self._pairs = mated, nonmated
         self._tails = ScoreTail(True), ScoreTail(False)
@@ -521,10 +595,11 @@ class Scan:
         Raises
         ------
         InputError
-            For a subject with another label than before, for attributes that other parts do not have, and for subjects
-            that other parts name by another type of label.
+            For a subject with another label than before, for attributes that other parts do not
+            have, and for subjects that other parts name by another type of label.
         """
-        # Those of a group get numbers, and so weights, side by side: sums over comparisons of two groups are faster.
+        # Those of a group get numbers, and so weights, side by side: sums over comparisons of two
+        # groups are faster.
         numbers = self._subjects.number(part.subjects, [own for _, own in part.labels.values()])
         self._take_attributes(part, numbers)
         keys = self._of_one_type(part.keys)
@@ -537,7 +612,9 @@ class Scan:
         for k, (tail, pairs) in enumerate(zip(self._tails, self._pairs, strict=True)):
             most = self._most - min(share, self._tails[0].n) if k else share
             chosen = np.flatnonzero(mated != bool(k))
-            reference, probe = (numbers[column[near[chosen]]] for column in (part.reference, part.probe))
+            reference, probe = (
+                numbers[column[near[chosen]]] for column in (part.reference, part.probe)
+            )
             tail.add(keys[chosen], reference, probe, max(1, int(most)), sizes[k])
             pairs.add(divided[k])
         if sum(pairs.n_bytes for pairs in self._pairs) > self._most_bytes:
@@ -555,10 +632,15 @@ class Scan:
         for mated, tail in zip(("mated", "non-mated"), self._tails, strict=True):
             if tail.n == 0:
                 labels = self._subjects.labels
-                advice = "" if labels is None or mated != "mated" else sample_names.advice_on_samples(labels)
+                advice = (
+                    ""
+                    if labels is None or mated != "mated"
+                    else sample_names.advice_on_samples(labels)
+                )
                 raise InputError(
-                    f"there are no {mated} comparisons among the {sum(tail.n for tail in self._tails):,}; both classes "
-                    "are needed" + (f". {advice}" if advice else "")
+                    f"there are no {mated} comparisons among the"
+                    f" {sum(tail.n for tail in self._tails):,}; both classes are needed"
+                    + (f". {advice}" if advice else "")
                 )
         assert self._subjects.labels is not None
         assert self._attributes is not None
@@ -574,12 +656,21 @@ class Scan:
         for tail in self._tails:
             keys, *codes, left = tail.finish()
             reference, probe = (look_up(code, rank) for code in codes)
-            sides.append(SortedSide(keys, None, reference, probe, of_subject=of_subject, not_kept=left))
+            sides.append(
+                SortedSide(keys, None, reference, probe, of_subject=of_subject, not_kept=left)
+            )
         kept = KeptComparisons._of_parts(
-            mated=sides[0], nonmated=sides[1], subjects=read_only(self._subjects.labels), numbers=numbers,
-            attributes=attributes, grouping=tuple(attributes), score_kind=self._score_kind,
-            score_dtype=self._score_dtype, pairs=self._pairs, left_out=merge_exclusions([tuple(self.left_out)]),
-        )  # fmt: skip
+            mated=sides[0],
+            nonmated=sides[1],
+            subjects=read_only(self._subjects.labels),
+            numbers=numbers,
+            attributes=attributes,
+            grouping=tuple(attributes),
+            score_kind=self._score_kind,
+            score_dtype=self._score_dtype,
+            pairs=self._pairs,
+            left_out=merge_exclusions([tuple(self.left_out)]),
+        )
         return ScannedComparisons(kept)
 
     def _of_one_type(self, keys: score_keys.Keys) -> score_keys.Keys:
@@ -588,7 +679,10 @@ class Scan:
         if keys.dtype == self._dtype:
             return keys
         if keys.dtype == np.int64:
-            raise InputError("scores are float64 here, but float32 before: let a file of float64 scores come first")
+            raise InputError(
+                "scores are float64 here, but float32 before: let a file of float64 scores come"
+                " first"
+            )
         return score_keys.encode(score_keys.decode(keys).astype(np.float64))
 
     def _take_attributes(self, part: DividedPart, numbers: Codes) -> None:
@@ -596,7 +690,9 @@ class Scan:
         if self._attributes is None:
             self._attributes = {name: _Labels(f"the attribute {name!r}") for name in part.labels}
         if list(part.labels) != list(self._attributes):
-            raise InputError(f"the attributes are {list(part.labels)} here, but {list(self._attributes)} before")
+            raise InputError(
+                f"the attributes are {list(part.labels)} here, but {list(self._attributes)} before"
+            )
         n_subjects = self._subjects.numbers.size
         for name, (labels, own) in part.labels.items():
             of_labels = self._attributes[name].number(labels).astype(np.uint16)
@@ -606,7 +702,9 @@ class Scan:
             known, new = table[numbers], of_labels[own]
             wrong = np.flatnonzero((known != _NO_LABEL) & (known != new))
             if wrong.size:
-                here, earlier = (self._attributes[name].label(label[wrong[0]]) for label in (new, known))
+                here, earlier = (
+                    self._attributes[name].label(label[wrong[0]]) for label in (new, known)
+                )
                 row = int(np.argmax((part.reference == wrong[0]) | (part.probe == wrong[0])))
                 raise _labelled_twice(name, part.subjects.item(wrong[0]), here, earlier, row)
             table[numbers] = new
@@ -621,9 +719,11 @@ def _keys(columns: CheckedColumns) -> score_keys.Keys:
     return score_keys.encode(-values if columns.score_kind == "distance" else values)
 
 
-def _labelled_twice(name: str, subject: object, here: object, earlier: object, row: int) -> InputError:
+def _labelled_twice(
+    name: str, subject: object, here: object, earlier: object, row: int
+) -> InputError:
     return InputError(
-        f"the {name!r} of subject {subject!r} is {here!r}, but {earlier!r} in another comparison; in a scan a subject "
-        "has one label of each attribute",
+        f"the {name!r} of subject {subject!r} is {here!r}, but {earlier!r} in another comparison;"
+        " in a scan a subject has one label of each attribute",
         row,
     )

@@ -1,4 +1,6 @@
-"""Scores as integer keys that sort alike, as `fastfair.kernels.sorting` defines them, and short thresholds."""
+"""Scores as integer keys that sort alike, as `fastfair.kernels.sorting` defines them, and short
+thresholds.
+"""
 
 from __future__ import annotations
 
@@ -47,11 +49,15 @@ def encode(scores: AnyFloats) -> Keys:
 
 def decode(keys: Keys) -> AnyFloats:
     """Turn keys into the floats they stand for."""
-    return np.asarray(keys ^ ((keys >> (8 * keys.itemsize - 1)) & magnitude(keys))).view(float_type(keys))
+    return np.asarray(keys ^ ((keys >> (8 * keys.itemsize - 1)) & magnitude(keys))).view(
+        float_type(keys)
+    )
 
 
 def failed_key(keys: Keys) -> np.signedinteger[Any]:
-    """Return the key of comparisons that failed, which lies below those of all scores, in the type of `keys`."""
+    """Return the key of comparisons that failed, which lies below those of all scores, in the type
+    of `keys`.
+    """
     return encode(np.array([-np.inf], float_type(keys)))[0]
 
 
@@ -74,13 +80,17 @@ def first_keys_at_least(thresholds: Floats, keys: Keys) -> Keys:
 
 
 def given_similarities(thresholds: Floats, dtype: np.dtype[Any]) -> Floats:
-    """Round thresholds that somebody gives to the type of the scores, as NumPy does where it compares them.
+    """Round thresholds that somebody gives to the type of the scores, as NumPy does where it
+    compares them.
 
-    A score of 0.7 that is kept as float32 is the number next to 0.7 there, which a threshold of 0.7 is meant to accept.
+    A score of 0.7 that is kept as float32 is the number next to 0.7 there, which a threshold of 0.7
+    is meant to accept.
     """
     with np.errstate(over="ignore"):
         rounded = thresholds.astype(dtype)
-    return np.maximum(rounded, np.finfo(dtype).min).astype(np.float64)  # -inf would accept comparisons that failed
+    return np.maximum(rounded, np.finfo(dtype).min).astype(
+        np.float64
+    )  # -inf would accept comparisons that failed
 
 
 def count_below(keys: Keys, key: int) -> int:
@@ -98,20 +108,23 @@ _NEAR = 0.01  # share of the lowest score, below which no threshold is looked fo
 _CONTEXT = Context(prec=60, rounding=ROUND_FLOOR)
 
 
-def typed_threshold(rejected: float | None, accepted: float | None, kind: Any = np.float64) -> float:
-    """Return a short decimal above the highest rejected similarity, and at most the lowest accepted one.
+def typed_threshold(
+    rejected: float | None, accepted: float | None, kind: Any = np.float64
+) -> float:
+    """Return a short decimal above the highest rejected similarity, and at most the lowest accepted
+    one.
 
-    A whole number, and a score of few digits, is taken as it is; of others the shortest decimal between the two, the
-    highest of these. Where nothing is accepted, it is the shortest decimal above all scores, and of whole numbers the
-    next one.
+    A whole number, and a score of few digits, is taken as it is; of others the shortest decimal
+    between the two, the highest of these. Where nothing is accepted, it is the shortest decimal
+    above all scores, and of whole numbers the next one.
 
     Parameters
     ----------
     rejected, accepted : float or None
         The two similarities; None where nothing is rejected, or accepted. One of them is given.
     kind : type
-        The type of the scores: rounded to it, as where scores are compared in it, the threshold lies between the two,
-        too.
+        The type of the scores: rounded to it, as where scores are compared in it, the threshold
+        lies between the two, too.
 
     Returns
     -------
@@ -136,13 +149,19 @@ def typed_threshold(rejected: float | None, accepted: float | None, kind: Any = 
         return 0.0
     for n_digits in range(1, _MOST_DIGITS):
         found = float(_floor(accepted, n_digits))
-        if lower < found <= accepted and (rejected is None or kind(found) > rejected) and kind(found) <= accepted:
+        if (
+            lower < found <= accepted
+            and (rejected is None or kind(found) > rejected)
+            and kind(found) <= accepted
+        ):
             return found
     return accepted
 
 
 def _floor(number: float, n_digits: int) -> Decimal:
-    """Return the highest decimal of so many digits, in the place of the number's first, that is not above it."""
+    """Return the highest decimal of so many digits, in the place of the number's first, that is not
+    above it.
+    """
     exact = Decimal(number)
     return exact.quantize(Decimal(1).scaleb(exact.adjusted() - n_digits + 1), context=_CONTEXT)
 
@@ -150,8 +169,14 @@ def _floor(number: float, n_digits: int) -> Decimal:
 def _above(number: float, kind: Any) -> float:
     """Return the lowest decimal above a number that has as few digits as possible."""
     for n_digits in range(1, _MOST_DIGITS + 1):
-        floor, step = _floor(number, n_digits), Decimal(1).scaleb(Decimal(number).adjusted() - n_digits + 1)
-        for found in (float(floor + step), float(floor + 2 * step)):  # the first may be the number itself, as 0.6 is
+        floor, step = (
+            _floor(number, n_digits),
+            Decimal(1).scaleb(Decimal(number).adjusted() - n_digits + 1),
+        )
+        for found in (
+            float(floor + step),
+            float(floor + 2 * step),
+        ):  # the first may be the number itself, as 0.6 is
             with np.errstate(over="ignore"):
                 is_above = found > number and kind(found) > number
             if is_above:

@@ -1,4 +1,6 @@
-"""Find which columns describe references and which describe probes; refuse one side's column for both."""
+"""Find which columns describe references and which describe probes; refuse one side's column for
+both.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +36,9 @@ def named(groups: str | Sequence[Any] | None) -> list[Any]:
 _OF_SUBJECTS = "To read labels from a table of subjects, give ⟦metadata=⟧ and ⟦metadata_id=⟧"
 
 
-def chosen(place: object, groups: Sequence[Any], known: list[str], elsewhere: str = _OF_SUBJECTS) -> dict[str, Pair]:
+def chosen(
+    place: object, groups: Sequence[Any], known: list[str], elsewhere: str = _OF_SUBJECTS
+) -> dict[str, Pair]:
     """Find the two columns, of references and of probes, that hold each attribute.
 
     Parameters
@@ -42,9 +46,9 @@ def chosen(place: object, groups: Sequence[Any], known: list[str], elsewhere: st
     place : path or str
         The file or data frame, for messages.
     groups : sequence of str or of pairs of str
-        Each attribute is the name of one column for both sides; or "x", what the names of two columns share, as in
-        "reference_x" and "probe_x" or "x_1" and "x_2"; or a pair of columns, and its name is then what their names
-        share, or the first name.
+        Each attribute is the name of one column for both sides; or "x", what the names of two
+        columns share, as in "reference_x" and "probe_x" or "x_1" and "x_2"; or a pair of columns,
+        and its name is then what their names share, or the first name.
     known : list of str
         All columns.
     elsewhere : str
@@ -58,7 +62,8 @@ def chosen(place: object, groups: Sequence[Any], known: list[str], elsewhere: st
     Raises
     ------
     InputError
-        For columns that do not exist, and for the column of one side if there is one of the other side.
+        For columns that do not exist, and for the column of one side if there is one of the other
+        side.
     """
     attributes: dict[str, Pair] = {}
     for group in groups:
@@ -69,13 +74,17 @@ def chosen(place: object, groups: Sequence[Any], known: list[str], elsewhere: st
         else:
             name, pair = _of_name(place, group, known, elsewhere)
         if attributes.get(name, pair) != pair:
-            raise InputError(f"groups has two attributes called {name!r}: {attributes[name]} and {pair}")
+            raise InputError(
+                f"groups has two attributes called {name!r}: {attributes[name]} and {pair}"
+            )
         attributes[name] = pair
     return attributes
 
 
 def holding(name: str, known: Sequence[str]) -> list[Pair]:
-    """Return the pairs of columns that may hold an attribute: the plainest, or all whose names share its name."""
+    """Return the pairs of columns that may hold an attribute: the plainest, or all whose names
+    share its name.
+    """
     for prefix in ("reference_", "bio_ref_"):
         if f"{prefix}{name}" in known and f"probe_{name}" in known:
             return [(f"{prefix}{name}", f"probe_{name}")]
@@ -87,7 +96,8 @@ def holding(name: str, known: Sequence[str]) -> list[Pair]:
 def _pairs(known: Sequence[str]) -> dict[Pair, str]:
     """Return the columns of both sides, references first, and what the names of each pair share.
 
-    The names of two columns differ in the word for the side; or, if no other column's does, one lacks such a word.
+    The names of two columns differ in the word for the side; or, if no other column's does, one
+    lacks such a word.
     """
     keys = {name: _keys(name) for name in known}
     column = {(key, side): name for name in known for key, side, _ in keys[name]}
@@ -105,7 +115,9 @@ def _pairs(known: Sequence[str]) -> dict[Pair, str]:
 
 
 def shared_name(reference: str, probe: str) -> str:
-    """Return what the names of two sides' columns share, or the reference's name if they share nothing."""
+    """Return what the names of two sides' columns share, or the reference's name if they share
+    nothing.
+    """
     plain = reference.removeprefix("reference_").removeprefix("bio_ref_")
     return next(iter(_pairs([reference, probe]).values()), plain)
 
@@ -115,35 +127,46 @@ def _of_name(place: object, group: str, known: list[str], elsewhere: str) -> tup
     pair = next((pair for pair in pairs if group in pair), None)
     if held == [(group, group)] and pair is not None:
         raise InputError(
-            f"{place}: column {group!r} holds the labels of one side: give ⟦reference_group={pair[0]!r}⟧ and "
-            f"⟦probe_group={pair[1]!r}⟧, or the pair {pair} in groups; if {group!r} holds for both sides, give it as "
-            "the column of both"
+            f"{place}: column {group!r} holds the labels of one side: give"
+            f" ⟦reference_group={pair[0]!r}⟧ and ⟦probe_group={pair[1]!r}⟧, or the pair {pair} in"
+            f" groups; if {group!r} holds for both sides, give it as the column of both"
         )
     if len(held) == 1:
         return group, held[0]
     if held:
         raise InputError(
-            f"{place}: several pairs of columns hold {group!r}: {' and '.join(map(str, held))}; give one of these "
-            "pairs in groups, on the command line with --reference-group and --probe-group"
+            f"{place}: several pairs of columns hold {group!r}: {' and '.join(map(str, held))};"
+            " give one of these pairs in groups, on the command line with --reference-group and"
+            " --probe-group"
         )
     of_one_side = {name for pair in pairs for name in pair}
-    hint = did_you_mean(group, [*pairs.values(), *(name for name in known if name not in of_one_side)])
+    hint = did_you_mean(
+        group, [*pairs.values(), *(name for name in known if name not in of_one_side)]
+    )
     raise InputError(
-        f"{place} has no column {group!r}, nor reference_{group} and probe_{group}{hint}; its columns are "
-        f"{', '.join(known)}. {elsewhere}"
+        f"{place} has no column {group!r}, nor reference_{group} and probe_{group}{hint}; its"
+        f" columns are {', '.join(known)}. {elsewhere}"
     )
 
 
 def _keys(name: str) -> list[tuple[tuple[int, str, str], int, str]]:
-    """Return, for each word that may name a side, (pair of words, text around it), side, and the name without it."""
+    """Return, for each word that may name a side, (pair of words, text around it), side, and the
+    name without it.
+    """
     words, found = _WORDS.findall(name), []
     for k, word in enumerate(words):
         before, after = "".join(words[:k]), "".join(words[k + 1 :])
         if not (before + after).strip(_SEPARATORS):
             continue  # a column with no other word, such as "a", holds no attribute
         # A letter is a word of its own between separators, or as a capital after a small letter.
-        begins = not before or before[-1] in _SEPARATORS or (word.isupper() and before[-1].islower())
-        if len(word) == 1 and word.isalpha() and not (begins and (not after or after[0] in _SEPARATORS)):
+        begins = (
+            not before or before[-1] in _SEPARATORS or (word.isupper() and before[-1].islower())
+        )
+        if (
+            len(word) == 1
+            and word.isalpha()
+            and not (begins and (not after or after[0] in _SEPARATORS))
+        ):
             continue
         rest = before + after.lstrip(_SEPARATORS) if after else before.rstrip(_SEPARATORS)
         found += [

@@ -1,4 +1,6 @@
-"""The mated and the non-mated comparisons, sorted once by score, with subjects and groups, and those that failed."""
+"""The mated and the non-mated comparisons, sorted once by score, with subjects and groups, and
+those that failed.
+"""
 
 from __future__ import annotations
 
@@ -40,7 +42,8 @@ class NotKept:
     n : int
         Their number.
     limit : int
-        Their keys are at least this one where they are mated, and below it where they are non-mated.
+        Their keys are at least this one where they are mated, and below it where they are
+        non-mated.
     """
 
     n: int
@@ -62,12 +65,13 @@ class SortedSide:
     keys : (n,) int32 or int64
         The scores as integers that sort alike; distances are negated first.
     rows : (n,) uint32 or int64, or None
-        The row of each comparison in the caller's order; None where comparisons have neither subjects nor groups.
+        The row of each comparison in the caller's order; None where comparisons have neither
+        subjects nor groups.
     reference, probe : (n,) int32, or None
         Subjects, as positions in `Comparisons.subjects`.
     labels : tuple of two dict of str to (n,) uint16
-        The labels of references and of probes under each attribute of which some subject has several labels, as
-        positions in `Comparisons.attributes`.
+        The labels of references and of probes under each attribute of which some subject has
+        several labels, as positions in `Comparisons.attributes`.
     of_subject : mapping of str to (k,) uint16
         The label of each subject under all other attributes.
     reference_sample, probe_sample : (n,) int32, or None
@@ -91,15 +95,23 @@ class SortedSide:
         return self.keys.size + (0 if self.not_kept is None else self.not_kept.n)
 
     def __post_init__(self) -> None:
-        for array in (*(getattr(self, name) for name in _COLUMNS), *self.labels[0].values(), *self.labels[1].values()):
+        for array in (
+            *(getattr(self, name) for name in _COLUMNS),
+            *self.labels[0].values(),
+            *self.labels[1].values(),
+        ):
             if array is not None:
                 read_only(array)
 
     def attribute(self, name: str) -> tuple[Groups, Groups]:
-        """Return the labels of references and of probes under an attribute, as positions in those of `Comparisons`."""
+        """Return the labels of references and of probes under an attribute, as positions in those
+        of `Comparisons`.
+        """
         if name not in self.of_subject:
             return self.labels[0][name], self.labels[1][name]
-        of_reference, of_probe = (look_up(codes, self.of_subject[name]) for codes in self.compared())
+        of_reference, of_probe = (
+            look_up(codes, self.of_subject[name]) for codes in self.compared()
+        )
         return read_only(of_reference), read_only(of_probe)
 
     @cached_property
@@ -108,16 +120,22 @@ class SortedSide:
         return read_only(score_keys.decode(self.keys))
 
     def compared(self, rows: Any = slice(None)) -> tuple[Codes, Codes]:
-        """Return the subjects of the references and of the probes, which must be known, of some of the comparisons."""
+        """Return the subjects of the references and of the probes, which must be known, of some of
+        the comparisons.
+        """
         assert self.reference is not None
         assert self.probe is not None
         return self.reference[rows], self.probe[rows]
 
     def of_subjects(self, rows: Any = slice(None)) -> Integers:
-        """Count the comparisons of each subject, of all or of some; one of a subject with himself counts once."""
+        """Count the comparisons of each subject, of all or of some; one of a subject with himself
+        counts once.
+        """
         reference, probe = self.compared(rows)
         n = 1 + int(max(reference.max(initial=-1), probe.max(initial=-1)))
-        return np.bincount(reference, minlength=n) + np.bincount(probe[reference != probe], minlength=n)
+        return np.bincount(reference, minlength=n) + np.bincount(
+            probe[reference != probe], minlength=n
+        )
 
     def of_two(self, first: NDArray[Any], second: NDArray[Any]) -> Integers:
         """Count the comparisons of two subjects with each other, of whom there are some."""
@@ -126,36 +144,49 @@ class SortedSide:
 
     @property
     def sum_of_squares(self) -> int:
-        """The squared numbers of comparisons of two subjects with each other, summed over all pairs."""
+        """The squared numbers of comparisons of two subjects with each other, summed over all
+        pairs.
+        """
         counts = self._pairs_of_subjects[2]
         return int(counts @ counts)
 
     @cached_property
     def _pairs_of_subjects(self) -> tuple[int, Integers, Integers]:
-        """What codes are made with, the pairs of subjects as ascending codes, and how often each occurs."""
+        """What codes are made with, the pairs of subjects as ascending codes, and how often each
+        occurs.
+        """
         reference, probe = self.compared()
         n = 1 + int(max(reference.max(initial=-1), probe.max(initial=-1)))
         return n, *np.unique(pair_codes(reference, probe, n), return_counts=True)
 
     def take(self, positions: Indices, keys: score_keys.Keys | None = None) -> SortedSide:
-        """Keep some of the comparisons, or all in another order, with their keys or with others, which ascend."""
+        """Keep some of the comparisons, or all in another order, with their keys or with others,
+        which ascend.
+        """
         kept = self.joined([self], lambda columns: columns[0][positions])
         return kept if keys is None else replace(kept, keys=keys)
 
     @staticmethod
-    def joined(sides: Sequence[SortedSide], join: Callable[[list[Any]], Any] = np.concatenate) -> SortedSide:
+    def joined(
+        sides: Sequence[SortedSide], join: Callable[[list[Any]], Any] = np.concatenate
+    ) -> SortedSide:
         """Put comparisons one behind the other, or join their columns in another way."""
         first = sides[0]
         columns = {
-            name: join([getattr(side, name) for side in sides]) for name in _COLUMNS if getattr(first, name) is not None
+            name: join([getattr(side, name) for side in sides])
+            for name in _COLUMNS
+            if getattr(first, name) is not None
         }
         of_reference, of_probe = (
-            {name: join([side.labels[k][name] for side in sides]) for name in first.labels[k]} for k in (0, 1)
+            {name: join([side.labels[k][name] for side in sides]) for name in first.labels[k]}
+            for k in (0, 1)
         )
         return replace(first, **columns, labels=(of_reference, of_probe), not_kept=None)
 
     def count_subjects(self, n_subjects: int) -> int | None:
-        """Count the distinct subjects among references and probes; None where subjects are not known."""
+        """Count the distinct subjects among references and probes; None where subjects are not
+        known.
+        """
         if self.reference is None or self.probe is None:
             return None
         seen = np.zeros(n_subjects, np.bool_)
@@ -188,7 +219,9 @@ class GroupedSide:
     counted: tuple[Integers, Integers] | None = None
 
     def count(self, start: int, stop: int) -> Integers:
-        """Count the comparisons from `start` up to `stop` by group of reference (rows) and of probe (columns)."""
+        """Count the comparisons from `start` up to `stop` by group of reference (rows) and of probe
+        (columns).
+        """
         from fastfair.kernels import groups as kernels
 
         counts = np.zeros((self.n_groups, self.n_groups), np.int64)
@@ -202,23 +235,36 @@ class GroupedSide:
 
     @cached_property
     def within(self) -> list[score_keys.Keys]:
-        """For each group the sorted keys of the kept comparisons whose reference and probe are both in it."""
+        """For each group the sorted keys of the kept comparisons whose reference and probe are both
+        in it.
+        """
         from fastfair.kernels import groups as kernels
 
-        sizes = np.diagonal(self.cells if self.counted is None else self.count(0, self.side.keys.size))
+        sizes = np.diagonal(
+            self.cells if self.counted is None else self.count(0, self.side.keys.size)
+        )
         end = np.cumsum(sizes) - sizes
         starts = end[1:].copy()
         out = np.empty(int(sizes.sum()), self.side.keys.dtype)
-        kernels.split_within_groups(self.side.keys, self.reference_group, self.probe_group, end, out)
-        return np.split(read_only(out), starts)  # as all keys are, so that kernels are compiled for one kind
+        kernels.split_within_groups(
+            self.side.keys, self.reference_group, self.probe_group, end, out
+        )
+        return np.split(
+            read_only(out), starts
+        )  # as all keys are, so that kernels are compiled for one kind
 
     @cached_property
     def subjects(self) -> Integers | None:
-        """(groups, groups) number of distinct subjects in these comparisons; None where subjects are not known."""
+        """(groups, groups) number of distinct subjects in these comparisons; None where subjects
+        are not known.
+        """
         if self.side.reference is None or self.counted is not None:
             return None if self.counted is None else self.counted[1]
         used = np.flatnonzero(self.cells)
-        counts, at_once = np.zeros(self.cells.size, np.int64), max(1, _MOST_MARKS // max(1, self.n_subjects))
+        counts, at_once = (
+            np.zeros(self.cells.size, np.int64),
+            max(1, _MOST_MARKS // max(1, self.n_subjects)),
+        )
         for first in range(0, used.size, at_once):
             cells = used[first : first + at_once]
             seen = np.zeros((cells.size, self.n_subjects), np.bool_)
@@ -226,7 +272,10 @@ class GroupedSide:
             place[cells] = np.arange(cells.size) * self.n_subjects
             for start in range(0, self.reference_group.size, _ROWS):
                 rows = slice(start, start + _ROWS)
-                begin = place[self.reference_group[rows].astype(np.intp) * self.n_groups + self.probe_group[rows]]
+                begin = place[
+                    self.reference_group[rows].astype(np.intp) * self.n_groups
+                    + self.probe_group[rows]
+                ]
                 kept = slice(None) if cells.size == used.size else begin >= 0
                 for subject in self.side.compared(rows):
                     mark((begin + subject)[kept], seen.reshape(-1))
@@ -240,11 +289,19 @@ def read_only(array: _Array) -> _Array:
     return array
 
 
-def only_used(size: int, names: tuple[str, str], sides: list[SortedSide]) -> tuple[Flags, Codes, list[SortedSide]]:
-    """Find which labels two columns still use; return them as a mask, their new positions, and the sides with these."""
+def only_used(
+    size: int, names: tuple[str, str], sides: list[SortedSide]
+) -> tuple[Flags, Codes, list[SortedSide]]:
+    """Find which labels two columns still use; return them as a mask, their new positions, and the
+    sides with these.
+    """
     used, of_used = in_use(size, *(getattr(side, name) for side in sides for name in names))
     position = of_used.astype(np.int32)
-    return used, position, [replace(s, **{name: position[getattr(s, name)] for name in names}) for s in sides]
+    return (
+        used,
+        position,
+        [replace(s, **{name: position[getattr(s, name)] for name in names}) for s in sides],
+    )
 
 
 Sorted = tuple[score_keys.Keys, NDArray[Any] | None]  # the keys of one class, and the row of each
@@ -258,7 +315,8 @@ class CheckedColumns:
     Attributes
     ----------
     values : (n,) ndarray of float16, float32 or float64
-        Scores, which may not be finite; those of failed comparisons are the infinity that no threshold accepts.
+        Scores, which may not be finite; those of failed comparisons are the infinity that no
+        threshold accepts.
     flags : (n,) ndarray of bool
         Whether each comparison is mated.
     subjects, samples : tuple of ndarray, or None
@@ -294,8 +352,8 @@ class CheckedColumns:
             advice = self._advice_on_names()
             which = "" if flags is self.flags else " that have a score"
             raise InputError(
-                f"there are no {missing} comparisons among the {flags.size}{which}; both classes are needed"
-                + (f". {advice}" if advice else "")
+                f"there are no {missing} comparisons among the {flags.size}{which}; both classes"
+                " are needed" + (f". {advice}" if advice else "")
             )
 
     def _advice_on_names(self) -> str:
@@ -304,7 +362,9 @@ class CheckedColumns:
             return ""
         if self.samples is not None:
             return sample_names.advice_on_pattern(self.samples, self.subjects, None)
-        return sample_names.advice_on_samples(self.subjects[0], sample_names.pairs_fit(self.subjects, None))
+        return sample_names.advice_on_samples(
+            self.subjects[0], sample_names.pairs_fit(self.subjects, None)
+        )
 
 
 def at_least_float32(values: AnyFloats) -> AnyFloats:
@@ -313,12 +373,14 @@ def at_least_float32(values: AnyFloats) -> AnyFloats:
 
 
 def sort_sides(columns: CheckedColumns, of_subject: Labels) -> list[SortedSide]:
-    """Split scores into mated and non-mated comparisons, each sorted once, with subjects and groups where given.
+    """Split scores into mated and non-mated comparisons, each sorted once, with subjects and groups
+    where given.
 
     Parameters
     ----------
     columns : CheckedColumns
-        Some comparisons are mated, and some are not; with the attributes that some subject has several labels of.
+        Some comparisons are mated, and some are not; with the attributes that some subject has
+        several labels of.
     of_subject : dict of (k,) ndarray
         The label of each subject, for all other attributes.
 
@@ -335,7 +397,9 @@ def sort_sides(columns: CheckedColumns, of_subject: Labels) -> list[SortedSide]:
     sort = _sort_alone
     if need_rows:
         sort = _sort_packed if bits.dtype == np.int32 and bits.size < 2**_ROW_BITS else _sort_wide
-    highest = score_keys.encode(np.array([min(float(np.finfo(given.dtype).max), validation.LARGEST)], given.dtype))[0]
+    highest = score_keys.encode(
+        np.array([min(float(np.finfo(given.dtype).max), validation.LARGEST)], given.dtype)
+    )[0]
     sides = []
     for keys, rows in sort(bits, flip, flags):
         scored = keys[score_keys.count_failed(keys) :] if columns.failed is not None else keys
@@ -348,7 +412,9 @@ def sort_sides(columns: CheckedColumns, of_subject: Labels) -> list[SortedSide]:
 
 
 def _narrowed(values: AnyFloats) -> AnyFloats:
-    """Turn float64 scores that all are float32 values back into float32, which sort faster together with their rows."""
+    """Turn float64 scores that all are float32 values back into float32, which sort faster together
+    with their rows.
+    """
     some = values[:: max(1, values.size // 1000)]
     with np.errstate(over="ignore"):
         if values.dtype == np.float64 and np.array_equal(some.astype(np.float32), some):
@@ -363,7 +429,9 @@ def _take_keys(bits: Any, flip: Any, flags: Flags) -> list[score_keys.Keys]:
 
     def take(wanted: bool) -> score_keys.Keys:
         with np.errstate(invalid="ignore"):
-            return score_keys.encode((bits[flags == wanted] ^ flip).view(score_keys.float_type(bits)))
+            return score_keys.encode(
+                (bits[flags == wanted] ^ flip).view(score_keys.float_type(bits))
+            )
 
     return in_threads(flags.size, take, (True, False))
 
@@ -375,7 +443,9 @@ def _sort_alone(bits: Any, flip: Any, flags: Flags) -> list[Sorted]:
 
 
 def _sort_packed(bits: Any, flip: Any, flags: Flags) -> list[Sorted]:
-    """Sort keys and rows packed into one integer; comparisons with equal scores keep their order."""
+    """Sort keys and rows packed into one integer; comparisons with equal scores keep their
+    order.
+    """
     from fastfair.kernels import sorting as kernels
 
     parts = slices(bits.size, count_threads(None))
@@ -387,7 +457,16 @@ def _sort_packed(bits: Any, flip: Any, flags: Flags) -> list[Sorted]:
         part, mated_before = place
         nonmated_at, mated_at = part.start - mated_before, n_nonmated + mated_before
         magnitude = score_keys.magnitude(bits)
-        arguments = (bits[part], flip, magnitude, flags[part], part.start, nonmated_at, mated_at, packed)
+        arguments = (
+            bits[part],
+            flip,
+            magnitude,
+            flags[part],
+            part.start,
+            nonmated_at,
+            mated_at,
+            packed,
+        )
         kernels.pack_with_rows(*arguments)
 
     in_threads(bits.size, pack, list(zip(parts, accumulate(n_mated, initial=0))))  # noqa: B905 - the total is left
@@ -395,7 +474,8 @@ def _sort_packed(bits: Any, flip: Any, flags: Flags) -> list[Sorted]:
 
 
 def _sort_rows(packed: NDArray[np.uint64]) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
-    """Sort packed integers, each row of which is above the one before, by key; return them, and free memory as large.
+    """Sort packed integers, each row of which is above the one before, by key; return them, and
+    free memory as large.
 
     Either way of sorting leaves equal keys in the order of rows.
     """
@@ -403,7 +483,9 @@ def _sort_rows(packed: NDArray[np.uint64]) -> tuple[NDArray[np.uint64], NDArray[
     if packed.size <= FEW:
         packed.sort()
         return packed, spare
-    in_order = sort_by_bits(packed.view(np.int64), spare.view(np.int64), _ROW_BITS, 64, count_threads(None))
+    in_order = sort_by_bits(
+        packed.view(np.int64), spare.view(np.int64), _ROW_BITS, 64, count_threads(None)
+    )
     return (spare, packed) if np.shares_memory(in_order, spare) else (packed, spare)
 
 
@@ -434,7 +516,8 @@ def order_of_keys(keys: Integers) -> Integers:
     if keys.size <= FEW or keys.size >= 2**_ROW_BITS:
         return np.argsort(keys, kind="stable")
     lower = 2**_ROW_BITS - 1
-    # By the lower half of the key, and then by the upper half, whose sign is flipped, as the sort looks at bits.
+    # By the lower half of the key, and then by the upper half, whose sign is flipped, as the sort
+    # looks at bits.
     packed = keys << _ROW_BITS
     packed |= np.arange(keys.size)
     found = sort_by_bits(packed, np.empty_like(packed), _ROW_BITS, 64, count_threads(None))
@@ -464,9 +547,20 @@ def _gather(
     reference, probe, reference_sample, probe_sample = (
         column
         for sides in (columns.subjects, columns.samples)
-        for column in ((None, None) if sides is None else (look_up(rows, c, dtype=np.int32) for c in sides[1:]))
+        for column in (
+            (None, None) if sides is None else (look_up(rows, c, dtype=np.int32) for c in sides[1:])
+        )
     )
-    return SortedSide(keys, rows, reference, probe, (labels[0], labels[1]), of_subject, reference_sample, probe_sample)
+    return SortedSide(
+        keys,
+        rows,
+        reference,
+        probe,
+        (labels[0], labels[1]),
+        of_subject,
+        reference_sample,
+        probe_sample,
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -478,7 +572,8 @@ class FailedComparisons:
     mated, nonmated : SortedSide
         Who was compared in them; all keys are that of no score.
     policy : {"exclude", "non-match"}
-        Whether they are left out of `Comparisons.mated` and `Comparisons.nonmated`, or are among them.
+        Whether they are left out of `Comparisons.mated` and `Comparisons.nonmated`, or are among
+        them.
     reported : bool
         Whether evaluations report how often comparisons failed.
     """
@@ -504,16 +599,24 @@ class FailedComparisons:
 
 
 def parted(sides: list[SortedSide], policy: str) -> tuple[list[SortedSide], FailedComparisons]:
-    """Find the failed comparisons, which lie before all others, and take them out where they are to be left out."""
+    """Find the failed comparisons, which lie before all others, and take them out where they are to
+    be left out.
+    """
     numbers = [score_keys.count_failed(side.keys) for side in sides]
     failed = [side.take(np.arange(n)) for side, n in zip(sides, numbers, strict=True)]
     if policy == "exclude":
         if any(numbers):
             n_before = sum(map(len, sides))
             record = Exclusion(
-                sum(numbers), n_before, "comparisons", "failed", "as they failed", 'failures="exclude"',
-                n_mated=numbers[0], n_nonmated=numbers[1],
-            )  # fmt: skip
+                sum(numbers),
+                n_before,
+                "comparisons",
+                "failed",
+                "as they failed",
+                'failures="exclude"',
+                n_mated=numbers[0],
+                n_nonmated=numbers[1],
+            )
             note(record)
         sides = [side.take(np.arange(n, len(side))) for side, n in zip(sides, numbers, strict=True)]
     return sides, FailedComparisons(failed[0], failed[1], policy)
@@ -523,7 +626,8 @@ def require_scores(failed: FailedComparisons | None, what: str, instead: str) ->
     """Refuse what needs the score of every comparison where failed ones count as non-matches."""
     if failed is not None and failed.policy == "non-match" and failed.n:
         raise InputError(
-            f"{what} needs the score of every comparison, but {failed.n} failed and count as non-matches: {instead}"
+            f"{what} needs the score of every comparison, but {failed.n} failed and count as"
+            f" non-matches: {instead}"
         )
 
 
@@ -544,7 +648,8 @@ class ClassKeys:
     sizes : tuple of int
         Numbers of mated and of non-mated comparisons, with those whose keys are not kept.
     limits : tuple of int, or None
-        The lowest and the highest threshold up to which all errors are kept; None where all comparisons are.
+        The lowest and the highest threshold up to which all errors are kept; None where all
+        comparisons are.
     """
 
     mated: score_keys.Keys
@@ -554,7 +659,9 @@ class ClassKeys:
 
     @property
     def lowest(self) -> int | None:
-        """The key of the lowest score where failed comparisons lie below it, which no threshold accepts; else None."""
+        """The key of the lowest score where failed comparisons lie below it, which no threshold
+        accepts; else None.
+        """
         classes = self.mated, self.nonmated
         n_failed = [score_keys.count_failed(keys) for keys in classes]
         if not any(n_failed):
@@ -563,7 +670,9 @@ class ClassKeys:
 
     @property
     def all_failed(self) -> bool:
-        """Whether there are comparisons and each of them failed, so that no threshold is found from them."""
+        """Whether there are comparisons and each of them failed, so that no threshold is found from
+        them.
+        """
         n = sum(self.sizes)
         return n > 0 and sum(map(score_keys.count_failed, (self.mated, self.nonmated))) == n
 
@@ -591,22 +700,25 @@ def not_kept(what: str, keys: ClassKeys) -> NotKeptError:
     """Return the error for something that needs comparisons that a scan has not kept."""
     (m, n), kept = keys.sizes, (keys.mated.size, keys.nonmated.size)
     return NotKeptError(
-        f"{what} needs more scores than the scan has kept: those of the {kept[0]:,} lowest of {m:,} mated and the "
-        f"{kept[1]:,} highest of {n:,} non-mated comparisons. Scan with a larger memory_limit, or vectors with a "
-        "larger fmr, or leave it out"
+        f"{what} needs more scores than the scan has kept: those of the {kept[0]:,} lowest of {m:,}"
+        f" mated and the {kept[1]:,} highest of {n:,} non-mated comparisons. Scan with a larger"
+        " memory_limit, or vectors with a larger fmr, or leave it out"
     )
 
 
 _Integers = Integers
 
 
-def sort_by_bits(values: _Integers, spare: _Integers, low: int, high: int, n_threads: int = 1) -> _Integers:
+def sort_by_bits(
+    values: _Integers, spare: _Integers, low: int, high: int, n_threads: int = 1
+) -> _Integers:
     """Sort by the bits from `low` to below `high`; integers with equal bits keep their order.
 
     Parameters
     ----------
     values, spare : (n,) ndarray
-        The integers, which sort as if their bits had no sign, and an array of the same size; both are overwritten.
+        The integers, which sort as if their bits had no sign, and an array of the same size; both
+        are overwritten.
     low, high : int
         First bit, and the bit after the last.
     n_threads : int
@@ -623,7 +735,11 @@ def sort_by_bits(values: _Integers, spare: _Integers, low: int, high: int, n_thr
     counts = np.empty((len(parts), 1 << radix.DIGIT), np.int64)
     while low < high:
         some = [values[part] for part in parts]
-        in_threads(values.size, lambda of: radix.count_digits(*of), [(of, low, counts[k]) for k, of in enumerate(some)])
+        in_threads(
+            values.size,
+            lambda of: radix.count_digits(*of),
+            [(of, low, counts[k]) for k, of in enumerate(some)],
+        )
         # Where each part writes each digit: ordered by digit, then by part.
         position = (np.cumsum(counts.T) - counts.T.ravel()).reshape(counts.T.shape).T.copy()
         jobs = [(of, low, position[k], spare) for k, of in enumerate(some)]

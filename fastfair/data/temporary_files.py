@@ -20,15 +20,16 @@ from fastfair._lib.whole_files import explained
 from fastfair.errors import FileFormatError, MissingFileError
 
 _SCAN_AGAIN = (
-    "scan again, with ⟦folder=⟧ where files stay until the scan is done with, and where all workers of an executor "
-    "find them"
+    "scan again, with ⟦folder=⟧ where files stay until the scan is done with, and where all workers"
+    " of an executor find them"
 )
 _SHARE_OF_MEMORY = 8  # of what is free, a share may hold an array
 _ALWAYS_IN_MEMORY = 2**24  # bytes
 
 
 def room(shape: int | tuple[int, ...], dtype: DTypeLike) -> NDArray[Any]:
-    """Return an array to write to, in memory, or in a temporary file where it would take much of what is free.
+    """Return an array to write to, in memory, or in a temporary file where it would take much of
+    what is free.
 
     The file has no name, and ends with the array, or with the process.
 
@@ -51,13 +52,18 @@ def room(shape: int | tuple[int, ...], dtype: DTypeLike) -> NDArray[Any]:
     n_bytes = math.prod(sizes) * np.dtype(dtype).itemsize
     if n_bytes <= _ALWAYS_IN_MEMORY or n_bytes <= memory.available() // _SHARE_OF_MEMORY:
         return np.empty(shape, dtype)
-    with explained(whole_files.temporary_root()), tempfile.TemporaryFile(prefix="fastfair-") as file:
+    with (
+        explained(whole_files.temporary_root()),
+        tempfile.TemporaryFile(prefix="fastfair-") as file,
+    ):
         _take_up(file, n_bytes)
         return np.asarray(np.memmap(file, dtype, "r+", shape=sizes))
 
 
 def joined(arrays: list[NDArray[Any]]) -> NDArray[Any]:
-    """Return arrays of one dimension, one behind the other; the list is empty afterwards, so that memory is freed."""
+    """Return arrays of one dimension, one behind the other; the list is empty afterwards, so that
+    memory is freed.
+    """
     if len(arrays) == 1:
         return arrays.pop()
     found, start = room(sum(array.size for array in arrays), arrays[0].dtype), 0
@@ -80,12 +86,14 @@ def _take_up(file: IO[bytes], n_bytes: int) -> None:
 
 
 class Folder:
-    """A folder that is made when it is first needed, and removed with its owner or at the end of the process.
+    """A folder that is made when it is first needed, and removed with its owner or at the end of
+    the process.
 
     Parameters
     ----------
     inside : path or Folder, optional
-        The folder to make it in; a path is tried at once. By default that of the system for temporary files.
+        The folder to make it in; a path is tried at once. By default that of the system for
+        temporary files.
 
     Raises
     ------
@@ -111,7 +119,11 @@ class Folder:
         with self._lock:
             if not self._path:
                 inside = self._inside
-                inside = inside.path if isinstance(inside, Folder) else inside or whole_files.temporary_root()
+                inside = (
+                    inside.path
+                    if isinstance(inside, Folder)
+                    else inside or whole_files.temporary_root()
+                )
                 with explained(inside):
                     path = whole_files.make_folder(inside)
                 self._path = str(path)
@@ -132,7 +144,9 @@ class ArrayFile:
 
     def __init__(self, folder: Folder, name: str) -> None:
         self._folder, self._name = folder, name
-        self._written: list[tuple[str, tuple[int, ...], int]] = []  # type, shape and checksum of each array
+        self._written: list[
+            tuple[str, tuple[int, ...], int]
+        ] = []  # type, shape and checksum of each array
 
     def append(self, *arrays: NDArray[Any]) -> None:
         """Write arrays behind those that are there.
@@ -163,12 +177,16 @@ class ArrayFile:
         try:
             file = path.open("rb")
         except FileNotFoundError:
-            raise MissingFileError(f"{path}, a temporary file of the scan, was removed: {_SCAN_AGAIN}") from None
+            raise MissingFileError(
+                f"{path}, a temporary file of the scan, was removed: {_SCAN_AGAIN}"
+            ) from None
         with file:
             for kind, shape, checksum in self._written:
                 size = int(np.prod(shape))
                 array = np.fromfile(file, kind, size)
                 if array.size < size or zlib.crc32(array.data) != checksum:
                     what = "shortened" if array.size < size else "changed"
-                    raise FileFormatError(f"{path}, a temporary file of the scan, was {what}: {_SCAN_AGAIN}")
+                    raise FileFormatError(
+                        f"{path}, a temporary file of the scan, was {what}: {_SCAN_AGAIN}"
+                    )
                 yield array.reshape(shape)

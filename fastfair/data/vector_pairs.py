@@ -22,12 +22,13 @@ class Pairing:
     Attributes
     ----------
     order : (n,) intp
-        The order in which pairs number the vectors: references before probes, and in either those of each subject
-        together.
+        The order in which pairs number the vectors: references before probes, and in either those
+        of each subject together.
     subject : (n,) int32
         The subject of each vector, in that order.
     n_references : int or None
-        How many vectors are references, all others being probes; None where every two vectors are compared.
+        How many vectors are references, all others being probes; None where every two vectors are
+        compared.
     """
 
     order: Indices
@@ -63,13 +64,16 @@ class Pairing:
 
     @property
     def is_probe(self) -> Flags:
-        """(n,) whether each vector is a probe, in that order; none is where every two are compared."""
+        """(n,) whether each vector is a probe, in that order; none is where every two are
+        compared.
+        """
         n = self.subject.size
         return np.arange(n) >= (n if self.n_references is None else self.n_references)
 
     @cached_property
     def columns(self) -> Integers:
-        """(rows, 3) for each first vector of pairs, where its partners, and mated partners, begin, and the latter end.
+        """(rows, 3) for each first vector of pairs, where its partners, and mated partners, begin,
+        and the latter end.
 
         Partners go on to the last vector.
         """
@@ -81,13 +85,17 @@ class Pairing:
         probe, row = self.subject[self.n_references :], self.subject[: self.n_references]
         probes = np.bincount(probe, minlength=int(self.subject.max()) + 1)
         seen = probe[np.diff(probe, prepend=-1) != 0]
-        rank = np.full(probes.size, n)  # of subjects, in the order in which probes have them; of those without, the end
+        rank = np.full(
+            probes.size, n
+        )  # of subjects, in the order in which probes have them; of those without, the end
         rank[seen] = np.cumsum(probes[seen]) - probes[seen] + self.n_references
         begin = rank[row]
         return np.stack((np.full(row.size, self.n_references), begin, begin + probes[row]), axis=1)
 
 
-def pairs_of_two_subjects(references: NDArray[Any], probes: NDArray[Any], two_sets: bool) -> Integers:
+def pairs_of_two_subjects(
+    references: NDArray[Any], probes: NDArray[Any], two_sets: bool
+) -> Integers:
     """Count the pairs of vectors of two different subjects, or weigh them.
 
     Parameters
@@ -106,16 +114,16 @@ def pairs_of_two_subjects(references: NDArray[Any], probes: NDArray[Any], two_se
 
 
 NO_COSTS = (
-    "Cllr needs the scores of all comparisons: scan files with cllr=True, take comparisons() of vectors, "
-    "or leave it out"
+    "Cllr needs the scores of all comparisons: scan files with cllr=True, take comparisons() of"
+    " vectors, or leave it out"
 )
 
 
 def subjects_by_group(as_reference: Flags, as_probe: Flags, group: Groups) -> Integers:
     """Count the distinct subjects of comparisons by groups of reference and probe.
 
-    as_reference, as_probe: (subjects, groups) whether each is the reference, or probe, with such a partner; group:
-    (subjects,) their own.
+    as_reference, as_probe: (subjects, groups) whether each is the reference, or probe, with such a
+    partner; group: (subjects,) their own.
     """
     n_groups = as_reference.shape[1]
     subjects = np.zeros((n_groups, n_groups), np.int64)
@@ -136,7 +144,8 @@ class PairsOfVectors:
     subject : (n,) int32
         The subject of each vector; all numbers from 0 on occur.
     is_probe : (n,) bool or None
-        As in `Embeddings`; None where every two vectors are compared, and the earlier one is the reference.
+        As in `Embeddings`; None where every two vectors are compared, and the earlier one is the
+        reference.
     mated : bool
         Whether the pairs are mated.
     """
@@ -149,16 +158,22 @@ class PairsOfVectors:
 
     @cached_property
     def vectors(self) -> tuple[Integers, Integers]:
-        """(subjects,) numbers of references and of probes of each subject; both of all vectors without roles."""
+        """(subjects,) numbers of references and of probes of each subject; both of all vectors
+        without roles.
+        """
         n_subjects = int(self.subject.max()) + 1
         if self.is_probe is None:
             n = np.bincount(self.subject, minlength=n_subjects)
             return n, n
-        references, probes = (np.bincount(self.subject[self.is_probe == k], minlength=n_subjects) for k in (0, 1))
+        references, probes = (
+            np.bincount(self.subject[self.is_probe == k], minlength=n_subjects) for k in (0, 1)
+        )
         return references, probes
 
     def of_two(self, first: NDArray[Any], second: NDArray[Any]) -> Integers:
-        """Count the pairs of vectors of two subjects; mated ones are of one subject, which is `first`."""
+        """Count the pairs of vectors of two subjects; mated ones are of one subject, which is
+        `first`.
+        """
         references, probes = self.vectors
         if self.mated:
             return self.of_subjects()[first]
@@ -180,13 +195,16 @@ class PairsOfVectors:
         """
         references, probes = self._inside(inside)
         if self.mated:
-            return references * (references - 1) // 2 if self.is_probe is None else references * probes
+            return (
+                references * (references - 1) // 2 if self.is_probe is None else references * probes
+            )
         if self.is_probe is None:
             return references * (references.sum() - references)
         return references * (probes.sum() - probes) + probes * (references.sum() - references)
 
     def squares(self, inside: Flags | None = None, partners: Flags | None = None) -> Integers:
-        """Sum the squared numbers of pairs of each subject with each other one; mated pairs are of the subject alone.
+        """Sum the squared numbers of pairs of each subject with each other one; mated pairs are of
+        the subject alone.
 
         Parameters
         ----------
@@ -215,7 +233,9 @@ class PairsOfVectors:
 
     @property
     def sum_of_squares(self) -> int:
-        """The squared numbers of pairs of two subjects, summed over all pairs of them; of non-mated ones."""
+        """The squared numbers of pairs of two subjects, summed over all pairs of them; of non-mated
+        ones.
+        """
         return int(self.squares().sum() // 2)
 
     def with_groups(self, group: Groups, n_groups: int) -> tuple[Integers, Integers]:
@@ -241,8 +261,12 @@ class PairsOfVectors:
             kernels.count_by_order(self.subject, group, as_reference, as_probe)
             own = references * (references - 1) // 2
         else:
-            of_groups = (np.bincount(group, n, n_groups).astype(np.int64) for n in (probes, references))
-            as_reference, as_probe = (n[:, None] * of for n, of in zip((references, probes), of_groups, strict=True))
+            of_groups = (
+                np.bincount(group, n, n_groups).astype(np.int64) for n in (probes, references)
+            )
+            as_reference, as_probe = (
+                n[:, None] * of for n, of in zip((references, probes), of_groups, strict=True)
+            )
             own = references * probes
         for counts in (as_reference, as_probe):
             counts[np.arange(group.size), group] -= own
@@ -272,7 +296,11 @@ class PairsOfVectors:
             return cells, subjects, int(np.count_nonzero(own))
         as_reference, as_probe = self.with_groups(group, n_groups)
         np.add.at(cells, group, as_reference)
-        return cells, subjects_by_group(as_reference > 0, as_probe > 0, group), int(np.count_nonzero(own))
+        return (
+            cells,
+            subjects_by_group(as_reference > 0, as_probe > 0, group),
+            int(np.count_nonzero(own)),
+        )
 
     def _inside(self, inside: Flags | None) -> tuple[Integers, Integers]:
         references, probes = self.vectors

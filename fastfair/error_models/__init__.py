@@ -1,1 +1,3 @@
-"""Errors as a function of several attributes at once, and rates by one attribute within values of another."""
+"""Errors as a function of several attributes at once, and rates by one attribute within values of
+another.
+"""

@@ -1,6 +1,8 @@
-"""`error_model`: a logit of errors on several attributes at once; `stratified_rates`: rates by one within others.
+"""`error_model`: a logit of errors on several attributes at once; `stratified_rates`: rates by one
+within others.
 
-Where rates overall and within strata contradict each other, as groups are made up differently, a warning says so.
+Where rates overall and within strata contradict each other, as groups are made up differently, a
+warning says so.
 """
 
 from __future__ import annotations
@@ -41,12 +43,15 @@ if TYPE_CHECKING:
 
 
 ENOUGH_ERRORS = 10  # of two values in a stratum, for their order to count
-_PAIRS_OF_LIMIT = 5  # of subjects that err, where the variance stands for that of a rate without errors
+_PAIRS_OF_LIMIT = (
+    5  # of subjects that err, where the variance stands for that of a rate without errors
+)
 
 
 @dataclass(frozen=True, kw_only=True)
 class StratifiedRate(Estimate):
-    """A rate of errors of one value of an attribute: an `Estimate`, whose `group` is the value, and its stratum.
+    """A rate of errors of one value of an attribute: an `Estimate`, whose `group` is the value, and
+    its stratum.
 
     Attributes
     ----------
@@ -66,7 +71,8 @@ class StratifiedRate(Estimate):
 
 @dataclass(frozen=True)
 class StratifiedDifference:
-    """How the rates of two values of an attribute compare, in the margin and within strata of others.
+    """How the rates of two values of an attribute compare, in the margin and within strata of
+    others.
 
     Attributes
     ----------
@@ -75,17 +81,20 @@ class StratifiedDifference:
     value, baseline : str
         The two values.
     margin_ratio, margin_low, margin_high : float
-        The rate of the value over that of the baseline, each of all of its comparisons, and its interval.
+        The rate of the value over that of the baseline, each of all of its comparisons, and its
+        interval.
     margin_pvalue : float
-        The p-value of the two being alike, adjusted for the number of pairs of values by Holm's procedure.
+        The p-value of the two being alike, adjusted for the number of pairs of values by Holm's
+        procedure.
     ratio, low, high, pvalue : float
         The same of standardised rates.
     higher_in, lower_in : tuple of str
         Strata in which the rate of the value is higher, and lower.
     contradicts : bool
-        Whether margin and strata say different things: the ratio in the margin is outside the interval of that of
-        standardised rates, and either only one of them tells detectably which rate is higher (or they tell the
-        opposite), or the order in the margin is the opposite of that in every stratum with errors enough.
+        Whether margin and strata say different things: the ratio in the margin is outside the
+        interval of that of standardised rates, and either only one of them tells detectably which
+        rate is higher (or they tell the opposite), or the order in the margin is the opposite of
+        that in every stratum with errors enough.
     """
 
     by: str
@@ -108,10 +117,11 @@ class StratifiedDifference:
 def contradictions_in(differences: Sequence[StratifiedDifference], rate: str) -> list[str]:
     """Say, in a sentence each, where rates overall and within strata contradict each other."""
     return [
-        f"Rates by {one.by} overall and within {one.strata} contradict each other: {rate.upper()} of {one.value} over "
-        f"that of {one.baseline} is {one.margin_ratio:.3g} overall [{one.margin_low:.3g}, {one.margin_high:.3g}], but "
-        f"{one.ratio:.3g} with the same mix of {one.strata} [{one.low:.3g}, {one.high:.3g}]; it is higher in "
-        f"{len(one.higher_in)} and lower in {len(one.lower_in)} of {len(one.higher_in) + len(one.lower_in)} strata."
+        f"Rates by {one.by} overall and within {one.strata} contradict each other: {rate.upper()}"
+        f" of {one.value} over that of {one.baseline} is {one.margin_ratio:.3g} overall"
+        f" [{one.margin_low:.3g}, {one.margin_high:.3g}], but {one.ratio:.3g} with the same mix of"
+        f" {one.strata} [{one.low:.3g}, {one.high:.3g}]; it is higher in {len(one.higher_in)} and"
+        f" lower in {len(one.lower_in)} of {len(one.higher_in) + len(one.lower_in)} strata."
         for one in differences
         if one.contradicts
     ]
@@ -125,7 +135,8 @@ def warn_of_contradictions(differences: Sequence[StratifiedDifference], rate: st
 
 @dataclass(frozen=True, eq=False)
 class Stratification:
-    """Cells of one attribute and others that make strata, with fits of a rate for each value and stratum.
+    """Cells of one attribute and others that make strata, with fits of a rate for each value and
+    stratum.
 
     Attributes
     ----------
@@ -157,7 +168,9 @@ class Stratification:
     mix: Floats
 
     def rates(self, level: float) -> list[StratifiedRate]:
-        """Return the rates of each value: of all its comparisons, standardised, and in each stratum."""
+        """Return the rates of each value: of all its comparisons, standardised, and in each
+        stratum.
+        """
         margins, inside = self._fits
         shared, rows = self.mix > 0, []
         for v in range(len(self.values)):
@@ -173,7 +186,9 @@ class Stratification:
                     if mean
                     else self._upper_limit(of_value & shared[self.stratum], level)
                 )
-                empty = ", ".join(self.names[s] for s in np.flatnonzero(shared & (self.errors[v] == 0)))
+                empty = ", ".join(
+                    self.names[s] for s in np.flatnonzero(shared & (self.errors[v] == 0))
+                )
                 notes = (Note.of(Code.NO_ERRORS_IN_STRATA, strata=empty),) if empty else ()
             rows.append(self._row(v, shared, limits, estimate=mean, standardised=True, notes=notes))
             for s in np.flatnonzero(self.n[v]).tolist():
@@ -183,11 +198,15 @@ class Stratification:
         return rows
 
     def _row(self, v: int, strata: Any, limits: tuple[float, float], **more: Any) -> StratifiedRate:
-        """Make the row of a value in some strata, whose rate is errors over comparisons unless it is given."""
+        """Make the row of a value in some strata, whose rate is errors over comparisons unless it
+        is given.
+        """
         n, errors = int(self.n[v, strata].sum()), int(self.errors[v, strata].sum())
         more.setdefault("estimate", errors / max(n, 1))
         low, high = limits
-        return StratifiedRate(group=self.values[v], low=low, high=high, n_comparisons=n, n_errors=errors, **more)
+        return StratifiedRate(
+            group=self.values[v], low=low, high=high, n_comparisons=n, n_errors=errors, **more
+        )
 
     def differences(self, level: float) -> list[StratifiedDifference]:
         """Compare each two values."""
@@ -196,7 +215,11 @@ class Stratification:
         both = []
         for v, w in pairs:
             margin = _log_ratio(
-                margins, *(fitting.mean_chance(margins, np.eye(1, len(self.values), k), np.ones(1)) for k in (v, w))
+                margins,
+                *(
+                    fitting.mean_chance(margins, np.eye(1, len(self.values), k), np.ones(1))
+                    for k in (v, w)
+                ),
             )
             within = _log_ratio(inside, *(self._mean(inside, k) for k in (v, w)))
             both.append((margin, within))
@@ -207,16 +230,28 @@ class Stratification:
         ]
 
     def _difference(
-        self, v: int, w: int, both: tuple[StudentEstimate, StudentEstimate], pvalues: tuple[float, float], level: float
+        self,
+        v: int,
+        w: int,
+        both: tuple[StudentEstimate, StudentEstimate],
+        pvalues: tuple[float, float],
+        level: float,
     ) -> StratifiedDifference:
         with np.errstate(invalid="ignore", divide="ignore"):
             rates = self.errors / self.n
         shared = np.flatnonzero((self.n[v] > 0) & (self.n[w] > 0))
         order = {s: float(np.sign(rates[v, s] - rates[w, s])) for s in shared}
-        enough = [order[s] for s in shared if self.errors[v, s] + self.errors[w, s] >= ENOUGH_ERRORS]
-        margin = float(np.sign(self.errors[v].sum() / self.n[v].sum() - self.errors[w].sum() / self.n[w].sum()))
+        enough = [
+            order[s] for s in shared if self.errors[v, s] + self.errors[w, s] >= ENOUGH_ERRORS
+        ]
+        margin = float(
+            np.sign(self.errors[v].sum() / self.n[v].sum() - self.errors[w].sum() / self.n[w].sum())
+        )
         reversed_in_all = len(enough) > 1 and margin != 0 and all(one == -margin for one in enough)
-        verdicts = [float(np.sign(one.value)) if p <= 1 - level else 0.0 for one, p in zip(both, pvalues, strict=True)]
+        verdicts = [
+            float(np.sign(one.value)) if p <= 1 - level else 0.0
+            for one, p in zip(both, pvalues, strict=True)
+        ]
         ends = [one.ratio_interval(level) for one in both]
         ratios = [one.exponential for one in both]
         apart = not ends[1][0] <= ratios[0] <= ends[1][1] and not math.isnan(ratios[0] + ratios[1])
@@ -240,7 +275,9 @@ class Stratification:
     def _fits(self) -> tuple[Fit, Fit]:
         """Fit a rate for each value, and one for each value and stratum."""
         of_strata = np.eye(self.n.size)[self.value * len(self.names) + self.stratum]
-        return fitting.fit(self.cells, np.eye(len(self.values))[self.value]), fitting.fit(self.cells, of_strata)
+        return fitting.fit(self.cells, np.eye(len(self.values))[self.value]), fitting.fit(
+            self.cells, of_strata
+        )
 
     def _mean(self, inside: Fit, v: int) -> tuple[float, Floats]:
         """Return the standardised rate of a value, and its gradient."""
@@ -255,26 +292,41 @@ class Stratification:
         mean, gradient = self._mean(inside, v)
         if not 0 < mean < 1:
             return StudentEstimate()
-        return fitting.of_function(inside, math.log(mean / (1 - mean)), gradient / (mean * (1 - mean)))
+        return fitting.of_function(
+            inside, math.log(mean / (1 - mean)), gradient / (mean * (1 - mean))
+        )
 
-    def _limits(self, contrast: Floats, fitted: Fit, which: NDArray[np.bool_], level: float) -> tuple[float, float]:
+    def _limits(
+        self, contrast: Floats, fitted: Fit, which: NDArray[np.bool_], level: float
+    ) -> tuple[float, float]:
         """Return the interval of one rate, whose log odds are a coefficient."""
         found = fitting.estimate(fitted, contrast)
-        return self._upper_limit(which, level) if math.isnan(found.value) else found.rate_interval(level)
+        return (
+            self._upper_limit(which, level)
+            if math.isnan(found.value)
+            else found.rate_interval(level)
+        )
 
     def _upper_limit(self, which: NDArray[np.bool_], level: float) -> tuple[float, float]:
-        """Return the interval of a rate without errors, or with nothing else, whose errors come together by subject.
+        """Return the interval of a rate without errors, or with nothing else, whose errors come
+        together by subject.
 
-        The number of comparisons is divided by the design effect at the strictest threshold with a few errors.
+        The number of comparisons is divided by the design effect at the strictest threshold with a
+        few errors.
         """
         cells = self.cells.only(which)
         n = float(cells.n.sum())
         if cells.errors.any():
-            return 0.0, 1.0  # nothing but errors: whoever wants a limit of those may ask for the opposite rate
+            return (
+                0.0,
+                1.0,
+            )  # nothing but errors: whoever wants a limit of those may ask for the opposite rate
         laxer = cells.with_errors(_PAIRS_OF_LIMIT)
         one = np.ones((laxer.n.size, 1))
         fitted = fitting.fit(laxer, one)
-        variance = 0.0 if math.isnan(fitted.value(one[0])) else float(fitted.covariance_of(one[:1])[0, 0])
+        variance = (
+            0.0 if math.isnan(fitted.value(one[0])) else float(fitted.covariance_of(one[:1])[0, 0])
+        )
         if variance > 0:
             chance = float(laxer.errors.sum() / n)
             n = min(n, 1 / (chance * (1 - chance) * variance))
@@ -284,11 +336,13 @@ class Stratification:
         return float(low), float(high)
 
 
-def stratify(cells: Cells, attributes: Sequence[str], by: str, strata: Sequence[str]) -> Stratification:
+def stratify(
+    cells: Cells, attributes: Sequence[str], by: str, strata: Sequence[str]
+) -> Stratification:
     """Divide cells of some attributes by the values of one of them and, as strata, those of others.
 
-    Non-mated comparisons of different strata are one more stratum. In the mix strata have the share that they have of
-    the comparisons of all values together.
+    Non-mated comparisons of different strata are one more stratum. In the mix strata have the share
+    that they have of the comparisons of all values together.
     """
     a, others = attributes.index(by), [attributes.index(name) for name in strata]
     cells = cells.only(cells.first[:, a] == cells.second[:, a])
@@ -299,7 +353,11 @@ def stratify(cells: Cells, attributes: Sequence[str], by: str, strata: Sequence[
         for row, is_same in zip(cells.first[:, others], same, strict=True)
     ]
     known = sorted({name for name in of_cell if name is not None})
-    names = (*known, f"{fitting.DIFFERENT} {INTERSECTION.join(strata)}") if not same.all() else tuple(known)
+    names = (
+        (*known, f"{fitting.DIFFERENT} {INTERSECTION.join(strata)}")
+        if not same.all()
+        else tuple(known)
+    )
     position = {name: k for k, name in enumerate(known)} | {None: len(known)}
     used, value = np.unique(cells.first[:, a], return_inverse=True)
     stratum = np.array([position[name] for name in of_cell], np.intp)
@@ -323,10 +381,14 @@ def stratify(cells: Cells, attributes: Sequence[str], by: str, strata: Sequence[
     )
 
 
-def _log_ratio(fitted: Fit, first: tuple[float, Floats], second: tuple[float, Floats]) -> StudentEstimate:
+def _log_ratio(
+    fitted: Fit, first: tuple[float, Floats], second: tuple[float, Floats]
+) -> StudentEstimate:
     if not (first[0] > 0 and second[0] > 0):
         return StudentEstimate()
-    return fitting.of_function(fitted, math.log(first[0] / second[0]), first[1] / first[0] - second[1] / second[0])
+    return fitting.of_function(
+        fitted, math.log(first[0] / second[0]), first[1] / first[0] - second[1] / second[0]
+    )
 
 
 _MARKERS = ("o", "D", "s", "^")  # of values that share a colour
@@ -347,7 +409,8 @@ class StratifiedRates(Result):
     by, strata : str
         The attribute whose values are compared, and those that make the strata.
     mix : tuple of (str, float)
-        The share of each stratum in standardised rates; 0 for those in which some value has no comparisons.
+        The share of each stratum in standardised rates; 0 for those in which some value has no
+        comparisons.
     rates : tuple of StratifiedRate
         For each value its rate overall, the standardised one, and those within strata.
     differences : tuple of StratifiedDifference
@@ -377,7 +440,9 @@ class StratifiedRates(Result):
     _printed = "group stratum n_comparisons n_errors estimate"
 
     def _tables(self) -> list[Printed]:
-        places = [row.stratum or ("same mix" if row.standardised else "overall") for row in self.rates]
+        places = [
+            row.stratum or ("same mix" if row.standardised else "overall") for row in self.rates
+        ]
         return [printed(self._columns() | {"stratum": places}, self._printed.split())]
 
     @property
@@ -387,13 +452,19 @@ class StratifiedRates(Result):
 
     def _sentences(self) -> list[str]:
         """Return the sentences of the summary."""
-        text = [f"{self.rate.upper()} by {self.by} at {self.at}, overall and with the same mix of {self.strata}:"]
+        text = [
+            f"{self.rate.upper()} by {self.by} at {self.at}, overall and with the same mix of"
+            f" {self.strata}:"
+        ]
         for value in dict.fromkeys(row.group for row in self.rates):
             margin, same = (row for row in self.rates if row.group == value and row.stratum is None)
             text.append(f"{value}: {in_words(margin)} overall, {in_words(same)} with the same mix.")
         lost = [name for name, share in self.mix if not share]
         if lost:
-            text.append(f"Strata left out of the mix, as some value has no comparisons there: {', '.join(lost)}.")
+            text.append(
+                "Strata left out of the mix, as some value has no comparisons there:"
+                f" {', '.join(lost)}."
+            )
         contradicting = contradictions_in(self.differences, self.rate)
         text += contradicting or ["Rates overall and within strata do not contradict each other."]
         return text
@@ -424,9 +495,19 @@ class StratifiedRates(Result):
                 if row.group == value and not math.isnan(row.estimate):
                     y = places.index(row.stratum or places[int(row.standardised)]) + step
                     ends = row.estimate, row.low, row.high
-                    bars.append(Bar(y, *ends, color=color, marker=marker, label=drawn(shortened(value, LONGEST_LABEL))))
+                    bars.append(
+                        Bar(
+                            y,
+                            *ends,
+                            color=color,
+                            marker=marker,
+                            label=drawn(shortened(value, LONGEST_LABEL)),
+                        )
+                    )
         logarithmic = self.rate == "fmr" and any(bar.value > 0 for bar in bars)
-        ax = draw_rows(ax, places, bars, xlabel=METRICS[self.rate].long_title, logarithmic=logarithmic)
+        ax = draw_rows(
+            ax, places, bars, xlabel=METRICS[self.rate].long_title, logarithmic=logarithmic
+        )
         ax.axhline(1.5, color="0.7", linewidth=0.8)
         return ax
 
@@ -442,25 +523,29 @@ def stratified_rates(
     unit: Unit = "subject",
     confidence_level: Probability = 0.95,
 ) -> StratifiedRates:
-    """Compute error rates by one attribute within strata of another, and with the same mix of strata for all.
+    """Compute error rates by one attribute within strata of another, and with the same mix of
+    strata for all.
 
-    Where groups are made up differently by another attribute, rates of all their comparisons may hide, or make, a
-    difference between them. A `ContradictingStrataWarning` says where they do.
+    Where groups are made up differently by another attribute, rates of all their comparisons may
+    hide, or make, a difference between them. A `ContradictingStrataWarning` says where they do.
 
     Parameters
     ----------
     comparisons : Comparisons
         The comparisons, with these attributes.
     by : str
-        The attribute whose values are compared. Of non-mated comparisons those count whose two sides have one value.
+        The attribute whose values are compared. Of non-mated comparisons those count whose two
+        sides have one value.
     strata : str or list of str
-        The attributes whose values make the strata. Non-mated comparisons of two strata are one more stratum.
+        The attributes whose values make the strata. Non-mated comparisons of two strata are one
+        more stratum.
     at : OperatingPoint
         The operating point, whose threshold is found from all comparisons.
     rate : {"fmr", "fnmr"}
         The error rate.
     unit : {"subject", "comparison"}
-        What is independent. Where subjects are not known, "comparison" gives intervals that are likely too narrow.
+        What is independent. Where subjects are not known, "comparison" gives intervals that are
+        likely too narrow.
     confidence_level : float, default 0.95
         Confidence level of the intervals, in (0, 1).
 
@@ -480,10 +565,11 @@ def stratified_rates(
 
     Notes
     -----
-    Variances are dyadic-robust for FMR and clustered by subject for FNMR, with the small-sample correction of
-    `error_model`. The threshold is taken as given, even where it is found from the same comparisons. Standardised rates
-    are means of the strata's rates, by direct standardisation: all values get the shares that strata have of the
-    comparisons of all values together. Strata in which a value has no comparisons are left out.
+    Variances are dyadic-robust for FMR and clustered by subject for FNMR, with the small-sample
+    correction of `error_model`. The threshold is taken as given, even where it is found from the
+    same comparisons. Standardised rates are means of the strata's rates, by direct standardisation:
+    all values get the shares that strata have of the comparisons of all values together. Strata in
+    which a value has no comparisons are left out.
 
     Examples
     --------
@@ -502,11 +588,13 @@ def stratified_rates(
         cells = fitting.count_cells(comparisons, [by, *others], key, rate, unit)
     stratification = stratify(cells, [by, *others], by, others)
     if len(stratification.values) < 2:
-        raise InputError(f"there are no comparisons of two values of {by!r}, so there is nothing to compare")
+        raise InputError(
+            f"there are no comparisons of two values of {by!r}, so there is nothing to compare"
+        )
     if not stratification.mix.any():
         warn(
-            f"no stratum of {stratification.strata} has comparisons of every value of {by!r}: there are no "
-            "standardised rates",
+            f"no stratum of {stratification.strata} has comparisons of every value of {by!r}: there"
+            " are no standardised rates",
             NotComputableWarning,
         )
     differences = stratification.differences(confidence_level)
@@ -538,22 +626,25 @@ def stratified_rates(
 
 @dataclass(frozen=True)
 class Effect(Noted):
-    """What one value of an attribute does to the odds of an error, with the other attributes held fixed.
+    """What one value of an attribute does to the odds of an error, with the other attributes held
+    fixed.
 
     Attributes
     ----------
     attribute, value, baseline : str
-        The attribute, its value and the value it is compared with; of FMR each is that of both sides. "different" and
-        "same" stand for the two sides having different values, or one.
+        The attribute, its value and the value it is compared with; of FMR each is that of both
+        sides. "different" and "same" stand for the two sides having different values, or one.
     odds_ratio, low, high : float
-        By what the odds of an error are multiplied, and the interval; NaN where the data do not determine it.
+        By what the odds of an error are multiplied, and the interval; NaN where the data do not
+        determine it.
     standard_error, degrees_of_freedom : float
         Those of the logarithm of the odds ratio.
     pvalue : float
         Two-sided p-value of an odds ratio of 1.
     difference, difference_low, difference_high : float
-        The average marginal effect: how much larger the rate of all comparisons would be if each of them had the value
-        than if each had the baseline, and its interval. The other attributes are as in the data.
+        The average marginal effect: how much larger the rate of all comparisons would be if each of
+        them had the value than if each had the baseline, and its interval. The other attributes are
+        as in the data.
     n_comparisons, n_errors : int
         Numbers of comparisons that have the value on either side, and of errors among them.
     notes : tuple of Note
@@ -592,7 +683,8 @@ class AttributeTest:
     degrees_of_freedom : float
         Of the effects' variances, the median.
     pvalue : float
-        The p-value of the attribute having no effect; NaN where too few subjects are behind so many effects.
+        The p-value of the attribute having no effect; NaN where too few subjects are behind so many
+        effects.
     """
 
     attribute: str
@@ -652,17 +744,24 @@ class ErrorModel(Result):
 
     def _sentences(self) -> list[str]:
         """Return the sentences of the summary."""
-        who = "all comparisons taken for independent" if self.n_subjects is None else f"{self.n_subjects:,} subjects"
+        who = (
+            "all comparisons taken for independent"
+            if self.n_subjects is None
+            else f"{self.n_subjects:,} subjects"
+        )
         rate = METRICS[self.rate]
         text = [
-            f"A logit model of {rate.errors} by {' and '.join(self.baseline)} at {self.at}, whose threshold "
-            f"is taken as given: {self.n_errors:,} errors in {self.n_comparisons:,} {rate.sides[0]} comparisons, "
-            f"{who}."
+            f"A logit model of {rate.errors} by {' and '.join(self.baseline)} at {self.at}, whose"
+            f" threshold is taken as given: {self.n_errors:,} errors in {self.n_comparisons:,}"
+            f" {rate.sides[0]} comparisons, {who}."
         ]
         text += map(self._sentence, self.effects)
         for test in self.tests:
             if test.n_effects > 1 and not math.isnan(test.pvalue):
-                text.append(f"{test.attribute} as a whole, {test.n_effects} effects: {p_in_words(test.pvalue)}.")
+                text.append(
+                    f"{test.attribute} as a whole, {test.n_effects} effects:"
+                    f" {p_in_words(test.pvalue)}."
+                )
         text += contradictions_in(self.contradictions, self.rate)
         return text
 
@@ -672,7 +771,9 @@ class ErrorModel(Result):
         if math.isnan(effect.odds_ratio):
             if math.isnan(effect.pvalue):
                 return f"{name}: not known, {effect.note}."
-            limit = f"at most {effect.high:.3g}" if effect.low == 0 else f"at least {effect.low:.3g}"
+            limit = (
+                f"at most {effect.high:.3g}" if effect.low == 0 else f"at least {effect.low:.3g}"
+            )
             odds = f"{limit} times the odds of a {METRICS[self.rate].error}"
             return f"{name}: {odds}, {p_in_words(effect.pvalue)} ({effect.note})."
         change = ""
@@ -702,13 +803,17 @@ class ErrorModel(Result):
         """
         names = list(dict.fromkeys(effect.attribute for effect in self.effects))
         bars = [
-            Bar(y, e.odds_ratio, e.low, e.high, color=COLORS[names.index(e.attribute) % len(COLORS)])
+            Bar(
+                y, e.odds_ratio, e.low, e.high, color=COLORS[names.index(e.attribute) % len(COLORS)]
+            )
             for y, e in enumerate(self.effects)
             if not math.isnan(e.odds_ratio)
         ]
         labels = [f"{e.attribute}: {e.value} against {e.baseline}" for e in self.effects]
         xlabel = f"Odds ratio of a {METRICS[self.rate].error},\nother attributes held fixed"
-        return draw_rows(ax, labels, bars, [Line(1)], xlabel=xlabel, logarithmic=True, per_cent=False)
+        return draw_rows(
+            ax, labels, bars, [Line(1)], xlabel=xlabel, logarithmic=True, per_cent=False
+        )
 
 
 FEW_ERRORS = 5
@@ -725,7 +830,8 @@ def error_model(
     unit: Unit = "subject",
     confidence_level: Probability = 0.95,
 ) -> ErrorModel:
-    """Model errors by several attributes at once, so that each effect is told with the others held fixed.
+    """Model errors by several attributes at once, so that each effect is told with the others held
+    fixed.
 
     Parameters
     ----------
@@ -738,9 +844,11 @@ def error_model(
     rate : {"fmr", "fnmr"}
         Whether false matches or false non-matches are modelled.
     baseline : mapping of str to str, optional
-        For an attribute, the value with which the others are compared; by default that of most comparisons.
+        For an attribute, the value with which the others are compared; by default that of most
+        comparisons.
     unit : {"subject", "comparison"}
-        What is independent. Where subjects are not known, "comparison" gives intervals that are likely too narrow.
+        What is independent. Where subjects are not known, "comparison" gives intervals that are
+        likely too narrow.
     confidence_level : float, default 0.95
         Confidence level of the intervals, in (0, 1).
 
@@ -751,37 +859,41 @@ def error_model(
     Raises
     ------
     InputError
-        For an unknown attribute, one with a single value, attributes that cannot be told apart; and without subjects.
+        For an unknown attribute, one with a single value, attributes that cannot be told apart; and
+        without subjects.
 
     Warns
     -----
     NotComputableWarning
-        Where a value has no errors, or nothing but errors, so that its odds ratio is not finite: it is NaN, with a
-        limit and a p-value by a score test.
+        Where a value has no errors, or nothing but errors, so that its odds ratio is not finite: it
+        is NaN, with a limit and a p-value by a score test.
     ContradictingStrataWarning
-        Where the order of two values of an attribute is another within the values of a second than overall.
+        Where the order of two values of an attribute is another within the values of a second than
+        overall.
 
     Notes
     -----
-    The model is a logit. For FNMR, log odds are a sum of an effect of each value that the subject has. For FMR they are
-    a sum of effects of the values on both sides, and of one of the two sides having different values. The odds ratio of
-    a value compares two subjects who both have it with two who both have the baseline. That of "different" compares two
-    of different values with the geometric mean of the odds of two of the one and of two of the other; it is left out
-    where no comparisons, or all, are of different values.
+    The model is a logit. For FNMR, log odds are a sum of an effect of each value that the subject
+    has. For FMR they are a sum of effects of the values on both sides, and of one of the two sides
+    having different values. The odds ratio of a value compares two subjects who both have it with
+    two who both have the baseline. That of "different" compares two of different values with the
+    geometric mean of the odds of two of the one and of two of the other; it is left out where no
+    comparisons, or all, are of different values.
 
-    Variances allow for comparisons that share subjects: for FMR they are dyadic-robust, for FNMR those of clusters.
-    Scores are corrected for being fitted, and t distributions have degrees of freedom that follow from how equally
-    subjects contribute. The threshold is taken as given, even where it is found from the same comparisons.
+    Variances allow for comparisons that share subjects: for FMR they are dyadic-robust, for FNMR
+    those of clusters. Scores are corrected for being fitted, and t distributions have degrees of
+    freedom that follow from how equally subjects contribute. The threshold is taken as given, even
+    where it is found from the same comparisons.
 
-    A value without errors, or with nothing else, has a score test and, by its inversion, a limit to one side: errors
-    are compared with those expected without its effect. Their variance is that of the model times the overdispersion of
-    the other effects, or the robust one where that is larger.
+    A value without errors, or with nothing else, has a score test and, by its inversion, a limit to
+    one side: errors are compared with those expected without its effect. Their variance is that of
+    the model times the overdispersion of the other effects, or the robust one where that is larger.
 
     References
     ----------
-    Aronow, Samii and Assenova, "Cluster-robust variance estimation for dyadic data", Political Analysis 23 (2015).
-    Bell and McCaffrey, "Bias reduction in standard errors for linear regression with multi-stage samples", Survey
-    Methodology 28 (2002).
+    Aronow, Samii and Assenova, "Cluster-robust variance estimation for dyadic data", Political
+    Analysis 23 (2015). Bell and McCaffrey, "Bias reduction in standard errors for linear regression
+    with multi-stage samples", Survey Methodology 28 (2002).
 
     Examples
     --------
@@ -791,7 +903,9 @@ def error_model(
     >>> [(e.value, e.baseline, round(e.odds_ratio, 2), round(e.pvalue, 2)) for e in found.effects]
     [('f', 'm', 0.83, 0.2)]
     """
-    names = chosen((attributes,) if isinstance(attributes, str) else tuple(attributes), comparisons.attributes)
+    names = chosen(
+        (attributes,) if isinstance(attributes, str) else tuple(attributes), comparisons.attributes
+    )
     for name in baseline or {}:
         validation.choice("⟦baseline⟧", name, names)
     key = threshold_key(comparisons, at)
@@ -803,7 +917,9 @@ def error_model(
     effects = tuple(_effect(fitted, term, confidence_level) for term in terms)
     lost = [effect for effect in effects if effect.notes and math.isnan(effect.odds_ratio)]
     if lost:
-        limits_alone = "; ".join(f"{effect.attribute} {effect.value}: {effect.note}" for effect in lost)
+        limits_alone = "; ".join(
+            f"{effect.attribute} {effect.value}: {effect.note}" for effect in lost
+        )
         warn(f"odds ratios of which only a limit is known: {limits_alone}", NotComputableWarning)
     contradictions = _contradictions(cells, names, confidence_level)
     warn_of_contradictions(contradictions, rate)
@@ -840,8 +956,9 @@ def _require_distinct(design: np.ndarray, terms: list[Term], names: tuple[str, .
         columns = [0, *(j for j, term in enumerate(terms, 1) if term.position <= k)]
         if np.linalg.matrix_rank(design[:, columns]) < len(columns):
             raise InputError(
-                f"the effects of {name!r} cannot be told from {', '.join(map(repr, names[:k])) or 'each other'}: "
-                "in these comparisons one follows from the other. Leave one out, or merge values"
+                f"the effects of {name!r} cannot be told from"
+                f" {', '.join(map(repr, names[:k])) or 'each other'}: in these comparisons one"
+                " follows from the other. Leave one out, or merge values"
             )
 
 
@@ -849,7 +966,10 @@ def _effect(fitted: Fit, term: Term, level: float) -> Effect:
     cells = fitted.cells
     ratio = fitting.estimate(fitted, term.contrast)
     change = fitting.difference(
-        fitted, term.with_baseline[fitted.kept], term.contrast, cells.n[fitted.kept].astype(np.float64)
+        fitted,
+        term.with_baseline[fitted.kept],
+        term.contrast,
+        cells.n[fitted.kept].astype(np.float64),
     )
     n, errors = int(cells.n[term.concerned].sum()), int(cells.errors[term.concerned].sum())
     pvalue, ends = ratio.pvalue, ratio.ratio_interval(level)
@@ -875,7 +995,11 @@ def _effect(fitted: Fit, term: Term, level: float) -> Effect:
 
 def _notes(is_lost: bool, n: int, errors: int) -> tuple[Note, ...]:
     if is_lost and errors in (0, n):
-        return (Note.of(Code.NOTHING_BUT_ERRORS_WITH_VALUE if errors else Code.NO_ERRORS_WITH_VALUE, n=n),)
+        return (
+            Note.of(
+                Code.NOTHING_BUT_ERRORS_WITH_VALUE if errors else Code.NO_ERRORS_WITH_VALUE, n=n
+            ),
+        )
     if is_lost:
         return (Note(Code.NO_ERRORS_TO_COMPARE),)
     return (Note.of(Code.FEW_ERRORS_WITH_VALUE, n=errors),) if errors < FEW_ERRORS else ()
@@ -888,16 +1012,25 @@ def _tests(fitted: Fit, terms: list[Term], names: tuple[str, ...]) -> list[Attri
         tested: Fit = fitted
         if np.isnan(fitted.values(contrasts)).any() and fitted.kept.any():
             columns = np.flatnonzero(contrasts.any(axis=0)).tolist()
-            tested, contrasts = fitting.fit_without(fitted.cells, fitted.design, columns), np.eye(len(columns))
+            tested, contrasts = (
+                fitting.fit_without(fitted.cells, fitted.design, columns),
+                np.eye(len(columns)),
+            )
         tests.append(AttributeTest(name, *fitting.joint_test(tested, contrasts)))
     return tests
 
 
-def _contradictions(cells: Cells, names: tuple[str, ...], level: float) -> tuple[StratifiedDifference, ...]:
+def _contradictions(
+    cells: Cells, names: tuple[str, ...], level: float
+) -> tuple[StratifiedDifference, ...]:
     """Look at each attribute within the values of each other."""
     contradicting = []
     for by, strata in itertools.permutations(names, 2):
         stratification = stratify(cells, names, by, [strata])
         if len(stratification.values) > 1:
-            contradicting += [difference for difference in stratification.differences(level) if difference.contradicts]
+            contradicting += [
+                difference
+                for difference in stratification.differences(level)
+                if difference.contradicts
+            ]
     return tuple(contradicting)

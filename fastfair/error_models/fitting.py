@@ -1,15 +1,18 @@
-"""A logit of errors on the values of attributes, fitted to counts of cells, and its dyadic-robust variances.
+"""A logit of errors on the values of attributes, fitted to counts of cells, and its dyadic-robust
+variances.
 
-Comparisons are counted in cells, one for each combination of values on both sides. In the design of mated comparisons
-each value but the baseline has a column, 1 where the subject has it. For non-mated comparisons it says on how many
-sides the value is, 0, 1 or 2, and one more column whether the two sides differ: two subjects of different values have
-the geometric mean of the odds of two of one value and two of the other, times a factor.
+Comparisons are counted in cells, one for each combination of values on both sides. In the design of
+mated comparisons each value but the baseline has a column, 1 where the subject has it. For
+non-mated comparisons it says on how many sides the value is, 0, 1 or 2, and one more column whether
+the two sides differ: two subjects of different values have the geometric mean of the odds of two of
+one value and two of the other, times a factor.
 
-With X the cells' rows of the design, p their chances of an error, and H = X' diag(n p (1 - p)) X, the score of subject
-k is T_k = sum over k's comparisons of (error - p) x, and that of two subjects s_kl. The variance of the coefficients is
-H^-1 M H^-1, for non-mated comparisons with M = sum_k T_k T_k' - sum_{k<l} s_kl s_kl', in no direction less than
-sum_{k<l} s_kl s_kl', and for mated ones with M = sum_k T_k T_k'. As coefficients fitted to the same comparisons make
-scores too small, T_k is multiplied by (1 - H_k H^-1)^-1/2, where H_k is the part of H that k's comparisons have.
+With X the cells' rows of the design, p their chances of an error, and H = X' diag(n p (1 - p)) X,
+the score of subject k is T_k = sum over k's comparisons of (error - p) x, and that of two subjects
+s_kl. The variance of the coefficients is H^-1 M H^-1, for non-mated comparisons with M = sum_k T_k
+T_k' - sum_{k<l} s_kl s_kl', in no direction less than sum_{k<l} s_kl s_kl', and for mated ones with
+M = sum_k T_k T_k'. As coefficients fitted to the same comparisons make scores too small, T_k is
+multiplied by (1 - H_k H^-1)^-1/2, where H_k is the part of H that k's comparisons have.
 """
 
 from __future__ import annotations
@@ -47,13 +50,15 @@ class Cells:
     labels : tuple of tuple of str
         The values of each attribute that occur.
     first, second : (cells, attributes) ndarray of int64
-        The values of either side, as positions in `labels`; which side is the reference does not matter.
+        The values of either side, as positions in `labels`; which side is the reference does not
+        matter.
     n, errors : (cells,) ndarray of int64
         Numbers of comparisons and of errors.
     n_of, errors_of : (subjects, cells) ndarray of int64, or None
         The numbers of each subject; None where every comparison stands for itself.
     products, squares : (3, cells, cells) and (3, subjects, cells) ndarray, or None
-        Of non-mated comparisons, sums over pairs of subjects; see `kernels.cell_scores.multiply_pairs`.
+        Of non-mated comparisons, sums over pairs of subjects; see
+        `kernels.cell_scores.multiply_pairs`.
     by_group : GroupedSide
         The comparisons, grouped by the combination of values on each side.
     cell : (groups, groups) ndarray of int64
@@ -81,34 +86,61 @@ class Cells:
     def only(self, kept: NDArray[np.bool_]) -> Cells:
         """Keep some of the cells."""
         position = np.append(np.where(kept, np.cumsum(kept) - 1, -1), -1)  # -1 stays -1
-        in_cells = ("first", "second", "n", "errors"), ("n_of", "errors_of", "squares")  # on the first, or last, axis
+        in_cells = (
+            ("first", "second", "n", "errors"),
+            ("n_of", "errors_of", "squares"),
+        )  # on the first, or last, axis
         left = {name: getattr(self, name)[kept] for name in in_cells[0]}
-        left |= {name: values[..., kept] for name in in_cells[1] if (values := getattr(self, name)) is not None}
+        left |= {
+            name: values[..., kept]
+            for name in in_cells[1]
+            if (values := getattr(self, name)) is not None
+        }
         if self.products is not None:
             left["products"] = self.products[:, kept][:, :, kept]
         return replace(self, **left, cell=position[self.cell])
 
     def with_errors(self, wanted: int) -> Cells:
-        """Return the same at the strictest threshold at which so many pairs of subjects err, or all comparisons do."""
+        """Return the same at the strictest threshold at which so many pairs of subjects err, or all
+        comparisons do.
+        """
         from fastfair.kernels import dyadic as kernels
 
         side = self.by_group.side
-        inside = np.flatnonzero(self.cell[self.by_group.reference_group, self.by_group.probe_group] >= 0)
+        inside = np.flatnonzero(
+            self.cell[self.by_group.reference_group, self.by_group.probe_group] >= 0
+        )
         if self.rate == "fmr":
             inside = inside[::-1]  # errors first
-        units = (np.arange(inside.size, dtype=np.int32),) * 2  # each comparison is a pair of its own
+        units = (
+            np.arange(inside.size, dtype=np.int32),
+        ) * 2  # each comparison is a pair of its own
         if side.reference is not None and side.probe is not None:
             units = side.reference[inside], side.probe[inside]
         n = kernels.errors_of_pairs(side.keys[inside], *units, wanted)
-        edge = int(np.searchsorted(side.keys, side.keys[inside[n - 1]], side="left" if self.rate == "fmr" else "right"))
+        edge = int(
+            np.searchsorted(
+                side.keys, side.keys[inside[n - 1]], side="left" if self.rate == "fmr" else "right"
+            )
+        )
         n_subjects = None if self.n_of is None else len(self.n_of)
-        return _count(self.by_group, self.cell, edge, n_subjects, self.rate, self.labels, (self.first, self.second))
+        return _count(
+            self.by_group,
+            self.cell,
+            edge,
+            n_subjects,
+            self.rate,
+            self.labels,
+            (self.first, self.second),
+        )
 
     def pair_residuals(self, chances: Floats) -> tuple[Floats, Floats]:
-        """Add up the residuals of comparisons of two subjects, times each other, at (cells,) chances of an error.
+        """Add up the residuals of comparisons of two subjects, times each other, at (cells,)
+        chances of an error.
 
-        Returns (cells, cells) sums over pairs of subjects of the residuals of one cell times those of another, and
-        (subjects, cells) squared sums of residuals of the pairs that a subject is in.
+        Returns (cells, cells) sums over pairs of subjects of the residuals of one cell times those
+        of another, and (subjects, cells) squared sums of residuals of the pairs that a subject is
+        in.
         """
         assert self.products is not None
         assert self.squares is not None
@@ -118,9 +150,15 @@ class Cells:
         return products, own[0] - 2 * chances * own[1] + chances**2 * own[2]
 
 
-def count_cells(comparisons: Comparisons, attributes: Sequence[str], key: Any, rate: str, unit: str) -> Cells:
-    """Count comparisons and errors by the values of attributes; key: the lowest that is accepted."""
-    grouped = comparisons if comparisons.grouping == tuple(attributes) else comparisons.by(*attributes)
+def count_cells(
+    comparisons: Comparisons, attributes: Sequence[str], key: Any, rate: str, unit: str
+) -> Cells:
+    """Count comparisons and errors by the values of attributes; key: the lowest that is
+    accepted.
+    """
+    grouped = (
+        comparisons if comparisons.grouping == tuple(attributes) else comparisons.by(*attributes)
+    )
     by_group = grouped.nonmated_by_group if rate == "fmr" else grouped.mated_by_group
     values = _values_of_groups(by_group, attributes)
     counts = by_group.cells
@@ -128,7 +166,9 @@ def count_cells(comparisons: Comparisons, attributes: Sequence[str], key: Any, r
         counts = _of_one_subject(by_group)
     g, h = np.nonzero(np.triu(counts + counts.T))
     if not g.size:
-        raise InputError("no mated comparison has the same values on both sides, so there is nothing to count")
+        raise InputError(
+            "no mated comparison has the same values on both sides, so there is nothing to count"
+        )
     cell = np.full(counts.shape, -1, np.int64)
     cell[g, h] = cell[h, g] = np.arange(g.size)
     used = [sorted({int(values[k, a]) for k in (*g, *h)}) for a in range(len(attributes))]
@@ -137,33 +177,51 @@ def count_cells(comparisons: Comparisons, attributes: Sequence[str], key: Any, r
         for name, positions in zip(attributes, used, strict=True)
     )
     first, second = (
-        np.stack([np.searchsorted(used[a], values[side, a]) for a in range(len(attributes))], axis=1) for side in (g, h)
+        np.stack(
+            [np.searchsorted(used[a], values[side, a]) for a in range(len(attributes))], axis=1
+        )
+        for side in (g, h)
     )
     n_subjects = None
     if unit == "subject":
         if comparisons.subjects is None:
             raise InputError(
-                "the comparisons have no subjects: give reference and probe, or take every comparison for independent "
-                'with ⟦unit="comparison"⟧'
+                "the comparisons have no subjects: give reference and probe, or take every"
+                ' comparison for independent with ⟦unit="comparison"⟧'
             )
         n_subjects = comparisons.subjects.size
     edge = int(np.searchsorted(by_group.side.keys, key))
-    return _count(by_group, cell, edge, n_subjects, rate, labels, (first.astype(np.int64), second.astype(np.int64)))
+    return _count(
+        by_group,
+        cell,
+        edge,
+        n_subjects,
+        rate,
+        labels,
+        (first.astype(np.int64), second.astype(np.int64)),
+    )
 
 
 def _of_one_subject(by_group: GroupedSide) -> Integers:
     """Return the numbers of mated comparisons whose sides have the same values, by group."""
     reference, probe = by_group.side.reference, by_group.side.probe
     if reference is not None and probe is not None and not np.array_equal(reference, probe):
-        raise InputError("some mated comparisons are of two subjects and cannot be attempts of one: leave them out")
+        raise InputError(
+            "some mated comparisons are of two subjects and cannot be attempts of one: leave"
+            " them out"
+        )
     counts = np.diag(np.diag(by_group.cells))
     keep = by_group.reference_group == by_group.probe_group
-    leave_out(keep, "mated comparisons", "between groups", "as their two sides have different values")
+    leave_out(
+        keep, "mated comparisons", "between groups", "as their two sides have different values"
+    )
     return counts
 
 
 def _values_of_groups(by_group: GroupedSide, attributes: Sequence[str]) -> Integers:
-    """Return the (groups, attributes) positions of each group's values in the labels of the attributes."""
+    """Return the (groups, attributes) positions of each group's values in the labels of the
+    attributes.
+    """
     found, side = np.zeros((len(attributes), by_group.n_groups), np.int64), by_group.side
     for name, values in zip(attributes, found, strict=True):
         values[by_group.reference_group], values[by_group.probe_group] = side.attribute(name)
@@ -179,7 +237,9 @@ def _count(
     labels: tuple[tuple[str, ...], ...],
     values: tuple[Integers, Integers],
 ) -> Cells:
-    """Count what is in cells, where errors begin, or end, at a position; values: those of either side of each cell."""
+    """Count what is in cells, where errors begin, or end, at a position; values: those of either
+    side of each cell.
+    """
     from fastfair.kernels import cell_scores as kernels
     from fastfair.kernels import groups
 
@@ -189,7 +249,8 @@ def _count(
     groups.count_cells(by_group.reference_group, by_group.probe_group, *errors_at, wrong)
     inside = cell >= 0
     n, errors = (
-        np.bincount(cell[inside], counts[inside], n_cells).astype(np.int64) for counts in (by_group.cells, wrong)
+        np.bincount(cell[inside], counts[inside], n_cells).astype(np.int64)
+        for counts in (by_group.cells, wrong)
     )
     if n_subjects is None:
         return Cells(rate, labels, *values, n, errors, None, None, None, None, by_group, cell)
@@ -199,14 +260,22 @@ def _count(
         "use fewer attributes, or merge values",
     )
     n_of, errors_of = np.zeros((2, n_subjects, n_cells), np.int64)
-    columns = by_group.side.reference, by_group.side.probe, by_group.reference_group, by_group.probe_group, cell
+    columns = (
+        by_group.side.reference,
+        by_group.side.probe,
+        by_group.reference_group,
+        by_group.probe_group,
+        cell,
+    )
     kernels.count_by_subject(*columns, 0, end, n_of)
     kernels.count_by_subject(*columns, *errors_at, errors_of)
     products, squares = None, None
     if rate == "fmr":
         products, squares = np.zeros((3, n_cells, n_cells)), np.zeros((3, n_subjects, n_cells))
         kernels.multiply_pairs(*columns, errors_at, products, squares)
-    return Cells(rate, labels, *values, n, errors, n_of, errors_of, products, squares, by_group, cell)
+    return Cells(
+        rate, labels, *values, n, errors, n_of, errors_of, products, squares, by_group, cell
+    )
 
 
 DIFFERENT, SAME = "different", "same"
@@ -227,7 +296,8 @@ class Term:
     contrast : (coefficients,) ndarray
         The combination of coefficients that is the logarithm of the odds ratio.
     with_baseline : (cells, coefficients) ndarray
-        The rows of the design if all comparisons had the baseline; plus the contrast, if all had the value.
+        The rows of the design if all comparisons had the baseline; plus the contrast, if all had
+        the value.
     concerned : (cells,) ndarray of bool
         The cells that have the value on either side.
     """
@@ -244,21 +314,29 @@ class Term:
 def make_design(
     cells: Cells, attributes: Sequence[str], baseline: Mapping[str, str]
 ) -> tuple[Floats, list[Term], dict[str, str]]:
-    """Make the (cells, coefficients) design of a model of some attributes, its terms, and the baseline of each.
+    """Make the (cells, coefficients) design of a model of some attributes, its terms, and the
+    baseline of each.
 
     The baseline of an attribute is by default the value of most comparisons.
     """
     columns: list[Floats] = [np.ones(cells.n.size)]
-    plans: list[tuple[int, str, int | None, int]] = []  # attribute, value, its position or None, column
+    plans: list[
+        tuple[int, str, int | None, int]
+    ] = []  # attribute, value, its position or None, column
     chosen: dict[str, str] = {}
     for a, (name, labels) in enumerate(zip(attributes, cells.labels, strict=True)):
         first, second = cells.first[:, a], cells.second[:, a]
         sizes = np.bincount(first, cells.n, len(labels)) + np.bincount(second, cells.n, len(labels))
         base = baseline.get(name, labels[int(sizes.argmax())])
         if base not in labels:
-            raise InputError(f"baseline: {name!r} has no value {base!r} here; it has {', '.join(labels)}")
+            raise InputError(
+                f"baseline: {name!r} has no value {base!r} here; it has {', '.join(labels)}"
+            )
         if len(labels) == 1:
-            raise InputError(f"{name!r} is {labels[0]!r} in all of these comparisons, so it cannot have an effect")
+            raise InputError(
+                f"{name!r} is {labels[0]!r} in all of these comparisons, so it cannot have an"
+                " effect"
+            )
         chosen[name] = base
         for v, label in enumerate(labels):
             if label != base:
@@ -285,7 +363,9 @@ def make_design(
 
 _STEPS = 200
 _TINY = 1e-9  # relative to the largest, where a singular value counts as 0
-_LEAST_LEFT = 0.05  # of what a score is divided by, as a subject may be behind nearly all of a coefficient
+_LEAST_LEFT = (
+    0.05  # of what a score is divided by, as a subject may be behind nearly all of a coefficient
+)
 _AT_ONCE = 4096  # subjects whose parts of H are made at a time
 
 
@@ -312,8 +392,8 @@ class Fit:
     covariance : (r, r) ndarray
         Their robust variance.
     scores, squares : (subjects, r) and (subjects, cells) ndarray, or None
-        Each subject's corrected score, and the squared residuals of the pairs that the subject is in; None where
-        every comparison stands for itself.
+        Each subject's corrected score, and the squared residuals of the pairs that the subject is
+        in; None where every comparison stands for itself.
     """
 
     cells: Cells
@@ -332,7 +412,9 @@ class Fit:
         return np.asarray(np.linalg.pinv(self.coordinates))
 
     def values(self, contrasts: Floats) -> Floats:
-        """Return (n,) combinations of the coefficients, given as rows; NaN if the data do not determine one."""
+        """Return (n,) combinations of the coefficients, given as rows; NaN if the data do not
+        determine one.
+        """
         directions = contrasts @ self._to_directions
         missed = np.abs(directions @ self.coordinates - contrasts).max(axis=1)
         known = missed <= 1e-7 * np.maximum(1.0, np.abs(contrasts).max(axis=1))
@@ -343,16 +425,18 @@ class Fit:
         return float(self.values(contrast[None])[0])
 
     def covariance_of(self, contrasts: Floats) -> Floats:
-        """Return the robust covariance of (n, coefficients) combinations, which the data determine."""
+        """Return the robust covariance of (n, coefficients) combinations, which the data
+        determine.
+        """
         directions = contrasts @ self._to_directions
         return np.asarray(directions @ self.covariance @ directions.T)
 
     def freedom(self, contrast: Floats) -> float:
         """Return the degrees of freedom of the variance of a combination of the coefficients.
 
-        They are the number of subjects that would be as informative if all had equally many comparisons, less the
-        share that the coefficients take. For FMR they are fewer where few subjects cause most of the variance; see
-        `kernels.dyadic`.
+        They are the number of subjects that would be as informative if all had equally many
+        comparisons, less the share that the coefficients take. For FMR they are fewer where few
+        subjects cause most of the variance; see `kernels.dyadic`.
         """
         if self.scores is None:
             return math.inf
@@ -360,7 +444,9 @@ class Fit:
         assert self.cells.n_subjects is not None
         direction = contrast @ self._to_directions
         along = self.rows @ direction
-        expected = self.cells.n_of[:, self.kept] @ (along**2 * (self.chances * (1 - self.chances))[self.kept])
+        expected = self.cells.n_of[:, self.kept] @ (
+            along**2 * (self.chances * (1 - self.chances))[self.kept]
+        )
         if not expected.any():
             return math.nan
         alike = float(expected.sum() ** 2 / (expected**2).sum())
@@ -380,14 +466,27 @@ class Fit:
 
 
 def fit(cells: Cells, design: Floats, offset: Floats | None = None) -> Fit:
-    """Fit a logit of errors to counts of cells; offset: (cells,) what is added to the log odds, 0 by default."""
+    """Fit a logit of errors to counts of cells; offset: (cells,) what is added to the log odds, 0
+    by default.
+    """
     kept = ~separated(cells, design)
     offset = np.zeros(cells.n.size) if offset is None else offset
     n, errors = cells.n[kept].astype(np.float64), cells.errors[kept].astype(np.float64)
     if not kept.any():  # nothing but errors, or none: no coefficient is known
         empty = np.zeros((0, design.shape[1]))
         chances = (cells.errors > 0).astype(np.float64)
-        return Fit(cells, design, kept, chances, empty[:, :0], empty, np.zeros(0), np.zeros((0, 0)), None, None)
+        return Fit(
+            cells,
+            design,
+            kept,
+            chances,
+            empty[:, :0],
+            empty,
+            np.zeros(0),
+            np.zeros((0, 0)),
+            None,
+            None,
+        )
     _, singular, basis = np.linalg.svd(design[kept] * np.sqrt(n)[:, None], full_matrices=False)
     basis = basis[singular > _TINY * singular[0]]
     rows = design[kept] @ basis.T
@@ -399,15 +498,30 @@ def fit(cells: Cells, design: Floats, offset: Floats | None = None) -> Fit:
     chances[kept] = _expit(rows @ (factor.T @ location) + offset[kept])
     covariance, scores, squares = _robust(cells, kept, rows, chances)
     coordinates = factor.T @ basis
-    return Fit(cells, design, kept, chances, rows, coordinates, factor.T @ location, covariance, scores, squares)
+    return Fit(
+        cells,
+        design,
+        kept,
+        chances,
+        rows,
+        coordinates,
+        factor.T @ location,
+        covariance,
+        scores,
+        squares,
+    )
 
 
-def fit_without(cells: Cells, design: Floats, tested: Sequence[int], offset: Floats | None = None) -> Fit:
-    """Fit a logit without some columns, and take one step of Newton's method along them, for score tests of these.
+def fit_without(
+    cells: Cells, design: Floats, tested: Sequence[int], offset: Floats | None = None
+) -> Fit:
+    """Fit a logit without some columns, and take one step of Newton's method along them, for score
+    tests of these.
 
-    The estimates of the columns are those of the step, and their variance is the robust one of the scores where the
-    columns have no effect, but at least that of the model. So they are known, too, where the likelihood drives log odds
-    to infinity. The coefficients of the result are those of the columns tested.
+    The estimates of the columns are those of the step, and their variance is the robust one of the
+    scores where the columns have no effect, but at least that of the model. So they are known, too,
+    where the likelihood drives log odds to infinity. The coefficients of the result are those of
+    the columns tested.
     """
     others = np.setdiff1d(np.arange(design.shape[1]), tested)
     null = fit(cells, design[:, others], offset)
@@ -420,8 +534,9 @@ def fit_without(cells: Cells, design: Floats, tested: Sequence[int], offset: Flo
     to_rows = vectors[:, known] / np.sqrt(values[known])
     rows = rows @ to_rows
     covariance, scores, squares = _robust(cells, null.kept, rows, null.chances)
-    # Where errors are missing, residuals are too small to show their variance: it is at least that of the model, times
-    # the overdispersion of the fit, both of which are 1 for independent comparisons.
+    # Where errors are missing, residuals are too small to show their variance: it is at least that
+    # of the model, times the overdispersion of the fit, both of which are 1 for independent
+    # comparisons.
     spread = max(1.0, float(np.trace(null.covariance)) / max(1, len(null.covariance)))
     values_of, axes = np.linalg.eigh((covariance + covariance.T) / 2)
     covariance = (axes * np.maximum(values_of, spread)) @ axes.T
@@ -445,7 +560,9 @@ def _expit(log_odds: Floats) -> Floats:
 
 
 def _maximum(rows: Floats, n: Floats, errors: Floats, offset: Floats) -> tuple[Floats, Floats]:
-    """Return the coefficients of the highest likelihood, found by Newton's method, and the information there."""
+    """Return the coefficients of the highest likelihood, found by Newton's method, and the
+    information there.
+    """
 
     def likelihood(at: Floats) -> float:
         log_odds = rows @ at + offset
@@ -470,9 +587,11 @@ def _maximum(rows: Floats, n: Floats, errors: Floats, offset: Floats) -> tuple[F
 
 
 def separated(cells: Cells, design: Floats) -> NDArray[np.bool_]:
-    """Find the (cells,) without errors, or without anything else, whose log odds the likelihood drives to infinity.
+    """Find the (cells,) without errors, or without anything else, whose log odds the likelihood
+    drives to infinity.
 
-    Konis, "Linear programming algorithms for detecting separated data in binary logistic regression models", 2007.
+    Konis, "Linear programming algorithms for detecting separated data in binary logistic regression
+    models", 2007.
     """
     sign = np.where(cells.errors == 0, -1.0, np.where(cells.errors == cells.n, 1.0, 0.0))
     extreme = np.flatnonzero(sign)
@@ -481,8 +600,9 @@ def separated(cells: Cells, design: Floats) -> NDArray[np.bool_]:
         return found
     from scipy.optimize import linprog
 
-    # A direction along which no cell's likelihood falls, and those of as many as possible grow without end: each of
-    # these moves by at least its share, of at most 1, in the right direction; cells with both stay.
+    # A direction along which no cell's likelihood falls, and those of as many as possible grow
+    # without end: each of these moves by at least its share, of at most 1, in the right direction;
+    # cells with both stay.
     signed = design[extreme] * sign[extreme, None]
     n_coefficients, n_extreme = design.shape[1], extreme.size
     solved = linprog(
@@ -526,9 +646,13 @@ def _robust(
 
 
 def _corrected(scores: Floats, n_of: NDArray[np.int64], rows: Floats, weights: Floats) -> Floats:
-    """Multiply each subject's score by (1 - H_k)^-1/2, H_k being the subject's part of the information, which is 1."""
+    """Multiply each subject's score by (1 - H_k)^-1/2, H_k being the subject's part of the
+    information, which is 1.
+    """
     size = rows.shape[1]
-    outer = (rows[:, :, None] * rows[:, None, :] * weights[:, None, None]).reshape(len(rows), size * size)
+    outer = (rows[:, :, None] * rows[:, None, :] * weights[:, None, None]).reshape(
+        len(rows), size * size
+    )
     found = np.empty_like(scores)
     for start in range(0, len(scores), _AT_ONCE):
         some = slice(start, start + _AT_ONCE)
@@ -552,7 +676,8 @@ class StudentEstimate:
     value : float
         The estimate.
     standard_error : float
-        Its standard error, enlarged a little for few degrees of freedom, as that of log odds is in `proportions`.
+        Its standard error, enlarged a little for few degrees of freedom, as that of log odds is in
+        `proportions`.
     degrees_of_freedom : float
         Of the standard error.
     """
@@ -568,7 +693,10 @@ class StudentEstimate:
 
     def interval(self, confidence_level: float) -> tuple[float, float]:
         """Return the interval of a confidence level."""
-        reach = float(stdtrit(self.degrees_of_freedom, (1 + confidence_level) / 2)) * self.standard_error
+        reach = (
+            float(stdtrit(self.degrees_of_freedom, (1 + confidence_level) / 2))
+            * self.standard_error
+        )
         return self.value - reach, self.value + reach
 
     @property
@@ -584,7 +712,9 @@ class StudentEstimate:
     def rate_interval(self, confidence_level: float) -> tuple[float, float]:
         """Return the interval of the rate that these are the log odds of, as `evaluate` does."""
         rate = 1 / (1 + math.exp(-self.value))
-        spread = self.standard_error / math.sqrt(1 + 1 / self.degrees_of_freedom) * rate * (1 - rate)
+        spread = (
+            self.standard_error / math.sqrt(1 + 1 / self.degrees_of_freedom) * rate * (1 - rate)
+        )
         low, high = RateEvidence(rate, spread, self.degrees_of_freedom).interval(confidence_level)
         return float(low), float(high)
 
@@ -608,25 +738,34 @@ def of_function(fit: Fit, value: float, gradient: Floats) -> StudentEstimate:
 
 
 def mean_chance(fit: Fit, rows: Floats, weights: Floats) -> tuple[float, Floats]:
-    """Return the mean chance of an error of rows of a design, NaN where data do not determine one, and its gradient."""
+    """Return the mean chance of an error of rows of a design, NaN where data do not determine one,
+    and its gradient.
+    """
     chances = _expit(fit.values(rows))
     shares = weights / weights.sum()
     return float(shares @ chances), np.asarray((shares * chances * (1 - chances)) @ rows)
 
 
 def difference(fit: Fit, rows: Floats, contrast: Floats, weights: Floats) -> StudentEstimate:
-    """Estimate by how much the mean chance of an error of rows of a design changes as a contrast is added to them."""
-    (mean, slope), (changed, slope_changed) = (mean_chance(fit, one, weights) for one in (rows, rows + contrast))
+    """Estimate by how much the mean chance of an error of rows of a design changes as a contrast is
+    added to them.
+    """
+    (mean, slope), (changed, slope_changed) = (
+        mean_chance(fit, one, weights) for one in (rows, rows + contrast)
+    )
     if math.isnan(mean) or math.isnan(changed):
         return StudentEstimate()
     return of_function(fit, changed - mean, slope_changed - slope)
 
 
-def separated_ratio(cells: Cells, design: Floats, contrast: Floats, level: float) -> tuple[float, float, float]:
-    """Test an effect whose odds ratio is 0 or infinite in the data, and limit it to the side that is known.
+def separated_ratio(
+    cells: Cells, design: Floats, contrast: Floats, level: float
+) -> tuple[float, float, float]:
+    """Test an effect whose odds ratio is 0 or infinite in the data, and limit it to the side that
+    is known.
 
-    The contrast is a multiple of one coefficient. Returned are the p-value of a score test, and an interval of the
-    confidence level with the end 0 or infinity; NaN where nothing is known.
+    The contrast is a multiple of one coefficient. Returned are the p-value of a score test, and an
+    interval of the confidence level with the end 0 or infinity; NaN where nothing is known.
     """
     (column,) = np.flatnonzero(contrast).tolist()
 
@@ -659,8 +798,9 @@ def separated_ratio(cells: Cells, design: Floats, contrast: Floats, level: float
 def joint_test(fit: Fit, contrasts: Floats) -> tuple[float, int, float, float]:
     """Test that several combinations of coefficients are all 0, as Hotelling does.
 
-    Returned are F, the number of combinations that the data determine, the median of their degrees of freedom, and the
-    p-value, which is NaN where there are too few degrees of freedom for so many combinations.
+    Returned are F, the number of combinations that the data determine, the median of their degrees
+    of freedom, and the p-value, which is NaN where there are too few degrees of freedom for so many
+    combinations.
     """
     values = fit.values(contrasts)
     contrasts, values = contrasts[~np.isnan(values)], values[~np.isnan(values)]
@@ -668,7 +808,9 @@ def joint_test(fit: Fit, contrasts: Floats) -> tuple[float, int, float, float]:
     if not size:
         return math.nan, 0, math.nan, math.nan
     freedom = float(np.median([fit.freedom(contrast) for contrast in contrasts]))
-    square = float(values @ np.linalg.solve(fit.covariance_of(contrasts) * (1 + 1 / freedom), values))
+    square = float(
+        values @ np.linalg.solve(fit.covariance_of(contrasts) * (1 + 1 / freedom), values)
+    )
     if math.isinf(freedom):
         statistic, left = square / size, 1e9
     else:

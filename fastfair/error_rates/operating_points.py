@@ -1,4 +1,6 @@
-"""Operating points, each a rule that fixes the threshold; that threshold in comparisons, and slopes of rates there."""
+"""Operating points, each a rule that fixes the threshold; that threshold in comparisons, and slopes
+of rates there.
+"""
 
 from __future__ import annotations
 
@@ -24,23 +26,28 @@ from fastfair.errors import InputError
 from . import score_metrics
 
 ENOUGH_ERRORS = 30  # Doddington's rule of 30: fewer errors than that say little about a rate
-FEWEST_ERRORS = 10  # too few to estimate clustering: with fewer, tests and bands call equal rates different
+FEWEST_ERRORS = (
+    10  # too few to estimate clustering: with fewer, tests and bands call equal rates different
+)
 Keys = np.signedinteger[Any]
 RULES: dict[str, Rule] = {}  # by `OperatingPoint.kind`
 _SEARCHES: tuple[str, ...] = "non-mated", "mated"
 
 
 class Rule(ABC):
-    """What operating points of a kind hold, and how that fixes the threshold: a new kind is one class like these.
+    """What operating points of a kind hold, and how that fixes the threshold: a new kind is one
+    class like these.
 
     Attributes
     ----------
     kind, title, example : str
-        Its name in `OperatingPoint.kind`, as results print it, and what people may type, such as "fmr=0.001".
+        Its name in `OperatingPoint.kind`, as results print it, and what people may type, such as
+        "fmr=0.001".
     holds : tuple of str
         The error rates whose errors fix the threshold.
     signs : tuple of float, or None
-        How the FNMR and the FMR enter what is held; None where no closed form knows how the threshold moves.
+        How the FNMR and the FMR enter what is held; None where no closed form knows how the
+        threshold moves.
     eers : {"", "all", "groups"}
         Whose EERs fix the threshold.
     searches : tuple of {"non-mated", "mated"}
@@ -82,23 +89,34 @@ class Rule(ABC):
         return validation.fraction(self.kind, value)
 
     def threshold_of_searches(self, searches: Any, at: OperatingPoint) -> float:
-        """Find the threshold in searches of a gallery, given what looks for it: an `identification.Estimator`."""
-        raise InputError(f"{at} is an operating point of comparisons: searches have at_fpir, at_fnir, at_rank")
+        """Find the threshold in searches of a gallery, given what looks for it: an
+        `identification.Estimator`.
+        """
+        raise InputError(
+            f"{at} is an operating point of comparisons: searches have at_fpir, at_fnir, at_rank"
+        )
 
     def rank(self, at: OperatingPoint, rank: int | None) -> int | None:
-        """Return how many candidates of a search are looked at, given how many are at thresholds; None for all."""
+        """Return how many candidates of a search are looked at, given how many are at thresholds;
+        None for all.
+        """
         return rank
 
     @abstractmethod
-    def key(self, comparisons: Comparisons, at: OperatingPoint, groups: Iterable[int] | None) -> Keys:
-        """Find the lowest key that is accepted in data; groups: whose EERs count, by default those of all."""
+    def key(
+        self, comparisons: Comparisons, at: OperatingPoint, groups: Iterable[int] | None
+    ) -> Keys:
+        """Find the lowest key that is accepted in data; groups: whose EERs count, by default those
+        of all.
+        """
 
     @abstractmethod
     def keys_in_block(self, block: Any, places: NDArray[np.intp]) -> NDArray[np.int64] | None:
-        """Find the (points, 64) keys of a block of replicates; None where lists do not reach far enough.
+        """Find the (points, 64) keys of a block of replicates; None where lists do not reach far
+        enough.
 
-        block: what looks for thresholds, which is a `resampling.engine.BlockSweep`; places: those of operating points
-        of this kind among all.
+        block: what looks for thresholds, which is a `resampling.engine.BlockSweep`; places: those
+        of operating points of this kind among all.
         """
 
 
@@ -106,7 +124,9 @@ class _FalseMatchRate(Rule):
     kind, title, example = "fmr", "FMR", "fmr=0.001"
     holds, signs = ("fmr",), (0.0, 1.0)
 
-    def key(self, comparisons: Comparisons, at: OperatingPoint, groups: Iterable[int] | None) -> Keys:
+    def key(
+        self, comparisons: Comparisons, at: OperatingPoint, groups: Iterable[int] | None
+    ) -> Keys:
         keys = keys_of(comparisons)
         errors, nonmated = allowed_errors(at.value, keys.sizes[1]), keys.nonmated
         if errors >= nonmated.size:
@@ -121,7 +141,9 @@ class _FalseNonMatchRate(Rule):
     kind, title, example = "fnmr", "FNMR", "fnmr=0.05"
     holds, signs = ("fnmr",), (1.0, 0.0)
 
-    def key(self, comparisons: Comparisons, at: OperatingPoint, groups: Iterable[int] | None) -> Keys:
+    def key(
+        self, comparisons: Comparisons, at: OperatingPoint, groups: Iterable[int] | None
+    ) -> Keys:
         keys = keys_of(comparisons)
         errors, mated = allowed_errors(at.value, keys.sizes[0]), keys.mated
         if errors >= mated.size:
@@ -129,9 +151,10 @@ class _FalseNonMatchRate(Rule):
         if mated[errors] == score_keys.failed_key(mated):
             n_failed = score_keys.count_failed(mated)
             raise InputError(
-                f"no threshold holds {at}: {n_failed} of {keys.sizes[0]} mated comparisons failed and count as "
-                f"non-matches, which alone is an FNMR of {n_failed / keys.sizes[0]:.3g}; hold a higher one, or read "
-                'them with ⟦failures="exclude"⟧'
+                f"no threshold holds {at}: {n_failed} of {keys.sizes[0]} mated comparisons failed"
+                " and count as non-matches, which alone is an FNMR of"
+                f" {n_failed / keys.sizes[0]:.3g}; hold a higher one, or read them with"
+                ' ⟦failures="exclude"⟧'
             )
         return mated[errors]
 
@@ -149,7 +172,9 @@ class _GivenThreshold(Rule):
     def threshold_of_searches(self, searches: Any, at: OperatingPoint) -> float:
         return at.value
 
-    def key(self, comparisons: Comparisons, at: OperatingPoint, groups: Iterable[int] | None) -> Keys:
+    def key(
+        self, comparisons: Comparisons, at: OperatingPoint, groups: Iterable[int] | None
+    ) -> Keys:
         return comparisons.to_key(at.value)
 
     def keys_in_block(self, block: Any, places: NDArray[np.intp]) -> NDArray[np.int64] | None:
@@ -160,7 +185,9 @@ class _EqualErrorRate(Rule):
     kind, title, example, eers = "eer", "EER", "eer", "all"
     holds, signs = ("fmr", "fnmr"), (-1.0, 1.0)
 
-    def key(self, comparisons: Comparisons, at: OperatingPoint, groups: Iterable[int] | None) -> Keys:
+    def key(
+        self, comparisons: Comparisons, at: OperatingPoint, groups: Iterable[int] | None
+    ) -> Keys:
         return score_metrics.nearest_equal_error(keys_of(comparisons)).key
 
     def keys_in_block(self, block: Any, places: NDArray[np.intp]) -> NDArray[np.int64] | None:
@@ -171,37 +198,50 @@ class _MeanGroupEqualErrorRate(Rule):
     kind, title, example, eers = "mean group eer", "mean group EER", "mean-group-eer", "groups"
     holds = "fmr", "fnmr"
 
-    def key(self, comparisons: Comparisons, at: OperatingPoint, groups: Iterable[int] | None) -> Keys:
+    def key(
+        self, comparisons: Comparisons, at: OperatingPoint, groups: Iterable[int] | None
+    ) -> Keys:
         comparisons.require_groups()
         similarities = []
         for group in range(len(comparisons.groups)) if groups is None else groups:
             keys = keys_of(comparisons, group)
             if not all(keys.sizes):
                 raise InputError(
-                    f"group {comparisons.groups[group]!r} has {keys.sizes[0]} mated and {keys.sizes[1]} non-mated "
-                    "comparisons of its own, so it has no EER and there is no mean of the groups' EER thresholds"
+                    f"group {comparisons.groups[group]!r} has {keys.sizes[0]} mated and"
+                    f" {keys.sizes[1]} non-mated comparisons of its own, so it has no EER and there"
+                    " is no mean of the groups' EER thresholds"
                 )
             if keys.all_failed:
                 raise InputError(
-                    f"all comparisons of group {comparisons.groups[group]!r} failed, so it has no EER threshold, and "
-                    "there is no mean of the groups' EER thresholds"
+                    f"all comparisons of group {comparisons.groups[group]!r} failed, so it has no"
+                    " EER threshold, and there is no mean of the groups' EER thresholds"
                 )
-            similarities.append(score_keys.decode(np.array([score_metrics.nearest_equal_error(keys).key]))[0])
-        return score_keys.first_key_at_least(float(np.mean(similarities, dtype=np.float64)), comparisons.mated.keys)
+            similarities.append(
+                score_keys.decode(np.array([score_metrics.nearest_equal_error(keys).key]))[0]
+            )
+        return score_keys.first_key_at_least(
+            float(np.mean(similarities, dtype=np.float64)), comparisons.mated.keys
+        )
 
     def keys_in_block(self, block: Any, places: NDArray[np.intp]) -> NDArray[np.int64] | None:
         return block.at_mean_group_equal_error()
 
 
 class OfSearches(Rule):
-    """Of searches of a gallery: comparisons have none. Its threshold holds a rate of all searches."""
+    """Of searches of a gallery: comparisons have none. Its threshold holds a rate of all
+    searches.
+    """
 
     kind = ""  # of no operating point
     searches = _SEARCHES
 
-    def key(self, comparisons: Comparisons, at: OperatingPoint, groups: Iterable[int] | None) -> Keys:
+    def key(
+        self, comparisons: Comparisons, at: OperatingPoint, groups: Iterable[int] | None
+    ) -> Keys:
         """Refuse comparisons."""
-        raise InputError(f"{at} is an operating point of searches: comparisons have none, use identify")
+        raise InputError(
+            f"{at} is an operating point of searches: comparisons have none, use identify"
+        )
 
     def keys_in_block(self, block: Any, places: NDArray[np.intp]) -> NDArray[np.int64] | None:
         """Find nothing: `key` refuses before anything is drawn."""
@@ -237,7 +277,8 @@ class _Rank(OfSearches):
 @checked
 @dataclass(frozen=True, eq=False)
 class OperatingPoint:
-    """A rule that fixes the threshold; made by `at_fmr`, `at_fnmr`, `at_threshold`, `at_eer`, `at_mean_group_eer`.
+    """A rule that fixes the threshold; made by `at_fmr`, `at_fnmr`, `at_threshold`, `at_eer`,
+    `at_mean_group_eer`.
 
     Attributes
     ----------
@@ -249,13 +290,13 @@ class OperatingPoint:
     Raises
     ------
     InputError
-        For an unknown kind, a rate outside [0, 1), a threshold that is not finite, a missing value, and a value for a
-        kind that has none.
+        For an unknown kind, a rate outside [0, 1), a threshold that is not finite, a missing value,
+        and a value for a kind that has none.
 
     Notes
     -----
-    Two operating points are equal if they have the same kind and exactly the same value; only then is their text the
-    same.
+    Two operating points are equal if they have the same kind and exactly the same value; only then
+    is their text the same.
     """
 
     kind: str
@@ -265,7 +306,10 @@ class OperatingPoint:
         validation.choice("kind", self.kind, tuple(RULES))
         if not self.rule.takes_value:
             if not (isinstance(self.value, float) and math.isnan(self.value)):
-                raise InputError(f"the operating point {self.kind!r} takes no value, but was given {self.value!r}")
+                raise InputError(
+                    f"the operating point {self.kind!r} takes no value, but was given"
+                    f" {self.value!r}"
+                )
             return
         object.__setattr__(self, "value", self.rule.checked(self.value) + 0.0)  # not -0.0
 
@@ -304,7 +348,8 @@ class OperatingPoint:
 
 
 def read_point(text: str) -> OperatingPoint:
-    """Return the operating point that people write as "fmr=0.001", "fnmr = 5 %", "threshold=0.4", or "eer" alone.
+    """Return the operating point that people write as "fmr=0.001", "fnmr = 5 %", "threshold=0.4",
+    or "eer" alone.
 
     Its own text, such as "mean group EER", is read as well.
 
@@ -314,7 +359,14 @@ def read_point(text: str) -> OperatingPoint:
         For anything else.
     """
     kind, _, number = (part.strip() for part in text.lower().partition("="))
-    rule = next((one for one in RULES.values() if kind in (one.example.partition("=")[0], one.title.lower())), None)
+    rule = next(
+        (
+            one
+            for one in RULES.values()
+            if kind in (one.example.partition("=")[0], one.title.lower())
+        ),
+        None,
+    )
     if rule is None or rule.takes_value != bool(number):
         known = ", ".join(rule.example for rule in RULES.values())
         raise InputError(f"{text!r} is not an operating point: write one of {known}")
@@ -357,7 +409,8 @@ KINDS["OperatingPoint"] = Kind(
 
 @checked
 def at_fmr(fmr: Rate) -> OperatingPoint:
-    """Hold the overall false match rate: use the least strict threshold whose FMR does not exceed it.
+    """Hold the overall false match rate: use the least strict threshold whose FMR does not exceed
+    it.
 
     Parameters
     ----------
@@ -375,8 +428,8 @@ def at_fmr(fmr: Rate) -> OperatingPoint:
 
     Notes
     -----
-    Let s0 be the smallest of the n non-mated scores that at most fmr * n of them exceed. The threshold is the next
-    float above s0, so tied scores never raise the FMR above `fmr` [1]_.
+    Let s0 be the smallest of the n non-mated scores that at most fmr * n of them exceed. The
+    threshold is the next float above s0, so tied scores never raise the FMR above `fmr` [1]_.
 
     References
     ----------
@@ -393,7 +446,8 @@ def at_fmr(fmr: Rate) -> OperatingPoint:
 
 @checked
 def at_fnmr(fnmr: Rate) -> OperatingPoint:
-    """Hold the overall false non-match rate: use the strictest threshold whose FNMR does not exceed it.
+    """Hold the overall false non-match rate: use the strictest threshold whose FNMR does not exceed
+    it.
 
     Parameters
     ----------
@@ -427,8 +481,8 @@ def at_threshold(threshold: float) -> OperatingPoint:
     Parameters
     ----------
     threshold : float
-        Similarities >= it, or distances <= it, are accepted. It is rounded to the type of the scores, so that 0.7
-        accepts a score of 0.7 that is kept as float32.
+        Similarities >= it, or distances <= it, are accepted. It is rounded to the type of the
+        scores, so that 0.7 accepts a score of 0.7 that is kept as float32.
 
     Returns
     -------
@@ -444,7 +498,8 @@ def at_threshold(threshold: float) -> OperatingPoint:
 
 
 def at_eer() -> OperatingPoint:
-    """Use the threshold where FMR and FNMR are nearest, which is that of `eer` by its method "nearest".
+    """Use the threshold where FMR and FNMR are nearest, which is that of `eer` by its method
+    "nearest".
 
     Returns
     -------
@@ -486,7 +541,8 @@ def at_mean_group_eer() -> OperatingPoint:
 
 @checked
 def at_fpir(fpir: Rate) -> OperatingPoint:
-    """Hold the false positive identification rate of all searches: use the least strict threshold that does.
+    """Hold the false positive identification rate of all searches: use the least strict threshold
+    that does.
 
     Parameters
     ----------
@@ -509,7 +565,8 @@ def at_fpir(fpir: Rate) -> OperatingPoint:
 
 @checked
 def at_fnir(fnir: Rate) -> OperatingPoint:
-    """Hold the false negative identification rate of all searches: use the strictest threshold that does.
+    """Hold the false negative identification rate of all searches: use the strictest threshold that
+    does.
 
     Parameters
     ----------
@@ -554,7 +611,8 @@ def at_rank(rank: Natural) -> OperatingPoint:
 
 
 def allowed_errors(rate: float, n: int) -> int:
-    """Return the largest number of errors in n comparisons whose rate does not exceed `rate`, compared as floats.
+    """Return the largest number of errors in n comparisons whose rate does not exceed `rate`,
+    compared as floats.
 
     Parameters
     ----------
@@ -581,7 +639,9 @@ def allowed_errors(rate: float, n: int) -> int:
     return errors
 
 
-def threshold_key(comparisons: Comparisons, at: OperatingPoint, groups: Iterable[int] | None = None) -> Keys:
+def threshold_key(
+    comparisons: Comparisons, at: OperatingPoint, groups: Iterable[int] | None = None
+) -> Keys:
     """Find the lowest key that is accepted at an operating point.
 
     Parameters
@@ -591,7 +651,8 @@ def threshold_key(comparisons: Comparisons, at: OperatingPoint, groups: Iterable
     at : OperatingPoint
         The operating point.
     groups : iterable of int, optional
-        Positions of the groups whose EER thresholds count where their mean is meant; all by default.
+        Positions of the groups whose EER thresholds count where their mean is meant; all by
+        default.
 
     Returns
     -------
@@ -641,15 +702,21 @@ class HeldThreshold:
     def errors_below(self, key: int) -> tuple[int, int]:
         """Return the number of false non-matches, and of correct non-matches, of a threshold."""
         mated, nonmated = self._keys.mated, self._keys.nonmated
-        return score_keys.count_below(mated, key), self._not_kept + score_keys.count_below(nonmated, key)
+        return score_keys.count_below(mated, key), self._not_kept + score_keys.count_below(
+            nonmated, key
+        )
 
     def error_rows(self) -> tuple[slice, slice]:
-        """Return where the false non-matches, and the false matches, are among the comparisons that are kept."""
+        """Return where the false non-matches, and the false matches, are among the comparisons that
+        are kept.
+        """
         false_nonmatches, correct_nonmatches = self.errors_below(self.key)
         return slice(0, false_nonmatches), slice(correct_nonmatches - self._not_kept, None)
 
     def held(self, key: int) -> float:
-        """Return what the operating point holds, at another threshold: a rate, or FMR minus FNMR."""
+        """Return what the operating point holds, at another threshold: a rate, or FMR minus
+        FNMR.
+        """
         fnmr, fmr = self.rates_at(key)
         return self.signs[0] * fnmr + self.signs[1] * fmr
 
@@ -659,7 +726,9 @@ class HeldThreshold:
         return below[0] / self.sizes[0], (self.sizes[1] - below[1]) / self.sizes[1]
 
     def errors_held(self) -> int:
-        """Return how many errors are behind the rate that the operating point holds, the fewer where it holds two."""
+        """Return how many errors are behind the rate that the operating point holds, the fewer
+        where it holds two.
+        """
         false_nonmatches, correct_nonmatches = self.errors_below(self.key)
         behind = false_nonmatches, self.sizes[1] - correct_nonmatches
         return min(number for number, sign in zip(behind, self.signs, strict=True) if sign)
@@ -671,7 +740,9 @@ class HeldThreshold:
         return self._first_key(least), self._first_key(at + spread)
 
     def _first_key(self, aim: float) -> int:
-        """Return the lowest threshold at which a falling rate is at most `aim`, or the FNMR, which grows, at least."""
+        """Return the lowest threshold at which a falling rate is at most `aim`, or the FNMR, which
+        grows, at least.
+        """
 
         def reached(key: int) -> bool:
             return self.held(key) >= aim if self.at.rule.grows < 0 else self.held(key) <= aim
@@ -686,7 +757,8 @@ class HeldThreshold:
         return low
 
     def slopes(self, spread: float) -> Callable[[bool, Cell], tuple[float, float]]:
-        """Return the slope of a rate over what is held, and by what share of it counts of errors let it vary.
+        """Return the slope of a rate over what is held, and by what share of it counts of errors
+        let it vary.
 
         It is that between thresholds a standard error to either side; 0 without one.
         """
@@ -696,7 +768,8 @@ class HeldThreshold:
         ends = [self.held(key) for key in keys]
         run = ends[1] - ends[0]
         if self.at.rate is not None and min(ends) > 0 and self.errors_held() >= ENOUGH_ERRORS:
-            # Rates grow with the logarithm of others, rather than with these; with few errors that is too flat.
+            # Rates grow with the logarithm of others, rather than with these; with few errors that
+            # is too flat.
             run = self.held(self.key) * float(np.log(ends[1] / ends[0]))
         below = [self.errors_below(key) for key in keys]
         behind = sum(abs(below[1][side] - below[0][side]) for side in (0, 1) if self.signs[side])
@@ -713,7 +786,9 @@ class HeldThreshold:
                 rows = slice(min(start, stop) - first, max(start, stop) - first)
                 cells = cells_of(by_group, rows, n_groups)
                 assert cells is not None
-                rise = int(np.sign(rise)) * int(np.count_nonzero(cells == cell[0] * n_groups + cell[1]))
+                rise = int(np.sign(rise)) * int(
+                    np.count_nonzero(cells == cell[0] * n_groups + cell[1])
+                )
                 n = int(by_group.cells[cell])
             found = (rise if mated else -rise) / n / run if run else 0.0
             return found, 1 / max(1, abs(rise)) + 1 / max(1, behind)
@@ -722,7 +797,11 @@ class HeldThreshold:
 
 
 def cells_of(by_group: GroupedSide | None, rows: slice, n_groups: int) -> Integers | None:
-    """Return the cell of the group-by-group matrix of each comparison in some rows; None without groups."""
+    """Return the cell of the group-by-group matrix of each comparison in some rows; None without
+    groups.
+    """
     if by_group is None:
         return None
-    return np.asarray(by_group.reference_group[rows].astype(np.int64) * n_groups + by_group.probe_group[rows])
+    return np.asarray(
+        by_group.reference_group[rows].astype(np.int64) * n_groups + by_group.probe_group[rows]
+    )

@@ -1,4 +1,6 @@
-"""Error rates at an operating point: overall, of each group, and between each two groups; whose errors they are."""
+"""Error rates at an operating point: overall, of each group, and between each two groups; whose
+errors they are.
+"""
 
 from __future__ import annotations
 
@@ -36,11 +38,13 @@ class RateCounts:
     mated_subjects, nonmated_subjects : int or None
         Number of distinct subjects among references and probes; None where subjects are not known.
     group_mated, group_nonmated, group_false_nonmatches, group_false_matches : (g,) ndarray of int
-        The same numbers for each group, counting comparisons whose reference and probe are both in it.
+        The same numbers for each group, counting comparisons whose reference and probe are both in
+        it.
     group_mated_subjects, group_nonmated_subjects : (g,) ndarray of int or None
         Number of distinct subjects in these comparisons.
     matrix_nonmated, matrix_false_matches : (g, g) ndarray of int
-        Non-mated comparisons and false matches by group of reference (rows) and group of probe (columns).
+        Non-mated comparisons and false matches by group of reference (rows) and group of probe
+        (columns).
     matrix_subjects : (g, g) ndarray of int or None
         Number of distinct subjects, references and probes together, in each cell.
     """
@@ -62,8 +66,12 @@ class RateCounts:
     matrix_subjects: Integers | None
 
 
-def counts_behind(counts: RateCounts, mated: bool, cell: tuple[int, int] | None = None) -> tuple[int, int, int | None]:
-    """Return the numbers of comparisons, errors and subjects behind a rate, of all or of a cell of groups."""
+def counts_behind(
+    counts: RateCounts, mated: bool, cell: tuple[int, int] | None = None
+) -> tuple[int, int, int | None]:
+    """Return the numbers of comparisons, errors and subjects behind a rate, of all or of a cell of
+    groups.
+    """
     names: tuple[str, ...] = ("nonmated", "false_matches", "nonmated_subjects")
     at: tuple[int, ...] | None = cell
     if cell is not None and cell[0] != cell[1]:
@@ -73,7 +81,9 @@ def counts_behind(counts: RateCounts, mated: bool, cell: tuple[int, int] | None 
         if cell is not None:
             names, at = tuple(f"group_{name}" for name in names), cell[:1]
     found = [getattr(counts, name) for name in names]
-    size, errors, subjects = (None if one is None else int(one if at is None else one[at]) for one in found)
+    size, errors, subjects = (
+        None if one is None else int(one if at is None else one[at]) for one in found
+    )
     assert size is not None
     assert errors is not None
     return size, errors, subjects
@@ -94,13 +104,16 @@ class Rates:
     groups : tuple of str
         The groups; empty where the comparisons have none.
     group_fmr, group_fnmr : (g,) ndarray of float
-        Rates of the comparisons whose reference and probe are both in the group; NaN without such comparisons.
+        Rates of the comparisons whose reference and probe are both in the group; NaN without such
+        comparisons.
     fmr_matrix : (g, g) ndarray of float
-        False match rate by group of reference (rows) and group of probe (columns); NaN without such comparisons.
+        False match rate by group of reference (rows) and group of probe (columns); NaN without such
+        comparisons.
     counts : RateCounts
         Numbers of comparisons, errors and subjects behind each rate.
     below_resolution : bool
-        Whether the operating point fixes a rate so low that it amounts to fewer than 30 errors in these comparisons.
+        Whether the operating point fixes a rate so low that it amounts to fewer than 30 errors in
+        these comparisons.
     """
 
     at: OperatingPoint
@@ -117,9 +130,13 @@ class Rates:
     def __repr__(self) -> str:
         def written(fmr: float, fnmr: float) -> str:
             rates = zip(("FMR", "FNMR"), (fmr, fnmr), strict=True)
-            return ", ".join(f"no {name}" if math.isnan(rate) else f"{name} {rate:.6g}" for name, rate in rates)
+            return ", ".join(
+                f"no {name}" if math.isnan(rate) else f"{name} {rate:.6g}" for name, rate in rates
+            )
 
-        lines = [f"Rates at {self.at}: threshold {typed(self.threshold)}, {written(self.fmr, self.fnmr)}"]
+        lines = [
+            f"Rates at {self.at}: threshold {typed(self.threshold)}, {written(self.fmr, self.fnmr)}"
+        ]
         for group, fmr, fnmr in zip(self.groups, self.group_fmr, self.group_fnmr, strict=True):
             lines.append(f"  {visible(group)}: {written(fmr, fnmr)}")
         return "\n".join(lines)
@@ -127,21 +144,23 @@ class Rates:
 
 @checked
 def rates(comparisons: Comparisons, at: OperatingPoint) -> Rates:
-    """Compute FMR and FNMR at an operating point, with the numbers of comparisons, errors and subjects behind them.
+    """Compute FMR and FNMR at an operating point, with the numbers of comparisons, errors and
+    subjects behind them.
 
     Parameters
     ----------
     comparisons : Comparisons
         The comparisons, with or without groups.
     at : OperatingPoint
-        The rule that fixes the threshold: `at_fmr`, `at_fnmr`, `at_threshold`, `at_eer` or `at_mean_group_eer`. It is
-        found from all comparisons, and is the same for all groups.
+        The rule that fixes the threshold: `at_fmr`, `at_fnmr`, `at_threshold`, `at_eer` or
+        `at_mean_group_eer`. It is found from all comparisons, and is the same for all groups.
 
     Returns
     -------
     Rates
-        Overall rates, of all comparisons; group rates, of comparisons whose reference and probe are both in the group;
-        the matrix of false match rates by group of reference (rows) and of probe (columns).
+        Overall rates, of all comparisons; group rates, of comparisons whose reference and probe are
+        both in the group; the matrix of false match rates by group of reference (rows) and of probe
+        (columns).
 
     Raises
     ------
@@ -151,7 +170,8 @@ def rates(comparisons: Comparisons, at: OperatingPoint) -> Rates:
     Warns
     -----
     EmptyGroupWarning
-        Names groups without mated, or without non-mated, comparisons of their own, whose FNMR, or FMR, is NaN.
+        Names groups without mated, or without non-mated, comparisons of their own, whose FNMR, or
+        FMR, is NaN.
 
     Examples
     --------
@@ -162,16 +182,23 @@ def rates(comparisons: Comparisons, at: OperatingPoint) -> Rates:
     (('a', 'b'), array([0.5, 0. ]), array([0.5, 0. ]))
     """
     result = rates_at_key(comparisons, at, threshold_key(comparisons, at))
-    sides = ("mated", "FNMR", result.counts.group_mated), ("non-mated", "FMR", result.counts.group_nonmated)
+    sides = (
+        ("mated", "FNMR", result.counts.group_mated),
+        ("non-mated", "FMR", result.counts.group_nonmated),
+    )
     for kind, rate, sizes in sides:
         empty = [repr(group) for group, size in zip(result.groups, sizes, strict=True) if size == 0]
         if empty:
-            warn(f"no {kind} comparisons within {', '.join(empty)}: {rate} is NaN there", EmptyGroupWarning)
+            warn(
+                f"no {kind} comparisons within {', '.join(empty)}: {rate} is NaN there",
+                EmptyGroupWarning,
+            )
     return result
 
 
 def rates_at_key(comparisons: Comparisons, at: OperatingPoint, key: np.signedinteger[Any]) -> Rates:
-    """Compute rates at a threshold given as a key; groups without comparisons are NaN without a warning.
+    """Compute rates at a threshold given as a key; groups without comparisons are NaN without a
+    warning.
 
     Parameters
     ----------
@@ -213,8 +240,12 @@ def rates_at_key(comparisons: Comparisons, at: OperatingPoint, key: np.signedint
         group_nonmated=np.diagonal(nonmated_cells),
         group_false_nonmatches=np.diagonal(false_nonmatches),
         group_false_matches=np.diagonal(false_matches),
-        group_mated_subjects=None if mated_subject_cells is None else np.diagonal(mated_subject_cells),
-        group_nonmated_subjects=None if nonmated_subject_cells is None else np.diagonal(nonmated_subject_cells),
+        group_mated_subjects=(
+            None if mated_subject_cells is None else np.diagonal(mated_subject_cells)
+        ),
+        group_nonmated_subjects=(
+            None if nonmated_subject_cells is None else np.diagonal(nonmated_subject_cells)
+        ),
         matrix_nonmated=nonmated_cells,
         matrix_false_matches=false_matches,
         matrix_subjects=nonmated_subject_cells,
@@ -243,7 +274,8 @@ def _ratio(errors: Integers, comparisons: Integers) -> Floats:
 def concentration(
     comparisons: Comparisons, rates: Rates, mated: bool, most_per_error: float = np.inf
 ) -> tuple[float, Floats]:
-    """Compute the share of errors that involve one of the 5 % of subjects with most errors, rounded up.
+    """Compute the share of errors that involve one of the 5 % of subjects with most errors, rounded
+    up.
 
     Parameters
     ----------
@@ -261,7 +293,8 @@ def concentration(
     overall : float
         Of all comparisons; NaN without errors.
     cells : (groups, groups) ndarray
-        By group of reference (rows) and of probe (columns), the subjects being those in these comparisons.
+        By group of reference (rows) and of probe (columns), the subjects being those in these
+        comparisons.
     """
     n_groups, side = len(rates.groups), comparisons.mated if mated else comparisons.nonmated
     _, n_errors, n_subjects = counts_behind(rates.counts, mated)
@@ -291,7 +324,8 @@ def concentration(
 
 
 def errors_of_top_subjects(reference: Any, probe: Any, n_subjects: int, n_all: int) -> int:
-    """Count the errors that involve one of the twentieth of subjects with most errors; of equals the first count.
+    """Count the errors that involve one of the twentieth of subjects with most errors; of equals
+    the first count.
 
     reference, probe: (errors,) subjects, below n_all; n_subjects: with or without errors
     """

@@ -1,4 +1,6 @@
-"""Scans of vectors that keep as many pairs as operating points need, so that nobody has to say how many."""
+"""Scans of vectors that keep as many pairs as operating points need, so that nobody has to say how
+many.
+"""
 
 from __future__ import annotations
 
@@ -22,9 +24,12 @@ _Result = TypeVar("_Result")
 _LOOKED_AT = 1500  # vectors of which all pairs are compared, to guess how many will be needed
 _OF_A_SUBJECT = 20  # at most so many of them of each subject
 _SPARE = 1.6  # times as many are kept as the FMR held needs, as replicates need more than the data,
-_SPARE_OF_OTHERS = 3.0  # and as other points and EERs do, which vary more where few subjects have many mated pairs,
+# and as other points and EERs do, which vary more where few subjects have many mated pairs,
+_SPARE_OF_OTHERS = 3.0
 _PAIRS = 60  # and as many pairs more of the smallest two groups,
-_MOST_FOR_GROUPS = 0.1  # up to this share of all pairs; beyond it, limits of rates without errors may be wider
+_MOST_FOR_GROUPS = (
+    0.1  # up to this share of all pairs; beyond it, limits of rates without errors may be wider
+)
 _MORE = 3  # times as many where that does not suffice
 
 
@@ -57,9 +62,15 @@ def with_enough_pairs(
     """
     for system in embeddings:
         refuse_failed(system)
-    shares = [min(1.0, _share_to_keep(system, points, with_metrics, workers.n_threads)) for system in embeddings]
+    shares = [
+        min(1.0, _share_to_keep(system, points, with_metrics, workers.n_threads))
+        for system in embeddings
+    ]
     while True:
-        scans = [system._scanned(share, workers) for system, share in zip(embeddings, shares, strict=True)]
+        scans = [
+            system._scanned(share, workers)
+            for system, share in zip(embeddings, shares, strict=True)
+        ]
         for scan, share in zip(scans, shares, strict=True):
             scan.kept.may_keep_more = share < _MOST_FOR_GROUPS
         try:
@@ -71,24 +82,37 @@ def with_enough_pairs(
 
 
 def _share_to_keep(
-    embeddings: Embeddings, points: Sequence[OperatingPoint], with_metrics: bool, n_threads: int | None
+    embeddings: Embeddings,
+    points: Sequence[OperatingPoint],
+    with_metrics: bool,
+    n_threads: int | None,
 ) -> float:
     """Guess which share of the non-mated pairs is needed."""
     held = [point.value for point in points if point.rate == "fmr"]
     needed = _SPARE * max(held, default=0.0)
     if with_metrics or len(held) < len(points):
-        needed = max(needed, _SPARE_OF_OTHERS * _share_at_thresholds(embeddings, points, with_metrics, n_threads))
+        needed = max(
+            needed,
+            _SPARE_OF_OTHERS * _share_at_thresholds(embeddings, points, with_metrics, n_threads),
+        )
     smallest = embeddings.n_nonmated  # of the two groups that have the fewest pairs
     if embeddings.groups:
-        cells = embeddings.pairs[1].count(embeddings.subject_group.astype(np.uint16), len(embeddings.groups))[0]
+        cells = embeddings.pairs[1].count(
+            embeddings.subject_group.astype(np.uint16), len(embeddings.groups)
+        )[0]
         smallest = int(cells[cells > 0].min())
     return max(needed + _PAIRS / embeddings.n_nonmated, min(_MOST_FOR_GROUPS, _PAIRS / smallest))
 
 
 def _share_at_thresholds(
-    embeddings: Embeddings, points: Sequence[OperatingPoint], with_metrics: bool, n_threads: int | None
+    embeddings: Embeddings,
+    points: Sequence[OperatingPoint],
+    with_metrics: bool,
+    n_threads: int | None,
 ) -> float:
-    """Compute the FMR at the laxest threshold of operating points, and EERs of groups, among some of the vectors."""
+    """Compute the FMR at the laxest threshold of operating points, and EERs of groups, among some
+    of the vectors.
+    """
     try:
         some = _some_of(embeddings).comparisons(n_threads=n_threads)
     except InputError:  # such as no mated pair among them
@@ -98,7 +122,11 @@ def _share_at_thresholds(
     rates = [_fmr_at(of_all, threshold_key(some, point)) for point in others]
     if with_metrics or any(point.rule.eers for point in points):
         lists = [of_all, *(keys_of(some, k) for k in range(len(some.groups)))]
-        rates += [_fmr_at(of_all, score_metrics.nearest_equal_error(keys).key) for keys in lists if all(keys.sizes)]
+        rates += [
+            _fmr_at(of_all, score_metrics.nearest_equal_error(keys).key)
+            for keys in lists
+            if all(keys.sizes)
+        ]
     return max(rates)
 
 
@@ -107,14 +135,22 @@ def _fmr_at(keys: ClassKeys, key: np.signedinteger) -> float:
 
 
 def _some_of(embeddings: Embeddings) -> Embeddings:
-    """Take the vectors of some subjects, from each group in turn and those with mated pairs first."""
+    """Take the vectors of some subjects, from each group in turn and those with mated pairs
+    first.
+    """
     group, n = embeddings.subject_group, np.minimum(embeddings.n_samples, _OF_A_SUBJECT)
     order = np.lexsort((embeddings.pairs[0].of_subjects() == 0, group))
     chosen = np.argsort(_ranks(group, order), kind="stable")
     chosen = chosen[: max(2, int(np.searchsorted(np.cumsum(n[chosen]), _LOOKED_AT, side="right")))]
-    side = np.zeros(embeddings.subject.size, bool) if embeddings.is_probe is None else embeddings.is_probe
+    side = (
+        np.zeros(embeddings.subject.size, bool)
+        if embeddings.is_probe is None
+        else embeddings.is_probe
+    )
     of_side = embeddings.subject.astype(np.int64) * 2 + side
-    before = _ranks(of_side, np.argsort(of_side, kind="stable"))  # earlier vectors of the same subject and role
+    before = _ranks(
+        of_side, np.argsort(of_side, kind="stable")
+    )  # earlier vectors of the same subject and role
     vectors = np.flatnonzero(np.isin(embeddings.subject, chosen) & (before < _OF_A_SUBJECT))
     rows: AnyIntegers = vectors
     if embeddings.template is not None:
@@ -122,7 +158,11 @@ def _some_of(embeddings: Embeddings) -> Embeddings:
         rows = embeddings.template[vectors]
     subject = embeddings.subject[rows]
     labels = np.array(embeddings.groups, object)[group[subject]] if embeddings.groups else None
-    role = None if embeddings.is_probe is None else np.array(ROLES, object)[embeddings.is_probe[rows].astype(int)]
+    role = (
+        None
+        if embeddings.is_probe is None
+        else np.array(ROLES, object)[embeddings.is_probe[rows].astype(int)]
+    )
     some = Embeddings(embeddings.vectors[vectors], subject, labels, embeddings.similarity, role)
     return some if embeddings.template is None else some.enrolled(rows, score="max")
 

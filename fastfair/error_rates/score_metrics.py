@@ -1,6 +1,8 @@
-"""ROC and DET curves, EER, actual and minimum detection cost, Cllr and min Cllr: of sorted keys, and of comparisons.
+"""ROC and DET curves, EER, actual and minimum detection cost, Cllr and min Cllr: of sorted keys,
+and of comparisons.
 
-Costs of log-likelihood ratios are whole numbers, whose sums are exact and do not depend on any order.
+Costs of log-likelihood ratios are whole numbers, whose sums are exact and do not depend on any
+order.
 """
 
 from __future__ import annotations
@@ -35,7 +37,8 @@ _LOW = 2**32 - 1
 class ExactCosts:
     """Costs of mated, or of non-mated, comparisons, as multiples of a power of 2.
 
-    The largest cost of the class has 62 bits, so that a cost is rounded by at most 2^-62 of the largest one.
+    The largest cost of the class has 62 bits, so that a cost is rounded by at most 2^-62 of the
+    largest one.
 
     Attributes
     ----------
@@ -73,7 +76,9 @@ class ExactCosts:
         return float(self.means(words, np.array([keys.size]))[0])
 
     def means(self, words: Integers, sizes: Integers) -> Floats:
-        """Return (n,) means in nats, from (2, n) sums of their lower and higher 32 bits, and (n,) numbers of costs."""
+        """Return (n,) means in nats, from (2, n) sums of their lower and higher 32 bits, and (n,)
+        numbers of costs.
+        """
         carried = np.stack((words[0] & _LOW, words[1] + (words[0] >> 32)))
         return self.nats(carried) / np.maximum(sizes, 1)
 
@@ -84,7 +89,8 @@ def exact_costs(keys: ClassKeys, log_odds: float = 0.0) -> tuple[ExactCosts, Exa
     Parameters
     ----------
     keys : ClassKeys
-        Sorted keys of all comparisons of both classes, or of those near the errors, whose costs are the largest.
+        Sorted keys of all comparisons of both classes, or of those near the errors, whose costs are
+        the largest.
     log_odds : float
         As in `ExactCosts`.
 
@@ -93,9 +99,14 @@ def exact_costs(keys: ClassKeys, log_odds: float = 0.0) -> tuple[ExactCosts, Exa
     tuple of ExactCosts
     """
     found, (low, high) = [], keys.limits or (0, 0)
-    # Where a scan has kept none, the lowest mated key is the limit, and the highest non-mated one lies just below it.
+    # Where a scan has kept none, the lowest mated key is the limit, and the highest non-mated one
+    # lies just below it.
     for kept, limit, mated in ((keys.mated[:1], high, True), (keys.nonmated[-1:], low - 1, False)):
-        worst = kept if kept.size or not keys.sizes[0 if mated else 1] else np.array([limit], kept.dtype)
+        worst = (
+            kept
+            if kept.size or not keys.sizes[0 if mated else 1]
+            else np.array([limit], kept.dtype)
+        )
         largest = _costs(worst, mated, log_odds).max(initial=0.0)
         found.append(ExactCosts(mated, int(np.frexp(largest)[1]) - ExactCosts.bits, log_odds))
     return found[0], found[1]
@@ -172,7 +183,9 @@ def prior_log_odds(p_target: float) -> float:
 
 
 def ratio_cost(p_target: float, of_mated: Any, of_nonmated: Any) -> Any:
-    """Return the Cllr of mean costs in nats: a share of what scores that say nothing would cost at the prior."""
+    """Return the Cllr of mean costs in nats: a share of what scores that say nothing would cost at
+    the prior.
+    """
     p, q = p_target, 1 - p_target
     return (2 * p * of_mated + 2 * q * of_nonmated) / (-2 * float(p * np.log(p) + q * np.log(q)))
 
@@ -200,7 +213,8 @@ def least_log_likelihood_ratio_cost(keys: ClassKeys, p_target: float = 0.5) -> f
 def calibrated_costs(
     mated: score_keys.Keys, nonmated: score_keys.Keys, log_odds: float = 0.0
 ) -> tuple[tuple[Floats, Integers], ...]:
-    """Compute the log-likelihood-ratio cost of comparisons after the best monotone calibration, in bits.
+    """Compute the log-likelihood-ratio cost of comparisons after the best monotone calibration, in
+    bits.
 
     Parameters
     ----------
@@ -212,8 +226,9 @@ def calibrated_costs(
     Returns
     -------
     tuple of two ((edges,) ndarray, (edges,) ndarray of int)
-        For mated and for non-mated comparisons: the cost of one comparison on each edge of the ROC's convex hull, from
-        the least similar scores on, and the number of comparisons on that edge.
+        For mated and for non-mated comparisons: the cost of one comparison on each edge of the
+        ROC's convex hull, from the least similar scores on, and the number of comparisons on that
+        edge.
     """
     from fastfair.kernels import curves as kernels
 
@@ -224,14 +239,20 @@ def calibrated_costs(
         inverse = 1 / ratio
         # Odds that overflow are so large that 1 more is nothing.
         costs = [
-            np.where(np.isinf(odds) & (counts > 0), -np.log2(other), np.log2(1 + np.where(counts > 0, odds, 0)))
+            np.where(
+                np.isinf(odds) & (counts > 0),
+                -np.log2(other),
+                np.log2(1 + np.where(counts > 0, odds, 0)),
+            )
             for counts, odds, other in ((of_mated, inverse, ratio), (of_nonmated, ratio, inverse))
         ]
     return (costs[0], of_mated), (costs[1], of_nonmated)
 
 
 def rates_of(keys: ClassKeys, threshold: np.signedinteger[Any]) -> tuple[float, float]:
-    """Return the FNMR and the FMR of sorted keys of comparisons of both classes at a threshold key."""
+    """Return the FNMR and the FMR of sorted keys of comparisons of both classes at a threshold
+    key.
+    """
     keys.require("the actual DCF", threshold)
     false_nonmatches = score_keys.count_below(keys.mated, int(threshold))
     false_matches = keys.nonmated.size - score_keys.count_below(keys.nonmated, int(threshold))
@@ -241,7 +262,8 @@ def rates_of(keys: ClassKeys, threshold: np.signedinteger[Any]) -> tuple[float, 
 @checked
 @dataclass(frozen=True)
 class Costs:
-    """What errors cost where a system is used: a prior and two costs, which fix the threshold of the lowest cost.
+    """What errors cost where a system is used: a prior and two costs, which fix the threshold of
+    the lowest cost.
 
     Attributes
     ----------
@@ -252,7 +274,8 @@ class Costs:
     c_fa : float, default 1
         Cost of a false match in the minDCF.
     normalize : bool, default False
-        Whether to divide the minDCF by the cost of accepting or of rejecting everything, whichever is lower.
+        Whether to divide the minDCF by the cost of accepting or of rejecting everything, whichever
+        is lower.
 
     Raises
     ------
@@ -289,7 +312,9 @@ class Costs:
 
     @property
     def threshold(self) -> float:
-        """The Bayes threshold log(c_fa (1 - p_target) / (c_miss p_target)), from which on accepting costs less."""
+        """The Bayes threshold log(c_fa (1 - p_target) / (c_miss p_target)), from which on accepting
+        costs less.
+        """
         return float(np.log(self.false_match) - np.log(self.miss))
 
     @property
@@ -298,7 +323,9 @@ class Costs:
         return 1 / (1 + math.exp(self.threshold))
 
     def __str__(self) -> str:
-        costs = "" if self.c_miss == self.c_fa == 1 else f", c_miss={self.c_miss:g}, c_fa={self.c_fa:g}"
+        costs = (
+            "" if self.c_miss == self.c_fa == 1 else f", c_miss={self.c_miss:g}, c_fa={self.c_fa:g}"
+        )
         return f"p_target={self.p_target:g}{costs}"
 
     @property
@@ -308,11 +335,15 @@ class Costs:
 
     @property
     def greatest_least(self) -> float:
-        """The greatest possible minimum cost: accepting or rejecting everything, whichever costs less."""
+        """The greatest possible minimum cost: accepting or rejecting everything, whichever costs
+        less.
+        """
         return min(self.miss, self.false_match) / self.unit
 
 
-KINDS["Costs"] = Kind("costs such as Costs(0.05, c_miss=1, c_fa=10)", "costs", lambda value: isinstance(value, Costs))
+KINDS["Costs"] = Kind(
+    "costs such as Costs(0.05, c_miss=1, c_fa=10)", "costs", lambda value: isinstance(value, Costs)
+)
 
 
 def mean_cost(costs: Costs, fnmr: Any, fmr: Any) -> Any:
@@ -320,8 +351,11 @@ def mean_cost(costs: Costs, fnmr: Any, fmr: Any) -> Any:
     return (costs.miss * fnmr + costs.false_match * fmr) / costs.unit
 
 
-def least_cost(costs: Costs, keys: ClassKeys, miss: float | None = None) -> tuple[float, np.signedinteger[Any]]:
-    """Return the minimum cost and the lowest key that has it, for sorted keys of comparisons of both classes.
+def least_cost(
+    costs: Costs, keys: ClassKeys, miss: float | None = None
+) -> tuple[float, np.signedinteger[Any]]:
+    """Return the minimum cost and the lowest key that has it, for sorted keys of comparisons of
+    both classes.
 
     miss: the cost of rejecting all mated comparisons, where it is not that of `costs`.
     """
@@ -333,17 +367,21 @@ def least_cost(costs: Costs, keys: ClassKeys, miss: float | None = None) -> tupl
     any_failed = any(of_class.size and of_class[0] == failed for of_class in (mated, nonmated))
     if any_failed and miss > costs.false_match:
         raise InputError(
-            "minDCF: with this prior and these costs it is cheaper to accept everything than to reject everything, "
-            "but comparisons that failed count as non-matches and cannot be accepted; choose ⟦p_target⟧, ⟦c_miss⟧ and "
-            "⟦c_fa⟧ such that ⟦p_target⟧ * ⟦c_miss⟧ <= (1 - ⟦p_target⟧) * ⟦c_fa⟧, or read them with "
-            '⟦failures="exclude"⟧'
+            "minDCF: with this prior and these costs it is cheaper to accept everything than to"
+            " reject everything, but comparisons that failed count as non-matches and cannot be"
+            " accepted; choose ⟦p_target⟧, ⟦c_miss⟧ and ⟦c_fa⟧ such that ⟦p_target⟧ * ⟦c_miss⟧ <="
+            ' (1 - ⟦p_target⟧) * ⟦c_fa⟧, or read them with ⟦failures="exclude"⟧'
         )
     cost, index, _ = kernels.least_cost(mated, nonmated, keys.sizes, miss, costs.false_match)
     # At thresholds at which not all errors are kept one rate is at least that of the errors kept.
-    for costs_of_all, kept, n in zip((miss, costs.false_match), (mated, nonmated), keys.sizes, strict=True):
+    for costs_of_all, kept, n in zip(
+        (miss, costs.false_match), (mated, nonmated), keys.sizes, strict=True
+    ):
         if kept.size < n and cost >= costs_of_all * (kept.size / n):
             raise not_kept("minDCF", keys)
-    above_all = index == mated.size or mated[index] == failed  # then rejecting everything costs no more
+    above_all = (
+        index == mated.size or mated[index] == failed
+    )  # then rejecting everything costs no more
     key = max(mated[-1], nonmated[-1]) + mated.dtype.type(1) if above_all else mated[index]
     return cost / costs.unit, key
 
@@ -356,7 +394,11 @@ def _bracket(keys: ClassKeys) -> tuple[RocPoint, RocPoint]:
         raise not_kept("the EER", keys)
     low, i, j, high, k, m = kernels.equal_error_bracket(mated, nonmated, keys.sizes)
     above_all = low == high
-    if above_all and keys.limits is not None and ((k, m) != keys.sizes or mated.size < keys.sizes[0]):
+    if (
+        above_all
+        and keys.limits is not None
+        and ((k, m) != keys.sizes or mated.size < keys.sizes[0])
+    ):
         raise not_kept("the EER", keys)
     keys.require("the EER", low, high)
     kind = mated.dtype.type
@@ -386,7 +428,12 @@ def ratio_costs_of_groups(comparisons: Comparisons) -> Floats:
     exact = exact_costs(lists[0])
     comparisons._require("costs")
     if not isinstance(comparisons, KeptComparisons):
-        return np.array([log_likelihood_ratio_cost(keys, exact) if all(keys.sizes) else np.nan for keys in lists])
+        return np.array(
+            [
+                log_likelihood_ratio_cost(keys, exact) if all(keys.sizes) else np.nan
+                for keys in lists
+            ]
+        )
     sizes = np.array([keys.sizes for keys in lists]).T
     found = np.zeros(len(lists))
     for pairs, of_class, n in zip(comparisons.pairs, exact, sizes, strict=True):
@@ -399,13 +446,18 @@ def require_ratios(comparisons: Comparisons, what: str) -> None:
     """Raise an error where scores are not declared to be log-likelihood ratios."""
     if comparisons.score_kind != LOG_LIKELIHOOD_RATIO:
         raise InputError(
-            f"{what} is that of log-likelihood ratios, but these scores are declared as {comparisons.score_kind}: pass "
+            f"{what} is that of log-likelihood ratios, but these scores are declared as"
+            f" {comparisons.score_kind}: pass "
             f'⟦score_kind="{LOG_LIKELIHOOD_RATIO}"⟧ where they are, or make them so with calibrate'
         )
 
 
-def _means(pairs: SpilledPairs, group: Groups, n_groups: int, exact: ExactCosts, sizes: Integers) -> Floats:
-    """Compute the mean costs of all comparisons of a class, and of those within each group, in nats."""
+def _means(
+    pairs: SpilledPairs, group: Groups, n_groups: int, exact: ExactCosts, sizes: Integers
+) -> Floats:
+    """Compute the mean costs of all comparisons of a class, and of those within each group, in
+    nats.
+    """
     from fastfair.kernels import scan as kernels
 
     words, lock = np.zeros((2, 1 + n_groups), np.int64), threading.Lock()
@@ -429,7 +481,8 @@ class Roc:
     Attributes
     ----------
     threshold : (p,) ndarray of float
-        Every distinct score, and last the next float beyond the most similar one, at which nothing is accepted.
+        Every distinct score, and last the next float beyond the most similar one, at which nothing
+        is accepted.
     fmr, fnmr : (p,) ndarray of float
         False match rate at each threshold, falling to 0; false non-match rate, rising to 1.
     """
@@ -464,7 +517,8 @@ class Roc:
 
 @dataclass(frozen=True, eq=False)
 class Det(Roc):
-    """A detection error trade-off curve: error rates and their normal deviates, the coordinates of a DET plot.
+    """A detection error trade-off curve: error rates and their normal deviates, the coordinates of
+    a DET plot.
 
     Attributes
     ----------
@@ -509,7 +563,8 @@ class Eer:
     value : float
         The equal error rate, a fraction.
     threshold : float
-        The threshold that has this rate, on the scale of the scores; NaN for "convex-hull", which mixes two thresholds.
+        The threshold that has this rate, on the scale of the scores; NaN for "convex-hull", which
+        mixes two thresholds.
     method : str
         The method of `eer` that was used.
     """
@@ -528,7 +583,8 @@ class ActDcf:
     value : float
         The cost.
     threshold : float
-        The Bayes threshold: comparisons are accepted whose log-likelihood ratio is at least so large.
+        The Bayes threshold: comparisons are accepted whose log-likelihood ratio is at least so
+        large.
     fmr, fnmr : float
         The error rates there.
     """
@@ -555,7 +611,10 @@ class MinDcf:
     threshold: float
 
 
-NO_CLLR = 'their log-likelihood ratio would be minus infinity; read them with ⟦failures="exclude"⟧, or leave it out'
+NO_CLLR = (
+    'their log-likelihood ratio would be minus infinity; read them with ⟦failures="exclude"⟧, or'
+    " leave it out"
+)
 
 
 @checked
@@ -570,9 +629,10 @@ def roc(comparisons: Comparisons) -> Roc:
     Returns
     -------
     Roc
-        With `threshold`, `fmr` and `fnmr`, in ascending order of similarity. A threshold accepts similarities >= it,
-        or distances <= it. FMR = accepted / all non-mated comparisons, FNMR = rejected / all mated comparisons. Where
-        failed comparisons count as non-matches, the curve begins where all others are accepted.
+        With `threshold`, `fmr` and `fnmr`, in ascending order of similarity. A threshold accepts
+        similarities >= it, or distances <= it. FMR = accepted / all non-mated comparisons, FNMR =
+        rejected / all mated comparisons. Where failed comparisons count as non-matches, the curve
+        begins where all others are accepted.
 
     Examples
     --------
@@ -587,20 +647,24 @@ def roc(comparisons: Comparisons) -> Roc:
     size = mated.size + nonmated.size + 1
     similarity = np.empty(size, score_keys.float_type(mated))
     fmr, fnmr = np.empty(size), np.empty(size)
-    # The walks part in the middle and leave from it in both directions, so that what they write meets without a gap
-    # whatever the ties.
+    # The walks part in the middle and leave from it in both directions, so that what they write
+    # meets without a gap whatever the ties.
     shorter, longer = sorted((mated, nonmated), key=len)
     split = kernels.middle(longer, shorter)
     i, j = kernels.count_below(mated, split), kernels.count_below(nonmated, split)
     bits = similarity.view(mated.dtype)
     arguments: tuple[Any, ...] = mated, nonmated, i, j, score_keys.magnitude(mated), bits, fmr, fnmr
-    last, first = in_threads(size, lambda find: find(*arguments), (kernels.roc_above, kernels.roc_below))
+    last, first = in_threads(
+        size, lambda find: find(*arguments), (kernels.roc_above, kernels.roc_below)
+    )
     with np.errstate(over="ignore"):  # above the largest float lies infinity
         similarity[last] = np.nextafter(similarity[last - 1], np.inf, dtype=similarity.dtype)
     fmr[last], fnmr[last] = 0, 1
     # No threshold accepts comparisons that failed: they are not among the points.
     points = slice(first + int(np.isneginf(similarity[first])), last + 1)
-    threshold = 0 - similarity[points] if comparisons.score_kind == "distance" else similarity[points]
+    threshold = (
+        0 - similarity[points] if comparisons.score_kind == "distance" else similarity[points]
+    )
     return Roc(threshold, fmr[points], fnmr[points])
 
 
@@ -639,10 +703,11 @@ def eer(comparisons: Comparisons, method: EerMethod = "nearest") -> Eer:
     comparisons : Comparisons
         Scores of mated and non-mated comparisons.
     method : {"nearest", "nearest-max", "interpolated", "convex-hull"}
-        How the EER is read off the curve. "nearest": the mean of FMR and FNMR at the score where the two are nearest
-        (of two such scores, the less similar one). "nearest-max": the larger of the two rates at that score [1]_.
-        "interpolated": the rate where the straight line between the ROC points on either side of FMR = FNMR meets it.
-        "convex-hull": the rate where the ROC's convex hull meets it.
+        How the EER is read off the curve. "nearest": the mean of FMR and FNMR at the score where
+        the two are nearest (of two such scores, the less similar one). "nearest-max": the larger of
+        the two rates at that score [1]_. "interpolated": the rate where the straight line between
+        the ROC points on either side of FMR = FNMR meets it. "convex-hull": the rate where the
+        ROC's convex hull meets it.
 
     Returns
     -------
@@ -652,7 +717,8 @@ def eer(comparisons: Comparisons, method: EerMethod = "nearest") -> Eer:
     Raises
     ------
     InputError
-        For an unknown method, and for "interpolated" and "convex-hull" where failed comparisons count as non-matches.
+        For an unknown method, and for "interpolated" and "convex-hull" where failed comparisons
+        count as non-matches.
 
     References
     ----------
@@ -694,8 +760,8 @@ def min_dcf(comparisons: Comparisons, costs: Costs = Costs()) -> MinDcf:
     Raises
     ------
     InputError
-        Where failed comparisons count as non-matches and accepting everything would cost less than rejecting
-        everything.
+        Where failed comparisons count as non-matches and accepting everything would cost less than
+        rejecting everything.
 
     Examples
     --------
@@ -721,9 +787,9 @@ def act_dcf(comparisons: Comparisons, costs: Costs = Costs()) -> ActDcf:
     Returns
     -------
     ActDcf
-        c_miss * p_target * FNMR + c_fa * (1 - p_target) * FMR at the Bayes threshold
-        log(c_fa * (1 - p_target) / (c_miss * p_target)), which is the best one for calibrated scores. It is not below
-        the minimum, see `min_dcf`; the difference is what miscalibration costs.
+        c_miss * p_target * FNMR + c_fa * (1 - p_target) * FMR at the Bayes threshold log(c_fa * (1
+        - p_target) / (c_miss * p_target)), which is the best one for calibrated scores. It is not
+        below the minimum, see `min_dcf`; the difference is what miscalibration costs.
 
     Raises
     ------
@@ -757,20 +823,22 @@ def cllr(comparisons: Comparisons, p_target: Probability = 0.5) -> float:
     Returns
     -------
     float
-        As a share of what scores that carry no information cost, which is in bits at the default prior: 0 for a perfect
-        system, 1 for one whose scores carry no information, and it may be above 1 for badly calibrated scores. Raw
-        similarity scores are not likelihood ratios: for them see `min_cllr`.
+        As a share of what scores that carry no information cost, which is in bits at the default
+        prior: 0 for a perfect system, 1 for one whose scores carry no information, and it may be
+        above 1 for badly calibrated scores. Raw similarity scores are not likelihood ratios: for
+        them see `min_cllr`.
 
     Raises
     ------
     InputError
-        For a prior outside (0, 1), and where failed comparisons count as non-matches: their log-likelihood ratio would
-        be minus infinity.
+        For a prior outside (0, 1), and where failed comparisons count as non-matches: their
+        log-likelihood ratio would be minus infinity.
 
     Notes
     -----
-    With scores s and the prior p, it is p times the mean of log(1 + exp(-s - logit p)) over mated comparisons, plus
-    1 - p times the mean of log(1 + exp(s + logit p)) over non-mated ones, over -p log p - (1 - p) log(1 - p) [1]_.
+    With scores s and the prior p, it is p times the mean of log(1 + exp(-s - logit p)) over mated
+    comparisons, plus 1 - p times the mean of log(1 + exp(s + logit p)) over non-mated ones, over -p
+    log p - (1 - p) log(1 - p) [1]_.
 
     References
     ----------
@@ -812,9 +880,9 @@ def min_cllr(comparisons: Comparisons, p_target: Probability = 0.5) -> float:
 
     Notes
     -----
-    The best monotone calibration is that of pool adjacent violators, and follows from the convex hull of the ROC: all
-    scores on one edge of the hull get the same likelihood ratio, the share of the mated comparisons that lie on the
-    edge divided by the share of the non-mated ones.
+    The best monotone calibration is that of pool adjacent violators, and follows from the convex
+    hull of the ROC: all scores on one edge of the hull get the same likelihood ratio, the share of
+    the mated comparisons that lie on the edge divided by the share of the non-mated ones.
 
     Examples
     --------
@@ -829,10 +897,15 @@ def min_cllr(comparisons: Comparisons, p_target: Probability = 0.5) -> float:
 def require_eer(comparisons: Comparisons, method: str) -> None:
     """Refuse a method of the EER that would draw lines to where failed comparisons are accepted."""
     if method in ("interpolated", "convex-hull"):
-        require_scores(comparisons.failed, f'the EER by the method "{method}"', 'use "nearest" or "nearest-max"')
+        require_scores(
+            comparisons.failed,
+            f'the EER by the method "{method}"',
+            'use "nearest" or "nearest-max"',
+        )
 
 
-_RESOLUTION = 300  # points a unit of normal deviate: more cannot be told apart on paper and make vector files heavy
+# points a unit of normal deviate: more cannot be told apart on paper and make vector files heavy
+_RESOLUTION = 300
 
 
 def _visible(fmr: AnyFloats, fnmr: AnyFloats) -> Flags:

@@ -1,1 +1,3 @@
-"""`evaluate` and `compare`: error rates, fairness measures and their intervals from comparisons, in one call."""
+"""`evaluate` and `compare`: error rates, fairness measures and their intervals from comparisons, in
+one call.
+"""

@@ -1,7 +1,8 @@
-"""What people read of an evaluation: sentences that follow from its numbers, tables, and a chapter of a page.
+"""What people read of an evaluation: sentences that follow from its numbers, tables, and a chapter
+of a page.
 
-Terminal, notebook and page share the sentences. A page has the first screen, and sections with the rates, curves and
-measures of groups.
+Terminal, notebook and page share the sentences. A page has the first screen, and sections with the
+rates, curves and measures of groups.
 """
 
 from __future__ import annotations
@@ -66,10 +67,14 @@ _FEW_PEOPLE = 10
 _RATES = ("fnmr", "fmr")
 _MOST_NAMED = 4  # groups that a sentence names
 _AS_NONMATCHES = (
-    "They count as non-matches at every threshold: FNMR is here the false rejection rate (FRR), and FMR the false "
-    "acceptance rate (FAR), of ISO/IEC 19795-1, and so are the measures made of them."
+    "They count as non-matches at every threshold: FNMR is here the false rejection rate (FRR), and"
+    " FMR the false acceptance rate (FAR), of ISO/IEC 19795-1, and so are the measures made of"
+    " them."
 )
-_LEFT_OUT = "They are left out of FNMR and FMR, and of the measures; the FRR and the FAR count them as non-matches."
+_LEFT_OUT = (
+    "They are left out of FNMR and FMR, and of the measures; the FRR and the FAR count them as"
+    " non-matches."
+)
 
 
 def summary_of(evaluation: Evaluated) -> list[str]:
@@ -106,10 +111,19 @@ def facts_of(evaluation: Evaluated) -> Said:
     rejected = "the same person is rejected: false non-match, rate FNMR"
     facts.append(("Two errors", f"{rejected}; another person is accepted: false match, rate FMR"))
     for k, rates in enumerate(evaluation.rates):
-        facts.append(("" if k else "Operating point", f"{rates.at}: threshold {typed(rates.threshold)}"))
-    metrics = [one for one in evaluation.quantities if one.name in ("eer", "min_dcf") and one.group is None]
+        facts.append(
+            ("" if k else "Operating point", f"{rates.at}: threshold {typed(rates.threshold)}")
+        )
+    metrics = [
+        one for one in evaluation.quantities if one.name in ("eer", "min_dcf") and one.group is None
+    ]
     if metrics:
-        facts.append(("All thresholds", "; ".join(f"{printed_name(one.name)} {in_words(one)}" for one in metrics)))
+        facts.append(
+            (
+                "All thresholds",
+                "; ".join(f"{printed_name(one.name)} {in_words(one)}" for one in metrics),
+            )
+        )
     if has_failures(evaluation):
         facts.append(("Failed", " ".join(sentences_on_failures(evaluation)[:1])))
     return [(name, visible(text)) for name, text in facts]
@@ -127,21 +141,28 @@ def overall(evaluation: Evaluated) -> Said:
         fnmr, fmr = (find(evaluation.quantities, name, None, rates.at) for name in _RATES)
         threshold = f"threshold {typed(rates.threshold)}"
         rejected, accepted = _share(fnmr, "mated", "rejected"), _share(fmr, "non-mated", "accepted")
-        said.append(f"at {f'{rates.at} ({threshold})' if k else threshold}, {rejected}, and {accepted}.")
+        said.append(
+            f"at {f'{rates.at} ({threshold})' if k else threshold}, {rejected}, and {accepted}."
+        )
     if not said and any(one.name == "eer" for one in evaluation.quantities):
         said = [f"the EER is {in_words(find(evaluation.quantities, 'eer', None, None))}."]
     return [("Overall", f"{said[0][0].upper()}{' '.join(said)[1:]}")] if said else []
 
 
 def _share(one: Quantity, kind: str, verb: str) -> str:
-    """Say which share of comparisons is wrong, such as "about 1 in 6 mated comparisons is wrongly rejected"."""
+    """Say which share of comparisons is wrong, such as "about 1 in 6 mated comparisons is wrongly
+    rejected".
+    """
     rate, behind = one.estimate, f"({one.name.upper()} {in_words(one)})"
     if math.isnan(rate):
         return f"there are no {kind} comparisons"
     if rate == 0:
         return f"no {kind} comparison is wrongly {verb} {behind}"
     if rate < 0.25:
-        return f"about 1 in {float(f'{1 / rate:.2g}'):,.0f} {kind} comparisons is wrongly {verb} {behind}"
+        return (
+            f"about 1 in {float(f'{1 / rate:.2g}'):,.0f} {kind} comparisons is wrongly {verb}"
+            f" {behind}"
+        )
     return f"{per_cent(rate, 2)} of {kind} comparisons are wrongly {verb} {behind}"
 
 
@@ -161,20 +182,30 @@ def of_groups(evaluation: Evaluated, tests: Sequence[Any]) -> Said:
             found += [extremes(evaluation, name, rates.at), *map(_tested, here)]
         said.append(at + " ".join(found))
     if not tests:
-        said.append("Whether groups differ by more than chance is for tests to say (fnmr_test, fmr_test).")
+        said.append(
+            "Whether groups differ by more than chance is for tests to say (fnmr_test, fmr_test)."
+        )
     return [(grouping_of(evaluation)[:1].upper() + grouping_of(evaluation)[1:], " ".join(said))]
 
 
 def _tested(test: Any) -> str:
-    """Say what a test of equal rates answers, and where there are more than two groups which of them it names."""
+    """Say what a test of equal rates answers, and where there are more than two groups which of
+    them it names.
+    """
     left_out = map(visible, test.on_untested)
     if len(test.groups) == 2 or not test.pvalue < test.level:
         return " ".join([test.answer, *left_out])
     parts = []
     for word, groups in test.sides.items():
-        several = f"{len(groups)} groups" if len(groups) > _MOST_NAMED else visible(", ".join(groups))
+        several = (
+            f"{len(groups)} groups" if len(groups) > _MOST_NAMED else visible(", ".join(groups))
+        )
         parts += [f"{word} in {several}"] if groups else []
-    which = f"The rate is {' and '.join(parts)} than in the others." if parts else "The test cannot say which."
+    which = (
+        f"The rate is {' and '.join(parts)} than in the others."
+        if parts
+        else "The test cannot say which."
+    )
     return " ".join([test.answer, which, *left_out])
 
 
@@ -187,7 +218,10 @@ def extremes(evaluation: Evaluated, name: str, at: OperatingPoint | None = None)
         return f"No group has {ENOUGH_ERRORS} {METRICS[name].errors}."
     if len(enough) == 1:
         only = enough[0]
-        return f"Only {visible(str(only.group))} has {ENOUGH_ERRORS} {METRICS[name].errors}: {title} {in_words(only)}."
+        return (
+            f"Only {visible(str(only.group))} has {ENOUGH_ERRORS} {METRICS[name].errors}: {title}"
+            f" {in_words(only)}."
+        )
     low, high = min(enough, key=lambda one: one.estimate), max(enough, key=lambda one: one.estimate)
     return (
         f"{title} is highest in {visible(str(high.group))}, {in_words(high)}, and lowest in "
@@ -202,14 +236,26 @@ def limits(evaluation: Evaluated) -> Said:
     rates, said = evaluation.rates[0], Said()
     few_errors = f"fewer than {ENOUGH_ERRORS} errors fix its threshold"
     unknown = [
-        f"the rates at {one.at} with any precision, as {few_errors}" for one in evaluation.rates if one.below_resolution
+        f"the rates at {one.at} with any precision, as {few_errors}"
+        for one in evaluation.rates
+        if one.below_resolution
     ]
     n, known = len(evaluation.groups), list[str]()
     for name in _RATES:
-        of_groups = [find(evaluation.quantities, name, group, rates.at).n_errors or 0 for group in evaluation.groups]
-        number, errors = sum(one < ENOUGH_ERRORS for one in of_groups), f"{ENOUGH_ERRORS} {METRICS[name].errors}"
+        of_groups = [
+            find(evaluation.quantities, name, group, rates.at).n_errors or 0
+            for group in evaluation.groups
+        ]
+        number, errors = (
+            sum(one < ENOUGH_ERRORS for one in of_groups),
+            f"{ENOUGH_ERRORS} {METRICS[name].errors}",
+        )
         if number:
-            few = f"no group has {errors}" if number == n else f"{number} of {n} groups have fewer than {errors}"
+            few = (
+                f"no group has {errors}"
+                if number == n
+                else f"{number} of {n} groups have fewer than {errors}"
+            )
             known.append(few)
     people = rates.counts.group_mated_subjects
     people = rates.counts.group_nonmated_subjects if people is None else people
@@ -217,16 +263,26 @@ def limits(evaluation: Evaluated) -> Said:
     if n_small:
         known.append(f"{n_small} of {n} groups have fewer than {_FEW_PEOPLE} people")
     if known:
-        unknown.append(f"which group has the highest rate: {', and '.join(known)}, so their rates are rough")
+        unknown.append(
+            f"which group has the highest rate: {', and '.join(known)}, so their rates are rough"
+        )
     if unknown:
         said.append(("Not known", f"{'; '.join(unknown)}."))
     if evaluation.settings.get("unit") == "comparison":
         said.append(
-            ("Not known", "how people differ: comparisons were drawn as if independent, so intervals are too narrow "
-             "where people repeat.")
-        )  # fmt: skip
+            (
+                "Not known",
+                "how people differ: comparisons were drawn as if independent, so intervals are too narrow "
+                "where people repeat.",
+            )
+        )
     if evaluation.groups and not has_comparisons_between_groups(rates):
-        said.append(("Not tested", "false matches between groups: all non-mated comparisons are within groups."))
+        said.append(
+            (
+                "Not tested",
+                "false matches between groups: all non-mated comparisons are within groups.",
+            )
+        )
     return said
 
 
@@ -236,9 +292,13 @@ def has_comparisons_between_groups(rates: Rates) -> bool:
 
 
 def size_of(evaluation: Evaluated) -> str:
-    """Say how many comparisons, people and groups there are, of an evaluation at an operating point."""
+    """Say how many comparisons, people and groups there are, of an evaluation at an operating
+    point.
+    """
     counts = evaluation.rates[0].counts
-    return sizes_in_words(counts.mated, counts.nonmated, evaluation.n_subjects, len(evaluation.groups))
+    return sizes_in_words(
+        counts.mated, counts.nonmated, evaluation.n_subjects, len(evaluation.groups)
+    )
 
 
 def sizes_in_words(n_mated: int, n_nonmated: int, n_subjects: int | None, n_groups: int) -> str:
@@ -250,11 +310,18 @@ def sizes_in_words(n_mated: int, n_nonmated: int, n_subjects: int | None, n_grou
 
 def brackets_of(settings: Mapping[str, Any]) -> str:
     """Say what intervals stand in brackets."""
-    drawn = f"from {settings['n_resamples']:,} replicates" if settings["n_resamples"] else "in closed form"
+    drawn = (
+        f"from {settings['n_resamples']:,} replicates"
+        if settings["n_resamples"]
+        else "in closed form"
+    )
     together = " that hold in all groups together" if settings.get("simultaneous") else ""
     kind = f"{INTERVALS.get(settings.get('alternative', ''), 'interval')}s{together}"
     unit = settings["unit"].replace("+", "s and ")
-    return f"Numbers in brackets are {100 * settings['confidence_level']:g} % {kind}, {drawn} over {unit}s."
+    return (
+        f"Numbers in brackets are {100 * settings['confidence_level']:g} % {kind}, {drawn} over"
+        f" {unit}s."
+    )
 
 
 def sentences_on_failures(evaluation: Evaluated) -> list[str]:
@@ -265,9 +332,14 @@ def sentences_on_failures(evaluation: Evaluated) -> list[str]:
         f"({rate_with_interval(one.estimate, one.low, one.high)})"
         for kind, one in zip(CLASSES, failed, strict=True)
     ]
-    said = [f"{' and '.join(parts)}.", _LEFT_OUT if has_rates_with_failures(evaluation) else _AS_NONMATCHES]
+    said = [
+        f"{' and '.join(parts)}.",
+        _LEFT_OUT if has_rates_with_failures(evaluation) else _AS_NONMATCHES,
+    ]
     for rates in evaluation.rates if has_rates_with_failures(evaluation) else ():
-        frr, far = (in_words(find(evaluation.quantities, name, None, rates.at)) for name in WITH_FAILURES)
+        frr, far = (
+            in_words(find(evaluation.quantities, name, None, rates.at)) for name in WITH_FAILURES
+        )
         said.append(f"At {rates.at} the FRR is {frr} and the FAR is {far}.")
     return said
 
@@ -285,12 +357,18 @@ def has_failures(evaluation: Evaluated) -> bool:
 def measures_at(evaluation: Evaluated, rates: Rates | None) -> list[Quantity]:
     """Return the measures over all groups at an operating point, and those that need none."""
     points = (None, None if rates is None else rates.at)
-    return [q for q in evaluation.quantities if q.group is None and q.at in points and measure_of(q.name) is not None]
+    return [
+        q
+        for q in evaluation.quantities
+        if q.group is None and q.at in points and measure_of(q.name) is not None
+    ]
 
 
 @dataclass(frozen=True)
 class Judged:
-    """A measure that the answer speaks of, its p-value adjusted for their number, and whether it differs from fair."""
+    """A measure that the answer speaks of, its p-value adjusted for their number, and whether it
+    differs from fair.
+    """
 
     measure: Quantity
     pvalue: float
@@ -298,9 +376,11 @@ class Judged:
 
 
 def leading_measures(evaluation: Evaluated, rates: Rates) -> list[Quantity]:
-    """Return the measures at an operating point that the answer speaks of, which are chosen without a look at data.
+    """Return the measures at an operating point that the answer speaks of, which are chosen without
+    a look at data.
 
-    They are those that were asked for, where these are few; otherwise the usual ones among them, or else the first.
+    They are those that were asked for, where these are few; otherwise the usual ones among them, or
+    else the first.
     """
     asked = measures_at(evaluation, rates)
     if len(asked) <= _MOST_LEADING:
@@ -310,18 +390,28 @@ def leading_measures(evaluation: Evaluated, rates: Rates) -> list[Quantity]:
 
 def judged_measures(evaluation: Evaluated) -> list[Judged]:
     """Judge the measures that the answer speaks of, with p-values adjusted by Holm's procedure."""
-    each = dict.fromkeys(one for rates in evaluation.rates for one in leading_measures(evaluation, rates))
+    each = dict.fromkeys(
+        one for rates in evaluation.rates for one in leading_measures(evaluation, rates)
+    )
     family = [one for one in each if one.has_interval]
-    adjusted = intervals.holm([math.nan if one.pvalue is None else one.pvalue for one in family]).tolist()
+    adjusted = intervals.holm(
+        [math.nan if one.pvalue is None else one.pvalue for one in family]
+    ).tolist()
     significance = 1 - evaluation.settings.get("confidence_level", 1.0)
-    return [Judged(one, p, _differs(one, p, significance)) for one, p in zip(family, adjusted, strict=True)]
+    return [
+        Judged(one, p, _differs(one, p, significance))
+        for one, p in zip(family, adjusted, strict=True)
+    ]
 
 
 def _differs(one: Quantity, pvalue: float, significance: float) -> str:
-    """Say whether a measure differs from its fair value, by an adjusted p-value and the interval."""
+    """Say whether a measure differs from its fair value, by an adjusted p-value and the
+    interval.
+    """
     if not distances_from_fair(one)[1] or pvalue > significance:
         return "may be chance"
-    # Of fair systems with few errors, a measure whose interval is likely too narrow seems unfair too often.
+    # Of fair systems with few errors, a measure whose interval is likely too narrow seems unfair
+    # too often.
     return "not known" if has_flag(one, Flag.NARROW) or math.isnan(pvalue) else "yes"
 
 
@@ -335,7 +425,10 @@ def of_measures(evaluation: Evaluated) -> Said:
         some = [_in_words(evaluation, one) for one in judged if one.differs == differs]
         said += [f"{begin}: {', '.join(some)}."] if some else []
     n_all = len({one for rates in evaluation.rates for one in measures_at(evaluation, rates)})
-    said.append(f"Measures looked at: {n_all}; chosen in advance, with p-values adjusted for them: {len(judged)}.")
+    said.append(
+        f"Measures looked at: {n_all}; chosen in advance, with p-values adjusted for them:"
+        f" {len(judged)}."
+    )
     return [("Measures", visible(" ".join(said)))]
 
 
@@ -347,7 +440,9 @@ def _in_words(evaluation: Evaluated, one: Judged) -> str:
 
 
 def distances_from_fair(one: Quantity) -> tuple[float, float, float, float]:
-    """Return how far a measure, the nearest and the farthest of its interval are from fair; and the largest, or 1."""
+    """Return how far a measure, the nearest and the farthest of its interval are from fair; and the
+    largest, or 1.
+    """
     measure, (low, high) = measure_of(one.name), ends_of(one)
     assert measure is not None
     value, *ends = (abs(x - measure.fair_value) for x in (one.estimate, low, high))
@@ -356,17 +451,31 @@ def distances_from_fair(one: Quantity) -> tuple[float, float, float, float]:
 
 
 Floats = NDArray[np.float64]
-ColumnOf = tuple[str | Column, Callable[[Any], str | Cell]]  # a column, and what writes its cell in a row
+ColumnOf = tuple[
+    str | Column, Callable[[Any], str | Cell]
+]  # a column, and what writes its cell in a row
 OWN_SCALES = "Each bar has its own scale."
-FEW_ERRORS = f"* fewer than {ENOUGH_ERRORS} errors behind the rate (Doddington's rule of {ENOUGH_ERRORS})"
-LEADING = ("garbe", "max_geomean_ratio(fmr)", "max_geomean_ratio(fnmr)")  # measures that the answer speaks of
+FEW_ERRORS = (
+    f"* fewer than {ENOUGH_ERRORS} errors behind the rate (Doddington's rule of {ENOUGH_ERRORS})"
+)
+LEADING = (
+    "garbe",
+    "max_geomean_ratio(fmr)",
+    "max_geomean_ratio(fnmr)",
+)  # measures that the answer speaks of
 _MOST_LEADING = 4
 _DIFFERS = {"yes": "Differs from fair", "may be chance": "May be chance", "not known": "Not known"}
-_NOT_ADJUSTED = "Of so many measures of a fair system some seem to differ: these p-values are not adjusted."
+_NOT_ADJUSTED = (
+    "Of so many measures of a fair system some seem to differ: these p-values are not adjusted."
+)
 _MOST_LETTERS = 20  # with more groups the cells of a matrix have no numbers
 _HIGHEST = 8  # cells of a matrix that are listed with intervals
 _INVISIBLE = 4.5  # divided by a panel's side: normal deviates between a curve and its lines
-_FEW_GROUPS, _LARGE, _SMALL = 4, 230, 150  # groups whose panels are larger, and sides of panels in pixels
+_FEW_GROUPS, _LARGE, _SMALL = (
+    4,
+    230,
+    150,
+)  # groups whose panels are larger, and sides of panels in pixels
 _LEAST_RATE, _GREATEST_RATE = 1e-5, 0.6  # ends of the axes of curves
 
 
@@ -379,13 +488,28 @@ def chapter_of(evaluation: Evaluated, numbers: str, beside: Beside) -> Chapter:
         sections += _rates_sections(evaluation, rates, beside, tests)
     for test in tests:
         symbol = test.rate_name.upper()
-        caption = f"{symbol} of each group within its own comparisons; test of all groups: p = {p_value(test.pvalue)}"
-        _, headings, rows = printed(
-            test._columns(), ("group", test.rate_name, "group_pvalue_adjusted", "note"), of=test.rate_name
+        caption = (
+            f"{symbol} of each group within its own comparisons; test of all groups: p ="
+            f" {p_value(test.pvalue)}"
         )
-        sections.append(Section(f"Test of equal {symbol}s", (), (), [on_page(caption, headings, rows)], is_folded=True))
+        _, headings, rows = printed(
+            test._columns(),
+            ("group", test.rate_name, "group_pvalue_adjusted", "note"),
+            of=test.rate_name,
+        )
+        sections.append(
+            Section(
+                f"Test of equal {symbol}s",
+                (),
+                (),
+                [on_page(caption, headings, rows)],
+                is_folded=True,
+            )
+        )
     if has_failures(evaluation):
-        sections.append(Section("Failures", sentences_on_failures(evaluation), (), [_failures(evaluation)]))
+        sections.append(
+            Section("Failures", sentences_on_failures(evaluation), (), [_failures(evaluation)])
+        )
     metrics = _metrics(evaluation)
     if metrics and evaluation.groups:
         sections.append(Section("Summaries of all thresholds", (), (), metrics, is_folded=True))
@@ -394,9 +518,15 @@ def chapter_of(evaluation: Evaluated, numbers: str, beside: Beside) -> Chapter:
     picture, n_groups = None, len(evaluation.groups)
     if n_groups and evaluation.rates:
         picture = rates_of_groups(evaluation, evaluation.rates[0], beside, tests, is_short=True)
-    first = FirstScreen(facts_of(evaluation), overall(evaluation), answer, limits(evaluation), picture, n_groups)
-    title = f"By {grouping_of(evaluation)}" if evaluation.settings["grouping"] else "All comparisons"
-    return Chapter(title, summary_of(evaluation), sections, evaluation.settings, numbers, first=first)
+    first = FirstScreen(
+        facts_of(evaluation), overall(evaluation), answer, limits(evaluation), picture, n_groups
+    )
+    title = (
+        f"By {grouping_of(evaluation)}" if evaluation.settings["grouping"] else "All comparisons"
+    )
+    return Chapter(
+        title, summary_of(evaluation), sections, evaluation.settings, numbers, first=first
+    )
 
 
 def quantity_cell(one: Quantity) -> Cell:
@@ -423,16 +553,27 @@ _GROUP: ColumnOf = (Column("Group", "text"), lambda group: visible(group or "all
 
 
 def rates_of_groups(
-    evaluation: Evaluated, rates: Rates, beside: Beside, tests: Sequence[Any], *, is_short: bool = False
+    evaluation: Evaluated,
+    rates: Rates,
+    beside: Beside,
+    tests: Sequence[Any],
+    *,
+    is_short: bool = False,
 ) -> Table:
-    """Write and draw both rates of all comparisons and of each group; the short form has no counts and no verdicts."""
-    order = np.argsort(np.where(np.isnan(rates.group_fnmr), -1, rates.group_fnmr), kind="stable")[::-1]
+    """Write and draw both rates of all comparisons and of each group; the short form has no counts
+    and no verdicts.
+    """
+    order = np.argsort(np.where(np.isnan(rates.group_fnmr), -1, rates.group_fnmr), kind="stable")[
+        ::-1
+    ]
     groups = [None, *(evaluation.groups[k] for k in order.tolist())]
     shown = groups if is_short or tuple(beside.groups) == evaluation.groups else groups[1:]
 
     def people(group: str | None) -> str:
         each = [find(evaluation.quantities, name, group, rates.at).n_subjects for name in _RATES]
-        known = [n for n in (evaluation.n_subjects if group is None else None, *each) if n is not None]
+        known = [
+            n for n in (evaluation.n_subjects if group is None else None, *each) if n is not None
+        ]
         return f"{known[0]:,}" if known else ""
 
     columns: list[ColumnOf] = [_GROUP, (Column("People"), people)]
@@ -441,44 +582,79 @@ def rates_of_groups(
         required = [row for row in beside.required(name, str(rates.at)) if row.group in shown]
         has_limits = has_limits or any(math.isfinite(row.bound) for row in required)
         different = {group for test in tests if test.rate_name == name for group in test.different}
-        of_rate, scale = _columns_of_rate(evaluation, name, side, rates, groups, required, different, is_short=is_short)
+        of_rate, scale = _columns_of_rate(
+            evaluation, name, side, rates, groups, required, different, is_short=is_short
+        )
         columns += of_rate
         foot += [Cell(drawing=axis(scale)), *[Cell()] * (len(of_rate) - 1)]
     has_verdicts = any(isinstance(one, Column) and one.title.endswith("?") for one, _ in columns)
     ends = interval_name(evaluation.settings)
     reading = [
-        f"Dots: measured rates{f'; lines: {ends}s' if ends else ''}. Solid line: all people"
-        f"{'; dashed: required' if has_limits else ''}.",
+        (
+            f"Dots: measured rates{f'; lines: {ends}s' if ends else ''}. Solid line: all people"
+            f"{'; dashed: required' if has_limits else ''}."
+        ),
         f"Hollow, light and in italics: fewer than {ENOUGH_ERRORS} errors.",
-        *(["Diamond: a test names this group as different."] if any(test.different for test in tests) else []),
+        *(
+            ["Diamond: a test names this group as different."]
+            if any(test.different for test in tests)
+            else []
+        ),
         "Sorted by FNMR.",
     ]
     return _table(
-        "" if is_short else f"Error rates at {rates.at}", shown, columns, foot=foot,
-        look="rates wide" if has_verdicts else "rates", explanation=" ".join(reading) if is_short else "",
-    )  # fmt: skip
+        "" if is_short else f"Error rates at {rates.at}",
+        shown,
+        columns,
+        foot=foot,
+        look="rates wide" if has_verdicts else "rates",
+        explanation=" ".join(reading) if is_short else "",
+    )
 
 
 def _columns_of_rate(
-    evaluation: Evaluated, name: str, side: int, rates: Rates, groups: Sequence[str | None], required: Sequence[Any],
-    different: set[str], *, is_short: bool,
-) -> tuple[list[ColumnOf], Scale]:  # fmt: skip
-    """Make the columns of one rate: drawn, written, and unless short with its errors and the verdicts on it."""
+    evaluation: Evaluated,
+    name: str,
+    side: int,
+    rates: Rates,
+    groups: Sequence[str | None],
+    required: Sequence[Any],
+    different: set[str],
+    *,
+    is_short: bool,
+) -> tuple[list[ColumnOf], Scale]:
+    """Make the columns of one rate: drawn, written, and unless short with its errors and the
+    verdicts on it.
+    """
     each = {group: find(evaluation.quantities, name, group, rates.at) for group in groups}
-    lines = [("all", each[None].estimate), *(("limit", x) for x in dict.fromkeys(row.bound for row in required))]
+    lines = [
+        ("all", each[None].estimate),
+        *(("limit", x) for x in dict.fromkeys(row.bound for row in required)),
+    ]
     ends = [x for one in each.values() for x in (one.estimate, one.high)]
     scale = Scale.of(ends, is_logarithmic=name == "fmr", lines=lines)
 
     def drawn(group: str | None) -> Cell:
         one, mark = each[group], "diamond" if group in different else "dot"
-        return Cell(drawing=interval(scale, one.estimate, one.low, one.high, look=quantity_cell(one).look, mark=mark))
+        return Cell(
+            drawing=interval(
+                scale, one.estimate, one.low, one.high, look=quantity_cell(one).look, mark=mark
+            )
+        )
 
     def written(group: str | None) -> Cell:
-        return replace(quantity_cell(each[group]), notes=()) if is_short else quantity_cell(each[group])
+        return (
+            replace(quantity_cell(each[group]), notes=())
+            if is_short
+            else quantity_cell(each[group])
+        )
 
     brackets = interval_name(evaluation.settings).removesuffix(" interval")
     heading = f"{name.upper()}, %" + (f" [{brackets}]" if brackets and not is_short else "")
-    columns: list[ColumnOf] = [(Column("", "drawing", side), drawn), (Column(heading, "number", side), written)]
+    columns: list[ColumnOf] = [
+        (Column("", "drawing", side), drawn),
+        (Column(heading, "number", side), written),
+    ]
     if is_short:
         return columns, scale
     columns.append((Column("Errors", "number", side), lambda group: _errors_of(each[group])))
@@ -495,7 +671,9 @@ def _verdict(verdicts: Mapping[str | None, Cell], group: str | None) -> str | Ce
     return verdicts.get(group, NONE)
 
 
-def _rates_sections(evaluation: Evaluated, rates: Rates, beside: Beside, tests: Sequence[Any]) -> list[Section]:
+def _rates_sections(
+    evaluation: Evaluated, rates: Rates, beside: Beside, tests: Sequence[Any]
+) -> list[Section]:
     tables = [rates_of_groups(evaluation, rates, beside, tests), *_leading(evaluation, rates)]
     more, between = _all_measures(evaluation, rates), _between_groups(evaluation, rates)
     sections = [
@@ -507,7 +685,9 @@ def _rates_sections(evaluation: Evaluated, rates: Rates, beside: Beside, tests: 
 
 
 def _leading(evaluation: Evaluated, rates: Rates) -> list[Table]:
-    """Write the measures that the answer speaks of, with adjusted p-values and whether they differ from fair."""
+    """Write the measures that the answer speaks of, with adjusted p-values and whether they differ
+    from fair.
+    """
     judged = {one.measure: one for one in judged_measures(evaluation)}
 
     def pvalue(one: Quantity) -> str:
@@ -516,25 +696,48 @@ def _leading(evaluation: Evaluated, rates: Rates) -> list[Table]:
     def differs(one: Quantity) -> str:
         return judged[one].differs if one in judged else NONE
 
-    columns: list[ColumnOf] = [("p, adjusted", pvalue), (Column("Differs from fair?", "text"), differs)]
-    explanation = f"{OWN_SCALES} Chosen in advance; p-values are adjusted for {len(judged)} by Holm's procedure."
-    return _measures(evaluation, rates, leading_measures(evaluation, rates), columns, "Fairness measures", explanation)
+    columns: list[ColumnOf] = [
+        ("p, adjusted", pvalue),
+        (Column("Differs from fair?", "text"), differs),
+    ]
+    explanation = (
+        f"{OWN_SCALES} Chosen in advance; p-values are adjusted for {len(judged)} by Holm's"
+        " procedure."
+    )
+    return _measures(
+        evaluation,
+        rates,
+        leading_measures(evaluation, rates),
+        columns,
+        "Fairness measures",
+        explanation,
+    )
 
 
 def _all_measures(evaluation: Evaluated, rates: Rates) -> list[Table]:
-    """Write all measures, where they are more than the answer speaks of, with p-values that are not adjusted."""
+    """Write all measures, where they are more than the answer speaks of, with p-values that are not
+    adjusted.
+    """
     found = measures_at(evaluation, rates)
     if len(found) == len(leading_measures(evaluation, rates)):
         return []
-    columns: list[ColumnOf] = [("p, not adjusted", lambda one: p_value(math.nan if one.pvalue is None else one.pvalue))]
+    columns: list[ColumnOf] = [
+        ("p, not adjusted", lambda one: p_value(math.nan if one.pvalue is None else one.pvalue))
+    ]
     explanation = f"{OWN_SCALES} {_NOT_ADJUSTED}"
-    return _measures(evaluation, rates, found, columns, f"All {len(found)} fairness measures", explanation)
+    return _measures(
+        evaluation, rates, found, columns, f"All {len(found)} fairness measures", explanation
+    )
 
 
 def _measures(
-    evaluation: Evaluated, rates: Rates, measures: Sequence[Quantity], more: Sequence[ColumnOf], title: str,
+    evaluation: Evaluated,
+    rates: Rates,
+    measures: Sequence[Quantity],
+    more: Sequence[ColumnOf],
+    title: str,
     explanation: str,
-) -> list[Table]:  # fmt: skip
+) -> list[Table]:
     """Write measures with their distance from the fair value, each on a scale of its own."""
     columns: list[ColumnOf] = [
         ("Measure", lambda one: printed_name(one.name)),
@@ -552,13 +755,16 @@ def _distance(one: Quantity) -> Cell:
 
 
 def _between_groups(evaluation: Evaluated, rates: Rates) -> list[Table]:
-    """Show the FMR of each pair of groups as a matrix of shades, and the highest cells with their intervals."""
+    """Show the FMR of each pair of groups as a matrix of shades, and the highest cells with their
+    intervals.
+    """
     if not (evaluation.groups and has_comparisons_between_groups(rates)):
         return []
     cells = {
-        (one.group, one.probe_group): one for one in evaluation.quantities
+        (one.group, one.probe_group): one
+        for one in evaluation.quantities
         if one.name == "fmr_matrix" and one.at == rates.at and one.n_comparisons
-    }  # fmt: skip
+    }
     groups = evaluation.groups
     letters = {group: letter(k).upper() for k, group in enumerate(groups)}
     enough = [one for one in cells.values() if (one.n_errors or 0) >= ENOUGH_ERRORS]
@@ -579,12 +785,17 @@ def _between_groups(evaluation: Evaluated, rates: Rates) -> list[Table]:
     columns += [(letters[other], partial(shaded, other)) for other in groups]
     matrix = _table(
         f"FMR between groups at {rates.at}, %: group of the reference (rows) and of the probe (columns)",
-        groups, columns, look="matrix",
+        groups,
+        columns,
+        look="matrix",
         explanation=f"Darker: higher FMR; no shade: fewer than {ENOUGH_ERRORS} false matches; –: no comparisons; "
         "framed: within a group.",
-    )  # fmt: skip
+    )
     highest: list[ColumnOf] = [
-        ("Reference with probe", lambda one: f"{visible(str(one.group))} with {visible(str(one.probe_group))}"),
+        (
+            "Reference with probe",
+            lambda one: f"{visible(str(one.group))} with {visible(str(one.probe_group))}",
+        ),
         ("FMR, %", quantity_cell),
         ("False matches", _errors_of),
     ]
@@ -594,22 +805,34 @@ def _between_groups(evaluation: Evaluated, rates: Rates) -> list[Table]:
 
 
 def _column(
-    evaluation: Evaluated, heading: str, name: str, at: OperatingPoint | None,
+    evaluation: Evaluated,
+    heading: str,
+    name: str,
+    at: OperatingPoint | None,
     write: Callable[[Quantity], str | Cell] = quantity_cell,
-) -> ColumnOf:  # fmt: skip
+) -> ColumnOf:
     """Make the column of a quantity of all comparisons and of groups."""
     return heading, lambda group: write(find(evaluation.quantities, name, group, at))
 
 
 def _failures(evaluation: Evaluated) -> Table:
-    """Write the shares of comparisons that failed, and the rates in which they count, of all and of each group."""
+    """Write the shares of comparisons that failed, and the rates in which they count, of all and of
+    each group.
+    """
     points = [rates.at for rates in evaluation.rates] if has_rates_with_failures(evaluation) else []
     kinds = list(zip(FAILURE_RATES, CLASSES, strict=True))
     columns = [
         _GROUP,
-        *(_column(evaluation, f"{kind.capitalize()} that failed, %", name, None) for name, kind in kinds),
+        *(
+            _column(evaluation, f"{kind.capitalize()} that failed, %", name, None)
+            for name, kind in kinds
+        ),
         *(_column(evaluation, f"Failed {kind}", name, None, _errors_of) for name, kind in kinds),
-        *(_column(evaluation, f"{printed_name(name)} at {at}, %", name, at) for at in points for name in WITH_FAILURES),
+        *(
+            _column(evaluation, f"{printed_name(name)} at {at}, %", name, at)
+            for at in points
+            for name in WITH_FAILURES
+        ),
     ]
     caption = "Shares of comparisons that failed, and rates in which they count"
     return _table(caption, (None, *evaluation.groups), columns)
@@ -619,20 +842,34 @@ def _metrics(evaluation: Evaluated) -> list[Table]:
     """Write EERs, costs and Cllr of log-likelihood ratios, of all comparisons and of each group."""
     asked = evaluation.settings
     # Of scores that are no log-likelihood ratios Cllr tells their scale.
-    shown = ("eer", "min_dcf", "min_cllr", "cllr" if asked["score_kind"] == LOG_LIKELIHOOD_RATIO else "")
+    shown = (
+        "eer",
+        "min_dcf",
+        "min_cllr",
+        "cllr" if asked["score_kind"] == LOG_LIKELIHOOD_RATIO else "",
+    )
     names = [name for name in shown if name in asked["metrics"]]
     if not names:
         return []
     headings = {name: printed_name(name) + (", %" if name in IN_PER_CENT else "") for name in names}
-    columns = [_GROUP, *(_column(evaluation, heading, name, None) for name, heading in headings.items())]
-    costs = f"; minDCF: p_target {asked.get('p_target', 0):g}, {'' if asked.get('normalize') else 'not '}normalised"
+    columns = [
+        _GROUP,
+        *(_column(evaluation, heading, name, None) for name, heading in headings.items()),
+    ]
+    costs = (
+        f"; minDCF: p_target {asked.get('p_target', 0):g},"
+        f" {'' if asked.get('normalize') else 'not '}normalised"
+    )
     caption = "Summaries of all thresholds" + (costs if "min_dcf" in names else "")
     return [_table(caption, (None, *evaluation.groups), columns)]
 
 
 def lines_of_tables(evaluation: Evaluated) -> list[str]:
     """Return the tables that a summary ends with: rates at each operating point, and failures."""
-    tables = [rates_of_groups(evaluation, rates, Beside(groups=evaluation.groups), ()) for rates in evaluation.rates]
+    tables = [
+        rates_of_groups(evaluation, rates, Beside(groups=evaluation.groups), ())
+        for rates in evaluation.rates
+    ]
     tables += [_failures(evaluation)] if has_failures(evaluation) else []
     lines = []
     for caption, headings, rows in map(printed_of, tables):
@@ -641,7 +878,9 @@ def lines_of_tables(evaluation: Evaluated) -> list[str]:
 
 
 def printed_tables(evaluation: Evaluated) -> list[Printed]:
-    """Return the tables of the terminal below the summary: metrics, measures, and FMRs between groups."""
+    """Return the tables of the terminal below the summary: metrics, measures, and FMRs between
+    groups.
+    """
     tables = _metrics(evaluation)
     for rates in evaluation.rates:
         tables += [*_leading(evaluation, rates), *_all_measures(evaluation, rates)]
@@ -650,9 +889,17 @@ def printed_tables(evaluation: Evaluated) -> list[Printed]:
 
 
 def printed_of(table: Table) -> Printed:
-    """Turn a table of a page into one of the terminal, without drawings; stars mark rates of few errors."""
-    kept = [k for k, one in enumerate(table.columns) if not (isinstance(one, Column) and one.kind == "drawing")]
-    headings = [one.title if isinstance(one, Column) else one for one in (table.columns[k] for k in kept)]
+    """Turn a table of a page into one of the terminal, without drawings; stars mark rates of few
+    errors.
+    """
+    kept = [
+        k
+        for k, one in enumerate(table.columns)
+        if not (isinstance(one, Column) and one.kind == "drawing")
+    ]
+    headings = [
+        one.title if isinstance(one, Column) else one for one in (table.columns[k] for k in kept)
+    ]
     return table.caption, headings, [[_as_text(row[k]) for k in kept] for row in table.rows]
 
 
@@ -664,8 +911,16 @@ def _as_text(cell: str | Cell) -> str:
 
 
 def det_limits(curves: Sequence[tuple[Floats, Floats]]) -> tuple[float, float]:
-    """Return the rates at the ends of the axes on which all curves, as normal deviates, are seen."""
-    known = [float(edge(values)) for curve in curves for values in curve if values.size for edge in (np.min, np.max)]
+    """Return the rates at the ends of the axes on which all curves, as normal deviates, are
+    seen.
+    """
+    known = [
+        float(edge(values))
+        for curve in curves
+        for values in curve
+        if values.size
+        for edge in (np.min, np.max)
+    ]
     low, high = (float(ndtr(edge(known))) for edge in (min, max)) if known else (0.01, 0.5)
     return max(_LEAST_RATE, min(0.8 * low, 0.1)), min(max(1.1 * high, 0.3), _GREATEST_RATE)
 
@@ -690,21 +945,35 @@ def _curves(evaluation: Evaluated) -> list[Section]:
         for rates in evaluation.rates:
             fnmr, fmr = (find(evaluation.quantities, rate, group, rates.at) for rate in _RATES)
             few = few or min(fnmr.n_errors or 0, fmr.n_errors or 0) < ENOUGH_ERRORS
-            low, high = (0.0, 0.0) if few or fnmr.low is None or fnmr.high is None else (fnmr.low, fnmr.high)
+            low, high = (
+                (0.0, 0.0)
+                if few or fnmr.low is None or fnmr.high is None
+                else (fnmr.low, fnmr.high)
+            )
             points.append(("few" if few else "", fmr.estimate, fnmr.estimate, low, high))
         drawn = [("few" if few else "", *curves[group])]
         if group is not None:
             drawn.insert(0, ("back", *curves[None]))
-        det.append((name, det_panel(drawn, points, ends, side), f"DET curve of {name}; tables have the rates."))
+        det.append(
+            (
+                name,
+                det_panel(drawn, points, ends, side),
+                f"DET curve of {name}; tables have the rates.",
+            )
+        )
         bins = evaluation._distributions(group)
         thresholds = [rates.threshold for rates in evaluation.rates]
-        scores.append((name, scores_panel(bins, edges, thresholds), f"Distributions of scores of {name}."))
+        scores.append(
+            (name, scores_panel(bins, edges, thresholds), f"Distributions of scores of {name}.")
+        )
     at = " and ".join(str(rates.at) for rates in evaluation.rates)
     caption = "FNMR over FMR, %, at all thresholds. Blue: the group; grey: all comparisons"
     caption += f"; circle: {at}, with the interval of the FNMR. " if at else ". "
     caption += f"Thin: fewer than {ENOUGH_ERRORS} errors. Lower is better."
     explained = "Blue: mated; orange: non-mated scores; dashed: threshold" + (
-        f" {', '.join(typed(rates.threshold) for rates in evaluation.rates)}." if evaluation.rates else "."
+        f" {', '.join(typed(rates.threshold) for rates in evaluation.rates)}."
+        if evaluation.rates
+        else "."
     )
     return [
         Section("Trade-off of the two errors", panels=Panels(det, caption)),

@@ -1,4 +1,6 @@
-"""`compare`: how systems that scored the same comparisons differ, with intervals from the same replicates."""
+"""`compare`: how systems that scored the same comparisons differ, with intervals from the same
+replicates.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,14 @@ from fastfair.error_rates.operating_points import OperatingPoint, at_fmr
 from fastfair.errors import InputError
 from fastfair.measures._registry import Measure
 
-from .contrasts import ComparedSystem, Contrast, Trials, adjusted_pvalues, contrasts_of, difference_tests
+from .contrasts import (
+    ComparedSystem,
+    Contrast,
+    Trials,
+    adjusted_pvalues,
+    contrasts_of,
+    difference_tests,
+)
 from .evaluate import USUAL_METRICS, Request, as_names, evaluate, evaluated, on_comparisons
 from .result import Evaluation
 from .system_comparison import SystemComparison
@@ -51,14 +60,16 @@ def compare(
     Parameters
     ----------
     first, second : Comparisons, ScannedComparisons or Embeddings
-        The same comparisons scored by each system, in any order. They are matched by the samples of reference and
-        probe where both systems have these, else by the subjects. Scores may be on different scales. Or two systems'
-        vectors of the same samples, row by row, all of whose pairs are compared; see Notes. Or `first` alone: two or
-        more systems, as a dict by their names, or a list of systems that are called "1", "2" and so on. Two systems
-        are called "first" and "second".
+        The same comparisons scored by each system, in any order. They are matched by the samples of
+        reference and probe where both systems have these, else by the subjects. Scores may be on
+        different scales. Or two systems' vectors of the same samples, row by row, all of whose
+        pairs are compared; see Notes. Or `first` alone: two or more systems, as a dict by their
+        names, or a list of systems that are called "1", "2" and so on. Two systems are called
+        "first" and "second".
     at : OperatingPoint or sequence of OperatingPoint
-        Operating points at which rates, and fairness measures of these, are computed. The threshold of each is found
-        from all comparisons of each system, and again in every replicate. Repeated operating points count once.
+        Operating points at which rates, and fairness measures of these, are computed. The threshold
+        of each is found from all comparisons of each system, and again in every replicate. Repeated
+        operating points count once.
 
         With `at_threshold` it is given, and is the same in all replicates.
     measures : "all" or sequence of str or function
@@ -68,8 +79,8 @@ def compare(
 
         It is that of a dict or a list.
     n_resamples : int, default 2000
-        Replicates, the same for all systems. With 0, differences of rates have intervals in closed form, and nothing
-        else is compared.
+        Replicates, the same for all systems. With 0, differences of rates have intervals in closed
+        form, and nothing else is compared.
 
         See Notes.
     confidence_level : float, default 0.95
@@ -82,14 +93,14 @@ def compare(
     Returns
     -------
     SystemComparison
-        Differences and ratios of each pair of systems, with intervals and p-values, of all quantities but thresholds
-        and the rates that operating points hold; and rankings.
+        Differences and ratios of each pair of systems, with intervals and p-values, of all
+        quantities but thresholds and the rates that operating points hold; and rankings.
 
     Raises
     ------
     InputError
-        Where the comparisons or the groups of two systems differ, for a baseline that is none of the systems, and as
-        `evaluate` does.
+        Where the comparisons or the groups of two systems differ, for a baseline that is none of
+        the systems, and as `evaluate` does.
 
     Warns
     -----
@@ -98,34 +109,38 @@ def compare(
 
     Notes
     -----
-    The difference of two systems varies less than if their data were independent, as comparisons that are hard for one
-    system are often hard for the other. Intervals of differences and ratios are computed from the systems' own
-    intervals by MOVER [1]_ [2]_, with the correlation of rates in closed form, and of the replicates of all else.
-    Each quantity is tested by what keeps its level with equal systems:
+    The difference of two systems varies less than if their data were independent, as comparisons
+    that are hard for one system are often hard for the other. Intervals of differences and ratios
+    are computed from the systems' own intervals by MOVER [1]_ [2]_, with the correlation of rates
+    in closed form, and of the replicates of all else. Each quantity is tested by what keeps its
+    level with equal systems:
 
-    - rates by score tests of the paired decisions, with the dyadic-robust variance [3]_ and Student's t, and with the
-      influence of thresholds that hold a rate and so are estimates;
-    - fairness measures by joint test inversion: both systems are moved to a common unfairness, and the p-value is the
-      largest over those that neither rejects [4]_. Where a group of a system has no errors, its numbers of errors are
-      drawn anew, independently of the other system's, which makes p-values too large where the systems err alike;
+    - rates by score tests of the paired decisions, with the dyadic-robust variance [3]_ and
+      Student's t, and with the influence of thresholds that hold a rate and so are estimates;
+    - fairness measures by joint test inversion: both systems are moved to a common unfairness, and
+      the p-value is the largest over those that neither rejects [4]_. Where a group of a system has
+      no errors, its numbers of errors are drawn anew, independently of the other system's, which
+      makes p-values too large where the systems err alike;
     - EERs, costs, and rates where samples are drawn, by `intervals.bootstrap_pvalue`.
 
-    The p-values of groups are adjusted by Holm's procedure, separately for each quantity and operating point. Of a dict
-    or a list of systems those of all pairs are adjusted together: separately for each quantity and operating point, and
-    for all comparisons apart from groups. Each system is evaluated once. The
-    p-value is withheld (NaN) and so is the verdict ("withheld", and `note` says why) where no test keeps its level:
-    for a group's ratio to the average and other measures that chance moves to either side; for measures where a group
-    has no errors and numbers of errors cannot be drawn (samples as units, no errors in any group); for EERs and costs
-    with fewer than 10 errors in either system; and for rates at an operating point whose threshold rests on fewer than
-    10 errors. Holm's procedure does not count withheld p-values.
+    The p-values of groups are adjusted by Holm's procedure, separately for each quantity and
+    operating point. Of a dict or a list of systems those of all pairs are adjusted together:
+    separately for each quantity and operating point, and for all comparisons apart from groups.
+    Each system is evaluated once. The p-value is withheld (NaN) and so is the verdict ("withheld",
+    and `note` says why) where no test keeps its level: for a group's ratio to the average and other
+    measures that chance moves to either side; for measures where a group has no errors and numbers
+    of errors cannot be drawn (samples as units, no errors in any group); for EERs and costs with
+    fewer than 10 errors in either system; and for rates at an operating point whose threshold rests
+    on fewer than 10 errors. Holm's procedure does not count withheld p-values.
 
-    The correlation of two rates in closed form is that of what subjects, and pairs of them, add to either. Without
-    replicates (``n_resamples=0``) only rates have intervals and p-values.
+    The correlation of two rates in closed form is that of what subjects, and pairs of them, add to
+    either. Without replicates (``n_resamples=0``) only rates have intervals and p-values.
 
-    Of vectors the pairs near the errors are kept, as many as are needed. Numbers are those of `Embeddings.comparisons`,
-    to the last bit, but for what follows from limits of rates without errors that rest on pairs not kept, which are
-    wider. `evaluate` says what scans lack, and when all pairs are listed. Scans of score files are not compared, as
-    they do not keep which comparison a score is of.
+    Of vectors the pairs near the errors are kept, as many as are needed. Numbers are those of
+    `Embeddings.comparisons`, to the last bit, but for what follows from limits of rates without
+    errors that rest on pairs not kept, which are wider. `evaluate` says what scans lack, and when
+    all pairs are listed. Scans of score files are not compared, as they do not keep which
+    comparison a score is of.
 
     References
     ----------
@@ -152,12 +167,22 @@ def compare(
     >>> [(one.system, one.rank) for one in several.ranking("fnmr")]
     [('good', 1), ('same', 1), ('bad', 3)]
     """
-    asked = {name: parameter.default for name, parameter in inspect.signature(evaluate).parameters.items()}
+    asked = {
+        name: parameter.default
+        for name, parameter in inspect.signature(evaluate).parameters.items()
+    }
     asked |= checked_options("compare", evaluate, options)
-    asked |= {"at": at, "measures": measures, "n_resamples": n_resamples, "confidence_level": confidence_level}
+    asked |= {
+        "at": at,
+        "measures": measures,
+        "n_resamples": n_resamples,
+        "confidence_level": confidence_level,
+    }
     workers = Workers(asked["n_threads"], asked["progress"], asked["executor"]).checked(rng)
     asked |= vars(asked["settings"])
-    request = Request(**{field.name: asked[field.name] for field in fields(Request) if field.name in asked})
+    request = Request(
+        **{field.name: asked[field.name] for field in fields(Request) if field.name in asked}
+    )
     systems = _named(first, second)
     if baseline is not None:
         if second is not None:
@@ -178,10 +203,14 @@ def _named(first: _System | _Several, second: _System | None) -> dict[str, _Syst
     """Return the systems by their names."""
     if second is not None:
         if isinstance(first, Mapping | list | tuple):
-            raise InputError("second must not be given beside a dict or a list of systems: put it among these")
+            raise InputError(
+                "second must not be given beside a dict or a list of systems: put it among these"
+            )
         return {"first": first, "second": second}  # type: ignore[dict-item]
     if isinstance(first, Mapping | list | tuple) and len(first) < 2:
-        raise InputError(f"first must be one system, or a dict or a list of at least two, not {shown(first)}")
+        raise InputError(
+            f"first must be one system, or a dict or a list of at least two, not {shown(first)}"
+        )
     if isinstance(first, Mapping):
         return dict(first)
     if isinstance(first, list | tuple):
@@ -190,13 +219,28 @@ def _named(first: _System | _Several, second: _System | None) -> dict[str, _Syst
 
 
 def _compared(
-    scored: Mapping[str, _Scored], baseline: str | None, request: Request, workers: Workers, seed: seeds.Seed
+    scored: Mapping[str, _Scored],
+    baseline: str | None,
+    request: Request,
+    workers: Workers,
+    seed: seeds.Seed,
 ) -> SystemComparison:
-    """Compare each pair of systems, or each with the baseline; of scans the comparisons that they have kept."""
+    """Compare each pair of systems, or each with the baseline; of scans the comparisons that they
+    have kept.
+    """
     names, given = list(scored), list(scored.values())
-    matched = [one.without_failure_rates() for one in _matched(given, names, one_by_one=request.unit == "comparison")]
-    if {system.score_kind for system in given} != {LOG_LIKELIHOOD_RATIO}:  # all systems have the same metrics
-        metrics = [name for one in as_names(request.metrics) for name in (USUAL_METRICS if one == "auto" else (one,))]
+    matched = [
+        one.without_failure_rates()
+        for one in _matched(given, names, one_by_one=request.unit == "comparison")
+    ]
+    if {system.score_kind for system in given} != {
+        LOG_LIKELIHOOD_RATIO
+    }:  # all systems have the same metrics
+        metrics = [
+            name
+            for one in as_names(request.metrics)
+            for name in (USUAL_METRICS if one == "auto" else (one,))
+        ]
         request = replace(request, metrics=metrics)
     trials = Trials(matched[0], request.unit)
     evaluations: list[Evaluation] = []
@@ -207,8 +251,9 @@ def _compared(
         if evaluation.uncertainty is None:
             comparisons._require("closed forms")
             raise InputError(
-                "without replicates, compare needs an operating point and the units of closed forms: give at, and "
-                'subjects or ⟦unit="comparison"⟧; or ⟦n_resamples⟧ of at least 2'
+                "without replicates, compare needs an operating point and the units of closed"
+                ' forms: give at, and subjects or ⟦unit="comparison"⟧; or ⟦n_resamples⟧ of at'
+                " least 2"
             )
         evaluations.append(evaluation)
         systems.append(ComparedSystem(comparisons, evaluation, trials, workers.n_threads))
@@ -224,10 +269,14 @@ def _compared(
         both = (names[one], names[other]), (systems[one], systems[other])
         contrasts += contrasts_of(*both, of_pair, level, pvalues)
     left_out = exclusions_of_systems(zip(names, evaluations, strict=True))
-    return SystemComparison(tuple(names), tuple(evaluations), contrasts, settings, left_out=left_out)
+    return SystemComparison(
+        tuple(names), tuple(evaluations), contrasts, settings, left_out=left_out
+    )
 
 
-def _matched(scored: Sequence[_Scored], names: Sequence[str], *, one_by_one: bool) -> list[Comparisons]:
+def _matched(
+    scored: Sequence[_Scored], names: Sequence[str], *, one_by_one: bool
+) -> list[Comparisons]:
     """Number all comparisons like those of the first system."""
     here, *others = (one.kept if isinstance(one, ScannedComparisons) else one for one in scored)
     matched = [here]
@@ -237,5 +286,7 @@ def _matched(scored: Sequence[_Scored], names: Sequence[str], *, one_by_one: boo
         except InputError as error:
             if len(scored) == 2:
                 raise
-            raise InputError(f"of {names[0]!r} (first) and {name!r} (second): {error.marked}") from None
+            raise InputError(
+                f"of {names[0]!r} (first) and {name!r} (second): {error.marked}"
+            ) from None
     return matched

@@ -1,15 +1,19 @@
-"""How two systems that scored the same comparisons differ in each quantity: the test, the interval and the verdict.
+"""How two systems that scored the same comparisons differ in each quantity: the test, the interval
+and the verdict.
 
-Rates are tested by score tests of decisions. With d_kl the first system's errors in the comparisons of subjects k and l
-minus the second's, T_k = sum_l d_kl, the difference of two FMRs at given thresholds has the dyadic-robust variance
-(sum_k T_k^2 - sum_{k<l} d_kl^2) / n^2, where no difference is the hypothesis, and not below the sum of the squares.
-That of two FNMRs, of K subjects, is K / (K - 1) sum_k d_k^2 / n^2. A threshold that holds a rate is an estimate: each
-comparison then adds to d what it adds to the rate held, times minus the slope of the rate tested over the rate held.
-At given thresholds the p-value is at least that of McNemar's exact test where no unit has two comparisons that the
-systems decide differently, as few such decisions are no normal sample.
+Rates are tested by score tests of decisions. With d_kl the first system's errors in the comparisons
+of subjects k and l minus the second's, T_k = sum_l d_kl, the difference of two FMRs at given
+thresholds has the dyadic-robust variance (sum_k T_k^2 - sum_{k<l} d_kl^2) / n^2, where no
+difference is the hypothesis, and not below the sum of the squares. That of two FNMRs, of K
+subjects, is K / (K - 1) sum_k d_k^2 / n^2. A threshold that holds a rate is an estimate: each
+comparison then adds to d what it adds to the rate held, times minus the slope of the rate tested
+over the rate held. At given thresholds the p-value is at least that of McNemar's exact test where
+no unit has two comparisons that the systems decide differently, as few such decisions are no normal
+sample.
 
-Of many systems every two are tested at once: a variance is a quadratic form of what the errors and the thresholds of
-both add, so it takes the products of these vectors of every two systems, and these are matrices of systems by systems.
+Of many systems every two are tested at once: a variance is a quadratic form of what the errors and
+the thresholds of both add, so it takes the products of these vectors of every two systems, and
+these are matrices of systems by systems.
 """
 
 from __future__ import annotations
@@ -29,7 +33,13 @@ from fastfair._lib.workers import Workers
 from fastfair.data.comparisons import Comparisons, keys_of
 from fastfair.data.sorted_scores import ClassKeys, SortedSide, pair_codes
 from fastfair.error_rates import score_metrics
-from fastfair.error_rates.operating_points import FEWEST_ERRORS, Cell, HeldThreshold, OperatingPoint, cells_of
+from fastfair.error_rates.operating_points import (
+    FEWEST_ERRORS,
+    Cell,
+    HeldThreshold,
+    OperatingPoint,
+    cells_of,
+)
 from fastfair.error_rates.rates import counts_behind
 from fastfair.errors import FewResamplesWarning
 from fastfair.measures._registry import is_fairer_above, measure_of
@@ -58,11 +68,17 @@ UNITS_TESTED = ("subject", "comparison")
 
 
 class Trials:
-    """How often units, and pairs of units, occur among comparisons, whichever system scores them."""
+    """How often units, and pairs of units, occur among comparisons, whichever system scores
+    them.
+    """
 
     def __init__(self, comparisons: Comparisons, unit: str) -> None:
         self.comparisons, self.unit = comparisons, unit
-        self.n_units = len(comparisons.subjects) if unit == "subject" and comparisons.subjects is not None else 0
+        self.n_units = (
+            len(comparisons.subjects)
+            if unit == "subject" and comparisons.subjects is not None
+            else 0
+        )
 
     @cached_property
     def occurrences(self) -> list[Floats]:
@@ -80,10 +96,16 @@ class Trials:
     @cached_property
     def repeats_squared(self) -> float:
         """The squares of how often each pair of units of non-mated comparisons occurs, summed."""
-        return float(self.comparisons.pairs[1].sum_of_squares if self.n_units else len(self.comparisons.nonmated))
+        return float(
+            self.comparisons.pairs[1].sum_of_squares
+            if self.n_units
+            else len(self.comparisons.nonmated)
+        )
 
     def codes(self, side: SortedSide, rows: slice) -> Integers:
-        """Return one number for each pair of units that was compared; those of two systems agree."""
+        """Return one number for each pair of units that was compared; those of two systems
+        agree.
+        """
         if not self.n_units:
             assert side.rows is not None
             return side.rows[rows].astype(np.int64)
@@ -98,12 +120,16 @@ class DecidedSystem(HeldThreshold):
         self.trials = trials
 
     def errors(self, side: int) -> tuple[Integers, Integers | None]:
-        """Return the pairs of units of the false non-matches (0) or false matches (1), and their cells of groups."""
+        """Return the pairs of units of the false non-matches (0) or false matches (1), and their
+        cells of groups.
+        """
         of_side = (self.comparisons.mated, self.comparisons.nonmated)[side]
         rows, n_groups = self.error_rows()[side], len(self.comparisons.groups)
         by_group = None
         if n_groups:
-            by_group = self.comparisons.nonmated_by_group if side else self.comparisons.mated_by_group
+            by_group = (
+                self.comparisons.nonmated_by_group if side else self.comparisons.mated_by_group
+            )
         return self.trials.codes(of_side, rows), cells_of(by_group, rows, n_groups)
 
     @cached_property
@@ -121,7 +147,8 @@ def score_pvalues(
     quantities: Sequence[Sequence[Quantity]],
     pairs: Sequence[tuple[int, int]],
 ) -> Floats:
-    """Compute the p-values of the hypotheses that two systems have the same error rate, for pairs of systems.
+    """Compute the p-values of the hypotheses that two systems have the same error rate, for pairs
+    of systems.
 
     Parameters
     ----------
@@ -135,16 +162,19 @@ def score_pvalues(
     Returns
     -------
     (pairs, quantities) ndarray
-        Two-sided p-values; NaN for all but rates, for other units and for operating points that fix no threshold in a
-        way that is known here.
+        Two-sided p-values; NaN for all but rates, for other units and for operating points that fix
+        no threshold in a way that is known here.
 
     References
     ----------
-    Aronow, Samii and Assenova, "Cluster-robust variance estimation for dyadic data", Political Analysis 23 (2015).
+    Aronow, Samii and Assenova, "Cluster-robust variance estimation for dyadic data", Political
+    Analysis 23 (2015).
     """
     found = np.full((len(pairs), len(quantities[0])), np.nan)
     place = np.array(pairs, np.intp).reshape(-1, 2).T
-    tests = {point: _ScoreTests([system[point] for system in systems], place) for point in systems[0]}
+    tests = {
+        point: _ScoreTests([system[point] for system in systems], place) for point in systems[0]
+    }
     for k, one in enumerate(quantities[0]):
         if one.name in RATES and one.at in tests and one.n_comparisons:
             trials = systems[0][one.at].trials
@@ -153,17 +183,26 @@ def score_pvalues(
             strata = max(1, len(groups)) if cell is None else len(set(cell))
             size = one.n_comparisons if trials.unit == "comparison" else one.n_subjects or 0
             rates = np.array([each[k].estimate for each in quantities])
-            found[:, k] = tests[one.at].pvalues(one.name == "fnmr", cell, rates, one.n_comparisons, size, size - strata)
+            found[:, k] = tests[one.at].pvalues(
+                one.name == "fnmr", cell, rates, one.n_comparisons, size, size - strata
+            )
     return found
 
 
 def cell_of(one: Quantity, groups: Sequence[str]) -> Cell:
-    """Return the groups of the reference and of the probe of a rate, by their positions; None for all comparisons."""
-    return None if one.group is None else (groups.index(one.group), groups.index(one.probe_group or one.group))
+    """Return the groups of the reference and of the probe of a rate, by their positions; None for
+    all comparisons.
+    """
+    return (
+        None
+        if one.group is None
+        else (groups.index(one.group), groups.index(one.probe_group or one.group))
+    )
 
 
 class _Side:
-    """The mated, or the non-mated, comparisons that any of the systems decides wrongly at an operating point.
+    """The mated, or the non-mated, comparisons that any of the systems decides wrongly at an
+    operating point.
 
     Attributes
     ----------
@@ -185,17 +224,23 @@ class _Side:
 
     @cached_property
     def units(self) -> Any:
-        """The (pairs, units) sparse matrix of who is behind each pair; one of a unit with itself counts once."""
+        """The (pairs, units) sparse matrix of who is behind each pair; one of a unit with itself
+        counts once.
+        """
         from scipy.sparse import csr_matrix
 
         low, high = self._codes // self._n_units, self._codes % self._n_units
         apart = np.flatnonzero(low != high)
         rows = np.concatenate((np.arange(low.size), apart))
         columns = np.concatenate((low, high[apart]))
-        return csr_matrix((np.ones(rows.size), (rows, columns)), shape=(self.n_codes, self._n_units))
+        return csr_matrix(
+            (np.ones(rows.size), (rows, columns)), shape=(self.n_codes, self._n_units)
+        )
 
     def added(self, cell: int | None, each: Floats) -> Any:
-        """Return the (systems, pairs) sparse matrix of what the errors of each system add, in a cell or in all."""
+        """Return the (systems, pairs) sparse matrix of what the errors of each system add, in a
+        cell or in all.
+        """
         from scipy.sparse import csr_matrix
 
         chosen = [
@@ -204,7 +249,9 @@ class _Side:
         ]
         sizes = [one.size for one in chosen]
         rows, columns = np.repeat(np.arange(len(chosen)), sizes), np.concatenate(chosen)
-        return csr_matrix((np.repeat(each, sizes), (rows, columns)), shape=(len(chosen), self.n_codes))
+        return csr_matrix(
+            (np.repeat(each, sizes), (rows, columns)), shape=(len(chosen), self.n_codes)
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -245,13 +292,17 @@ class _ScoreTests:
         """What each system's comparisons add to what the operating point holds."""
         each, constants = np.zeros((2, len(self._systems))), np.zeros((2, len(self._systems)))
         for k, system in enumerate(self._systems):
-            for side, (sign, rate) in enumerate(zip(system.signs, system.rates_at(system.key), strict=True)):
+            for side, (sign, rate) in enumerate(
+                zip(system.signs, system.rates_at(system.key), strict=True)
+            ):
                 each[side, k] = sign / system.sizes[side]
                 constants[side, k] = -each[side, k] * rate
         return self._added([(None, one) if one.any() else None for one in each], constants)
 
     def _added(self, what: Sequence[tuple[int | None, Floats] | None], constants: Floats) -> _Added:
-        """Put together what mated and non-mated errors of a cell add, and what every comparison does."""
+        """Put together what mated and non-mated errors of a cell add, and what every comparison
+        does.
+        """
         parts: _Added = []
         for k, (side, asked) in enumerate(zip(self._sides, what, strict=True)):
             if asked is None:
@@ -266,7 +317,9 @@ class _ScoreTests:
         return parts
 
     def _forms(self, one: _Added, other: _Added) -> Floats:
-        """Return (2, systems, systems) covariances of what systems add, by both forms, of which the larger counts."""
+        """Return (2, systems, systems) covariances of what systems add, by both forms, of which the
+        larger counts.
+        """
         trials, nothing = self._trials, np.zeros((len(self._systems), len(self._systems)))
 
         def over_pairs(side: int, squared: float) -> Floats:
@@ -274,13 +327,20 @@ class _ScoreTests:
             a, b = one[side], other[side]
             if a is None or b is None:
                 return nothing
-            found = np.multiply.outer(a.constants, b.times) + np.multiply.outer(a.times, b.constants)
+            found = np.multiply.outer(a.constants, b.times) + np.multiply.outer(
+                a.times, b.constants
+            )
             found += squared * np.multiply.outer(a.constants, b.constants)
             return np.asarray(found + (a.of_pairs @ b.of_pairs.T).toarray())
 
         def over_units(sides: slice) -> Floats:
-            """Sum in this thread: libraries of matrix products wake others, which takes longer for few systems."""
-            sums = [[part.of_units for part in added[sides] if part is not None] for added in (one, other)]
+            """Sum in this thread: libraries of matrix products wake others, which takes longer for
+            few systems.
+            """
+            sums = [
+                [part.of_units for part in added[sides] if part is not None]
+                for added in (one, other)
+            ]
             if not all(sums):
                 return nothing
             a, b = (sum(known[1:], known[0]) for known in sums)
@@ -300,10 +360,17 @@ class _ScoreTests:
     def _slopes(self) -> list[Any]:
         """The slopes of the rates of each system over what is held."""
         spreads = np.sqrt(np.diagonal(self._held_forms, axis1=1, axis2=2).max(axis=0).clip(0))
-        return [cache(system.slopes(spread)) for system, spread in zip(self._systems, spreads.tolist(), strict=True)]
+        return [
+            cache(system.slopes(spread))
+            for system, spread in zip(self._systems, spreads.tolist(), strict=True)
+        ]
 
-    def pvalues(self, mated: bool, cell: Cell, rates: Floats, n: int, size: int, freedom: float) -> Floats:
-        """Return the two-sided p-values of one rate, of n comparisons and so many units, for all pairs."""
+    def pvalues(
+        self, mated: bool, cell: Cell, rates: Floats, n: int, size: int, freedom: float
+    ) -> Floats:
+        """Return the two-sided p-values of one rate, of n comparisons and so many units, for all
+        pairs.
+        """
         from scipy.special import stdtr
 
         i, j = self._place
@@ -315,7 +382,11 @@ class _ScoreTests:
         own = self._forms(errors, errors)
         parts = own[:, i, i] + own[:, j, j]
         forms = parts - 2 * own[:, i, j]
-        difference, of_held, errors_held = rates[i] - rates[j], np.zeros(i.size), np.full(i.size, np.inf)
+        difference, of_held, errors_held = (
+            rates[i] - rates[j],
+            np.zeros(i.size),
+            np.full(i.size, np.inf),
+        )
         if not self._systems[0].at.is_given:
             slopes = np.array([slope(mated, cell) for slope in self._slopes])
             s, t = _shrunk(slopes[i], slopes[j])
@@ -329,7 +400,8 @@ class _ScoreTests:
             parts = parts + squares
             behind = np.array([system.errors_held() for system in self._systems], np.float64)
             errors_held = np.minimum(behind[i], behind[j])
-            # Among ties no threshold may hold the rate aimed at: where rates moved to it differ less, they count.
+            # Among ties no threshold may hold the rate aimed at: where rates moved to it differ
+            # less, they count.
             missed = np.array([system.missed for system in self._systems])
             at_aim = difference - s * missed[i] + t * missed[j]
             difference = np.minimum(np.abs(difference), np.abs(at_aim))
@@ -339,12 +411,14 @@ class _ScoreTests:
         if freedom < 1:
             return np.full(i.size, np.nan)
         with np.errstate(invalid="ignore", divide="ignore"):
-            # The variance of what x errors hold is known with a relative variance of 1 / x only, as with 2 x degrees
-            # of freedom; it counts as far as it makes up the variance of the difference (Satterthwaite).
+            # The variance of what x errors hold is known with a relative variance of 1 / x only, as
+            # with 2 x degrees of freedom; it counts as far as it makes up the variance of the
+            # difference (Satterthwaite).
             share = np.minimum(of_held / variance, 1.0)
             both = 1 / (share**2 / (2 * errors_held) + (1 - share) ** 2 / freedom)
             found = 2 * stdtr(
-                np.where(share > 0, np.minimum(freedom, both), freedom), -np.abs(difference / np.sqrt(variance))
+                np.where(share > 0, np.minimum(freedom, both), freedom),
+                -np.abs(difference / np.sqrt(variance)),
             )
         found = np.where(variance > 0, found, 1.0)  # no decision differs
         if self._systems[0].at.is_given:
@@ -352,12 +426,18 @@ class _ScoreTests:
         return np.where(errors_held > 0, found, np.nan)
 
     def _exact_pvalues(self, errors: _Added, n: int, rates: Floats) -> Floats:
-        """Return McNemar's exact p-values; NaN for many errors, and where a unit has several decisions that differ."""
+        """Return McNemar's exact p-values; NaN for many errors, and where a unit has several
+        decisions that differ.
+        """
         from scipy.special import bdtr
 
         found = np.full(self._place.shape[1], np.nan)
         for side, part in zip(self._sides, errors, strict=True):
-            few = np.flatnonzero(n * rates[self._place].sum(axis=0) <= _FEW_ERRORS) if part is not None else ()
+            few = (
+                np.flatnonzero(n * rates[self._place].sum(axis=0) <= _FEW_ERRORS)
+                if part is not None
+                else ()
+            )
             for k in few:
                 one, other = self._place[:, k]
                 apart = n * (part.of_pairs[one] - part.of_pairs[other])  # type: ignore[union-attr]  # few are of a part
@@ -370,9 +450,11 @@ class _ScoreTests:
 
 
 def _shrunk(first: Floats, second: Floats) -> tuple[Floats, Floats]:
-    """Move two systems' slopes towards their mean by what counting errors makes them differ, as James and Stein do.
+    """Move two systems' slopes towards their mean by what counting errors makes them differ, as
+    James and Stein do.
 
-    Errors that both systems make cancel in a difference, but for what slopes that differ by chance leave of them.
+    Errors that both systems make cancel in a difference, but for what slopes that differ by chance
+    leave of them.
     """
     one, other = first[:, 0], second[:, 0]
     mean, half = (one + other) / 2, (one - other) / 2
@@ -407,7 +489,11 @@ class ComparedSystem:
     def decisions(self) -> dict[OperatingPoint, DecidedSystem]:
         """The decisions at operating points that fix a threshold in a way that score tests know."""
         points = [rates.at for rates in self.evaluation.rates if self.trials.unit in UNITS_TESTED]
-        return {at: DecidedSystem(self.comparisons, at, self.trials) for at in points if at.rule.signs is not None}
+        return {
+            at: DecidedSystem(self.comparisons, at, self.trials)
+            for at in points
+            if at.rule.signs is not None
+        }
 
     @cached_property
     def linearized(self) -> LinearizedRates | None:
@@ -415,7 +501,9 @@ class ComparedSystem:
         if self.trials.unit not in UNITS_TESTED:
             return None
         points = [rates.at for rates in self.evaluation.rates]
-        measured = [self.evaluation.groups.index(group) for group in self.evaluation.measured_groups]
+        measured = [
+            self.evaluation.groups.index(group) for group in self.evaluation.measured_groups
+        ]
         resampler = Resampler(
             self.comparisons,
             points,
@@ -428,18 +516,27 @@ class ComparedSystem:
         return LinearizedRates(resampler)
 
     def is_held_by_few(self, at: OperatingPoint | None) -> bool:
-        """Return whether too few errors fix the threshold of an operating point; one that was given needs none."""
-        counts = [(rates.at.rule.holds, rates.counts) for rates in self.evaluation.rates if rates.at == at]
-        return any(counts_behind(one, name == "fnmr")[1] < FEWEST_ERRORS for holds, one in counts for name in holds)
+        """Return whether too few errors fix the threshold of an operating point; one that was given
+        needs none.
+        """
+        counts = [
+            (rates.at.rule.holds, rates.counts) for rates in self.evaluation.rates if rates.at == at
+        ]
+        return any(
+            counts_behind(one, name == "fnmr")[1] < FEWEST_ERRORS
+            for holds, one in counts
+            for name in holds
+        )
 
     @cached_property
     def errors_behind(self) -> tuple[int | None, ...]:
-        """The number of errors behind each quantity, which decides whether a verdict can rest on it.
+        """The number of errors behind each quantity, which decides whether a verdict can rest on
+        it.
 
-        For a rate, the number of errors or that of correct decisions, whichever is smaller. For the EER, and for Cllr
-        and min Cllr, the EER times the number of mated or non-mated comparisons, whichever is smaller. For minDCF, the
-        number of false matches or of false non-matches at its threshold, whichever is smaller. None for thresholds and
-        fairness measures.
+        For a rate, the number of errors or that of correct decisions, whichever is smaller. For the
+        EER, and for Cllr and min Cllr, the EER times the number of mated or non-mated comparisons,
+        whichever is smaller. For minDCF, the number of false matches or of false non-matches at its
+        threshold, whichever is smaller. None for thresholds and fairness measures.
         """
         comparisons, asked = self.comparisons, self.evaluation.settings
         of_group: dict[str | None, ClassKeys] = {None: keys_of(comparisons)}
@@ -457,7 +554,9 @@ class ComparedSystem:
             if quantity.name == "min_dcf":
                 key = score_metrics.least_cost(costs, keys)[1]
                 false_nonmatches = int(np.searchsorted(keys.mated, key))
-                return min(false_nonmatches, keys.nonmated.size - int(np.searchsorted(keys.nonmated, key)))
+                return min(
+                    false_nonmatches, keys.nonmated.size - int(np.searchsorted(keys.nonmated, key))
+                )
             rate, _ = score_metrics.equal_error(keys, asked["eer_method"])
             return round(rate * min(keys.sizes))
 
@@ -467,8 +566,9 @@ class ComparedSystem:
 def rate_correlations(first: ComparedSystem, second: ComparedSystem) -> NDArray[np.float64]:
     """Compute the correlation of each rate of two systems in closed form.
 
-    Replicates of FMRs correlate too little: product weights count what happens in a pair of subjects three times as
-    much as what subjects have in all their pairs, of which two systems have more in common.
+    Replicates of FMRs correlate too little: product weights count what happens in a pair of
+    subjects three times as much as what subjects have in all their pairs, of which two systems have
+    more in common.
 
     Parameters
     ----------
@@ -478,7 +578,8 @@ def rate_correlations(first: ComparedSystem, second: ComparedSystem) -> NDArray[
     Returns
     -------
     (quantities,) ndarray
-        NaN for other quantities, where samples are drawn, and at operating points that hold the mean EER of groups.
+        NaN for other quantities, where samples are drawn, and at operating points that hold the
+        mean EER of groups.
     """
     one, other = first.linearized, second.linearized
     found = np.full(len(first.evaluation.quantities), np.nan)
@@ -528,9 +629,9 @@ def difference_tests(
     Returns
     -------
     list of tuple of DifferenceTest
-        For each pair, and each quantity of the evaluations. Rates have score tests, fairness measures joint test
-        inversion, and EER and costs, as well as rates where units are not independent, bootstrap p-values. Without
-        replicates only rates are tested.
+        For each pair, and each quantity of the evaluations. Rates have score tests, fairness
+        measures joint test inversion, and EER and costs, as well as rates where units are not
+        independent, bootstrap p-values. Without replicates only rates are tested.
     """
     quantities = [system.evaluation.quantities for system in systems]
     scores = score_pvalues([system.decisions for system in systems], quantities, pairs)
@@ -540,8 +641,12 @@ def difference_tests(
     ]
 
 
-def _of_pair(first: ComparedSystem, second: ComparedSystem, scores: Sequence[float]) -> tuple[DifferenceTest, ...]:
-    """Test two systems, given the p-values of score tests; NaN, without a reason, for what has no difference."""
+def _of_pair(
+    first: ComparedSystem, second: ComparedSystem, scores: Sequence[float]
+) -> tuple[DifferenceTest, ...]:
+    """Test two systems, given the p-values of score tests; NaN, without a reason, for what has no
+    difference.
+    """
     pairs = zip(first.evaluation.quantities, second.evaluation.quantities, scores, strict=True)
     has_replicates = bool(first.evaluation.settings["n_resamples"])
     joint = _of_measures(first, second) if has_replicates else {}
@@ -553,7 +658,11 @@ def _of_pair(first: ComparedSystem, second: ComparedSystem, scores: Sequence[flo
         elif math.isnan(score) and not has_replicates:
             test = DifferenceTest(math.nan, Code.WITHOUT_REPLICATES)
         elif measure is not None:
-            reason = Code.TWO_SIDED_MEASURE if measure.fairer == "nearer" else Code.MEASURE_WITHOUT_ERRORS
+            reason = (
+                Code.TWO_SIDED_MEASURE
+                if measure.fairer == "nearer"
+                else Code.MEASURE_WITHOUT_ERRORS
+            )
             test = DifferenceTest(joint.get(k, math.nan))
             test = replace(test, reason=reason) if math.isnan(test.pvalue) else test
         elif math.isnan(score):
@@ -573,7 +682,9 @@ def _bootstrap_test(first: ComparedSystem, second: ComparedSystem, k: int) -> Di
         return DifferenceTest(math.nan, Code.SYSTEM_OF_FEW_HELD)
     with np.errstate(invalid="ignore"):
         drawn = np.subtract(*(system.evaluation.maker.replicates[k] for system in both))
-    return DifferenceTest(float(intervals.bootstrap_pvalue(drawn[None])[0]), least=2 / (1 + drawn.size))
+    return DifferenceTest(
+        float(intervals.bootstrap_pvalue(drawn[None])[0]), least=2 / (1 + drawn.size)
+    )
 
 
 def _of_measures(first: ComparedSystem, second: ComparedSystem) -> dict[int, float]:
@@ -581,8 +692,15 @@ def _of_measures(first: ComparedSystem, second: ComparedSystem) -> dict[int, flo
     both = [system.evaluation.maker.inversion for system in (first, second)]
     if both[0] is None or both[1] is None:
         return {}
-    rows, quantities = both[0].rows, [system.evaluation.maker.quantities for system in (first, second)]
-    finite = {key for key, k in rows.items() if all(math.isfinite(of_system[k].estimate) for of_system in quantities)}
+    rows, quantities = (
+        both[0].rows,
+        [system.evaluation.maker.quantities for system in (first, second)],
+    )
+    finite = {
+        key
+        for key, k in rows.items()
+        if all(math.isfinite(of_system[k].estimate) for of_system in quantities)
+    }
     return {rows[key]: pvalue for key, pvalue in joint_pvalues(both[0], both[1], finite).items()}
 
 
@@ -601,7 +719,8 @@ class Contrast(Estimated):
     difference, low, high : float
         First estimate minus second, with its interval; NaN where not computable.
     pvalue : float
-        Two-sided p-value of the hypothesis of no difference, of the test that `compare` names; NaN where withheld.
+        Two-sided p-value of the hypothesis of no difference, of the test that `compare` names; NaN
+        where withheld.
     pvalue_adjusted : float
         For a quantity of groups, the same after Holm's adjustment for the number of groups.
     ratio, ratio_low, ratio_high : float
@@ -609,9 +728,10 @@ class Contrast(Estimated):
     not_computable : float
         Share of replicates in which the difference was not computable; NaN without replicates.
     verdict : str
-        "first" or "second", the system with the lower rate, EER or cost, or with the fairer measure, where
-        `pvalue_adjusted` is at most one minus the confidence level; else "undecided". "withheld" where there is no test
-        that keeps its level, and `note` says why. Empty where the difference is not computable.
+        "first" or "second", the system with the lower rate, EER or cost, or with the fairer
+        measure, where `pvalue_adjusted` is at most one minus the confidence level; else
+        "undecided". "withheld" where there is no test that keeps its level, and `note` says why.
+        Empty where the difference is not computable.
     notes : tuple of Note
         Warnings for the reader; `note` is their text.
     """
@@ -644,7 +764,8 @@ def contrasts_of(
     level: float,
     adjusted: Floats,
 ) -> tuple[Contrast, ...]:
-    """Compute the differences between two systems, given their names, and test and adjusted p-value of each quantity.
+    """Compute the differences between two systems, given their names, and test and adjusted p-value
+    of each quantity.
 
     Thresholds and rates that operating points hold are left out.
     """
@@ -653,9 +774,15 @@ def contrasts_of(
     rows = [k for k, both in enumerate(zip(*each, strict=True)) if _are_compared(*both)]
     ends, is_same = _intervals(evaluations, rows, rate_correlations(*systems)[rows])
     contrasts = []
-    for k, (low, high, ratio_low, ratio_high, not_computable), same in zip(rows, ends.T.tolist(), is_same, strict=True):
+    for k, (low, high, ratio_low, ratio_high, not_computable), same in zip(
+        rows, ends.T.tolist(), is_same, strict=True
+    ):
         one, other, test, pvalue = each[0][k], each[1][k], tests[k], float(adjusted[k])
-        difference = one.estimate - other.estimate if math.isfinite(one.estimate - other.estimate) else math.nan
+        difference = (
+            one.estimate - other.estimate
+            if math.isfinite(one.estimate - other.estimate)
+            else math.nan
+        )
         codes = [] if test.reason is None else [test.reason]
         codes += [Code.NO_DIFFERENCE] if same and not math.isnan(difference) else []
         with np.errstate(invalid="ignore", divide="ignore"):
@@ -700,7 +827,8 @@ def _are_compared(one: Quantity, other: Quantity) -> bool:
 def adjusted_pvalues(
     quantities: Sequence[Quantity], tests: Sequence[Sequence[DifferenceTest]], significance: float
 ) -> Floats:
-    """Adjust p-values by Holm's procedure, separately for each quantity of all, and of groups, at an operating point.
+    """Adjust p-values by Holm's procedure, separately for each quantity of all, and of groups, at
+    an operating point.
 
     Parameters
     ----------
@@ -737,20 +865,27 @@ def adjusted_pvalues(
             out_of_reach[name] = None
     if out_of_reach:
         warn(
-            f"no adjusted p-value of {', '.join(out_of_reach)} can be as small as {significance:g}, as replicates are "
-            f"few and {'groups' if len(pvalues) == 1 else 'pairs of systems'} many: raise ⟦n_resamples⟧",
+            f"no adjusted p-value of {', '.join(out_of_reach)} can be as small as {significance:g},"
+            f" as replicates are few and {'groups' if len(pvalues) == 1 else 'pairs of systems'}"
+            " many: raise ⟦n_resamples⟧",
             FewResamplesWarning,
         )
     return adjusted
 
 
-def _intervals(pair: Sequence[Evaluated], rows: list[int], correlations: Floats) -> tuple[Floats, NDArray[np.bool_]]:
-    """Compute intervals of differences and ratios from those of the systems and their correlation (MOVER).
+def _intervals(
+    pair: Sequence[Evaluated], rows: list[int], correlations: Floats
+) -> tuple[Floats, NDArray[np.bool_]]:
+    """Compute intervals of differences and ratios from those of the systems and their correlation
+    (MOVER).
 
-    Returns the (5, rows) ends of differences and of ratios, and shares of replicates without a difference; and where
-    systems do not differ.
+    Returns the (5, rows) ends of differences and of ratios, and shares of replicates without a
+    difference; and where systems do not differ.
     """
-    each = [[(q.estimate, *ends_of(q)) for q in (evaluation.quantities[k] for k in rows)] for evaluation in pair]
+    each = [
+        [(q.estimate, *ends_of(q)) for q in (evaluation.quantities[k] for k in rows)]
+        for evaluation in pair
+    ]
     one, other = np.array(each).reshape(2, len(rows), 3).transpose(0, 2, 1)
     if pair[0].settings["n_resamples"]:
         sets = np.array([evaluation.maker.replicates[rows] for evaluation in pair])
@@ -786,12 +921,13 @@ class RankedSystem(Estimated):
     estimate, low, high : float
         The quantity of the system, with its own interval; NaN where there is none.
     rank : int
-        One plus the number of systems with a better estimate: 1 is the best, and systems with the same estimate share
-        a rank. Estimates that are not computable come last.
+        One plus the number of systems with a better estimate: 1 is the best, and systems with the
+        same estimate share a rank. Estimates that are not computable come last.
     best_rank, worst_rank : int
-        The ranks that the data leave possible: one plus the number of systems shown to be better, and the number of
-        systems minus that of those shown to be worse. A system is shown to be better than another one where their
-        adjusted p-value is at most one minus the confidence level.
+        The ranks that the data leave possible: one plus the number of systems shown to be better,
+        and the number of systems minus that of those shown to be worse. A system is shown to be
+        better than another one where their adjusted p-value is at most one minus the confidence
+        level.
     """
 
     name: str
@@ -810,7 +946,8 @@ class RankedSystem(Estimated):
 def ranks_of(
     estimates: Sequence[float], pvalues: Floats, significance: float, *, higher_is_better: bool
 ) -> list[tuple[int, int, int]]:
-    """Compute the rank of each system, and the best and the worst that tests of all pairs leave possible.
+    """Compute the rank of each system, and the best and the worst that tests of all pairs leave
+    possible.
 
     Parameters
     ----------
@@ -840,4 +977,6 @@ def ranks_of(
 
 def possible_ranks(ranked: RankedSystem) -> str:
     """Write the ranks that are possible, such as "2 to 4"."""
-    return str(ranked.best_rank) + (f" to {ranked.worst_rank}" if ranked.worst_rank > ranked.best_rank else "")
+    return str(ranked.best_rank) + (
+        f" to {ranked.worst_rank}" if ranked.worst_rank > ranked.best_rank else ""
+    )

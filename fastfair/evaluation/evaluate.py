@@ -33,8 +33,20 @@ from fastfair.error_rates.operating_points import (
 )
 from fastfair.error_rates.rates import Rates, concentration, counts_behind, rates_at_key
 from fastfair.error_rates.scans_of_vectors import with_enough_pairs
-from fastfair.error_rates.score_metrics import NO_CLLR, Costs, EerMethod, ratio_costs_of_groups, require_eer
-from fastfair.errors import DroppedWarning, EmptyGroupWarning, InputError, NarrowIntervalsWarning, ReversedScoresWarning
+from fastfair.error_rates.score_metrics import (
+    NO_CLLR,
+    Costs,
+    EerMethod,
+    ratio_costs_of_groups,
+    require_eer,
+)
+from fastfair.errors import (
+    DroppedWarning,
+    EmptyGroupWarning,
+    InputError,
+    NarrowIntervalsWarning,
+    ReversedScoresWarning,
+)
 from fastfair.intervals import MethodOfEvaluations
 from fastfair.measures._fairness import ZeroPolicy
 from fastfair.measures._registry import MEASURES, Measure, measure_name, measure_of, quantity_name
@@ -57,7 +69,12 @@ from fastfair.uncertainty.few_errors import (
     is_held_by_few_subjects,
 )
 from fastfair.uncertainty.interval_maker import IntervalMaker, require_method, two_sided_level
-from fastfair.uncertainty.inversion import AlikeGroups, CountedSystems, MeasureInversion, MovedSystems
+from fastfair.uncertainty.inversion import (
+    AlikeGroups,
+    CountedSystems,
+    MeasureInversion,
+    MovedSystems,
+)
 from fastfair.uncertainty.notes import ENOUGH_EFFECTIVE_ERRORS, Code, Note
 from fastfair.uncertainty.quantities import (
     RATES,
@@ -77,7 +94,10 @@ IncompleteGroups = Literal["raise", "drop", "nan"]
 _Metrics = Literal["auto", "all", Metric]
 _Found = TypeVar("_Found")
 METRICS_OF_SCANS = ("eer", "min_dcf", "cllr")  # Cllr only where the scan keeps all scores
-METRICS_WITH_FAILURES = ("eer", "min_dcf")  # where failed comparisons, which have no score, count as non-matches
+METRICS_WITH_FAILURES = (
+    "eer",
+    "min_dcf",
+)  # where failed comparisons, which have no score, count as non-matches
 USUAL_METRICS = METRICS_OF_SCANS[:-1]  # of any scores, and of vectors without a list of all pairs
 
 
@@ -107,7 +127,10 @@ def _measure_names(measures: str | Sequence[str], groups: Sequence[str]) -> Sequ
         return list(MEASURES) if groups else []
     names = [measure_name(name) for name in as_names(measures)]
     if names and not groups:
-        raise InputError(f"{names[0]} is a measure over groups, but the comparisons have none: give ⟦reference_group⟧")
+        raise InputError(
+            f"{names[0]} is a measure over groups, but the comparisons have none: give"
+            " ⟦reference_group⟧"
+        )
     return names
 
 
@@ -115,16 +138,25 @@ def _complete_groups(comparisons: Comparisons, policy: str) -> list[int]:
     """Return the positions of the groups that the fairness measures compare."""
     if not comparisons.groups:
         return []
-    sizes = (np.diagonal(side.cells).tolist() for side in (comparisons.mated_by_group, comparisons.nonmated_by_group))
-    lacking = {group: own for group, *own in zip(comparisons.groups, *sizes, strict=True) if not all(own)}
+    sizes = (
+        np.diagonal(side.cells).tolist()
+        for side in (comparisons.mated_by_group, comparisons.nonmated_by_group)
+    )
+    lacking = {
+        group: own for group, *own in zip(comparisons.groups, *sizes, strict=True) if not all(own)
+    }
     everything = list(range(len(comparisons.groups)))
     if not lacking:
         return everything
-    found = "; ".join(f"{group!r} has {own[0]} mated and {own[1]} non-mated" for group, own in lacking.items())
+    found = "; ".join(
+        f"{group!r} has {own[0]} mated and {own[1]} non-mated" for group, own in lacking.items()
+    )
     if policy == "raise":
         raise InputError(
-            f"{len(lacking)} of {len(everything)} groups lack comparisons of their own, so they have no FMR, FNMR or "
-            f'EER: {found}. Merge groups, or pass ⟦incomplete_groups="drop"⟧ (leave them out of the measures) or "nan"'
+            f"{len(lacking)} of {len(everything)} groups lack comparisons of their own, so they"
+            " have no FMR, FNMR or "
+            f'EER: {found}. Merge groups, or pass ⟦incomplete_groups="drop"⟧ (leave them out of the'
+            ' measures) or "nan"'
         )
     if policy == "nan":
         warn(f"measures are NaN, as groups lack comparisons: {found}", EmptyGroupWarning)
@@ -142,36 +174,40 @@ Floats = NDArray[np.float64]
 @checked
 @dataclass(frozen=True)
 class EvaluationSettings:
-    """Settings of `evaluate` that are rarely changed: how intervals are made, and quantities defined.
+    """Settings of `evaluate` that are rarely changed: how intervals are made, and quantities
+    defined.
 
     Attributes
     ----------
     method : {"auto", "percentile", "basic", "normal", "bca", "dyadic"}
-        How intervals are computed from replicates. "auto" uses the method that simulations found right for each kind of
-        quantity: "logit" for rates and EERs, test inversion for fairness measures, "log" for minDCF, min Cllr and
-        groups' ratios to the average, and "percentile" for all others. "dyadic" is a method for false match rates; with
-        it, all other quantities get "percentile".
+        How intervals are computed from replicates. "auto" uses the method that simulations found
+        right for each kind of quantity: "logit" for rates and EERs, test inversion for fairness
+        measures, "log" for minDCF, min Cllr and groups' ratios to the average, and "percentile" for
+        all others. "dyadic" is a method for false match rates; with it, all other quantities get
+        "percentile".
 
         The methods are those of `intervals.confidence_interval`.
     scheme : {"dyadic", "product"}
-        How a comparison of two subjects is weighted. "product" multiplies the subjects' weights, which overstates the
-        spread of false match rates; "dyadic" shrinks this product until replicates have the dyadic-robust variance.
-        Samples always use plain products.
+        How a comparison of two subjects is weighted. "product" multiplies the subjects' weights,
+        which overstates the spread of false match rates; "dyadic" shrinks this product until
+        replicates have the dyadic-robust variance. Samples always use plain products.
     simultaneous : bool, default False
-        Whether the intervals of a quantity at an operating point hold in all groups together, at the confidence level.
-        They are wider then, and meant for looking at groups side by side. Those of all comparisons stay as they are.
+        Whether the intervals of a quantity at an operating point hold in all groups together, at
+        the confidence level. They are wider then, and meant for looking at groups side by side.
+        Those of all comparisons stay as they are.
     alpha : float, default 0.5
         Weight of false matches in measures that take both rates, in [0, 1].
     eer_method
         As in `eer`.
     zero_policy : {"keep", "raise", "clopper-pearson"} or float
-        What ratio measures do with groups' FMRs and FNMRs of zero. A group's EER, minDCF or Cllr of zero is kept.
-        "raise" refuses zeros in the data, and keeps them in replicates.
+        What ratio measures do with groups' FMRs and FNMRs of zero. A group's EER, minDCF or Cllr of
+        zero is kept. "raise" refuses zeros in the data, and keeps them in replicates.
 
         As in `measures.replace_zeros`.
     incomplete_groups : {"raise", "drop", "nan"}
-        What to do with groups that have no mated, or no non-mated, comparisons of their own: raise an error; leave
-        them out of the fairness measures, with a warning; or make the measures NaN, with a warning.
+        What to do with groups that have no mated, or no non-mated, comparisons of their own: raise
+        an error; leave them out of the fairness measures, with a warning; or make the measures NaN,
+        with a warning.
 
     Examples
     --------
@@ -220,14 +256,19 @@ class Request(EvaluationSettings):
 
         "all" metrics do not, as they are the others where Cllr and min Cllr would need one.
         """
-        listed = bool({"cllr", "min_cllr"} & set(as_names(self.metrics))) or self.eer_method == "convex-hull"
+        listed = (
+            bool({"cllr", "min_cllr"} & set(as_names(self.metrics)))
+            or self.eer_method == "convex-hull"
+        )
         return listed or self.unit != "subject" or not self.n_resamples
 
     @property
     def with_metrics(self) -> bool:
         """Whether thresholds of EERs or minimum costs are looked for."""
         own = {"all", *(name for name, one in MEASURES.items() if one.own_threshold)}
-        return bool(as_names(self.metrics)) or not own.isdisjoint(map(quantity_name, as_names(self.measures)))
+        return bool(as_names(self.metrics)) or not own.isdisjoint(
+            map(quantity_name, as_names(self.measures))
+        )
 
     def checked(self, comparisons: Comparisons) -> Request:
         """Return the arguments checked, with defaults filled in and each name listed once."""
@@ -245,8 +286,11 @@ class Request(EvaluationSettings):
         found._check_resampling(comparisons)
         return replace(found, measured=tuple(_complete_groups(comparisons, self.incomplete_groups)))
 
-    def in_words(self, groups: Sequence[str], everything: Sequence[str], score_kind: str = "similarity") -> Request:
-        """Return the arguments checked as far as that needs no comparisons, but the names of their groups.
+    def in_words(
+        self, groups: Sequence[str], everything: Sequence[str], score_kind: str = "similarity"
+    ) -> Request:
+        """Return the arguments checked as far as that needs no comparisons, but the names of their
+        groups.
 
         Parameters
         ----------
@@ -255,14 +299,19 @@ class Request(EvaluationSettings):
         everything : sequence of str
             The metrics that "all" stands for.
         score_kind : str
-            That of the comparisons. "auto" stands for "all" where scores are log-likelihood ratios, else for the EER
-            and minDCF.
+            That of the comparisons. "auto" stands for "all" where scores are log-likelihood ratios,
+            else for the EER and minDCF.
         """
         names = _measure_names(self.measures, groups)
-        meant = {"all": everything, "auto": everything if score_kind == LOG_LIKELIHOOD_RATIO else USUAL_METRICS}
+        meant = {
+            "all": everything,
+            "auto": everything if score_kind == LOG_LIKELIHOOD_RATIO else USUAL_METRICS,
+        }
         wanted = [name for asked in as_names(self.metrics) for name in meant.get(asked, (asked,))]
         if not self.points and not wanted:
-            raise InputError("at is empty: give at least one operating point such as at_fmr(1e-3), or metrics")
+            raise InputError(
+                "at is empty: give at least one operating point such as at_fmr(1e-3), or metrics"
+            )
         if not isinstance(self.zero_policy, str):
             validation.fraction("⟦zero_policy⟧", self.zero_policy, "(0, 1)")
         if self.n_resamples == 1:
@@ -291,12 +340,18 @@ class Request(EvaluationSettings):
             require_method(self.method, self.unit, self.scheme)
 
     def is_in_closed_form(self, comparisons: Comparisons) -> bool:
-        """Return whether rates have intervals without replicates: at a point, of units that are known."""
+        """Return whether rates have intervals without replicates: at a point, of units that are
+        known.
+        """
         if self.n_resamples or not self.points or "closed forms" in comparisons.lacks:
             return False
-        return self.unit == "comparison" or (self.unit == "subject" and comparisons.subjects is not None)
+        return self.unit == "comparison" or (
+            self.unit == "subject" and comparisons.subjects is not None
+        )
 
-    def settings(self, comparisons: Comparisons, thresholds: Sequence[float], seed: Any) -> dict[str, Any]:
+    def settings(
+        self, comparisons: Comparisons, thresholds: Sequence[float], seed: Any
+    ) -> dict[str, Any]:
         """List the settings that an evaluation's result reports."""
         known = vars(self) | vars(self.costs)
         found: dict[str, Any] = {
@@ -335,27 +390,31 @@ def evaluate(
     progress: bool | Callable[[int, int], None] = False,
     executor: Executor | Checkpoint = None,
 ) -> Evaluation:
-    """Compute error rates, EER, minDCF, Cllr and fairness measures, overall and per group, with bootstrap intervals.
+    """Compute error rates, EER, minDCF, Cllr and fairness measures, overall and per group, with
+    bootstrap intervals.
 
     Parameters
     ----------
     comparisons : Comparisons, ScannedComparisons or Embeddings
-        The comparisons to evaluate, or vectors all of whose pairs are. Without groups there are no fairness measures.
-        See Notes for scans and vectors.
+        The comparisons to evaluate, or vectors all of whose pairs are. Without groups there are no
+        fairness measures. See Notes for scans and vectors.
     at : OperatingPoint or sequence of OperatingPoint
-        Operating points at which rates, and fairness measures of these, are computed. The threshold of each is found
-        from all comparisons, and again in every replicate. Repeated operating points count once.
+        Operating points at which rates, and fairness measures of these, are computed. The threshold
+        of each is found from all comparisons, and again in every replicate. Repeated operating
+        points count once.
 
         With `at_threshold` it is given, and is the same in all replicates.
     measures : "all" or sequence of str or function
-        Fairness measures, by names or as functions: those of `fastfair.measures`, and your own (`measures.measure`).
+        Fairness measures, by names or as functions: those of `fastfair.measures`, and your own
+        (`measures.measure`).
     metrics : {"auto", "all", "eer", "min_dcf", "cllr", "min_cllr"} or sequence of these
-        Metrics to compute that need no operating point. "auto" computes the EER and minDCF, and all four of
-        log-likelihood ratios.
+        Metrics to compute that need no operating point. "auto" computes the EER and minDCF, and all
+        four of log-likelihood ratios.
     unit : {"subject", "comparison", "sample", "subject+sample"}
-        The units drawn with replacement: subjects within each group; comparisons, separately for mated and non-mated,
-        which makes intervals too narrow where subjects repeat; samples within each subject, and of vectors references
-        apart from probes; or subjects, and then samples of these.
+        The units drawn with replacement: subjects within each group; comparisons, separately for
+        mated and non-mated, which makes intervals too narrow where subjects repeat; samples within
+        each subject, and of vectors references apart from probes; or subjects, and then samples of
+        these.
     n_resamples : int, default 2000
         Number of replicates. With 0, only rates have intervals, in closed form.
 
@@ -363,8 +422,9 @@ def evaluate(
     confidence_level : float, default 0.95
         Confidence level of the intervals, in (0, 1).
     alternative : {"two-sided", "less", "greater"}
-        The hypothesis that intervals belong to. "less" gives upper limits: what is claimed to be below the limit is so
-        at the confidence level, and the lower end is the least possible value. "greater" gives lower limits.
+        The hypothesis that intervals belong to. "less" gives upper limits: what is claimed to be
+        below the limit is so at the confidence level, and the lower end is the least possible
+        value. "greater" gives lower limits.
 
         The words are those of `scipy.stats`.
     costs : Costs
@@ -378,11 +438,12 @@ def evaluate(
 
         With an executor, those of each task, 1 by default.
     progress : bool or callable, default False
-        Whether to show a progress bar; or a function to call with the numbers of replicates done and in all.
+        Whether to show a progress bar; or a function to call with the numbers of replicates done
+        and in all.
     executor : object with a method `submit`, or Checkpoint, optional
-        What computes the replicates, as tasks of about a 128th of them: an executor of `concurrent.futures`, the Client
-        of Dask, or another one whose `submit` returns such futures. Results are the same to the last bit. A
-        `Checkpoint` keeps those that are finished.
+        What computes the replicates, as tasks of about a 128th of them: an executor of
+        `concurrent.futures`, the Client of Dask, or another one whose `submit` returns such
+        futures. Results are the same to the last bit. A `Checkpoint` keeps those that are finished.
 
     Returns
     -------
@@ -392,8 +453,9 @@ def evaluate(
     Raises
     ------
     InputError
-        For unknown names, percentages in place of rates, measures requested without groups, incomplete groups or rates
-        of zero that "raise" refuses, comparisons that lack the units to resample, and a checkpoint without `rng`.
+        For unknown names, percentages in place of rates, measures requested without groups,
+        incomplete groups or rates of zero that "raise" refuses, comparisons that lack the units to
+        resample, and a checkpoint without `rng`.
     FileFormatError
         For a file of the checkpoint that is damaged or of something else.
     OutputError
@@ -406,8 +468,8 @@ def evaluate(
     DroppedWarning
         Names the groups left out.
     EmptyGroupWarning
-        Names the groups that make measures NaN: those without comparisons, and of the Sum of Group Error Differences
-        those all of whose comparisons failed.
+        Names the groups that make measures NaN: those without comparisons, and of the Sum of Group
+        Error Differences those all of whose comparisons failed.
     NarrowIntervalsWarning
         Where intervals are likely to be too narrow, and why.
     ReversedScoresWarning
@@ -415,26 +477,28 @@ def evaluate(
 
     Notes
     -----
-    In a replicate the weight of a unit is the number of times that it was drawn, and the weight of a comparison is the
-    product of its units' weights [1]_. The page "Intervals" of the user guide has the formulas, and says when to use
-    which unit, scheme and method.
+    In a replicate the weight of a unit is the number of times that it was drawn, and the weight of
+    a comparison is the product of its units' weights [1]_. The page "Intervals" of the user guide
+    has the formulas, and says when to use which unit, scheme and method.
 
-    Without replicates (``n_resamples=0``), and with subjects or comparisons as units, the intervals of FMRs and FNMRs
-    are computed from their standard errors in closed form: of sums over subjects for FNMRs, dyadic-robust for FMRs,
-    and with what a threshold that holds a rate adds to either. Their method is named "closed form". They are about as
-    wide as those of replicates. EERs, costs, thresholds and fairness measures have none, and neither have rates at
-    `at_mean_group_eer`. "simultaneous" ones take groups for independent.
+    Without replicates (``n_resamples=0``), and with subjects or comparisons as units, the intervals
+    of FMRs and FNMRs are computed from their standard errors in closed form: of sums over subjects
+    for FNMRs, dyadic-robust for FMRs, and with what a threshold that holds a rate adds to either.
+    Their method is named "closed form". They are about as wide as those of replicates. EERs, costs,
+    thresholds and fairness measures have none, and neither have rates at `at_mean_group_eer`.
+    "simultaneous" ones take groups for independent.
 
-    Numbers and intervals of a scan are those of the same comparisons in memory, to the last bit, but for limits of
-    rates without errors that rest on scores it has not kept: these are wider. It has Cllr only where it was told to
-    keep all scores (``Storage(cllr=True)``), no min Cllr ("all" metrics are then the others), no convex hull,
-    no units but subjects, no jackknife of score files (``method="bca"``), and no intervals without replicates.
+    Numbers and intervals of a scan are those of the same comparisons in memory, to the last bit,
+    but for limits of rates without errors that rest on scores it has not kept: these are wider. It
+    has Cllr only where it was told to keep all scores (``Storage(cllr=True)``), no min Cllr ("all"
+    metrics are then the others), no convex hull, no units but subjects, no jackknife of score files
+    (``method="bca"``), and no intervals without replicates.
 
-    Of vectors the pairs near the errors are kept, as many as are needed (`Embeddings.scanned`), and numbers are those
-    of `Embeddings.comparisons`, to the last bit, but for limits of rates without errors of groups so small that a tenth
-    of all pairs has none of theirs in error: these may be wider. Quantities that a scan lacks are computed from
-    all pairs, if memory permits; "all" metrics are the EER and minDCF. Executors and checkpoints
-    serve similarities, too.
+    Of vectors the pairs near the errors are kept, as many as are needed (`Embeddings.scanned`), and
+    numbers are those of `Embeddings.comparisons`, to the last bit, but for limits of rates without
+    errors of groups so small that a tenth of all pairs has none of theirs in error: these may be
+    wider. Quantities that a scan lacks are computed from all pairs, if memory permits; "all"
+    metrics are the EER and minDCF. Executors and checkpoints serve similarities, too.
 
     References
     ----------
@@ -461,8 +525,12 @@ def evaluate(
         **vars(settings),
     )
     workers = Workers(n_threads, progress, executor).checked(rng)
-    seed = seeds.fixed(rng) if isinstance(comparisons, Embeddings) else rng  # the same one with more pairs kept
-    return on_comparisons([comparisons], request, workers, lambda given: evaluated(given[0], request, workers, seed))
+    seed = (
+        seeds.fixed(rng) if isinstance(comparisons, Embeddings) else rng
+    )  # the same one with more pairs kept
+    return on_comparisons(
+        [comparisons], request, workers, lambda given: evaluated(given[0], request, workers, seed)
+    )
 
 
 def on_comparisons(
@@ -471,14 +539,22 @@ def on_comparisons(
     workers: Workers,
     compute: Callable[[Sequence[Comparisons | ScannedComparisons]], _Found],
 ) -> _Found:
-    """Compute on comparisons; on those of vectors near the errors, as many as needed, or else on all their pairs."""
+    """Compute on comparisons; on those of vectors near the errors, as many as needed, or else on
+    all their pairs.
+    """
     vectors = [one for one in given if isinstance(one, Embeddings)]
     if len(vectors) == len(given):
         request.in_words(vectors[0].groups, USUAL_METRICS)
         if not request.needs_all_pairs:
-            return with_enough_pairs(vectors, request.points, request.with_metrics, compute, workers)
+            return with_enough_pairs(
+                vectors, request.points, request.with_metrics, compute, workers
+            )
     listed = [
-        one.comparisons(n_threads=workers.n_threads, progress=workers.progress) if isinstance(one, Embeddings) else one
+        (
+            one.comparisons(n_threads=workers.n_threads, progress=workers.progress)
+            if isinstance(one, Embeddings)
+            else one
+        )
         for one in given
     ]
     return compute(listed)
@@ -519,8 +595,17 @@ class _Estimates:
         if with_own_threshold and _have_eer_thresholds(comparisons, request.measured):
             at_mean = [_rates_at(comparisons, at_mean_group_eer(), request.measured)]
         cells = different_groups(comparisons) if comparisons.groups else ()
-        selection = _selection(comparisons, request, with_mean_group_eer=bool(at_mean), with_matrix=bool(cells))
-        return cls(comparisons, request, rates, at_mean, selection, estimates([*rates, *at_mean], metrics, cells))
+        selection = _selection(
+            comparisons, request, with_mean_group_eer=bool(at_mean), with_matrix=bool(cells)
+        )
+        return cls(
+            comparisons,
+            request,
+            rates,
+            at_mean,
+            selection,
+            estimates([*rates, *at_mean], metrics, cells),
+        )
 
     @cached_property
     def entries(self) -> list[Entry]:
@@ -542,13 +627,23 @@ class _Estimates:
     @property
     def all_quantities(self) -> tuple[Quantity, ...]:
         """The quantities, and those of failures."""
-        return self.quantities if self.failures is None else (*self.quantities, *self.failures.quantities)
+        return (
+            self.quantities
+            if self.failures is None
+            else (*self.quantities, *self.failures.quantities)
+        )
 
     def interval_maker(self, key: RandomKey | None, workers: Workers) -> IntervalMaker | None:
-        """Return what makes intervals, of replicates from a random stream or in closed form; None without either."""
+        """Return what makes intervals, of replicates from a random stream or in closed form; None
+        without either.
+        """
         if key is not None:
             return self._of_replicates(key, workers)
-        return self._in_closed_form(workers) if self.request.is_in_closed_form(self.comparisons) else None
+        return (
+            self._in_closed_form(workers)
+            if self.request.is_in_closed_form(self.comparisons)
+            else None
+        )
 
     def _in_closed_form(self, workers: Workers) -> IntervalMaker:
         request = self.request
@@ -565,7 +660,9 @@ class _Estimates:
         sizes = SampleSizes.of(self.entries, resampler)
         if self.failures is not None:
             self.failures.prepare(request.unit, request.scheme, workers)
-            quantities, sizes, errors = self.failures.with_closed_form(quantities, self.entries, sizes, errors)
+            quantities, sizes, errors = self.failures.with_closed_form(
+                quantities, self.entries, sizes, errors
+            )
         return IntervalMaker(quantities, standard_errors=errors, sizes=sizes)
 
     def _of_replicates(self, key: RandomKey, workers: Workers) -> IntervalMaker:
@@ -590,7 +687,10 @@ class _Estimates:
         quantities = noted_few_subjects(self.quantities, self.rates, replicates, resampler, sizes)
         if failures is not None:
             of_failures = failures.replicates(request.n_resamples, key, workers, drawn)
-            quantities, replicates = (*quantities, *failures.quantities), np.concatenate([replicates, of_failures])
+            quantities, replicates = (
+                (*quantities, *failures.quantities),
+                np.concatenate([replicates, of_failures]),
+            )
             sizes = failures.with_sizes(self.entries, sizes)
         alike = None
         if selection.measures:
@@ -613,7 +713,10 @@ class _Estimates:
         )
         if alike is not None and request.method == "auto":
             quantities = _with_pvalues(quantities, inversion, alike)
-            if any((_fewer_errors(at)[list(request.measured)] < ENOUGH_EFFECTIVE_ERRORS).any() for at in self.at_mean):
+            if any(
+                (_fewer_errors(at)[list(request.measured)] < ENOUGH_EFFECTIVE_ERRORS).any()
+                for at in self.at_mean
+            ):
                 quantities = tuple(map(_noted_few_at_eer, quantities))
         return IntervalMaker(
             quantities,
@@ -632,8 +735,12 @@ def _with_pvalues(
     """Give measures the p-values of their fair values, and note where groups are small for them."""
     pvalues = inversion.pvalues(np.array([quantity.estimate for quantity in quantities]))
     computable = {row: pvalue for row, pvalue in pvalues.items() if not math.isnan(pvalue)}
-    found = [replace(quantity, pvalue=computable.get(row)) for row, quantity in enumerate(quantities)]
-    for row in {inversion.rows[key] for key in inversion.rows.keys() & alike.resting_on_small_groups}:
+    found = [
+        replace(quantity, pvalue=computable.get(row)) for row, quantity in enumerate(quantities)
+    ]
+    for row in {
+        inversion.rows[key] for key in inversion.rows.keys() & alike.resting_on_small_groups
+    }:
         if math.isfinite(found[row].estimate):
             found[row] = noted(found[row], Note(Code.SMALL_GROUPS))
     return tuple(found)
@@ -705,7 +812,9 @@ def evaluated(
 
 
 def _warn_of_repeated_subjects(comparisons: Comparisons, unit: str) -> None:
-    """Warn where comparisons are drawn as if each had subjects of its own, although subjects repeat."""
+    """Warn where comparisons are drawn as if each had subjects of its own, although subjects
+    repeat.
+    """
     if comparisons.subjects is None or not repeats_subjects(comparisons, unit):
         return
     n = len(comparisons.mated) + len(comparisons.nonmated)
@@ -725,24 +834,34 @@ def _metrics(comparisons: Comparisons, request: Request) -> dict[str, Floats]:
         "min_dcf": lambda keys: score_metrics.least_cost(request.costs, keys)[0],
         "min_cllr": score_metrics.least_log_likelihood_ratio_cost,
     }
-    lists = [keys_of(comparisons), *(keys_of(comparisons, k) for k in range(len(comparisons.groups)))]
+    lists = [
+        keys_of(comparisons),
+        *(keys_of(comparisons, k) for k in range(len(comparisons.groups))),
+    ]
     found = {
-        name: ratio_costs_of_groups(comparisons)
-        if name == "cllr"
-        else np.array([compute[name](keys) if all(keys.sizes) else math.nan for keys in lists], np.float64)
+        name: (
+            ratio_costs_of_groups(comparisons)
+            if name == "cllr"
+            else np.array(
+                [compute[name](keys) if all(keys.sizes) else math.nan for keys in lists], np.float64
+            )
+        )
         for name in request.metrics
     }
     if "eer" in found and found["eer"][0] > 0.5:
         warn(
-            f"the EER is {100 * found['eer'][0]:.3g} %, as mated comparisons score lower than non-mated ones: if the "
-            'scores are distances pass ⟦score_kind="distance"⟧, else look which value of mated means mated',
+            f"the EER is {100 * found['eer'][0]:.3g} %, as mated comparisons score lower than"
+            ' non-mated ones: if the scores are distances pass ⟦score_kind="distance"⟧, else'
+            " look which value of mated means mated",
             ReversedScoresWarning,
         )
     return found
 
 
 def _have_eer_thresholds(comparisons: Comparisons, groups: Sequence[int]) -> bool:
-    """Return whether each group has comparisons of both kinds, some with a score; warn of those without."""
+    """Return whether each group has comparisons of both kinds, some with a score; warn of those
+    without.
+    """
     of_groups = {comparisons.groups[k]: keys_of(comparisons, k) for k in groups}
     failed = [group for group, keys in of_groups.items() if keys.all_failed]
     if failed:
@@ -751,8 +870,12 @@ def _have_eer_thresholds(comparisons: Comparisons, groups: Sequence[int]) -> boo
     return not failed and all(all(keys.sizes) for keys in of_groups.values())
 
 
-def _jackknife(resampler: Resampler, selection: Selection, n_threads: int | None, failures: Failures | None) -> Floats:
-    """Compute every quantity with one unit left out at a time, centred on the mean of the unit's stratum."""
+def _jackknife(
+    resampler: Resampler, selection: Selection, n_threads: int | None, failures: Failures | None
+) -> Floats:
+    """Compute every quantity with one unit left out at a time, centred on the mean of the unit's
+    stratum.
+    """
     without = resampler.jackknife(n_threads)
     left_out = np.array([entry.value for entry in entries(without, selection)])
     if failures is not None:
@@ -761,12 +884,17 @@ def _jackknife(resampler: Resampler, selection: Selection, n_threads: int | None
 
 
 def evaluate_at_thresholds(
-    comparisons: Comparisons | ScannedComparisons, thresholds: Sequence[float], level: float = 0.95,
-    n_resamples: int = 0, **how: Any,
-) -> Evaluation:  # fmt: skip
-    """Compute rates at given thresholds with intervals, by default in closed form; notes tell what warnings would.
+    comparisons: Comparisons | ScannedComparisons,
+    thresholds: Sequence[float],
+    level: float = 0.95,
+    n_resamples: int = 0,
+    **how: Any,
+) -> Evaluation:
+    """Compute rates at given thresholds with intervals, by default in closed form; notes tell what
+    warnings would.
 
-    Where subjects are not known, comparisons are taken for independent. how: further arguments of `evaluate`.
+    Where subjects are not known, comparisons are taken for independent. how: further arguments of
+    `evaluate`.
     """
     with held():
         return evaluate(
@@ -787,22 +915,33 @@ def _standard_errors(listed: Sequence[Entry], resampler: Resampler) -> Floats:
     rates = LinearizedRates(resampler)
     return np.array(
         [
-            rates.standard_error(entry.name == "fnmr", entry.point, entry.cell)
-            if entry.name in RATES and entry.point is not None
-            else math.nan
+            (
+                rates.standard_error(entry.name == "fnmr", entry.point, entry.cell)
+                if entry.name in RATES and entry.point is not None
+                else math.nan
+            )
             for entry in listed
         ]
     )
 
 
-def concentrations(comparisons: Comparisons, at_points: Sequence[Rates]) -> list[dict[bool, tuple[float, Floats]]]:
-    """Compute how concentrated the errors of both kinds are at each operating point; empty without subjects."""
+def concentrations(
+    comparisons: Comparisons, at_points: Sequence[Rates]
+) -> list[dict[bool, tuple[float, Floats]]]:
+    """Compute how concentrated the errors of both kinds are at each operating point; empty without
+    subjects.
+    """
     if comparisons.subjects is None:
         return []
-    return [{mated: concentration(comparisons, rates, mated) for mated in (False, True)} for rates in at_points]
+    return [
+        {mated: concentration(comparisons, rates, mated) for mated in (False, True)}
+        for rates in at_points
+    ]
 
 
-def described(entry: Entry, at_points: Sequence[Rates], shares: Sequence[dict[bool, tuple[float, Floats]]]) -> Quantity:
+def described(
+    entry: Entry, at_points: Sequence[Rates], shares: Sequence[dict[bool, tuple[float, Floats]]]
+) -> Quantity:
     """Make a quantity of a number by adding the counts behind it and its notes."""
     value = float(entry.value)
     if entry.point is None:
@@ -872,27 +1011,40 @@ def noted_few_subjects(
     found, comparisons = list(quantities), resampler.comparisons
     if comparisons.subjects is None:
         return tuple(found)
-    threshold = {quantity.at: row for row, quantity in enumerate(quantities) if quantity.name == "threshold"}
+    threshold = {
+        quantity.at: row for row, quantity in enumerate(quantities) if quantity.name == "threshold"
+    }
     for point, rates in enumerate(at_points):
         if rates.at.rate != "fmr" or (sizes.few_held and sizes.few_held.holds(point)):
             continue
-        rows = [k for k, quantity in enumerate(quantities) if quantity.name == "fnmr" and quantity.at == rates.at]
-        hanging = hangs_on_threshold(replicates[rows], replicates[[threshold[rates.at]] * len(rows)])
-        share = concentration(comparisons, rates, False, MOST_PER_ERROR)[0] if hanging.any() else 0.0
+        rows = [
+            k
+            for k, quantity in enumerate(quantities)
+            if quantity.name == "fnmr" and quantity.at == rates.at
+        ]
+        hanging = hangs_on_threshold(
+            replicates[rows], replicates[[threshold[rates.at]] * len(rows)]
+        )
+        share = (
+            concentration(comparisons, rates, False, MOST_PER_ERROR)[0] if hanging.any() else 0.0
+        )
         if is_held_by_few_subjects(resampler.freedom(point), share):
             for k in np.array(rows)[hanging].tolist():
                 found[k] = noted(found[k], Note(Code.HELD_BY_FEW_SUBJECTS))
     return tuple(found)
 
 
-_LEAST_ERRORS = 5  # of each kind in every group: with fewer, intervals of measures miss the truth more often
+_LEAST_ERRORS = (
+    5  # of each kind in every group: with fewer, intervals of measures miss the truth more often
+)
 _MOST_NAMED = 4  # in a warning; notes are at every quantity
 
 
 def warn_of_narrow_intervals(
     quantities: Sequence[Quantity], at_points: Sequence[Rates], measured: Sequence[str]
 ) -> None:
-    """Warn of intervals that, in simulations, contain the true value less often than their confidence level says.
+    """Warn of intervals that, in simulations, contain the true value less often than their
+    confidence level says.
 
     Parameters
     ----------
@@ -901,19 +1053,31 @@ def warn_of_narrow_intervals(
     at_points : sequence of Rates
         The rates at each operating point.
     measured : sequence of str
-        The groups that fairness measures compare; empty where intervals of measures are not looked at.
+        The groups that fairness measures compare; empty where intervals of measures are not looked
+        at.
     """
     found: dict[str, list[str]] = {}
     for one in quantities:
         for note in one.notes:
             if note.is_narrow:
-                reason = Note.of(note.code, share="most").reason if note.code is Code.CONCENTRATED else note.reason
+                reason = (
+                    Note.of(note.code, share="most").reason
+                    if note.code is Code.CONCENTRATED
+                    else note.reason
+                )
                 of = " / ".join(filter(None, (one.group, one.probe_group))) or "all"
                 found.setdefault(reason, []).append(f"{one.name} of {of}")
     for result in at_points if measured else ():
         few = _fewer_errors(result) < _LEAST_ERRORS
-        of_groups = [name for name, too_few in zip(result.groups, few, strict=True) if too_few and name in measured]
-        reason = f"measures over groups with fewer than {_LEAST_ERRORS} false matches or false non-matches"
+        of_groups = [
+            name
+            for name, too_few in zip(result.groups, few, strict=True)
+            if too_few and name in measured
+        ]
+        reason = (
+            f"measures over groups with fewer than {_LEAST_ERRORS} false matches or false"
+            " non-matches"
+        )
         found[reason] = [*found.get(reason, ()), *of_groups]
     for reason, names in found.items():
         if named := list(dict.fromkeys(names)):
@@ -923,6 +1087,10 @@ def warn_of_narrow_intervals(
 
 
 def repeats_subjects(comparisons: Comparisons, unit: str) -> bool:
-    """Return whether comparisons are drawn as if each had subjects of its own, although subjects repeat."""
+    """Return whether comparisons are drawn as if each had subjects of its own, although subjects
+    repeat.
+    """
     n = len(comparisons.mated) + len(comparisons.nonmated)
-    return unit == "comparison" and comparisons.subjects is not None and comparisons.subjects.size < n
+    return (
+        unit == "comparison" and comparisons.subjects is not None and comparisons.subjects.size < n
+    )

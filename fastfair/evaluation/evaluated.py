@@ -1,4 +1,6 @@
-"""`Evaluated`: what an evaluation holds, and the DET curves and distributions of scores that are drawn of it."""
+"""`Evaluated`: what an evaluation holds, and the DET curves and distributions of scores that are
+drawn of it.
+"""
 
 from __future__ import annotations
 
@@ -21,9 +23,14 @@ from fastfair.uncertainty.quantities import Quantity
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 _BINS = 60
-_CURVE_POINTS = 240  # of each class, evenly spaced as normal deviates, that the points of a curve are chosen from
-_INVISIBLE = 0.004  # normal deviates between a curve and its lines, a sixth of a point in a large plot
-_OUTSIDE = 1e-4  # the share of each class at each end that the first and last bin of a histogram gather
+# of each class, evenly spaced as normal deviates, that the points of a curve are chosen from
+_CURVE_POINTS = 240
+_INVISIBLE = (
+    0.004  # normal deviates between a curve and its lines, a sixth of a point in a large plot
+)
+_OUTSIDE = (
+    1e-4  # the share of each class at each end that the first and last bin of a histogram gather
+)
 
 
 @dataclass(frozen=True)
@@ -46,7 +53,9 @@ class DetCurve:
     @property
     def deviates(self) -> tuple[Floats, Floats]:
         """(points,) FMR and FNMR as normal deviates."""
-        return ndtri(self.false_matches / self.n_nonmated), ndtri(self.false_nonmatches / self.n_mated)
+        return ndtri(self.false_matches / self.n_nonmated), ndtri(
+            self.false_nonmatches / self.n_mated
+        )
 
 
 @dataclass(frozen=True)
@@ -60,8 +69,8 @@ class Traces:
     curves : mapping of DetCurve
         For each group.
     distributions : mapping of (2, bins) ndarray of int64
-        Numbers of mated and of non-mated scores of each group between the edges; the bins at the ends gather what lies
-        beyond.
+        Numbers of mated and of non-mated scores of each group between the edges; the bins at the
+        ends gather what lies beyond.
     """
 
     edges: Floats
@@ -71,7 +80,9 @@ class Traces:
 
 @dataclass(frozen=True, eq=False)
 class Evaluated:
-    """The attributes of `Evaluation`, which says what each is, and what is drawn of its comparisons."""
+    """The attributes of `Evaluation`, which says what each is, and what is drawn of its
+    comparisons.
+    """
 
     quantities: tuple[Quantity, ...]
     rates: tuple[Rates, ...]
@@ -107,14 +118,20 @@ class Evaluated:
         thresholds = np.unique(np.concatenate([spread(mated), spread(nonmated)]))
         matches = nonmated.size - np.searchsorted(nonmated, thresholds)
         nonmatches = np.searchsorted(mated, thresholds)
-        seen = (matches > 0) & (matches < nonmated.size) & (nonmatches > 0) & (nonmatches < mated.size)
+        seen = (
+            (matches > 0) & (matches < nonmated.size) & (nonmatches > 0) & (nonmatches < mated.size)
+        )
         curve = DetCurve(mated.size, nonmated.size, matches[seen], nonmatches[seen])
         kept = outline(*curve.deviates, _INVISIBLE)
-        return DetCurve(mated.size, nonmated.size, curve.false_matches[kept], curve.false_nonmatches[kept])
+        return DetCurve(
+            mated.size, nonmated.size, curve.false_matches[kept], curve.false_nonmatches[kept]
+        )
 
     @cached_property
     def edges(self) -> Floats:
-        """(bins + 1,) edges of bins that hold both classes of all comparisons but for their most extreme scores."""
+        """(bins + 1,) edges of bins that hold both classes of all comparisons but for their most
+        extreme scores.
+        """
         if self.traces is not None:
             return self.traces.edges
         ends = []
@@ -128,12 +145,16 @@ class Evaluated:
         return np.linspace(low, high, _BINS + 1)
 
     def _distributions(self, group: str | None) -> Integers:
-        """Return the (2, bins) numbers of mated and non-mated scores, of all comparisons or those within a group."""
+        """Return the (2, bins) numbers of mated and non-mated scores, of all comparisons or those
+        within a group.
+        """
         if self.traces is not None:
             return self.traces.distributions[group]
         scores = [self._scores_of(_scored(keys)) for keys in self._sorted_keys(group)]
         ends = self.edges[[0, -1]]
-        return np.array([np.histogram(np.clip(one, *ends), self.edges)[0] for one in scores], np.int64)
+        return np.array(
+            [np.histogram(np.clip(one, *ends), self.edges)[0] for one in scores], np.int64
+        )
 
     def _traced(self) -> Traces:
         """Gather all that a page draws of comparisons."""
@@ -144,11 +165,13 @@ class Evaluated:
         return Traces(self.edges, {group: self._curve(group) for group in groups}, distributions)
 
     def _sorted_keys(self, group: str | None) -> tuple[score_keys.Keys, score_keys.Keys]:
-        """Return the sorted keys of mated and non-mated scores, of all comparisons or those within a group."""
+        """Return the sorted keys of mated and non-mated scores, of all comparisons or those within
+        a group.
+        """
         if self.comparisons is None:
             raise InputError(
-                "this evaluation has no comparisons, which this plot is drawn from: take the evaluation that evaluate "
-                "returned, of comparisons in memory"
+                "this evaluation has no comparisons, which this plot is drawn from: take the"
+                " evaluation that evaluate returned, of comparisons in memory"
             )
         keys = keys_of(self.comparisons, None if group is None else self.groups.index(group))
         return keys.mated, keys.nonmated
@@ -160,7 +183,9 @@ class Evaluated:
 
 
 def outline(x: Floats, y: Floats, tolerance: float) -> Integers:
-    """Return the points of a line without which it would be off by more than a tolerance (Douglas and Peucker)."""
+    """Return the points of a line without which it would be off by more than a tolerance (Douglas
+    and Peucker).
+    """
     if x.size <= 2:
         return np.arange(x.size)
     kept, waiting = [0, x.size - 1], [(0, x.size - 1)]
@@ -169,7 +194,9 @@ def outline(x: Floats, y: Floats, tolerance: float) -> Integers:
         along = x[last] - x[first], y[last] - y[first]
         away = x[first : last + 1] - x[first], y[first : last + 1] - y[first]
         length = float(np.hypot(*along))
-        gaps = np.abs(along[0] * away[1] - along[1] * away[0]) / length if length else np.hypot(*away)
+        gaps = (
+            np.abs(along[0] * away[1] - along[1] * away[0]) / length if length else np.hypot(*away)
+        )
         farthest = int(gaps.argmax())
         if gaps[farthest] > tolerance:
             kept.append(first + farthest)

@@ -1,8 +1,9 @@
-"""How often comparisons failed, and the rates in which failures count, beside an evaluation's other quantities.
+"""How often comparisons failed, and the rates in which failures count, beside an evaluation's other
+quantities.
 
-Of all mated comparisons let a share f have failed. The FRR at a threshold is f + (1 - f) FNMR, as every failure is a
-rejection; with g the same of non-mated ones, the FAR is (1 - g) FMR. In a replicate f and g are those of the units
-drawn, the same as for the other quantities.
+Of all mated comparisons let a share f have failed. The FRR at a threshold is f + (1 - f) FNMR, as
+every failure is a rejection; with g the same of non-mated ones, the FAR is (1 - g) FMR. In a
+replicate f and g are those of the units drawn, the same as for the other quantities.
 """
 
 from __future__ import annotations
@@ -30,7 +31,14 @@ from fastfair.uncertainty.few_errors import (
     effective_sample_sizes,
 )
 from fastfair.uncertainty.notes import Code, Note
-from fastfair.uncertainty.quantities import FAILURE_RATES, OF_MATED, WITH_FAILURES, Entry, Quantity, estimates
+from fastfair.uncertainty.quantities import (
+    FAILURE_RATES,
+    OF_MATED,
+    WITH_FAILURES,
+    Entry,
+    Quantity,
+    estimates,
+)
 from fastfair.uncertainty.rate_limits import raised_rate
 
 Floats = NDArray[np.float64]
@@ -58,16 +66,22 @@ class Failures:
         self.rates = rates_at_key(self.trials, _FAILED, self.trials.to_key(_FAILED.value))
         # Where failures count as non-matches, FNMR and FMR are FRR and FAR already.
         failed = self.comparisons.failed
-        self.points = tuple(self.at_points) if failed is not None and failed.policy == "exclude" else ()
+        self.points = (
+            tuple(self.at_points) if failed is not None and failed.policy == "exclude" else ()
+        )
         shares: dict[str, Any] = {}
         if self.trials.subjects is not None:
             shares["failure_rate_nonmated"] = concentration(self.trials, self.rates, False)
         made = [
             (entry, _quantity(entry, self.rates.counts, self.points, shares.get(entry.name)))
-            for entry in self._entries(estimates([self.rates], {}, ()), estimates(self.points, {}, ()))
+            for entry in self._entries(
+                estimates([self.rates], {}, ()), estimates(self.points, {}, ())
+            )
         ]
         self.quantities = tuple(quantity for _, quantity in made)
-        self.entries = [replace(entry, value=np.float64(quantity.estimate)) for entry, quantity in made]
+        self.entries = [
+            replace(entry, value=np.float64(quantity.estimate)) for entry, quantity in made
+        ]
 
     @property
     def _groups(self) -> list[tuple[str | None, tuple[int, int] | None]]:
@@ -92,12 +106,16 @@ class Failures:
             self.trials, [_FAILED], unit=unit, scheme=scheme, metrics=NO_METRICS, workers=workers
         )
 
-    def replicates(self, n_resamples: int, key: NDArray[np.uint32], workers: Workers, scored: Replicates) -> Floats:
+    def replicates(
+        self, n_resamples: int, key: NDArray[np.uint32], workers: Workers, scored: Replicates
+    ) -> Floats:
         """Draw the (entries, r) numbers in the replicates that `scored` are of."""
         return self._rows(self.resampler.replicate(n_resamples, key, workers), scored)
 
     def left_out(self, scored: Replicates, n_threads: int | None) -> Floats:
-        """Compute the (entries, units) numbers with one unit left out; NaN where units are comparisons."""
+        """Compute the (entries, units) numbers with one unit left out; NaN where units are
+        comparisons.
+        """
         if self.resampler.units.unit == "comparison":
             return np.full((len(self.entries), scored.threshold.shape[-1]), np.nan)
         return self._rows(self.resampler.jackknife(n_threads), scored)
@@ -110,13 +128,21 @@ class Failures:
         """The rates of failure behind each entry, as the error rates of the trials."""
         base = estimates([self.rates], {}, ())
         return [
-            Entry("fnmr" if mated else "fmr", one.group, 0, (base.fnmr if mated else base.fmr)[0, row], one.cell)
+            Entry(
+                "fnmr" if mated else "fmr",
+                one.group,
+                0,
+                (base.fnmr if mated else base.fmr)[0, row],
+                one.cell,
+            )
             for one in self.entries
             for mated, row in [(one.name in OF_MATED, 1 + one.cell[0] if one.cell else 0)]
         ]
 
     def with_sizes(self, listed: Sequence[Entry], of_listed: SampleSizes) -> SampleSizes:
-        """Add how much data are behind these rates; listed: the other entries of the evaluation, with their own."""
+        """Add how much data are behind these rates; listed: the other entries of the evaluation,
+        with their own.
+        """
         freedom = degrees_of_freedom(self._as_errors, self.resampler)
         effective = effective_sample_sizes(self._as_errors, self.resampler)
         attempts = attempts_of_one_more(self._as_errors, self.resampler)
@@ -130,12 +156,18 @@ class Failures:
             if entry.value not in (0, 1) and (quantity.n_errors or 0) >= ENOUGH_PAIRS:
                 least[k] = np.nan
         freedom = np.fmin(freedom, self._of_scored(listed, of_listed.degrees_of_freedom))
-        return of_listed.followed_by(SampleSizes(freedom, least, raised, places=self._places(listed).tolist()))
+        return of_listed.followed_by(
+            SampleSizes(freedom, least, raised, places=self._places(listed).tolist())
+        )
 
     def _places(self, listed: Sequence[Entry]) -> NDArray[np.intp]:
-        """Return the place of the same rate without failures among other entries; -1 for rates of failure."""
+        """Return the place of the same rate without failures among other entries; -1 for rates of
+        failure.
+        """
         place = {entry.key: k for k, entry in enumerate(listed)}
-        scored = ((_SCORED.get(entry.name, ""), entry.group, None, entry.point) for entry in self.entries)
+        scored = (
+            (_SCORED.get(entry.name, ""), entry.group, None, entry.point) for entry in self.entries
+        )
         return np.array([place.get(key, -1) for key in scored], np.intp)
 
     def _of_scored(self, listed: Sequence[Entry], of_listed: Floats) -> Floats:
@@ -144,15 +176,22 @@ class Failures:
         return np.where(places < 0, np.nan, of_listed[places])
 
     def with_closed_form(
-        self, others: tuple[Quantity, ...], listed: Sequence[Entry], sizes: SampleSizes, errors: Floats
+        self,
+        others: tuple[Quantity, ...],
+        listed: Sequence[Entry],
+        sizes: SampleSizes,
+        errors: Floats,
     ) -> tuple[tuple[Quantity, ...], SampleSizes, Floats]:
-        """Add these rates, with how much data are behind them and their standard errors, to the others.
+        """Add these rates, with how much data are behind them and their standard errors, to the
+        others.
 
-        The standard error of an FRR or FAR is that of failures and of the rate without them, if both varied together:
-        never too small.
+        The standard error of an FRR or FAR is that of failures and of the rate without them, if
+        both varied together: never too small.
         """
         linear = LinearizedRates(self.resampler)
-        own = np.array([linear.standard_error(one.name == "fnmr", 0, one.cell) for one in self._as_errors])
+        own = np.array(
+            [linear.standard_error(one.name == "fnmr", 0, one.cell) for one in self._as_errors]
+        )
         of_scored = self._of_scored(listed, np.where([one.is_held for one in others], 0.0, errors))
         rates = self._of_scored(listed, np.array([entry.value for entry in listed], np.float64))
         lost = np.array([entry.value for entry in self._as_errors], np.float64)
@@ -164,7 +203,9 @@ class Failures:
 
 
 def _quantity(entry: Entry, failed: RateCounts, points: Sequence[Rates], share: Any) -> Quantity:
-    """Make a quantity of a number; share: how concentrated failures are, of all comparisons and of cells."""
+    """Make a quantity of a number; share: how concentrated failures are, of all comparisons and of
+    cells.
+    """
     rates = None if entry.point is None else points[entry.point]
     mated = entry.name in OF_MATED
     size, errors, subjects = counts_behind(failed, mated, entry.cell)
@@ -177,7 +218,13 @@ def _quantity(entry: Entry, failed: RateCounts, points: Sequence[Rates], share: 
     few = Code.FEW_FAILURES if rates is None else Code.FEW_ERRORS
     codes = [] if size and errors >= ENOUGH_ERRORS else [few if size else Code.NO_COMPARISONS]
     return Quantity(
-        entry.name, entry.group, None if rates is None else rates.at, errors / size if size else np.nan,
-        n_comparisons=size, n_errors=errors, n_subjects=subjects, notes=tuple(map(Note, codes)),
+        entry.name,
+        entry.group,
+        None if rates is None else rates.at,
+        errors / size if size else np.nan,
+        n_comparisons=size,
+        n_errors=errors,
+        n_subjects=subjects,
+        notes=tuple(map(Note, codes)),
         concentration=concentrated,
-    )  # fmt: skip
+    )

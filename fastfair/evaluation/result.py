@@ -1,4 +1,6 @@
-"""`Evaluation`: the result of `evaluate`, to look up, to export, to draw, and to compute other intervals from."""
+"""`Evaluation`: the result of `evaluate`, to look up, to export, to draw, and to compute other
+intervals from.
+"""
 
 from __future__ import annotations
 
@@ -57,10 +59,11 @@ class Evaluation(Evaluated, Result):
     description : str
         A short description of the comparisons evaluated.
     uncertainty : IntervalMaker or None
-        The replicates, or what intervals in closed form are made of; None where nothing has an interval, and in what
-        was read from a file. Use `replicates` and `with_intervals`.
+        The replicates, or what intervals in closed form are made of; None where nothing has an
+        interval, and in what was read from a file. Use `replicates` and `with_intervals`.
     comparisons : Comparisons or None
-        The comparisons, which curves and distributions of scores are drawn from; None in what was read from a file.
+        The comparisons, which curves and distributions of scores are drawn from; None in what was
+        read from a file.
     n_subjects : int or None
         Number of subjects of the comparisons; None where it is not known who they are.
     traces : Traces or None
@@ -68,8 +71,8 @@ class Evaluation(Evaluated, Result):
 
     Notes
     -----
-    The table of `to_frame` has a row for each quantity, with the attributes of `Quantity` and its `title`, what tables
-    and plots call it. In JSON infinite values are "Infinity" and "-Infinity".
+    The table of `to_frame` has a row for each quantity, with the attributes of `Quantity` and its
+    `title`, what tables and plots call it. In JSON infinite values are "Infinity" and "-Infinity".
 
     Examples
     --------
@@ -110,7 +113,9 @@ class Evaluation(Evaluated, Result):
         return self.quantity(name, group, at).estimate
 
     @checked
-    def interval(self, name: str, group: Group = None, at: OperatingPoint | None = None) -> tuple[float, float]:
+    def interval(
+        self, name: str, group: Group = None, at: OperatingPoint | None = None
+    ) -> tuple[float, float]:
         """Return one confidence interval.
 
         Parameters
@@ -138,11 +143,19 @@ class Evaluation(Evaluated, Result):
         """
         found = self.quantity(name, group, at)
         if found.low is None:
-            raise InputError(f"{name} has no interval without replicates: evaluate with ⟦n_resamples⟧ > 0")
-        return (math.nan, math.nan) if found.low is None or found.high is None else (found.low, found.high)
+            raise InputError(
+                f"{name} has no interval without replicates: evaluate with ⟦n_resamples⟧ > 0"
+            )
+        return (
+            (math.nan, math.nan)
+            if found.low is None or found.high is None
+            else (found.low, found.high)
+        )
 
     @checked
-    def replicates(self, name: str, group: Group = None, at: OperatingPoint | None = None) -> NDArray[np.float64]:
+    def replicates(
+        self, name: str, group: Group = None, at: OperatingPoint | None = None
+    ) -> NDArray[np.float64]:
         """Return the values of one quantity in every replicate.
 
         Parameters
@@ -214,7 +227,9 @@ class Evaluation(Evaluated, Result):
             "simultaneous": simultaneous,
         }
         maker = self.maker
-        settings = self.settings | {name: value for name, value in asked.items() if value is not None}
+        settings = self.settings | {
+            name: value for name, value in asked.items() if value is not None
+        }
         settings["confidence_level"] = intervals.level(settings["confidence_level"])
         if maker.has_replicates:
             require_method(*(settings[name] for name in ("method", "unit", "scheme")))
@@ -222,7 +237,9 @@ class Evaluation(Evaluated, Result):
         return replace(self, quantities=found, settings=settings)
 
     @checked
-    def quantity(self, name: str, group: Group = None, at: OperatingPoint | None = None) -> Quantity:
+    def quantity(
+        self, name: str, group: Group = None, at: OperatingPoint | None = None
+    ) -> Quantity:
         """Return one estimate with its interval, the counts behind it and its notes.
 
         Parameters
@@ -230,7 +247,8 @@ class Evaluation(Evaluated, Result):
         name : str
             As in `Quantity`.
         group : str or pair of str, optional
-            The group; by default all comparisons. For "fmr_matrix" the reference's and the probe's, as in ("f", "m").
+            The group; by default all comparisons. For "fmr_matrix" the reference's and the probe's,
+            as in ("f", "m").
         at : OperatingPoint, optional
             The operating point; needed where the quantity was computed at more than one.
 
@@ -261,7 +279,8 @@ class Evaluation(Evaluated, Result):
 
     @checked
     def summary(self) -> str:
-        """Describe the most important numbers in sentences, and all groups in a table for each operating point.
+        """Describe the most important numbers in sentences, and all groups in a table for each
+        operating point.
 
         Returns
         -------
@@ -311,14 +330,18 @@ class Evaluation(Evaluated, Result):
         return axes
 
     @checked
-    def plot_det(self, groups: str | Sequence[str] | None = None, ax: Axes | None = None, **kwargs: Any) -> Axes:
-        """Draw the DET curves of all comparisons and of groups, with the operating points and intervals of their FNMR.
+    def plot_det(
+        self, groups: str | Sequence[str] | None = None, ax: Axes | None = None, **kwargs: Any
+    ) -> Axes:
+        """Draw the DET curves of all comparisons and of groups, with the operating points and
+        intervals of their FNMR.
 
         Parameters
         ----------
         groups : str or sequence of str, optional
-            The groups to draw. By default all are drawn, and named if they are 8 or fewer; of more, the three with the
-            highest and the three with the lowest FNMR at the first operating point are named, and the others grey.
+            The groups to draw. By default all are drawn, and named if they are 8 or fewer; of more,
+            the three with the highest and the three with the lowest FNMR at the first operating
+            point are named, and the others grey.
         ax : matplotlib Axes, optional
             Where to draw; a new figure by default.
         **kwargs
@@ -343,11 +366,15 @@ class Evaluation(Evaluated, Result):
             label = drawn(shortened(group, plots.LONGEST_IN_LEGEND))
             if others and self.rates:
                 label += f": FNMR {per_cent(self.rates[0].group_fnmr[self.groups.index(group)])}"
-            lines.append(self._draw_curve(ax, group, label=label, linewidth=1.2, **plots.line_style(k)))
+            lines.append(
+                self._draw_curve(ax, group, label=label, linewidth=1.2, **plots.line_style(k))
+            )
         style: dict[str, Any] = {"color": "black", "linewidth": 1.8, "label": "all"}
         lines.insert(0, self._draw_curve(ax, None, **(style | kwargs)))
         if others:
-            lines += ax.plot([], [], color="0.75", linewidth=0.8, label=f"{len(others)} other groups")
+            lines += ax.plot(
+                [], [], color="0.75", linewidth=0.8, label=f"{len(others)} other groups"
+            )
         for rates in self.rates:
             self._mark_point(ax, rates, lines[0].get_color())
         plots.probit_axes(ax)
@@ -356,10 +383,14 @@ class Evaluation(Evaluated, Result):
         return ax
 
     def _draw_curve(self, ax: Axes, group: str | None, **style: Any) -> Any:
-        """Draw a curve through some of its points; all lie on it. The legend names one without points, too."""
+        """Draw a curve through some of its points; all lie on it. The legend names one without
+        points, too.
+        """
         curve = self._curve(group)
         if style.get("label") and not curve.false_matches.size:
-            reason = "no errors" if curve.n_mated and curve.n_nonmated else "no mated, or no non-mated"
+            reason = (
+                "no errors" if curve.n_mated and curve.n_nonmated else "no mated, or no non-mated"
+            )
             style["label"] += f" (no curve: {reason})"
         return ax.plot(*curve.deviates, **style)[0]
 
@@ -383,7 +414,12 @@ class Evaluation(Evaluated, Result):
 
     @checked
     def plot(
-        self, ax: Axes | None = None, *, rate: ErrorRate = "fnmr", at: OperatingPoint | None = None, **kwargs: Any
+        self,
+        ax: Axes | None = None,
+        *,
+        rate: ErrorRate = "fnmr",
+        at: OperatingPoint | None = None,
+        **kwargs: Any,
     ) -> Axes:
         """Draw a rate of all comparisons and of each group, with its interval.
 
@@ -439,7 +475,8 @@ class Evaluation(Evaluated, Result):
 
     @checked
     def plot_scores(self, group: str | None = None, ax: Axes | None = None, **kwargs: Any) -> Axes:
-        """Draw the distributions of mated and of non-mated scores, with the thresholds of the operating points.
+        """Draw the distributions of mated and of non-mated scores, with the thresholds of the
+        operating points.
 
         The first and the last bin gather what lies beyond them.
 
@@ -467,11 +504,21 @@ class Evaluation(Evaluated, Result):
             ax.stairs(heights, edges, **style)
             ax.stairs(heights, edges, fill=True, color=style["color"], alpha=0.2)
         for k, rates in enumerate(self.rates):
-            style = {"linestyle": _POINT_LINES[k % len(_POINT_LINES)], "label": f"threshold at {rates.at}"}
+            style = {
+                "linestyle": _POINT_LINES[k % len(_POINT_LINES)],
+                "label": f"threshold at {rates.at}",
+            }
             ax.axvline(rates.threshold, color="black", linewidth=1, **style)
         ax.set(xlabel=f"Score ({self.settings['score_kind']})", ylabel="Density", yticks=[])
         ax.set_ylim(bottom=0)
-        ax.legend(fontsize="small", frameon=False, loc="lower left", bbox_to_anchor=(0, 1), borderaxespad=0.2, ncols=2)
+        ax.legend(
+            fontsize="small",
+            frameon=False,
+            loc="lower left",
+            bbox_to_anchor=(0, 1),
+            borderaxespad=0.2,
+            ncols=2,
+        )
         return ax
 
     def __repr__(self) -> str:

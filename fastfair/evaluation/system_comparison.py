@@ -1,4 +1,6 @@
-"""The results of `compare`: how two systems, or many, that scored the same comparisons differ, and how they rank."""
+"""The results of `compare`: how two systems, or many, that scored the same comparisons differ, and
+how they rank.
+"""
 
 from __future__ import annotations
 
@@ -11,8 +13,24 @@ import numpy as np
 
 from fastfair._lib import validation
 from fastfair._lib.arguments import checked
-from fastfair._lib.plots import LONGEST_IN_LEGEND, STANDS_OUT, USUAL, Bar, Line, draw_rows, line_style
-from fastfair._lib.text import cell, drawn, number_with_interval, p_value, per_cent, shortened, value_and_interval
+from fastfair._lib.plots import (
+    LONGEST_IN_LEGEND,
+    STANDS_OUT,
+    USUAL,
+    Bar,
+    Line,
+    draw_rows,
+    line_style,
+)
+from fastfair._lib.text import (
+    cell,
+    drawn,
+    number_with_interval,
+    p_value,
+    per_cent,
+    shortened,
+    value_and_interval,
+)
 from fastfair.error_rates.operating_points import OperatingPoint
 from fastfair.error_rates.rates import ERROR_RATES, ErrorRate
 from fastfair.errors import InputError, visible
@@ -22,7 +40,15 @@ from fastfair.pages.parts import Cell, Chapter, Column, FirstScreen, Panels, Row
 from fastfair.results import written
 from fastfair.results.result import Printed, Result
 from fastfair.uncertainty.notes import Note
-from fastfair.uncertainty.quantities import IN_PER_CENT, Group, Quantity, ends_of, find, in_words, table_of
+from fastfair.uncertainty.quantities import (
+    IN_PER_CENT,
+    Group,
+    Quantity,
+    ends_of,
+    find,
+    in_words,
+    table_of,
+)
 
 from .chapter import (
     OWN_SCALES,
@@ -60,7 +86,14 @@ _MOST_SAID = 10  # systems of a ranking that a sentence names
 _MOST_PAIRS = 100  # with more, the differences are in the JSON alone
 _SAID = ("fnmr", "fmr", "eer")
 Rankings = Sequence[Sequence[RankedSystem]]
-_RANKED = ("fnmr", "fmr", "eer", "min_dcf", "cllr", "min_cllr")  # in files and pages, overall and of groups
+_RANKED = (
+    "fnmr",
+    "fmr",
+    "eer",
+    "min_dcf",
+    "cllr",
+    "min_cllr",
+)  # in files and pages, overall and of groups
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,15 +107,15 @@ class SystemComparison(Result):
     evaluations : tuple of Evaluation
         Their evaluations, with the same replicates.
     contrasts : tuple of Contrast
-        The differences of each pair that is compared, in the order of the evaluations' quantities. With a baseline that
-        is the second system of each pair.
+        The differences of each pair that is compared, in the order of the evaluations' quantities.
+        With a baseline that is the second system of each pair.
     settings : dict
         The arguments of the call.
 
     Notes
     -----
-    The table of `to_frame` has a row for each contrast, with the attributes of `Contrast` and its `title`, what tables
-    and plots call it. In JSON infinite values are "Infinity" and "-Infinity".
+    The table of `to_frame` has a row for each contrast, with the attributes of `Contrast` and its
+    `title`, what tables and plots call it. In JSON infinite values are "Infinity" and "-Infinity".
 
     Examples
     --------
@@ -123,7 +156,9 @@ class SystemComparison(Result):
         InputError
             Where no system has this name.
         """
-        return self.evaluations[self.systems.index(validation.choice("system", system, self.systems))]
+        return self.evaluations[
+            self.systems.index(validation.choice("system", system, self.systems))
+        ]
 
     @checked
     def contrast(
@@ -141,8 +176,8 @@ class SystemComparison(Result):
         name, group, at
             As in `Evaluation.quantity`.
         systems : pair of str, optional
-            The systems, in the order in which they are compared: that of `systems`, or a system and the baseline.
-            Needed where more than two are compared.
+            The systems, in the order in which they are compared: that of `systems`, or a system and
+            the baseline. Needed where more than two are compared.
 
         Returns
         -------
@@ -188,7 +223,8 @@ class SystemComparison(Result):
         Parameters
         ----------
         name, group, at
-            As in `Evaluation.quantity`; lower rates, EERs and costs, and fairer measures, rank first.
+            As in `Evaluation.quantity`; lower rates, EERs and costs, and fairer measures, rank
+            first.
 
         Returns
         -------
@@ -198,15 +234,17 @@ class SystemComparison(Result):
         Raises
         ------
         InputError
-            Where there is no such quantity, or more than one; for a rate that the operating point holds, a measure
-            whose fair value lies between others, and where systems are compared with a baseline only.
+            Where there is no such quantity, or more than one; for a rate that the operating point
+            holds, a measure whose fair value lies between others, and where systems are compared
+            with a baseline only.
 
         Notes
         -----
-        The p-values of all pairs are adjusted together, so with a probability of at least the confidence level no two
-        systems are called different that are not. The ranks from `best_rank` to `worst_rank` then hold the true rank of
-        every system at once [1]_ [2]_, and where systems are truly equal all the ranks that they share. Of a group the
-        same holds for the ranks of all groups together. A p-value that is withheld shows nothing.
+        The p-values of all pairs are adjusted together, so with a probability of at least the
+        confidence level no two systems are called different that are not. The ranks from
+        `best_rank` to `worst_rank` then hold the true rank of every system at once [1]_ [2]_, and
+        where systems are truly equal all the ranks that they share. Of a group the same holds for
+        the ranks of all groups together. A p-value that is withheld shows nothing.
 
         References
         ----------
@@ -216,11 +254,16 @@ class SystemComparison(Result):
            of the Royal Statistical Society C 69 (2020).
         """
         if self.settings["baseline"] is not None:
-            raise InputError("a ranking needs all pairs, but systems are compared with a baseline: compare without one")
+            raise InputError(
+                "a ranking needs all pairs, but systems are compared with a baseline: compare"
+                " without one"
+            )
         quantity = find(self.evaluations[0].quantities, name, group, at)
         measure = measure_of(quantity.name)
         if quantity.is_held or quantity.name == "threshold":
-            raise InputError(f"systems do not rank by {name} at {quantity.at}, which holds it for all of them")
+            raise InputError(
+                f"systems do not rank by {name} at {quantity.at}, which holds it for all of them"
+            )
         if measure is not None and measure.fairer == "nearer":
             raise InputError(f"systems do not rank by {name}, whose fair value lies between others")
         return self._ranked(quantity)
@@ -231,7 +274,10 @@ class SystemComparison(Result):
         pvalues = np.full((len(each), len(each)), np.nan)  # for pairs that are not compared
         for contrast in self.contrasts:
             if (contrast.name, contrast.group, contrast.probe_group, contrast.at) == quantity.key:
-                i, j = self.systems.index(contrast.first_system), self.systems.index(contrast.second_system)
+                i, j = (
+                    self.systems.index(contrast.first_system),
+                    self.systems.index(contrast.second_system),
+                )
                 pvalues[i, j] = pvalues[j, i] = contrast.pvalue_adjusted
         ranks = ranks_of(
             [of_system.estimate for of_system in each],
@@ -269,12 +315,18 @@ class SystemComparison(Result):
         return table_of(self.contrasts)
 
     def _drawn(self) -> Self:
-        return replace(self, evaluations=tuple(evaluation._drawn() for evaluation in self.evaluations))
+        return replace(
+            self, evaluations=tuple(evaluation._drawn() for evaluation in self.evaluations)
+        )
 
     def _sentences(self) -> list[str]:
         """Say how two systems differ, how many rank, or which of them differ from the baseline."""
         first, is_pair = self.evaluations[0], len(self.systems) == 2
-        said = [f"{'Both' if is_pair else len(self.systems)} systems scored {size_of(first)}."] if first.rates else []
+        said = (
+            [f"{'Both' if is_pair else len(self.systems)} systems scored {size_of(first)}."]
+            if first.rates
+            else []
+        )
         for ranking in self._rankings():
             if ranking[0].name in _SAID and ranking[0].group is None:
                 said += _on_ranking(ranking)
@@ -285,26 +337,47 @@ class SystemComparison(Result):
         return [*said, brackets_of(self.settings)]
 
     def _tables(self) -> list[Printed]:
-        """Return the tables that the terminal prints: rankings of all and of groups, or the differences of pairs."""
-        points, rankings = dict.fromkeys(contrast.at for contrast in self.contrasts), self._rankings()
+        """Return the tables that the terminal prints: rankings of all and of groups, or the
+        differences of pairs.
+        """
+        points, rankings = (
+            dict.fromkeys(contrast.at for contrast in self.contrasts),
+            self._rankings(),
+        )
         if rankings:
-            return [printed_of(table) for point in points for table in _rankings_at(self, rankings, point)]
+            return [
+                printed_of(table)
+                for point in points
+                for table in _rankings_at(self, rankings, point)
+            ]
         tables = [printed_of(table) for point in points for table in _differences_at(self, point)]
-        notes = {note for contrast in self.contrasts if _is_shown(contrast) for note in contrast.notes}
+        notes = {
+            note for contrast in self.contrasts if _is_shown(contrast) for note in contrast.notes
+        }
         withheld = [[str(Note(code))] for code in REASONS if Note(code) in notes]
         if withheld:
-            tables.append((f"{WITHHELD}: no test that would not too often tell equal systems apart", ["why"], withheld))
+            tables.append(
+                (
+                    f"{WITHHELD}: no test that would not too often tell equal systems apart",
+                    ["why"],
+                    withheld,
+                )
+            )
         return tables
 
     def _chapter(self) -> Chapter:
         return chapter_of_systems(self._drawn())
 
     def _rankings(self) -> list[list[RankedSystem]]:
-        """Return the rankings that files and pages have: of more than two systems, all of which are compared."""
+        """Return the rankings that files and pages have: of more than two systems, all of which are
+        compared.
+        """
         if self.settings["baseline"] is not None or len(self.systems) == 2:
             return []
         chosen = [
-            quantity for quantity in self.evaluations[0].quantities if quantity.name in _RANKED and not quantity.is_held
+            quantity
+            for quantity in self.evaluations[0].quantities
+            if quantity.name in _RANKED and not quantity.is_held
         ]
         return [list(self._ranked(quantity)) for quantity in chosen]
 
@@ -323,7 +396,8 @@ class SystemComparison(Result):
         at: OperatingPoint | None = None,
         show: Literal["estimates", "ranks"] = "estimates",
     ) -> Axes:
-        """Draw a quantity of each system with its own interval, from the best to the worst, or the possible ranks.
+        """Draw a quantity of each system with its own interval, from the best to the worst, or the
+        possible ranks.
 
         Parameters
         ----------
@@ -338,7 +412,10 @@ class SystemComparison(Result):
         -------
         matplotlib Axes
         """
-        ranking, level = self.ranking(name, group, at), f"{100 * self.settings['confidence_level']:g} %"
+        ranking, level = (
+            self.ranking(name, group, at),
+            f"{100 * self.settings['confidence_level']:g} %",
+        )
         ranks, title = show == "ranks", ranking[0].title
         is_rate = ranking[0].name in IN_PER_CENT and not ranks
         usual, best = [f"estimate and its own {level} interval"] * 2
@@ -348,7 +425,11 @@ class SystemComparison(Result):
         bars = [
             _bar(
                 y,
-                (row.rank, row.best_rank, row.worst_rank) if ranks else (row.estimate, row.low, row.high),
+                (
+                    (row.rank, row.best_rank, row.worst_rank)
+                    if ranks
+                    else (row.estimate, row.low, row.high)
+                ),
                 best if row.best_rank == 1 else usual,
                 stands_out=row.best_rank == 1,
             )
@@ -365,9 +446,11 @@ class SystemComparison(Result):
 
     @checked
     def plot_det(self, ax: Axes | None = None) -> Axes:
-        """Draw the DET curves of the systems, with the operating points and intervals of their FNMR.
+        """Draw the DET curves of the systems, with the operating points and intervals of their
+        FNMR.
 
-        Of more than 8 systems those are drawn that have the lowest FNMR at the first operating point.
+        Of more than 8 systems those are drawn that have the lowest FNMR at the first operating
+        point.
 
         Parameters
         ----------
@@ -381,7 +464,9 @@ class SystemComparison(Result):
         systems = self._systems()
         for k, name in enumerate(_curves_shown(systems)):
             style = _OF_TWO[k] if len(systems) == 2 else line_style(k)
-            ax = systems[name].plot_det((), ax, label=drawn(shortened(name, LONGEST_IN_LEGEND)), **style)
+            ax = systems[name].plot_det(
+                (), ax, label=drawn(shortened(name, LONGEST_IN_LEGEND)), **style
+            )
         assert ax is not None
         return ax
 
@@ -395,7 +480,8 @@ class SystemComparison(Result):
         systems: tuple[str, str] | None = None,
         **kwargs: Any,
     ) -> Axes:
-        """Draw the difference of two systems in a rate, overall and in each group, with its interval.
+        """Draw the difference of two systems in a rate, overall and in each group, with its
+        interval.
 
         Parameters
         ----------
@@ -417,12 +503,19 @@ class SystemComparison(Result):
         Raises
         ------
         InputError
-            Where the operating point holds the rate and there are no groups: there is no difference to draw.
+            Where the operating point holds the rate and there are no groups: there is no difference
+            to draw.
         """
         at = self.evaluations[0].quantity(rate, None, at).at
-        contrasts = [contrast for contrast in self._of_pair(systems) if contrast.name == rate and contrast.at == at]
+        contrasts = [
+            contrast
+            for contrast in self._of_pair(systems)
+            if contrast.name == rate and contrast.at == at
+        ]
         if not contrasts:
-            raise InputError(f"there is no difference in {rate.upper()} at {at}, which holds this rate")
+            raise InputError(
+                f"there is no difference in {rate.upper()} at {at}, which holds this rate"
+            )
         level = self.settings["confidence_level"]
         usual = f"difference and {100 * level:g} % interval"
         standing_out = f"{usual}; the adjusted p-value is at most {1 - level:.3g}"
@@ -432,7 +525,14 @@ class SystemComparison(Result):
             ends = contrast.difference, contrast.low, contrast.high
             bars.append(_bar(y, ends, standing_out if is_decided else usual, stands_out=is_decided))
         label = f"{rate.upper()} at {at},\nfirst minus second (percentage points)"
-        ax = draw_rows(ax, [contrast.group or "all" for contrast in contrasts], bars, [Line(0)], xlabel=label, **kwargs)
+        ax = draw_rows(
+            ax,
+            [contrast.group or "all" for contrast in contrasts],
+            bars,
+            [Line(0)],
+            xlabel=label,
+            **kwargs,
+        )
         ax.xaxis.set_major_formatter(_hundredfold)
         return ax
 
@@ -440,7 +540,9 @@ class SystemComparison(Result):
         has_curves = all(row.comparisons is not None for row in self.evaluations)
         axes = {"det": self.plot_det()} if has_curves else {}
         if len(self.systems) == 2:
-            asked_for = dict.fromkeys((row.name, row.at) for row in self.contrasts if row.name in ERROR_RATES)
+            asked_for = dict.fromkeys(
+                (row.name, row.at) for row in self.contrasts if row.name in ERROR_RATES
+            )
             for rate, at in asked_for:
                 axes[f"{rate}_{file_part(at)}"] = self.plot_differences(rate=rate, at=at)  # type: ignore[arg-type]
         for row in (ranking[0] for ranking in self._rankings()):
@@ -465,7 +567,9 @@ def _hundredfold(value: float, position: float) -> str:
 
 
 def _curves_shown(systems: Mapping[str, Evaluated]) -> list[str]:
-    """Choose the systems whose DET curves are drawn: of many, those with the lowest FNMR at the first point."""
+    """Choose the systems whose DET curves are drawn: of many, those with the lowest FNMR at the
+    first point.
+    """
     chosen = list(systems)
     if len(chosen) > _MOST_CURVES and all(evaluation.rates for evaluation in systems.values()):
         chosen.sort(key=lambda name: systems[name].rates[0].fnmr)
@@ -473,9 +577,17 @@ def _curves_shown(systems: Mapping[str, Evaluated]) -> list[str]:
 
 
 def chapter_of_systems(comparison: SystemComparison) -> Chapter:
-    """Make a chapter of the evaluations of systems and of how they differ; those of more than two are ranked."""
-    systems, rankings, first = comparison._systems(), comparison._rankings(), comparison.evaluations[0]
-    left_out = list(dict.fromkeys(said for row in comparison.evaluations for said in left_out_of_measures(row)))
+    """Make a chapter of the evaluations of systems and of how they differ; those of more than two
+    are ranked.
+    """
+    systems, rankings, first = (
+        comparison._systems(),
+        comparison._rankings(),
+        comparison.evaluations[0],
+    )
+    left_out = list(
+        dict.fromkeys(said for row in comparison.evaluations for said in left_out_of_measures(row))
+    )
     sections = [Section("", left_out), *_det_curves(systems)]
     is_pair = len(systems) == 2
     for point in dict.fromkeys(row.at for row in comparison.contrasts):
@@ -486,9 +598,16 @@ def chapter_of_systems(comparison: SystemComparison) -> Chapter:
             title = f"Differences between systems: {title[:1].lower()}{title[1:]}"
         if len(comparison._pairs()) <= _MOST_PAIRS:
             sections.append(Section(title, (), (), differences, is_folded=bool(rankings)))
-    picture = next((_ranking_table(row) for row in rankings if row[0].name in _SAID and row[0].group is None), None)
+    picture = next(
+        (_ranking_table(row) for row in rankings if row[0].name in _SAID and row[0].group is None),
+        None,
+    )
     if is_pair and first.rates:
-        fnmr = [row for row in comparison.contrasts if row.name == "fnmr" and row.at == first.rates[0].at]
+        fnmr = [
+            row
+            for row in comparison.contrasts
+            if row.name == "fnmr" and row.at == first.rates[0].at
+        ]
         picture = _differences(fnmr, comparison.settings) if len(fnmr) > 1 else None
     said = comparison._sentences()
     answer = [("", sentence) for sentence in said[1:-1]]
@@ -497,17 +616,24 @@ def chapter_of_systems(comparison: SystemComparison) -> Chapter:
     return Chapter(title, said, sections, comparison.settings, comparison._numbers(), first=screen)
 
 
-def _rankings_at(comparison: SystemComparison, rankings: Rankings, point: OperatingPoint | None) -> list[Table]:
+def _rankings_at(
+    comparison: SystemComparison, rankings: Rankings, point: OperatingPoint | None
+) -> list[Table]:
     """Make the tables of ranks at an operating point, of all and of groups."""
     here = [ranking for ranking in rankings if ranking[0].at == point]
     tables = [_ranking_table(ranking) for ranking in here if ranking[0].group is None]
     of_groups = [ranking for ranking in here if ranking[0].group is not None]
     for name in dict.fromkeys(ranking[0].name for ranking in of_groups):
-        each = [{row.system: row for row in ranking} for ranking in of_groups if ranking[0].name == name]
+        each = [
+            {row.system: row for row in ranking} for ranking in of_groups if ranking[0].name == name
+        ]
         cells: list[Row] = [
             [
                 visible(next(iter(of.values())).group or ""),
-                *(Cell(in_words(of[s]), f"rank {possible_ranks(of[s])}") for s in comparison.systems),
+                *(
+                    Cell(in_words(of[s]), f"rank {possible_ranks(of[s])}")
+                    for s in comparison.systems
+                ),
             ]
             for of in each
         ]
@@ -517,18 +643,25 @@ def _rankings_at(comparison: SystemComparison, rankings: Rankings, point: Operat
 
 
 def _differences_at(comparison: SystemComparison, point: OperatingPoint | None) -> list[Table]:
-    """Make the tables of differences at a point: of each rate or metric in groups, and last of the measures.
+    """Make the tables of differences at a point: of each rate or metric in groups, and last of the
+    measures.
 
     Where systems rank, a table has all pairs, and all comparisons alone.
     """
     has_ranks, alike = bool(comparison._rankings()), dict[Any, list[Contrast]]()
-    shown = [contrast for contrast in comparison.contrasts if contrast.at == point and _is_shown(contrast)]
+    shown = [
+        contrast
+        for contrast in comparison.contrasts
+        if contrast.at == point and _is_shown(contrast)
+    ]
     for contrast in sorted(shown, key=lambda contrast: measure_of(contrast.name) is not None):
         if has_ranks and contrast.group is None:
             alike.setdefault(contrast.name, []).append(contrast)
         elif not has_ranks:
             name = contrast.name if measure_of(contrast.name) is None else ""
-            alike.setdefault((contrast.first_system, contrast.second_system, name), []).append(contrast)
+            alike.setdefault((contrast.first_system, contrast.second_system, name), []).append(
+                contrast
+            )
     return [_differences(together, comparison.settings) for together in alike.values()]
 
 
@@ -537,23 +670,35 @@ def _at_point(name: str, point: OperatingPoint | None) -> str:
 
 
 def _is_shown(contrast: Contrast) -> bool:
-    return contrast.name != "fmr_matrix" and (contrast.group is None or measure_of(contrast.name) is None)
+    return contrast.name != "fmr_matrix" and (
+        contrast.group is None or measure_of(contrast.name) is None
+    )
 
 
 def _differences(contrasts: Sequence[Contrast], settings: Mapping[str, Any]) -> Table:
-    """Write and draw differences between systems: of one quantity in groups or pairs, or of measures on own scales."""
+    """Write and draw differences between systems: of one quantity in groups or pairs, or of
+    measures on own scales.
+    """
     is_rate = all(contrast.name in IN_PER_CENT for contrast in contrasts)
-    pairs = dict.fromkeys((visible(contrast.first_system), visible(contrast.second_system)) for contrast in contrasts)
+    pairs = dict.fromkeys(
+        (visible(contrast.first_system), visible(contrast.second_system)) for contrast in contrasts
+    )
     several, names = len(pairs) > 1, dict.fromkeys(contrast.name for contrast in contrasts)
     of_measures = measure_of(contrasts[0].name) is not None and not several
     sizes = [
-        [x for x in map(abs, (contrast.difference, contrast.low, contrast.high)) if math.isfinite(x)]
+        [
+            x
+            for x in map(abs, (contrast.difference, contrast.low, contrast.high))
+            if math.isfinite(x)
+        ]
         for contrast in contrasts
     ]
     farthest = max((x for of_row in sizes for x in of_row), default=1.0)
     rows: list[Row] = []
     for contrast, of_row in zip(contrasts, sizes, strict=True):
-        text, ends = value_and_interval(contrast.difference, contrast.low, contrast.high, is_rate=is_rate)
+        text, ends = value_and_interval(
+            contrast.difference, contrast.low, contrast.high, is_rate=is_rate
+        )
         values = (
             per_cent(x).removesuffix(" %") if is_rate else number_with_interval(x)
             for x in (contrast.first, contrast.second)
@@ -566,16 +711,24 @@ def _differences(contrasts: Sequence[Contrast], settings: Mapping[str, Any]) -> 
         what = printed_name(contrast.name) if of_measures else visible(contrast.group or "all")
         rows.append(
             [
-                f"{visible(contrast.first_system)} – {visible(contrast.second_system)}" if several else what,
+                (
+                    f"{visible(contrast.first_system)} – {visible(contrast.second_system)}"
+                    if several
+                    else what
+                ),
                 *values,
-                Cell(drawing=difference(contrast.difference, contrast.low, contrast.high, largest, look=look)),
+                Cell(
+                    drawing=difference(
+                        contrast.difference, contrast.low, contrast.high, largest, look=look
+                    )
+                ),
                 Cell(text, ends, contrast.notes),
                 p_value(contrast.pvalue_adjusted),
                 visible(better),
             ]
         )
     unit, points = (", %", ", points") if is_rate else ("", "")
-    (minuend, subtrahend) = ("first", "second") if several else next(iter(pairs))
+    minuend, subtrahend = ("first", "second") if several else next(iter(pairs))
     columns: list[str | Column] = [
         "Systems" if several else "Measure" if of_measures else "Group",
         f"{minuend}{unit}",
@@ -614,7 +767,11 @@ def _facts(systems: Mapping[str, Evaluated]) -> Said:
     first = next(iter(systems.values()))
     about = [fact for fact in facts_of(first) if fact[0] in ("People", "Groups", "Comparisons")]
     points = ", ".join(str(rates.at) for rates in first.rates)
-    return [("Systems", f"{len(systems)}: {named}"), *about, *([("Operating points", points)] if points else [])]
+    return [
+        ("Systems", f"{len(systems)}: {named}"),
+        *about,
+        *([("Operating points", points)] if points else []),
+    ]
 
 
 def _det_curves(systems: Mapping[str, Evaluated]) -> list[Section]:
@@ -622,7 +779,9 @@ def _det_curves(systems: Mapping[str, Evaluated]) -> list[Section]:
     if not all(system.has_curves for system in systems.values()):
         return []
     chosen = _curves_shown(systems)
-    curves = [(f"k{k}", *det_curve(systems[name], None, 2 * _SIDE)) for k, name in enumerate(chosen)]
+    curves = [
+        (f"k{k}", *det_curve(systems[name], None, 2 * _SIDE)) for k, name in enumerate(chosen)
+    ]
     points = []
     for k, name in enumerate(chosen):
         for rates in systems[name].rates:
@@ -632,7 +791,8 @@ def _det_curves(systems: Mapping[str, Evaluated]) -> list[Section]:
     legend = "; ".join(f"{_LINES[k]}: {visible(name)}" for k, name in enumerate(chosen))
     alt = "DET curves of the systems; the tables have the numbers."
     caption = (
-        f"FNMR over FMR, %, at all thresholds: {legend}. Circles: operating points, with the interval of the FNMR."
+        f"FNMR over FMR, %, at all thresholds: {legend}. Circles: operating points, with the"
+        " interval of the FNMR."
     )
     return [Section("Trade-off of the two errors", panels=Panels([("", panel, alt)], caption))]
 
@@ -641,17 +801,21 @@ def _on_differences(contrasts: Sequence[Contrast]) -> list[str]:
     said = []
     of_groups: dict[tuple[Any, str], list[str]] = {}
     for contrast in contrasts:
-        better = visible(contrast.second_system if contrast.verdict == "second" else contrast.first_system)
+        better = visible(
+            contrast.second_system if contrast.verdict == "second" else contrast.first_system
+        )
         if contrast.group is None and contrast.name in _SAID:
             verdict = {
                 "first": f"better: {better}",
                 "second": f"better: {better}",
                 "undecided": "which system is better is undecided",
             }.get(contrast.verdict, "no test is made")
-            text, ends = value_and_interval(contrast.difference, contrast.low, contrast.high, is_rate=True)
+            text, ends = value_and_interval(
+                contrast.difference, contrast.low, contrast.high, is_rate=True
+            )
             said.append(
-                f"{contrast.title}: {per_cent(contrast.first)} and {per_cent(contrast.second)}, a difference of "
-                f"{f'{text} {ends}'.rstrip()} percentage points; {verdict}."
+                f"{contrast.title}: {per_cent(contrast.first)} and {per_cent(contrast.second)}, a"
+                f" difference of {f'{text} {ends}'.rstrip()} percentage points; {verdict}."
             )
         elif contrast.name == "fnmr" and contrast.group and contrast.verdict in ("first", "second"):
             of_groups.setdefault((contrast.at, better), []).append(visible(contrast.group))
@@ -662,14 +826,20 @@ def _on_differences(contrasts: Sequence[Contrast]) -> list[str]:
 
 
 def _on_ranking(ranking: Sequence[RankedSystem]) -> list[str]:
-    places = [f"{visible(row.system)} {in_words(row)} (rank {possible_ranks(row)})" for row in ranking[:_MOST_SAID]]
+    places = [
+        f"{visible(row.system)} {in_words(row)} (rank {possible_ranks(row)})"
+        for row in ranking[:_MOST_SAID]
+    ]
     more = f", and {len(ranking) - _MOST_SAID} more" if len(ranking) > _MOST_SAID else ""
     best = [visible(row.system) for row in ranking if row.best_rank == 1]
     of = ranking[0].title
     about_best = (
         f"{best[0]} has the lowest {of}."
         if len(best) == 1
-        else f"Which of {len(best)} systems has the lowest {of} is undecided: {', '.join(best[:_MOST_SAID])}"
+        else (
+            f"Which of {len(best)} systems has the lowest {of} is undecided:"
+            f" {', '.join(best[:_MOST_SAID])}"
+        )
         + (", and others." if len(best) > _MOST_SAID else ".")
     )
     return [f"{of}, from the lowest: {'; '.join(places)}{more}.", about_best]
@@ -687,7 +857,11 @@ def _on_baseline(pairs: Mapping[tuple[str, str], Sequence[Contrast]], baseline: 
         of_each = {pair[0]: find(each, name, None, at) for pair, each in pairs.items()}
         parts = []
         for verdict, word in (("first", "lower than"), ("second", "higher than")):
-            systems = [visible(system) for system, contrast in of_each.items() if contrast.verdict == verdict]
+            systems = [
+                visible(system)
+                for system, contrast in of_each.items()
+                if contrast.verdict == verdict
+            ]
             if systems:
                 parts.append(f"{word} that of {visible(baseline)} in {', '.join(systems)}")
         others = sum(contrast.verdict not in ("first", "second") for contrast in of_each.values())

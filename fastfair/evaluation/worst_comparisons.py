@@ -35,10 +35,11 @@ class Errors:
     n_comparisons, n_errors : int
         Numbers of comparisons and of errors.
     n_failed : int
-        How many of the errors failed and count as non-matches; they have no score and are not listed.
+        How many of the errors failed and count as non-matches; they have no score and are not
+        listed.
     concentration : float
-        The share of the errors that involve one of the 5 % of subjects with most of them; NaN without errors and where
-        subjects are not known.
+        The share of the errors that involve one of the 5 % of subjects with most of them; NaN
+        without errors and where subjects are not known.
     """
 
     n_comparisons: int
@@ -49,7 +50,8 @@ class Errors:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class WorstComparisons(Result):
-    """The result of `worst_comparisons`: a row for each comparison, the worst first, false non-matches before others.
+    """The result of `worst_comparisons`: a row for each comparison, the worst first, false
+    non-matches before others.
 
     Attributes
     ----------
@@ -66,15 +68,15 @@ class WorstComparisons(Result):
     distance : (n,) ndarray of float
         How far the score is beyond the threshold, at least 0.
     row : tuple of int, or None
-        The row of each comparison in the order given, counted from 0 and without those left out; None where comparisons
-        have neither subjects nor groups, and in scans.
+        The row of each comparison in the order given, counted from 0 and without those left out;
+        None where comparisons have neither subjects nor groups, and in scans.
     labels : dict of str to tuple
-        "reference", "probe", "reference_sample", "probe_sample", "reference_group" and "probe_group", where known; and
-        of text files the "line", and the columns that were kept.
+        "reference", "probe", "reference_sample", "probe_sample", "reference_group" and
+        "probe_group", where known; and of text files the "line", and the columns that were kept.
     subjects : dict of str to tuple
-        For each subject who is involved in an error, those with most errors first: "subject", "false_nonmatches",
-        "false_matches", and the numbers of "mated" and "nonmated" comparisons; of all errors, not only of those listed.
-        Empty where subjects are not known.
+        For each subject who is involved in an error, those with most errors first: "subject",
+        "false_nonmatches", "false_matches", and the numbers of "mated" and "nonmated" comparisons;
+        of all errors, not only of those listed. Empty where subjects are not known.
     errors : dict of str to Errors
         All errors among the "mated" and the "non-mated" comparisons; those that were asked for.
     """
@@ -92,7 +94,8 @@ class WorstComparisons(Result):
 
     @checked
     def subjects_to_frame(self, backend: frames.Backend | None = None) -> Any:
-        """Return who is behind the errors as a data frame: one row for each subject who is involved in one.
+        """Return who is behind the errors as a data frame: one row for each subject who is involved
+        in one.
 
         Parameters
         ----------
@@ -102,8 +105,8 @@ class WorstComparisons(Result):
         Returns
         -------
         data frame
-            The numbers of errors and of comparisons of each subject, those with most errors first. A false match counts
-            for both of its subjects.
+            The numbers of errors and of comparisons of each subject, those with most errors first.
+            A false match counts for both of its subjects.
         """
         return frames.build({name: list(column) for name, column in self.subjects.items()}, backend)
 
@@ -114,13 +117,20 @@ class WorstComparisons(Result):
         for kind, found in self.errors.items():
             rate = METRICS["fnmr" if kind == "mated" else "fmr"]
             n_listed = self.error.count(rate.error)
-            told = f"{found.n_errors:,} of {found.n_comparisons:,} {kind} comparisons{where} are {rate.errors}"
+            told = (
+                f"{found.n_errors:,} of {found.n_comparisons:,} {kind} comparisons{where} are"
+                f" {rate.errors}"
+            )
             text.append(f"{told}; the {n_listed:,} worst are listed." if n_listed else f"{told}.")
             if found.n_failed:
-                text.append(f"{found.n_failed:,} of these failed: they have no score, and are not listed.")
+                text.append(
+                    f"{found.n_failed:,} of these failed: they have no score, and are not listed."
+                )
             if found.n_errors >= FEWEST_ERRORS and not math.isnan(found.concentration):
                 share = per_cent(found.concentration)
-                text.append(f"{share} of the {rate.errors} involve the 5 % of subjects with most of them.")
+                text.append(
+                    f"{share} of the {rate.errors} involve the 5 % of subjects with most of them."
+                )
         if self.left_out:
             text.append("Rows are counted without what was left out:")
         return text
@@ -156,7 +166,8 @@ def worst_comparisons(
     *,
     rate: Literal["both", "fnmr", "fmr"] = "both",
 ) -> WorstComparisons:
-    """List the comparisons behind errors: mated ones with the lowest scores, and non-mated ones with the highest.
+    """List the comparisons behind errors: mated ones with the lowest scores, and non-mated ones
+    with the highest.
 
     Parameters
     ----------
@@ -169,7 +180,8 @@ def worst_comparisons(
     n : int, default 50
         How many false non-matches, and how many false matches, to list at most.
     rate : {"both", "fnmr", "fmr"}
-        Whether to list the false non-matches behind the FNMR, the false matches behind the FMR, or both.
+        Whether to list the false non-matches behind the FNMR, the false matches behind the FMR, or
+        both.
 
     Returns
     -------
@@ -183,9 +195,9 @@ def worst_comparisons(
 
     Notes
     -----
-    The worst comparisons are those whose scores are farthest beyond the threshold; of equal scores, those given first.
-    Comparisons that failed and count as non-matches are counted, but have no score and are not listed.
-    Wrong labels, poor samples and twins are often among them.
+    The worst comparisons are those whose scores are farthest beyond the threshold; of equal scores,
+    those given first. Comparisons that failed and count as non-matches are counted, but have no
+    score and are not listed. Wrong labels, poor samples and twins are often among them.
 
     Examples
     --------
@@ -200,7 +212,9 @@ def worst_comparisons(
     code = None
     if group is not None:
         if not comparisons.groups:
-            raise InputError(f"group is {group!r}, but the comparisons have none: give ⟦reference_group⟧")
+            raise InputError(
+                f"group is {group!r}, but the comparisons have none: give ⟦reference_group⟧"
+            )
         code = comparisons.groups.index(validation.choice("group", group, comparisons.groups))
     key = threshold_key(comparisons, at)
     rates = rates_at_key(comparisons, at, key)
@@ -211,7 +225,9 @@ def worst_comparisons(
     ]
     listed = [one.positions[one.counted.n_failed :][:n] for one in found]
 
-    worst = SortedSide.joined([one.side.take(places) for one, places in zip(found, listed, strict=True)])
+    worst = SortedSide.joined(
+        [one.side.take(places) for one, places in zip(found, listed, strict=True)]
+    )
     score = (comparisons.to_scale(1.0) * worst.similarities).astype(np.float64)
     columns: list[tuple[str, Any, Any]] = [
         (f"{side}{of}", getattr(worst, f"{side}{of}"), known)
@@ -219,14 +235,20 @@ def worst_comparisons(
         for side in ("reference", "probe")
     ]
     for name in ("reference_group", "probe_group") if comparisons.groups else ():
-        parts = [getattr(one.by_group, name)[places] for one, places in zip(found, listed, strict=True)]
+        parts = [
+            getattr(one.by_group, name)[places] for one, places in zip(found, listed, strict=True)
+        ]
         columns.append((name, np.concatenate(parts), comparisons.groups))
     labels = {
-        name: tuple(np.asarray(known, object)[codes].tolist()) for name, codes, known in columns if codes is not None
+        name: tuple(np.asarray(known, object)[codes].tolist())
+        for name, codes, known in columns
+        if codes is not None
     }
     rows = worst.rows
     if rows is not None:
-        labels |= {name: tuple(column[rows].tolist()) for name, column in comparisons.origin.items()}
+        labels |= {
+            name: tuple(column[rows].tolist()) for name, column in comparisons.origin.items()
+        }
     return WorstComparisons(
         at=at,
         threshold=rates.threshold,
@@ -237,7 +259,9 @@ def worst_comparisons(
         row=None if rows is None else tuple(map(int, rows)),
         labels=labels,
         subjects={} if comparisons.subjects is None else _by_subject(comparisons, found),
-        errors={"mated" if one.error == FALSE_NONMATCH else "non-mated": one.counted for one in found},
+        errors={
+            "mated" if one.error == FALSE_NONMATCH else "non-mated": one.counted for one in found
+        },
         left_out=comparisons.left_out,
     )
 
@@ -263,11 +287,15 @@ def _errors(comparisons: Comparisons, rates: Rates, mated: bool, code: int | Non
     n = counts_behind(rates.counts, mated, cell)[0]
     n_failed = int(np.count_nonzero(positions < score_keys.count_failed(side.keys))) if mated else 0
     error = FALSE_NONMATCH if mated else FALSE_MATCH
-    return _Found(side, by_group, inside, positions, error, Errors(n, positions.size, n_failed, share))
+    return _Found(
+        side, by_group, inside, positions, error, Errors(n, positions.size, n_failed, share)
+    )
 
 
 def _by_subject(comparisons: Comparisons, found: list[_Found]) -> dict[str, tuple[Any, ...]]:
-    """Count the errors, and the comparisons, that each subject is involved in, in those of both kinds asked for."""
+    """Count the errors, and the comparisons, that each subject is involved in, in those of both
+    kinds asked for.
+    """
     assert comparisons.subjects is not None
     n_all = comparisons.subjects.size
 
@@ -277,11 +305,17 @@ def _by_subject(comparisons: Comparisons, found: list[_Found]) -> dict[str, tupl
 
     columns: dict[str, NDArray[np.int64]] = {}
     for one in found:
-        names = ("false_nonmatches", "mated") if one.error == FALSE_NONMATCH else ("false_matches", "nonmated")
+        names = (
+            ("false_nonmatches", "mated")
+            if one.error == FALSE_NONMATCH
+            else ("false_matches", "nonmated")
+        )
         columns[names[0]] = involved(one, one.positions)
         if one.side.not_kept is None:
             columns[names[1]] = involved(one, np.flatnonzero(one.inside))
-    of_errors = sum((columns[name] for name in columns if name.startswith("false")), np.zeros(n_all, np.int64))
+    of_errors = sum(
+        (columns[name] for name in columns if name.startswith("false")), np.zeros(n_all, np.int64)
+    )
     order = np.argsort(-of_errors, kind="stable")[: np.count_nonzero(of_errors)]
     labels = comparisons.subjects.tolist()
     return {"subject": tuple(labels[k] for k in order)} | {

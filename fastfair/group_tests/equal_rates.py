@@ -1,4 +1,6 @@
-"""`fnmr_test`, `fmr_test`, `margin_of_error`: do the error rates of groups differ by more than chance?"""
+"""`fnmr_test`, `fmr_test`, `margin_of_error`: do the error rates of groups differ by more than
+chance?
+"""
 
 from __future__ import annotations
 
@@ -60,45 +62,66 @@ _FEW_SUBJECTS = 10
 
 
 def counts_to_test(
-    data: Comparisons | ScannedComparisons | Embeddings | FailureCounts, at: OperatingPoint | None, policy: str,
+    data: Comparisons | ScannedComparisons | Embeddings | FailureCounts,
+    at: OperatingPoint | None,
+    policy: str,
     n_threads: int | None,
-) -> tuple[FailureCounts, NDArray[np.bool_], FailureCounts]:  # fmt: skip
-    """Return the failure counts of all groups, which groups have enough subjects, (g,), and the counts of these."""
+) -> tuple[FailureCounts, NDArray[np.bool_], FailureCounts]:
+    """Return the failure counts of all groups, which groups have enough subjects, (g,), and the
+    counts of these.
+    """
     if isinstance(data, FailureCounts):
         if at is not None:
-            raise InputError(f"⟦at={at}⟧ is for scores, but FailureCounts hold decisions: leave it out")
+            raise InputError(
+                f"⟦at={at}⟧ is for scores, but FailureCounts hold decisions: leave it out"
+            )
         counts = data
     elif at is None:
-        raise InputError('⟦at⟧ is missing: say where failures are counted, as with ⟦at="fmr=0.001"⟧')
+        raise InputError(
+            '⟦at⟧ is missing: say where failures are counted, as with ⟦at="fmr=0.001"⟧'
+        )
     else:
         counts = FailureCounts.from_comparisons(data, at, n_threads=n_threads)
-    tested = require_subjects(counts.groups, counts.n_subjects, "fnmr", f"{counts.attempt}s", policy)
+    tested = require_subjects(
+        counts.groups, counts.n_subjects, "fnmr", f"{counts.attempt}s", policy
+    )
     return counts, tested, counts.without([counts.groups[k] for k in np.flatnonzero(~tested)])
 
 
 def least_subjects(rate_name: str) -> int:
-    """Return the number of subjects that a group needs so that a variance of its rate can be estimated."""
+    """Return the number of subjects that a group needs so that a variance of its rate can be
+    estimated.
+    """
     return 3 if rate_name == "fmr" else 2
 
 
 def require_subjects(
     groups: Sequence[str], n_subjects: NDArray[np.int64], rate_name: str, trials: str, policy: str
 ) -> NDArray[np.bool_]:
-    """Return which groups have enough subjects, (g,), and name the others; at least two must have."""
+    """Return which groups have enough subjects, (g,), and name the others; at least two must
+    have.
+    """
     least = least_subjects(rate_name)
     enough = n_subjects >= least
     kept = [group for group, is_enough in zip(groups, enough, strict=True) if is_enough]
-    few = ", ".join(f"{group!r} ({n})" for group, n in zip(groups, n_subjects, strict=True) if n < least)
+    few = ", ".join(
+        f"{group!r} ({n})" for group, n in zip(groups, n_subjects, strict=True) if n < least
+    )
     if few and policy == "raise":
         raise InputError(
-            f"{len(groups) - len(kept)} of {len(groups)} groups have {trials} of fewer than {least} subjects, too few "
-            f"to estimate how much they vary: {few}. Merge groups, or test the others: "
-            '⟦incomplete_groups="drop"⟧'
+            f"{len(groups) - len(kept)} of {len(groups)} groups have {trials} of fewer than {least}"
+            f" subjects, too few to estimate how much they vary: {few}. Merge groups, or test the"
+            ' others: ⟦incomplete_groups="drop"⟧'
         )
     if len(kept) < 2:
         raise InputError(
-            f"a test compares at least 2 groups, but there is {'only ' + repr(kept[0]) if kept else 'none'}"
-            + (f" with enough subjects, at least {least}; too few have {few}: merge groups" if few else "")
+            "a test compares at least 2 groups, but there is"
+            f" {'only ' + repr(kept[0]) if kept else 'none'}"
+            + (
+                f" with enough subjects, at least {least}; too few have {few}: merge groups"
+                if few
+                else ""
+            )
         )
     if few:
         warn(f"left out of the test, as they have too few subjects: {few}", DroppedWarning)
@@ -108,17 +131,23 @@ def require_subjects(
 def warn_of_small_groups(counts: FailureCounts) -> None:
     """Warn of groups that are much smaller than others and have few failures.
 
-    Such a group may by chance have no failures, and then does not vary in replicates. In simulations, one group of 20
-    subjects among groups of 200 makes margins err in 6 to 17 % of studies, not in 5 %.
+    Such a group may by chance have no failures, and then does not vary in replicates. In
+    simulations, one group of 20 subjects among groups of 200 makes margins err in 6 to 17 % of
+    studies, not in 5 %.
     """
     effect = max(1.0, float(design_effect(counts.sums.sum(axis=1))))
     expected = counts.rate * counts.n_attempts / effect
-    small = (expected < _ENOUGH_FAILURES) & (counts.n_attempts < _MUCH_SMALLER * counts.n_attempts.max())
+    small = (expected < _ENOUGH_FAILURES) & (
+        counts.n_attempts < _MUCH_SMALLER * counts.n_attempts.max()
+    )
     if small.any() and 0 < counts.rate < 1:
-        named = ", ".join(repr(group) for group, is_small in zip(counts.groups, small, strict=True) if is_small)
+        named = ", ".join(
+            repr(group) for group, is_small in zip(counts.groups, small, strict=True) if is_small
+        )
         warn(
-            f"groups much smaller than others, in which few failures are expected: {named}. If by chance none failed, "
-            "replicates do not vary. Merge such groups, or use fnmr_test, whose replicates vary in every group",
+            f"groups much smaller than others, in which few failures are expected: {named}. If by"
+            " chance none failed, replicates do not vary. Merge such groups, or use fnmr_test,"
+            " whose replicates vary in every group",
             NarrowIntervalsWarning,
         )
 
@@ -126,14 +155,18 @@ def warn_of_small_groups(counts: FailureCounts) -> None:
 def warn_of_few_subjects(groups: Sequence[str], n_subjects: NDArray[np.int64]) -> None:
     """Warn of groups of so few subjects that how their false matches share them is hardly known.
 
-    In simulations of groups of 5, 10, 20 and 40 subjects, `fmr_test` finds differences in 8 % of fair systems, not in
-    5 %, and in at most 7 % where all groups have more.
+    In simulations of groups of 5, 10, 20 and 40 subjects, `fmr_test` finds differences in 8 % of
+    fair systems, not in 5 %, and in at most 7 % where all groups have more.
     """
-    named = ", ".join(repr(group) for group, n in zip(groups, n_subjects.tolist(), strict=True) if n <= _FEW_SUBJECTS)
+    named = ", ".join(
+        repr(group)
+        for group, n in zip(groups, n_subjects.tolist(), strict=True)
+        if n <= _FEW_SUBJECTS
+    )
     if named:
         warn(
-            f"groups of {_FEW_SUBJECTS} subjects or fewer: {named}. The test then errs in somewhat more than the level "
-            "asked, 8 % in place of 5 % in simulations. Merge such groups",
+            f"groups of {_FEW_SUBJECTS} subjects or fewer: {named}. The test then errs in somewhat"
+            " more than the level asked, 8 % in place of 5 % in simulations. Merge such groups",
             NarrowIntervalsWarning,
         )
 
@@ -179,8 +212,9 @@ class GroupRates:
     def statistic(self, name: str, size: NDArray[Any]) -> Floats:
         """Measure how much the rates differ, by a statistic of `fnmr_test`.
 
-        size: (g,) numbers of trials in the data, by which "f" weights groups. It is infinite where rates that are not
-        all equal do not vary within groups, or where a ratio lacks positive rates.
+        size: (g,) numbers of trials in the data, by which "f" weights groups. It is infinite where
+        rates that are not all equal do not vary within groups, or where a ratio lacks positive
+        rates.
         """
         center = self.overall[..., None]
         if name == "max-difference":
@@ -189,9 +223,13 @@ class GroupRates:
         with np.errstate(divide="ignore", invalid="ignore"):
             if name == "max-ratio":
                 ratio = np.maximum(self.rate / center, center / self.rate).max(axis=-1)
-                return np.where(are_equal, 1.0, np.where((self.rate > _EQUAL).all(axis=-1), ratio, np.inf))
+                return np.where(
+                    are_equal, 1.0, np.where((self.rate > _EQUAL).all(axis=-1), ratio, np.inf)
+                )
             between = (size * (self.rate - center) ** 2).sum(axis=-1) / (size.size - 1)
-            within = (size * self.rate * (1 - self.rate) * self.effect).sum(axis=-1) / (size.sum() - size.size)
+            within = (size * self.rate * (1 - self.rate) * self.effect).sum(axis=-1) / (
+                size.sum() - size.size
+            )
             return np.where(are_equal, 0.0, np.where(within > _EQUAL, between / within, np.inf))
 
 
@@ -201,24 +239,38 @@ def of_counts(counts: FailureCounts) -> GroupRates:
 
 
 def of_sums(sums: NDArray[np.int64]) -> GroupRates:
-    """Return the rates of (5, ..., g) sums over the subjects of each group, in the rows of `kernels.clusters`."""
+    """Return the rates of (5, ..., g) sums over the subjects of each group, in the rows of
+    `kernels.clusters`.
+    """
     return GroupRates(sums[1] / sums[0], sums[0], design_effect(sums))
 
 
 def replicate(
-    counts: FailureCounts, n_resamples: int, key: NDArray[np.uint32], n_threads: int | None = None,
+    counts: FailureCounts,
+    n_resamples: int,
+    key: NDArray[np.uint32],
+    n_threads: int | None = None,
     progress: bool | Report = False,
-) -> GroupRates:  # fmt: skip
-    """Draw the subjects of each group with replacement: rates as (n_resamples, g) arrays, not shifted."""
+) -> GroupRates:
+    """Draw the subjects of each group with replacement: rates as (n_resamples, g) arrays, not
+    shifted.
+    """
     purpose = seeds.Purpose.SUBJECTS_OF_GROUP_TESTS
     return of_sums(_draw(counts, counts.kinds, purpose, n_resamples, key, n_threads, progress))
 
 
 def _draw(
-    counts: FailureCounts, kinds: SubjectKinds, purpose: seeds.Purpose, n_resamples: int, key: NDArray[np.uint32],
-    n_threads: int | None, progress: bool | Report,
-) -> NDArray[np.int64]:  # fmt: skip
-    """Draw subjects of the given kinds, as many as each group has: (5, n_resamples, g) sums over them."""
+    counts: FailureCounts,
+    kinds: SubjectKinds,
+    purpose: seeds.Purpose,
+    n_resamples: int,
+    key: NDArray[np.uint32],
+    n_threads: int | None,
+    progress: bool | Report,
+) -> NDArray[np.int64]:
+    """Draw subjects of the given kinds, as many as each group has: (5, n_resamples, g) sums over
+    them.
+    """
     n_groups = len(counts.groups)
     drawn_are = f"{n_resamples:,} replicates"
     memory.require(
@@ -237,7 +289,8 @@ def _draw(
 
 
 def inflation_of(sums: NDArray[np.int64]) -> tuple[Floats, Floats]:
-    """Estimate one intra-class correlation of all groups, and how much more failures vary than Poisson numbers.
+    """Estimate one intra-class correlation of all groups, and how much more failures vary than
+    Poisson numbers.
 
     Parameters
     ----------
@@ -257,13 +310,17 @@ def inflation_of(sums: NDArray[np.int64]) -> tuple[Floats, Floats]:
 
 
 def draw_equal_failures(
-    counts: FailureCounts, n_resamples: int, key: NDArray[np.uint32], n_threads: int | None = None,
+    counts: FailureCounts,
+    n_resamples: int,
+    key: NDArray[np.uint32],
+    n_threads: int | None = None,
     progress: bool | Report = False,
-) -> NDArray[np.int64]:  # fmt: skip
+) -> NDArray[np.int64]:
     """Draw failures of groups with one rate and one correlation, beta-binomial for each subject.
 
-    Subjects are drawn with the attempts of their group's. Every group has subjects, and some attempts failed, not all.
-    Returns (5, n_resamples, g) sums over the subjects of each group, as `kernels.clusters` names them.
+    Subjects are drawn with the attempts of their group's. Every group has subjects, and some
+    attempts failed, not all. Returns (5, n_resamples, g) sums over the subjects of each group, as
+    `kernels.clusters` names them.
     """
     correlation, inflation = inflation_of(counts.sums)
     rate = float(common_rate(counts.sums[1], counts.sums[0].astype(np.float64), inflation)[0])
@@ -282,15 +339,26 @@ def draw_equal_failures(
 
 
 def roots_of_failures(counts: FailureCounts, drawn: NDArray[np.int64]) -> Roots:
-    """Return the roots of failures, and those of replicates of `draw_equal_failures`, each with estimates anew."""
+    """Return the roots of failures, and those of replicates of `draw_equal_failures`, each with
+    estimates anew.
+    """
     sums = counts.sums
     return Roots(
-        sums[1], inflation_of(sums)[1], drawn[1], inflation_of(drawn)[1],
-        sums[0].astype(np.float64), drawn[0].astype(np.float64),
-    )  # fmt: skip
+        sums[1],
+        inflation_of(sums)[1],
+        drawn[1],
+        inflation_of(drawn)[1],
+        sums[0].astype(np.float64),
+        drawn[0].astype(np.float64),
+    )
 
 
-_NAMES = {"deviance": "deviance", "f": "F", "max-difference": "largest difference", "max-ratio": "largest ratio"}
+_NAMES = {
+    "deviance": "deviance",
+    "f": "F",
+    "max-difference": "largest difference",
+    "max-ratio": "largest ratio",
+}
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -302,7 +370,8 @@ class GroupTest(Result):
     statistic : float
         The statistic in the data; larger where groups differ more.
     pvalue : float
-        Share of the replicates, drawn as if all groups had the same rate, with a statistic at least as large.
+        Share of the replicates, drawn as if all groups had the same rate, with a statistic at least
+        as large.
     statistic_name : str
         "deviance", "f", "max-difference" or "max-ratio".
     rate_name : str
@@ -310,8 +379,8 @@ class GroupTest(Result):
     groups : tuple of str
         The groups, sorted.
     is_tested : (g,) ndarray of bool
-        Which groups have enough subjects to be tested. The others are left out of the statistic, the p-values and
-        `rate`, and `note` says why.
+        Which groups have enough subjects to be tested. The others are left out of the statistic,
+        the p-values and `rate`, and `note` says why.
     rate : float
         Errors divided by trials of all tested groups together.
     group_rate : (g,) ndarray
@@ -321,17 +390,18 @@ class GroupTest(Result):
     standard_error : (g,) ndarray
         Standard error of each group's rate.
     low, high : (g,) ndarray
-        Interval of each group's rate at the threshold, which is held fixed: that of `evaluate` in closed form, or of
-        `FailureCounts.confidence_interval`.
+        Interval of each group's rate at the threshold, which is held fixed: that of `evaluate` in
+        closed form, or of `FailureCounts.confidence_interval`.
     simultaneous_low, simultaneous_high : (g,) ndarray
-        The same at the level confidence_level ** (1 / g), at which all intervals hold together (Šidák).
+        The same at the level confidence_level ** (1 / g), at which all intervals hold together
+        (Šidák).
     difference : (g,) ndarray
         Each group's rate minus that of all other groups together; NaN where it was not tested.
     group_pvalue : (g,) ndarray
         p-value of each group on its own; NaN where groups were not tested.
     group_pvalue_adjusted : (g,) ndarray
-        The same p-values adjusted for being several by tests of several groups at once, which limits the probability of
-        any false finding.
+        The same p-values adjusted for being several by tests of several groups at once, which
+        limits the probability of any false finding.
     replicates : (r,) ndarray
         The statistic in every replicate.
     note : tuple of str
@@ -345,7 +415,8 @@ class GroupTest(Result):
     counts : FailureCounts or None
         The failure counts that were tested; None for FMRs, and in what was read from a file.
     confidence_level : float
-        Confidence level of the intervals; a group differs detectably if `group_pvalue_adjusted` is below `level`.
+        Confidence level of the intervals; a group differs detectably if `group_pvalue_adjusted` is
+        below `level`.
     settings : dict
         The arguments of the call, and the seed.
     """
@@ -403,17 +474,26 @@ class GroupTest(Result):
     def different(self) -> tuple[str, ...]:
         """Groups whose rate differs detectably from that of the others.
 
-        Of FNMRs, each group is compared with all others, and one that differs much changes the rate of all others: if
-        there are few groups, these may be named as well, so look at the largest differences first. Of FMRs, a group is
-        named if it cannot be one of the groups, more than half of all, that do not differ detectably among themselves.
+        Of FNMRs, each group is compared with all others, and one that differs much changes the rate
+        of all others: if there are few groups, these may be named as well, so look at the largest
+        differences first. Of FMRs, a group is named if it cannot be one of the groups, more than
+        half of all, that do not differ detectably among themselves.
         """
         found = self.group_pvalue_adjusted < self.level
-        return tuple(group for group, is_different in zip(self.groups, found, strict=True) if is_different)
+        return tuple(
+            group for group, is_different in zip(self.groups, found, strict=True) if is_different
+        )
 
     def _tables(self) -> list[Printed]:
-        names = f"group n_subjects n_{self.trials} n_errors {self.rate_name} group_pvalue group_pvalue_adjusted note"
+        names = (
+            f"group n_subjects n_{self.trials} n_errors {self.rate_name} group_pvalue"
+            " group_pvalue_adjusted note"
+        )
         _, headings, rows = printed(self._columns(), names.split(), of=self.rate_name)
-        title = f"{self.rate_name.upper()} with {100 * self.confidence_level:g} % intervals{self._fixed}"
+        title = (
+            f"{self.rate_name.upper()} with {100 * self.confidence_level:g} %"
+            f" intervals{self._fixed}"
+        )
         return [(title, headings, rows)]
 
     def _columns(self) -> dict[str, list[Any]]:
@@ -425,7 +505,9 @@ class GroupTest(Result):
 
     @property
     def _fixed(self) -> str:
-        """What is to be said where an operating point was to be found, and the test takes its threshold as given."""
+        """What is to be said where an operating point was to be found, and the test takes its
+        threshold as given.
+        """
         at = self.settings["at"]
         return "" if at is None or read_point(at).is_given else ", with the threshold held fixed"
 
@@ -435,12 +517,21 @@ class GroupTest(Result):
     @property
     def answer(self) -> str:
         """One sentence on whether rates of groups differ."""
-        rates, level = f"{self.rate_name.upper()}s", f"at the {100 * self.level:g} % level ({p_in_words(self.pvalue)})"
+        rates, level = (
+            f"{self.rate_name.upper()}s",
+            f"at the {100 * self.level:g} % level ({p_in_words(self.pvalue)})",
+        )
         if np.isnan(self.pvalue):
-            return f"The test cannot say whether the {rates} of {self.is_tested.sum()} groups differ: see the warnings."
+            return (
+                f"The test cannot say whether the {rates} of {self.is_tested.sum()} groups differ:"
+                " see the warnings."
+            )
         if self.pvalue < self.level:
             return f"{rates} of groups differ by more than chance explains {level}."
-        return f"No difference of {rates} was detected {level}, which does not show that they are equal."
+        return (
+            f"No difference of {rates} was detected {level}, which does not show that they are"
+            " equal."
+        )
 
     def _sentences(self) -> list[str]:
         """Return the sentences of the summary."""
@@ -448,14 +539,23 @@ class GroupTest(Result):
             return [self.answer, *self.on_untested]
         rate, n = self.rate_name.upper(), int(self.is_tested.sum())
         rates = dict(zip(self.groups, self.group_rate.tolist(), strict=True))
-        tested = [group for group, is_tested in zip(self.groups, self.is_tested.tolist(), strict=True) if is_tested]
+        tested = [
+            group
+            for group, is_tested in zip(self.groups, self.is_tested.tolist(), strict=True)
+            if is_tested
+        ]
         lowest, *_, highest = sorted(tested, key=lambda group: (rates[group], group))
         text = [
-            f"The overall {rate} is {per_cent(self.rate)} and ranges from {per_cent(rates[lowest])} ({lowest}) to "
-            f"{per_cent(rates[highest])} ({highest}) over {n} groups.",
-            f"If all groups had the same {rate}, {_how_often(self.pvalue)} like this one would have differences "
-            f"as large as these ({_NAMES[self.statistic_name]} = {self.statistic:.3g}, "
-            f"{self.settings['n_resamples']:,} replicates).",
+            (
+                f"The overall {rate} is {per_cent(self.rate)} and ranges from"
+                f" {per_cent(rates[lowest])} ({lowest}) to {per_cent(rates[highest])} ({highest})"
+                f" over {n} groups."
+            ),
+            (
+                f"If all groups had the same {rate}, {_how_often(self.pvalue)} like this one would"
+                f" have differences as large as these ({_NAMES[self.statistic_name]} ="
+                f" {self.statistic:.3g}, {self.settings['n_resamples']:,} replicates)."
+            ),
             self.answer,
         ]
         for word, groups in self.sides.items():
@@ -468,22 +568,34 @@ class GroupTest(Result):
                 if len(self.different) == n
                 else "Without the named groups no difference is detected."
             )
-        elif self.pvalue < self.level and not np.isnan(self.group_pvalue).all() and not self.different:
+        elif (
+            self.pvalue < self.level
+            and not np.isnan(self.group_pvalue).all()
+            and not self.different
+        ):
             text.append("The test cannot say which groups differ.")
         return [*text, *self.on_untested, *self.remarks]
 
     @property
     def on_untested(self) -> list[str]:
         """A sentence on the groups that were not tested, if there are any."""
-        names = ", ".join(group for group, is_tested in zip(self.groups, self.is_tested, strict=True) if not is_tested)
+        names = ", ".join(
+            group
+            for group, is_tested in zip(self.groups, self.is_tested, strict=True)
+            if not is_tested
+        )
         least = least_subjects(self.rate_name)
         return [f"Not tested, as they have fewer than {least} subjects: {names}."] if names else []
 
     @cached_property
     def sides(self) -> dict[str, tuple[str, ...]]:
-        """The groups that differ detectably, whose rates are "higher", or "lower", than those of the others."""
+        """The groups that differ detectably, whose rates are "higher", or "lower", than those of
+        the others.
+        """
         alike = self.is_tested & ~np.isin(self.groups, self.different)
-        of_others = self.n_errors[alike].sum() / self.n_trials[alike].sum() if alike.any() else self.rate
+        of_others = (
+            self.n_errors[alike].sum() / self.n_trials[alike].sum() if alike.any() else self.rate
+        )
         above = dict(zip(self.groups, (self.group_rate > of_others).tolist(), strict=True))
         return {
             word: tuple(group for group in self.different if above[group] == is_above)
@@ -492,7 +604,8 @@ class GroupTest(Result):
 
     @checked
     def plot(self, ax: Axes | None = None) -> Axes:
-        """Draw each group's rate with its intervals, and the overall rate; groups that differ detectably stand out.
+        """Draw each group's rate with its intervals, and the overall rate; groups that differ
+        detectably stand out.
 
         Thick lines are each group's own interval, thin ones those that hold in all groups together.
 
@@ -513,7 +626,13 @@ class GroupTest(Result):
             for row, rate in enumerate(self.group_rate)
         ]
         bars += rate_marks(self.groups, self.group_rate, self.different, "differs from the others")
-        return draw_rows(ax, self.groups, bars, [Line(self.rate, color="0.3")], xlabel=RATE_TITLES[self.rate_name])
+        return draw_rows(
+            ax,
+            self.groups,
+            bars,
+            [Line(self.rate, color="0.3")],
+            xlabel=RATE_TITLES[self.rate_name],
+        )
 
 
 def notes_of_untested(is_tested: NDArray[np.bool_], rate_name: str) -> tuple[str, ...]:
@@ -537,7 +656,11 @@ def significance_level(confidence_level: float) -> float:
 
 def _how_often(pvalue: float) -> str:
     """Express a p-value as a frequency of studies."""
-    return f"1 in {round(1 / pvalue):,} studies" if pvalue < 0.1 else f"{100 * pvalue:.0f} % of studies"
+    return (
+        f"1 in {round(1 / pvalue):,} studies"
+        if pvalue < 0.1
+        else f"{100 * pvalue:.0f} % of studies"
+    )
 
 
 FmrStatistic = Literal["deviance", "f", "max-difference", "max-ratio"]
@@ -563,29 +686,32 @@ def fnmr_test(
     Parameters
     ----------
     data : Comparisons, ScannedComparisons, Embeddings or FailureCounts
-        Comparisons with subjects and groups, a scan of such, vectors with groups, or the failures of each subject:
-        false non-matches, failures to acquire or failures to enrol.
+        Comparisons with subjects and groups, a scan of such, vectors with groups, or the failures
+        of each subject: false non-matches, failures to acquire or failures to enrol.
     at : OperatingPoint, optional
-        The operating point; needed for all but failures. The threshold is the same for all groups and in all
-        replicates.
+        The operating point; needed for all but failures. The threshold is the same for all groups
+        and in all replicates.
     statistic : {"f", "max-difference", "max-ratio"}
-        The test statistic. "f": the variance between groups divided by that within groups, where attempts of a subject
-        are correlated. "max-difference": the largest difference between a group's rate and the overall rate.
-        "max-ratio": the largest ratio of the two, whichever is larger on top.
+        The test statistic. "f": the variance between groups divided by that within groups, where
+        attempts of a subject are correlated. "max-difference": the largest difference between a
+        group's rate and the overall rate. "max-ratio": the largest ratio of the two, whichever is
+        larger on top.
     null_model : {"beta-binomial", "bootstrap"}
-        How replicates are drawn in which groups are alike. "beta-binomial": the failures of every group with one rate
-        and one intra-class correlation. "bootstrap": that of [1]_, which draws the subjects of each group and shifts
-        its rate. It fails where a group has no failures, as that group then does not vary: groups that are alike, of
-        200 and 20, 1,000 and 50, or 40 and 2 people, differ "significantly" in 15 to 33 % of data sets, not in 5 %.
+        How replicates are drawn in which groups are alike. "beta-binomial": the failures of every
+        group with one rate and one intra-class correlation. "bootstrap": that of [1]_, which draws
+        the subjects of each group and shifts its rate. It fails where a group has no failures, as
+        that group then does not vary: groups that are alike, of 200 and 20, 1,000 and 50, or 40 and
+        2 people, differ "significantly" in 15 to 33 % of data sets, not in 5 %.
     n_resamples : int, default 9999
         Number of replicates.
     confidence_level : float, default 0.95
-        Confidence level of the intervals, in (0, 1); groups are found to differ at 1 minus this level.
+        Confidence level of the intervals, in (0, 1); groups are found to differ at 1 minus this
+        level.
     follow_up : bool, default True
         Whether to name the groups that differ as well.
     incomplete_groups : {"drop", "raise"}
-        What to do with groups of fewer than two subjects, from which no variance can be estimated: leave them out of
-        the test with a warning, so that their rows say why, or raise an error.
+        What to do with groups of fewer than two subjects, from which no variance can be estimated:
+        leave them out of the test with a warning, so that their rows say why, or raise an error.
     rng, n_threads, progress
         As in `evaluate`.
 
@@ -611,19 +737,22 @@ def fnmr_test(
 
     Notes
     -----
-    The statistic "f" is (7) of [1]_; the other two are sketched in its section V. A replicate draws subjects with the
-    attempts of their group, and their failures from a beta-binomial law with one rate and the intra-class correlation
-    rho of all groups together. The p-value is (1 + the number of replicates with a statistic at least as large) /
-    (1 + n_resamples). A replicate counts as larger where its variance within groups is 0, or where a ratio needs rates
-    that are not 0. Groups whose correlations differ much, 0.6 in one and 0.05 in the others, were found to differ in
-    up to 7 % of simulated data sets in which their rates are the same.
+    The statistic "f" is (7) of [1]_; the other two are sketched in its section V. A replicate draws
+    subjects with the attempts of their group, and their failures from a beta-binomial law with one
+    rate and the intra-class correlation rho of all groups together. The p-value is (1 + the number
+    of replicates with a statistic at least as large) / (1 + n_resamples). A replicate counts as
+    larger where its variance within groups is 0, or where a ratio needs rates that are not 0.
+    Groups whose correlations differ much, 0.6 in one and 0.05 in the others, were found to differ
+    in up to 7 % of simulated data sets in which their rates are the same.
 
-    With the bootstrap, a replicate draws the subjects of each group with replacement, adds to each group's rate the
-    overall rate minus the group's rate in the data (9), and computes the statistic again (10, 11).
+    With the bootstrap, a replicate draws the subjects of each group with replacement, adds to each
+    group's rate the overall rate minus the group's rate in the data (9), and computes the statistic
+    again (10, 11).
 
-    The follow-up names groups as `fmr_test` does, by tests of several groups at once ([2]_, closed testing), with the
-    signed roots of a Poisson deviance whose parts are divided by (1 - p) (1 + (m0 - 1) rho): of a group m0 is the sum
-    of m^2 over the sum of m attempts. Its replicates are those of the beta-binomial law.
+    The follow-up names groups as `fmr_test` does, by tests of several groups at once ([2]_, closed
+    testing), with the signed roots of a Poisson deviance whose parts are divided by (1 - p) (1 +
+    (m0 - 1) rho): of a group m0 is the sum of m^2 over the sum of m attempts. Its replicates are
+    those of the beta-binomial law.
 
     References
     ----------
@@ -640,7 +769,9 @@ def fnmr_test(
     >>> round(test.statistic, 2), test.pvalue < 0.05
     (16.7, True)
     """
-    settings = _settings(at, statistic, n_resamples, confidence_level, incomplete_groups) | {"null_model": null_model}
+    settings = _settings(at, statistic, n_resamples, confidence_level, incomplete_groups) | {
+        "null_model": null_model
+    }
     counts, tested, some = counts_to_test(data, at, incomplete_groups, n_threads)
     is_bootstrap = null_model == "bootstrap"
     if is_bootstrap:
@@ -658,11 +789,26 @@ def fnmr_test(
     if is_bootstrap:
         replicated = replicate(some, *drawn_as).shifted(observed)
     return _compared(
-        observed, replicated, settings, "attempts", tested, roots, counts.confidence_interval,
-        groups=counts.groups, n_subjects=counts.n_subjects, n_trials=counts.n_attempts, n_errors=counts.n_failures,
-        group_rate=counts.group_rate, standard_error=counts.standard_error, rate_name=counts.rate_name, icc=counts.icc,
-        design_effect=counts.design_effect, remarks=tuple(some.remarks()), counts=counts, left_out=counts.left_out,
-    )  # fmt: skip
+        observed,
+        replicated,
+        settings,
+        "attempts",
+        tested,
+        roots,
+        counts.confidence_interval,
+        groups=counts.groups,
+        n_subjects=counts.n_subjects,
+        n_trials=counts.n_attempts,
+        n_errors=counts.n_failures,
+        group_rate=counts.group_rate,
+        standard_error=counts.standard_error,
+        rate_name=counts.rate_name,
+        icc=counts.icc,
+        design_effect=counts.design_effect,
+        remarks=tuple(some.remarks()),
+        counts=counts,
+        left_out=counts.left_out,
+    )
 
 
 @checked
@@ -683,24 +829,28 @@ def fmr_test(
     Parameters
     ----------
     data : Comparisons, ScannedComparisons or Embeddings
-        Comparisons with subjects and groups, or vectors with groups, all of whose pairs are compared; or what
-        `Embeddings.scanned` keeps of these. Non-mated comparisons between groups do not count.
+        Comparisons with subjects and groups, or vectors with groups, all of whose pairs are
+        compared; or what `Embeddings.scanned` keeps of these. Non-mated comparisons between groups
+        do not count.
     at : OperatingPoint
         The operating point. The threshold is the same for all groups and in all replicates.
     statistic : {"deviance", "f", "max-difference", "max-ratio"}
-        The test statistic of false match rates. "deviance": how improbable the groups' numbers of false matches are at
-        one rate, for comparisons that share subjects.
+        The test statistic of false match rates. "deviance": how improbable the groups' numbers of
+        false matches are at one rate, for comparisons that share subjects.
 
-        The others are those of `fnmr_test`. "max-difference" and "max-ratio" do not weigh differences by how much false
-        matches cluster: where few people cause most of them, "max-difference" finds differences among groups that are
-        alike in up to 27 % of simulated data sets.
+        The others are those of `fnmr_test`. "max-difference" and "max-ratio" do not weigh
+        differences by how much false matches cluster: where few people cause most of them,
+        "max-difference" finds differences among groups that are alike in up to 27 % of simulated
+        data sets.
     n_resamples : int, default 2000
         Number of replicates.
     confidence_level : float, default 0.95
-        Confidence level of the intervals, in (0, 1); groups are found to differ at 1 minus this level.
+        Confidence level of the intervals, in (0, 1); groups are found to differ at 1 minus this
+        level.
     incomplete_groups : {"drop", "raise"}
-        What to do with groups of fewer than three subjects, from which no variance can be estimated: leave them out of
-        the test with a warning, so that their rows say why, or raise an error.
+        What to do with groups of fewer than three subjects, from which no variance can be
+        estimated: leave them out of the test with a warning, so that their rows say why, or raise
+        an error.
     rng, n_threads, progress
         As in `evaluate`.
 
@@ -711,8 +861,9 @@ def fmr_test(
     Raises
     ------
     InputError
-        For fewer than two groups, groups with fewer than three subjects, comparisons without subjects or groups, and
-        scans of score files, which do not keep who was compared with whom in the order that is needed.
+        For fewer than two groups, groups with fewer than three subjects, comparisons without
+        subjects or groups, and scans of score files, which do not keep who was compared with whom
+        in the order that is needed.
 
     Warns
     -----
@@ -725,29 +876,34 @@ def fmr_test(
 
     Notes
     -----
-    With x false matches among the n comparisons of a group, and mu = n p, the statistic "deviance" is the sum over
-    groups of 2 [x log(x / mu) - (x - mu)] / D, a Poisson deviance with the quasi-likelihood of [2]_. The inflation
-    D = 1 + a R / n + kappa p M / n is how much more x varies than if comparisons were independent. M counts the ordered
-    two comparisons that share one subject, and R those that share both; kappa is the relative covariance of false
-    matches that share one subject, and a the chance that another comparison of two subjects is a false match where one
-    is. Both are estimated from all groups together, and kappa also from each group alone, which counts the more the
-    more false matches it has. The common rate p is the sum of x / D over that of n / D.
+    With x false matches among the n comparisons of a group, and mu = n p, the statistic "deviance"
+    is the sum over groups of 2 [x log(x / mu) - (x - mu)] / D, a Poisson deviance with the
+    quasi-likelihood of [2]_. The inflation D = 1 + a R / n + kappa p M / n is how much more x
+    varies than if comparisons were independent. M counts the ordered two comparisons that share one
+    subject, and R those that share both; kappa is the relative covariance of false matches that
+    share one subject, and a the chance that another comparison of two subjects is a false match
+    where one is. Both are estimated from all groups together, and kappa also from each group alone,
+    which counts the more the more false matches it has. The common rate p is the sum of x / D over
+    that of n / D.
 
-    A replicate draws false matches as if all groups had this rate (a parametric bootstrap, [3]_). Each subject has an
-    effect (a frailty, as survival analysis calls it), lognormal with mean 1 and variance kappa; a comparison is a false
-    match in proportion to the product of its subjects' effects, and where it is, another of the same two subjects is
-    one with the chance a. Everything is then estimated from the replicate anew.
+    A replicate draws false matches as if all groups had this rate (a parametric bootstrap, [3]_).
+    Each subject has an effect (a frailty, as survival analysis calls it), lognormal with mean 1 and
+    variance kappa; a comparison is a false match in proportion to the product of its subjects'
+    effects, and where it is, another of the same two subjects is one with the chance a. Everything
+    is then estimated from the replicate anew.
 
-    A group's p-value compares the signed root of its part of the statistic with those in the replicates. Which groups
-    are named is decided by tests of several groups at once ([4]_, closed testing): as few groups as possible are set
-    aside so that the others, more than half of all, do not differ detectably. A group is named if it is among those set
-    aside whichever way that is done. Its adjusted p-value is that of the deviance of as many groups as are left, this
-    one among them, chosen to differ the least ([5]_, trimming). Where no more than half of the groups are alike, all
-    are named. An adjusted p-value is not below that of the test, so groups are named only where it finds a difference.
+    A group's p-value compares the signed root of its part of the statistic with those in the
+    replicates. Which groups are named is decided by tests of several groups at once ([4]_, closed
+    testing): as few groups as possible are set aside so that the others, more than half of all, do
+    not differ detectably. A group is named if it is among those set aside whichever way that is
+    done. Its adjusted p-value is that of the deviance of as many groups as are left, this one among
+    them, chosen to differ the least ([5]_, trimming). Where no more than half of the groups are
+    alike, all are named. An adjusted p-value is not below that of the test, so groups are named
+    only where it finds a difference.
 
-    The other statistics, which [1]_ suggests in its section V, take the same draws; F divides variances by D in place
-    of the design effect. Standard errors and intervals of groups' rates are those of `evaluate` at this threshold, with
-    as many replicates.
+    The other statistics, which [1]_ suggests in its section V, take the same draws; F divides
+    variances by D in place of the design effect. Standard errors and intervals of groups' rates are
+    those of `evaluate` at this threshold, with as many replicates.
 
     References
     ----------
@@ -770,14 +926,21 @@ def fmr_test(
     """
     settings = _settings(at, statistic, n_resamples, confidence_level, incomplete_groups)
     workers = Workers(n_threads, progress)
-    seed = seeds.fixed(rng) if isinstance(data, Embeddings) else rng  # the same one however often more pairs are kept
-    return of_kept_pairs(data, at, lambda kept: _test_of_false_matches(kept, at, settings, seed, workers), n_threads)
+    seed = (
+        seeds.fixed(rng) if isinstance(data, Embeddings) else rng
+    )  # the same one however often more pairs are kept
+    return of_kept_pairs(
+        data, at, lambda kept: _test_of_false_matches(kept, at, settings, seed, workers), n_threads
+    )
 
 
 def _test_of_false_matches(
-    data: Comparisons | ScannedComparisons, at: OperatingPoint, settings: dict[str, Any], rng: seeds.Seed,
+    data: Comparisons | ScannedComparisons,
+    at: OperatingPoint,
+    settings: dict[str, Any],
+    rng: seeds.Seed,
     workers: Workers,
-) -> GroupTest:  # fmt: skip
+) -> GroupTest:
     from fastfair.evaluation.evaluate import evaluate_at_thresholds
 
     comparisons = data.kept if isinstance(data, ScannedComparisons) else data
@@ -787,7 +950,9 @@ def _test_of_false_matches(
     rates = rates_at_key(comparisons, at, threshold_key(comparisons, at))
     counts, groups = rates.counts, comparisons.groups
     subjects, trials = np.asarray(counts.group_nonmated_subjects), np.asarray(counts.group_nonmated)
-    tested = require_subjects(groups, subjects, "fmr", "non-mated comparisons", settings["incomplete_groups"])
+    tested = require_subjects(
+        groups, subjects, "fmr", "non-mated comparisons", settings["incomplete_groups"]
+    )
     kept = np.flatnonzero(tested)
     warn_of_few_subjects([groups[k] for k in kept], subjects[kept])
     key, seed = seeds.stream(rng)
@@ -801,9 +966,13 @@ def _test_of_false_matches(
         drawn_rate = roots.replicated_errors / roots.replicated_size
         replicated = GroupRates(drawn_rate, roots.replicated_size, roots.replicated_inflation)
     evaluated = evaluate_at_thresholds(
-        data, [rates.threshold], n_resamples=max(2, settings["n_resamples"]), rng=seed, n_threads=workers.n_threads,
+        data,
+        [rates.threshold],
+        n_resamples=max(2, settings["n_resamples"]),
+        rng=seed,
+        n_threads=workers.n_threads,
         progress=workers.progress,
-    )  # fmt: skip
+    )
 
     def numbers_of_groups(level: float, *names: str) -> Floats:
         quantities = evaluated.with_intervals(level).quantities
@@ -815,47 +984,79 @@ def _test_of_false_matches(
         return low, high
 
     return _compared(
-        observed, replicated, settings | {"rng": seed}, "non-mated comparisons", tested, roots, interval, groups=groups,
-        n_subjects=subjects, n_trials=trials, n_errors=np.asarray(counts.group_false_matches),
-        group_rate=rates.group_fmr, standard_error=numbers_of_groups(0.95, "standard_error")[0], rate_name="fmr",
-        threshold=rates.threshold, left_out=comparisons.left_out,
-    )  # fmt: skip
+        observed,
+        replicated,
+        settings | {"rng": seed},
+        "non-mated comparisons",
+        tested,
+        roots,
+        interval,
+        groups=groups,
+        n_subjects=subjects,
+        n_trials=trials,
+        n_errors=np.asarray(counts.group_false_matches),
+        group_rate=rates.group_fmr,
+        standard_error=numbers_of_groups(0.95, "standard_error")[0],
+        rate_name="fmr",
+        threshold=rates.threshold,
+        left_out=comparisons.left_out,
+    )
 
 
 def _settings(
-    at: OperatingPoint | None, statistic: str, n_resamples: int, confidence_level: float, policy: str
+    at: OperatingPoint | None,
+    statistic: str,
+    n_resamples: int,
+    confidence_level: float,
+    policy: str,
 ) -> dict[str, Any]:
     """Return the arguments that both tests share."""
     return {
-        "at": None if at is None else str(at), "statistic": statistic, "incomplete_groups": policy,
-        "n_resamples": n_resamples, "confidence_level": confidence_level,
-    }  # fmt: skip
+        "at": None if at is None else str(at),
+        "statistic": statistic,
+        "incomplete_groups": policy,
+        "n_resamples": n_resamples,
+        "confidence_level": confidence_level,
+    }
 
 
 def _compared(
-    observed: GroupRates, replicated: GroupRates, settings: dict[str, Any], trials: str, tested: NDArray[np.bool_],
-    roots: Roots | None, interval: Callable[[float], tuple[Floats, Floats]], **more: Any,
-) -> GroupTest:  # fmt: skip
+    observed: GroupRates,
+    replicated: GroupRates,
+    settings: dict[str, Any],
+    trials: str,
+    tested: NDArray[np.bool_],
+    roots: Roots | None,
+    interval: Callable[[float], tuple[Floats, Floats]],
+    **more: Any,
+) -> GroupTest:
     """Compute the p-values and the intervals of a result.
 
-    observed, replicated: rates of tested groups in the data and, as if they were alike, in replicates; tested: which
-    groups these are; roots: theirs, if groups are named; interval: that of each group's rate at a level; more: what
-    else the result has.
+    observed, replicated: rates of tested groups in the data and, as if they were alike, in
+    replicates; tested: which groups these are; roots: theirs, if groups are named; interval: that
+    of each group's rate at a level; more: what else the result has.
     """
-    name, level, overall = settings["statistic"], settings["confidence_level"], float(observed.overall)
+    name, level, overall = (
+        settings["statistic"],
+        settings["confidence_level"],
+        float(observed.overall),
+    )
     statistic, replicates, share = math.nan, np.full(settings["n_resamples"], np.nan), math.nan
     of_groups = adjusted = np.full(observed.rate.size, np.nan)
     if overall in (0, 1):
         warn(
-            f"{'none' if overall == 0 else 'all'} of the {trials} are errors: there is nothing to test, and statistic "
-            "and p-values are NaN",
+            f"{'none' if overall == 0 else 'all'} of the {trials} are errors: there is nothing to"
+            " test, and statistic and p-values are NaN",
             NotComputableWarning,
         )
     else:
         statistic, replicates = _statistics(observed, replicated, roots, name)
         share = float(pvalue(statistic, replicates))
         if roots is not None:
-            of_groups, adjusted = roots.pvalues(), np.maximum(roots.adjusted_pvalues(significance_level(level)), share)
+            of_groups, adjusted = (
+                roots.pvalues(),
+                np.maximum(roots.adjusted_pvalues(significance_level(level)), share),
+            )
 
     def of_all(values: Floats) -> Floats:
         found = np.full(tested.size, np.nan)
@@ -864,14 +1065,28 @@ def _compared(
 
     (low, high), (all_low, all_high) = interval(level), interval(level ** (1 / observed.rate.size))
     return GroupTest(
-        statistic=statistic, pvalue=share, statistic_name=name, is_tested=tested, rate=overall,
-        difference=of_all(observed.difference_from_rest()), group_pvalue=of_all(of_groups),
-        group_pvalue_adjusted=of_all(adjusted), replicates=replicates, confidence_level=level, settings=settings,
-        low=low, high=high, simultaneous_low=all_low, simultaneous_high=all_high, **more,
-    )  # fmt: skip
+        statistic=statistic,
+        pvalue=share,
+        statistic_name=name,
+        is_tested=tested,
+        rate=overall,
+        difference=of_all(observed.difference_from_rest()),
+        group_pvalue=of_all(of_groups),
+        group_pvalue_adjusted=of_all(adjusted),
+        replicates=replicates,
+        confidence_level=level,
+        settings=settings,
+        low=low,
+        high=high,
+        simultaneous_low=all_low,
+        simultaneous_high=all_high,
+        **more,
+    )
 
 
-def _statistics(observed: GroupRates, replicated: GroupRates, roots: Roots | None, name: str) -> tuple[float, Floats]:
+def _statistics(
+    observed: GroupRates, replicated: GroupRates, roots: Roots | None, name: str
+) -> tuple[float, Floats]:
     """Return a statistic in the data and in replicates."""
     if name == "deviance":
         assert roots is not None
@@ -884,8 +1099,9 @@ def _warn_of_few_resamples(n_resamples: int, alpha: float) -> None:
     least = int(np.ceil(1 / alpha))
     if n_resamples < least:
         warn(
-            f"with ⟦n_resamples={n_resamples}⟧ no group can be found to differ from the others, as p-values are at "
-            f"least {1 / (n_resamples + 1):.2g}: use {least} or more, or pass follow_up=False",
+            f"with ⟦n_resamples={n_resamples}⟧ no group can be found to differ from the others, as"
+            f" p-values are at least {1 / (n_resamples + 1):.2g}: use {least} or more, or pass"
+            " follow_up=False",
             FewResamplesWarning,
         )
 
@@ -918,8 +1134,9 @@ def share_inside(confidence_level: float, quantile: str) -> float:
 
 
 NOT_A_TEST = (
-    "The margin is one for all groups, as wide as the least certain one needs. Whether groups differ is for the test, "
-    "fnmr_test, to say: it may find differences within the margin, and none where a small group lies outside."
+    "The margin is one for all groups, as wide as the least certain one needs. Whether groups"
+    " differ is for the test, fnmr_test, to say: it may find differences within the margin, and"
+    " none where a small group lies outside."
 )
 
 
@@ -936,8 +1153,8 @@ class MarginOfError(Result):
     low, high : float
         The overall rate minus and plus the margin; `low` may be below 0, which no rate can be.
     outside : tuple of str
-        Groups whose rate is below `low` or above `high`. An extreme group moves the overall rate towards its own, so
-        if there are few groups, others may be outside on the other side.
+        Groups whose rate is below `low` or above `high`. An extreme group moves the overall rate
+        towards its own, so if there are few groups, others may be outside on the other side.
     groups : tuple of str
         The groups, sorted.
     is_tested : (g,) ndarray of bool
@@ -953,7 +1170,8 @@ class MarginOfError(Result):
     counts : FailureCounts or None
         The failure counts that the margin was computed from; None in what was read from a file.
     confidence_level : float
-        Least probability that no group is outside if all have the same true FNMR; see `margin_of_error`.
+        Least probability that no group is outside if all have the same true FNMR; see
+        `margin_of_error`.
     quantile, center : str
         As in `margin_of_error`.
     replicates : (r,) ndarray
@@ -991,29 +1209,48 @@ class MarginOfError(Result):
         return notes_of_untested(self.is_tested, self.rate_name)
 
     def _question(self) -> str:
-        return f"How far may {RATE_TITLES[self.rate_name].lower()}s of groups lie from the overall one by chance?"
+        return (
+            f"How far may {RATE_TITLES[self.rate_name].lower()}s of groups lie from the overall one"
+            " by chance?"
+        )
 
     def _sentences(self) -> list[str]:
         """Return the sentences of the summary."""
         if np.isnan(self.margin):
             return ["There is no margin of error: see the warnings."]
-        n, rate, attempt = int(self.is_tested.sum()), self.rate_name.upper(), ATTEMPTS[self.rate_name]
+        n, rate, attempt = (
+            int(self.is_tested.sum()),
+            self.rate_name.upper(),
+            ATTEMPTS[self.rate_name],
+        )
         subjects, attempts, failures = (
-            int(numbers[self.is_tested].sum()) for numbers in (self.n_subjects, self.n_attempts, self.n_failures)
+            int(numbers[self.is_tested].sum())
+            for numbers in (self.n_subjects, self.n_attempts, self.n_failures)
         )
         text = [
-            f"The overall {rate} is {per_cent(self.rate)}: {failures:,} of {attempts:,} {attempt}s of {subjects:,} "
-            "people failed.",
-            f"Even if all {n} groups were treated alike, their {rate}s would differ by chance. The margin of "
-            f"error is {100 * self.margin:.3g} percentage points: in {per_cent(self.confidence_level)} of such studies "
-            f"every group would lie between {per_cent(max(0.0, self.low))} and {per_cent(min(1.0, self.high))}.",
+            (
+                f"The overall {rate} is {per_cent(self.rate)}: {failures:,} of {attempts:,}"
+                f" {attempt}s of {subjects:,} people failed."
+            ),
+            (
+                f"Even if all {n} groups were treated alike, their {rate}s would differ by chance."
+                f" The margin of error is {100 * self.margin:.3g} percentage points: in"
+                f" {per_cent(self.confidence_level)} of such studies every group would lie between"
+                f" {per_cent(max(0.0, self.low))} and {per_cent(min(1.0, self.high))}."
+            ),
         ]
         of_group = dict(zip(self.groups, self.group_rate, strict=True))
         for above, word in ((True, "above"), (False, "below")):
-            found = [f"{g} ({per_cent(of_group[g])})" for g in self.outside if (of_group[g] > self.rate) == above]
+            found = [
+                f"{g} ({per_cent(of_group[g])})"
+                for g in self.outside
+                if (of_group[g] > self.rate) == above
+            ]
             if found:
                 verb = "is" if len(found) == 1 else "are"
-                text.append(f"{len(found)} of {n} groups {verb} {word} that range: {', '.join(found)}.")
+                text.append(
+                    f"{len(found)} of {n} groups {verb} {word} that range: {', '.join(found)}."
+                )
         if not self.outside:
             text.append(f"All {n} groups lie in that range.")
         return [*text, NOT_A_TEST, *self.remarks]
@@ -1025,7 +1262,8 @@ class MarginOfError(Result):
 
     @checked
     def plot(self, ax: Axes | None = None) -> Axes:
-        """Draw each group's rate, the overall one (dashed) and the margins about it (dotted), as the paper's figure 1.
+        """Draw each group's rate, the overall one (dashed) and the margins about it (dotted), as
+        the paper's figure 1.
 
         Parameters
         ----------
@@ -1036,7 +1274,10 @@ class MarginOfError(Result):
         -------
         matplotlib Axes
         """
-        bounds = [Line(max(0.0, self.low), "margin of error", ":", "0.3"), Line(min(1.0, self.high), "", ":", "0.3")]
+        bounds = [
+            Line(max(0.0, self.low), "margin of error", ":", "0.3"),
+            Line(min(1.0, self.high), "", ":", "0.3"),
+        ]
         lines = [Line(self.rate, "overall", "--", "0.3"), *bounds]
         marks = rate_marks(self.groups, self.group_rate, self.outside, "outside")
         return draw_rows(ax, self.groups, marks, lines, xlabel=RATE_TITLES[self.rate_name])
@@ -1056,7 +1297,8 @@ def margin_of_error(
     n_threads: int | None = None,
     progress: bool | Callable[[int, int], None] = False,
 ) -> MarginOfError:
-    """Compute how far groups' FNMRs may differ from the overall FNMR by chance, and name groups that differ by more.
+    """Compute how far groups' FNMRs may differ from the overall FNMR by chance, and name groups
+    that differ by more.
 
     Parameters
     ----------
@@ -1067,12 +1309,14 @@ def margin_of_error(
     confidence_level : float, default 0.95
         1 - alpha, in (0, 1).
     quantile : {"family-wise", "paper"}
-        Which quantile of the largest differences is the margin: "family-wise" is that at 1 - alpha; "paper" that at
-        1 - alpha / 2, as in step 5 of [1]_, which the sentence after it contradicts.
+        Which quantile of the largest differences is the margin: "family-wise" is that at 1 - alpha;
+        "paper" that at 1 - alpha / 2, as in step 5 of [1]_, which the sentence after it
+        contradicts.
     center : {"data", "replicate"}
-        Which overall rate a group's rate in a replicate is compared with: that of the data, as in [1]_, or that of the
-        replicate. In the data, a group is part of the overall rate that it is compared with. With few groups, "data"
-        therefore makes margins wider than the confidence level requires; "replicate" does not.
+        Which overall rate a group's rate in a replicate is compared with: that of the data, as in
+        [1]_, or that of the replicate. In the data, a group is part of the overall rate that it is
+        compared with. With few groups, "data" therefore makes margins wider than the confidence
+        level requires; "replicate" does not.
     incomplete_groups, rng, n_threads, progress
         As in `fnmr_test`.
 
@@ -1092,14 +1336,14 @@ def margin_of_error(
     DroppedWarning
         Names the groups left out.
     NarrowIntervalsWarning
-        Names groups that are much smaller than others and have so few failures that, by chance, they could have had
-        none and be outside.
+        Names groups that are much smaller than others and have so few failures that, by chance,
+        they could have had none and be outside.
 
     Notes
     -----
-    Replicates are those of the null model "bootstrap" of `fnmr_test`: they draw the subjects of each group with
-    replacement, and add to the group's rate the overall rate minus the group's rate in the data. A group is outside if
-    it differs by more than the margin.
+    Replicates are those of the null model "bootstrap" of `fnmr_test`: they draw the subjects of
+    each group with replacement, and add to the group's rate the overall rate minus the group's rate
+    in the data. A group is outside if it differs by more than the margin.
 
     References
     ----------
@@ -1126,21 +1370,41 @@ def margin_of_error(
     margin = float(np.quantile(distances, share))
     if overall in (0, 1):
         warn(
-            f"{'none' if overall == 0 else 'all'} of the attempts are errors: there is no margin of error",
+            f"{'none' if overall == 0 else 'all'} of the attempts are errors: there is no margin of"
+            " error",
             NotComputableWarning,
         )
         margin = np.nan
     outside = np.abs(observed.rate - overall) > margin * (1 + 1e-9)
     return MarginOfError(
-        margin=margin, rate=overall, low=overall - margin, high=overall + margin,
-        outside=tuple(group for group, is_outside in zip(some.groups, outside, strict=True) if is_outside),
-        groups=counts.groups, is_tested=tested, group_rate=counts.group_rate, rate_name=counts.rate_name,
-        n_subjects=counts.n_subjects, n_attempts=counts.n_attempts, n_failures=counts.n_failures,
-        remarks=tuple(some.remarks()), counts=counts, confidence_level=confidence_level, quantile=quantile,
-        center=center, replicates=distances,
+        margin=margin,
+        rate=overall,
+        low=overall - margin,
+        high=overall + margin,
+        outside=tuple(
+            group for group, is_outside in zip(some.groups, outside, strict=True) if is_outside
+        ),
+        groups=counts.groups,
+        is_tested=tested,
+        group_rate=counts.group_rate,
+        rate_name=counts.rate_name,
+        n_subjects=counts.n_subjects,
+        n_attempts=counts.n_attempts,
+        n_failures=counts.n_failures,
+        remarks=tuple(some.remarks()),
+        counts=counts,
+        confidence_level=confidence_level,
+        quantile=quantile,
+        center=center,
+        replicates=distances,
         left_out=counts.left_out,
         settings={
-            "at": None if at is None else str(at), "n_resamples": n_resamples, "confidence_level": confidence_level,
-            "quantile": quantile, "center": center, "incomplete_groups": incomplete_groups, "rng": seed,
+            "at": None if at is None else str(at),
+            "n_resamples": n_resamples,
+            "confidence_level": confidence_level,
+            "quantile": quantile,
+            "center": center,
+            "incomplete_groups": incomplete_groups,
+            "rng": seed,
         },
-    )  # fmt: skip
+    )

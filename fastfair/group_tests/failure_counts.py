@@ -1,9 +1,10 @@
-"""`FailureCounts`: the number of attempts, and of failed attempts, of each subject, from which rates are tested.
+"""`FailureCounts`: the number of attempts, and of failed attempts, of each subject, from which
+rates are tested.
 
-What failed may be a mated comparison (FNMR), an acquisition (FTA) or an enrolment (FTE). Subjects with the same
-failures and attempts are counted together, as kinds; rates, intra-class correlations, design effects and variances
-follow from five sums over the subjects of each group, in the rows of `kernels.clusters`. Replicates draw the subjects
-of each group with replacement.
+What failed may be a mated comparison (FNMR), an acquisition (FTA) or an enrolment (FTE). Subjects
+with the same failures and attempts are counted together, as kinds; rates, intra-class correlations,
+design effects and variances follow from five sums over the subjects of each group, in the rows of
+`kernels.clusters`. Replicates draw the subjects of each group with replacement.
 """
 
 from __future__ import annotations
@@ -68,7 +69,9 @@ def _whole_numbers(name: str, values: object) -> Counts:
     if wrong.any():
         row = int(wrong.argmax())
         raise InputError(
-            f"{name} must be whole numbers of at least 0, but row {row} (counted from 0) is {array[row]}", row=row
+            f"{name} must be whole numbers of at least 0, but row {row} (counted from 0) is"
+            f" {array[row]}",
+            row=row,
         )
     return array.astype(np.int64)
 
@@ -76,12 +79,15 @@ def _whole_numbers(name: str, values: object) -> Counts:
 def _coded_groups(
     group: GroupLabels, sizes: dict[str, int], entry: str, policy: MissingLabels
 ) -> tuple[dict[str, Coded], NDArray[np.bool_], Exclusions]:
-    """Code the labels of each attribute, as many as other columns, whose sizes are given by name, have.
+    """Code the labels of each attribute, as many as other columns, whose sizes are given by name,
+    have.
 
     Returned are also which rows to keep, and what is left out as policy says.
     """
     coded, lacking = group_labels.attributes_by_policy(group, policy)
-    checks.same_length(sizes | {f"group {name!r}": column.codes.size for name, column in coded.items()}, entry)
+    checks.same_length(
+        sizes | {f"group {name!r}": column.codes.size for name, column in coded.items()}, entry
+    )
     for name, column in coded.items():
         warn_of_look_alikes(f"group {name!r}", column.labels.tolist())
     with gathering() as left_out:
@@ -98,7 +104,8 @@ _ROUNDING = 1e-13  # share of the squares that sums of squared deviations of 0 m
 
 @dataclass(frozen=True, eq=False)
 class SubjectKinds:
-    """Kinds of subjects, who have the same failures and attempts; the most frequent kinds of each group come first.
+    """Kinds of subjects, who have the same failures and attempts; the most frequent kinds of each
+    group come first.
 
     Attributes
     ----------
@@ -116,8 +123,12 @@ class SubjectKinds:
     end: Counts
 
 
-def kinds_of_groups(failures: Counts, attempts: Counts, group: NDArray[Any], n_groups: int) -> SubjectKinds:
-    """Count the subjects of each group with the same failures and attempts; some groups may have no subjects."""
+def kinds_of_groups(
+    failures: Counts, attempts: Counts, group: NDArray[Any], n_groups: int
+) -> SubjectKinds:
+    """Count the subjects of each group with the same failures and attempts; some groups may have no
+    subjects.
+    """
     widths = n_groups, int(attempts.max(initial=0)) + 1, int(failures.max(initial=0)) + 1
     cell = (group.astype(np.int64) * widths[1] + attempts) * widths[2] + failures
     cells, sizes = np.unique(cell, return_counts=True)
@@ -125,7 +136,9 @@ def kinds_of_groups(failures: Counts, attempts: Counts, group: NDArray[Any], n_g
     order = np.lexsort((-sizes, of_group))
     cells = cells[order]
     end = np.searchsorted(of_group, np.arange(widths[0]), side="right")
-    return SubjectKinds(cells % widths[2], cells // widths[2] % widths[1], sizes[order], end.astype(np.int64))
+    return SubjectKinds(
+        cells % widths[2], cells // widths[2] % widths[1], sizes[order], end.astype(np.int64)
+    )
 
 
 def sum_kinds(kinds: SubjectKinds) -> Counts:
@@ -146,14 +159,19 @@ def squared_deviations(sums: Counts) -> Floats:
 
 
 def design_effect(sums: Counts) -> Floats:
-    """Compute 1 + (m0 - 1) rho from the sums of `kernels.clusters`, (5, ...); 1 where no or all attempts failed."""
+    """Compute 1 + (m0 - 1) rho from the sums of `kernels.clusters`, (5, ...); 1 where no or all
+    attempts failed.
+    """
     m, e = sums[:2]
     with np.errstate(invalid="ignore", divide="ignore"):
-        return np.where((e > 0) & (e < m), squared_deviations(sums) * m / (e * (m - e).astype(np.float64)), 1.0)
+        return np.where(
+            (e > 0) & (e < m), squared_deviations(sums) * m / (e * (m - e).astype(np.float64)), 1.0
+        )
 
 
 def common_design_effect(sums: Counts) -> tuple[Floats, Floats]:
-    """Estimate one intra-class correlation of all groups, (...), in [0, 1], and the design effects with it, (..., g).
+    """Estimate one intra-class correlation of all groups, (...), in [0, 1], and the design effects
+    with it, (..., g).
 
     sums: (5, ..., g), as `kernels.clusters` names them.
     """
@@ -167,8 +185,9 @@ def common_design_effect(sums: Counts) -> tuple[Floats, Floats]:
 def beta_binomial_pmf(m: int, fnmr: float, correlation: float) -> Floats:
     """Compute the probabilities of 0 to m failures in m attempts of a subject.
 
-    Written as an urn: after e failures in j attempts the next fails with probability
-    ((1 - rho) pi + rho e) / (1 - rho + rho j). Binomial at rho = 0 and all or nothing at rho = 1 are no special cases.
+    Written as an urn: after e failures in j attempts the next fails with probability ((1 - rho) pi
+    + rho e) / (1 - rho + rho j). Binomial at rho = 0 and all or nothing at rho = 1 are no special
+    cases.
     """
     apart = 1 - correlation
     j = np.arange(1, m)
@@ -192,8 +211,9 @@ def beta_binomial_pmf(m: int, fnmr: float, correlation: float) -> Floats:
 class FailureCounts(Shown):
     """The number of attempts and of failed attempts of every subject, and the subjects' groups.
 
-    An attempt is a mated comparison, and fails if it is rejected; or it is a subject's try to have a sample acquired,
-    or to be enrolled. Only decisions are needed, so systems that report no scores can be tested, too.
+    An attempt is a mated comparison, and fails if it is rejected; or it is a subject's try to have
+    a sample acquired, or to be enrolled. Only decisions are needed, so systems that report no
+    scores can be tested, too.
 
     Parameters
     ----------
@@ -202,14 +222,15 @@ class FailureCounts(Shown):
     attempts : (n,) array_like of int
         Number of attempts of each subject, such as mated comparisons, at least 1.
     group : (n,) array_like or dict of str to (n,) array_like
-        The group of each subject. A dict holds several attributes; the groups are then their intersections, labelled
-        as in "f & USA".
+        The group of each subject. A dict holds several attributes; the groups are then their
+        intersections, labelled as in "f & USA".
     rate : {"fnmr", "fta", "fte", "fnir", "fpir"}, default "fnmr"
-        Which rate failures are counted for, so that results call it by its name: false non-match rate,
-        failure-to-acquire rate, failure-to-enrol rate, or a false negative or positive identification rate.
+        Which rate failures are counted for, so that results call it by its name: false non-match
+        rate, failure-to-acquire rate, failure-to-enrol rate, or a false negative or positive
+        identification rate.
     missing_labels : {"error", "drop", "unknown"}
-        What to do with subjects that lack a label in `group`: raise an error, leave them out with a warning that counts
-        them, or take "unknown" for it.
+        What to do with subjects that lack a label in `group`: raise an error, leave them out with a
+        warning that counts them, or take "unknown" for it.
 
     Attributes
     ----------
@@ -230,8 +251,8 @@ class FailureCounts(Shown):
     group_rate : (g,) ndarray
         Failures divided by attempts of each group; NaN without attempts.
     icc : (g,) ndarray
-        Intra-class correlation of the attempts of a subject; 0 where it is not defined, as no subject of the group has
-        two attempts, or no attempt, or every attempt, of the group failed.
+        Intra-class correlation of the attempts of a subject; 0 where it is not defined, as no
+        subject of the group has two attempts, or no attempt, or every attempt, of the group failed.
     design_effect : (g,) ndarray
         Variance of the rate divided by that of as many independent attempts.
     standard_error : (g,) ndarray
@@ -242,14 +263,15 @@ class FailureCounts(Shown):
     Raises
     ------
     InputError
-        For an unknown rate, counts that are negative, fractional or missing, more failures than attempts, subjects
-        without attempts, and lengths that differ. Messages count rows from 0.
+        For an unknown rate, counts that are negative, fractional or missing, more failures than
+        attempts, subjects without attempts, and lengths that differ. Messages count rows from 0.
 
     Notes
     -----
-    Let e_i of the m_i attempts of subject i fail, N = sum m_i and m0 = sum m_i^2 / N. Then [1]_ defines the rate
-    pi = sum e_i / N (2), the intra-class correlation rho (5), the design effect 1 + (m0 - 1) rho, and the variance
-    pi (1 - pi) (1 + (m0 - 1) rho) / N (6), which equals sum (e_i - m_i pi)^2 / N^2.
+    Let e_i of the m_i attempts of subject i fail, N = sum m_i and m0 = sum m_i^2 / N. Then [1]_
+    defines the rate pi = sum e_i / N (2), the intra-class correlation rho (5), the design effect 1
+    + (m0 - 1) rho, and the variance pi (1 - pi) (1 + (m0 - 1) rho) / N (6), which equals sum (e_i -
+    m_i pi)^2 / N^2.
 
     References
     ----------
@@ -284,26 +306,40 @@ class FailureCounts(Shown):
         rate: RateOfFailure = "fnmr",
         missing_labels: MissingLabels = "error",
     ) -> None:
-        e, m = (_whole_numbers(name, values) for name, values in (("failures", failures), ("attempts", attempts)))
+        e, m = (
+            _whole_numbers(name, values)
+            for name, values in (("failures", failures), ("attempts", attempts))
+        )
         sizes = {"failures": e.size, "attempts": m.size}
         coded, keep, left_out = _coded_groups(group, sizes, "subject", missing_labels)
         if not coded:
             raise InputError("group has no attributes: give the group of each subject")
         if e.size == 0:
             raise InputError("failures is empty: there is nothing to test")
-        for wrong, what in ((m < 1, "attempts must be at least 1 (leave subjects without any out)"),
-                            (e > m, "failures must not exceed attempts")):  # fmt: skip
+        for wrong, what in (
+            (m < 1, "attempts must be at least 1 (leave subjects without any out)"),
+            (e > m, "failures must not exceed attempts"),
+        ):
             if wrong.any():
                 row = int(wrong.argmax())
                 raise InputError(
-                    f"{what}, but row {row} (counted from 0) has {e[row]} failures in {m[row]} attempts", row=row
+                    f"{what}, but row {row} (counted from 0) has {e[row]} failures in {m[row]}"
+                    " attempts",
+                    row=row,
                 )
         e, m = e[keep], m[keep]
         if float(m.max()) ** 2 * m.size > 2**62:
-            raise InputError(f"attempts of up to {m.max()} by {m.size} subjects are more than can be summed exactly")
-        labels = {name: group_labels.attribute(name, column.labels) for name, column in coded.items()}
+            raise InputError(
+                f"attempts of up to {m.max()} by {m.size} subjects are more than can be summed"
+                " exactly"
+            )
+        labels = {
+            name: group_labels.attribute(name, column.labels) for name, column in coded.items()
+        }
         groups, codes = group_labels.intersections(
-            tuple(labels), labels, [{name: column.codes.astype(np.uint16) for name, column in coded.items()}]
+            tuple(labels),
+            labels,
+            [{name: column.codes.astype(np.uint16) for name, column in coded.items()}],
         )
         vars(self).update(vars(self._of(e, m, codes[0], groups, tuple(labels), rate, left_out)))
 
@@ -324,15 +360,16 @@ class FailureCounts(Shown):
         Parameters
         ----------
         failed : (attempts,) array_like
-            Whether each attempt failed, as truth values or as 0 and 1; or labels, one of which is `failed_value`.
+            Whether each attempt failed, as truth values or as 0 and 1; or labels, one of which is
+            `failed_value`.
         subject : (attempts,) array_like
             The subject of each attempt, of any label type.
         group : (attempts,) array_like or dict of str to (attempts,) array_like
             The group of the subject of each attempt.
         rate : {"fnmr", "fta", "fte", "fnir", "fpir"}, default "fnmr"
-            "fnmr": every attempt is one mated comparison. "fnir", "fpir": every attempt is one search. "fta": every
-            attempt is one acquisition. "fte": every subject
-            has one enrolment, which failed if all of the subject's attempts to give a sample failed. Where more than
+            "fnmr": every attempt is one mated comparison. "fnir", "fpir": every attempt is one
+            search. "fta": every attempt is one acquisition. "fte": every subject has one enrolment,
+            which failed if all of the subject's attempts to give a sample failed. Where more than
             one sample is needed, give one row for each subject.
         failed_value : str, optional
             The label of failed attempts in `failed`, such as "no face found".
@@ -347,15 +384,16 @@ class FailureCounts(Shown):
         Raises
         ------
         InputError
-            As the class does, for decisions that have other than two values, subjects in two groups, and a label of
-            failed attempts that no row has.
+            As the class does, for decisions that have other than two values, subjects in two
+            groups, and a label of failed attempts that no row has.
 
         Notes
         -----
-        In the terms of ISO/IEC 19795-1 [1]_ the failure-to-acquire rate (FTA) is the share of acquisitions that give no
-        sample which can be compared, and the failure-to-enrol rate (FTE) the share of enrolments that give no
-        reference. Enrolments may also be counted by transactions, of which a subject can have several: pass their
-        numbers to `FailureCounts` with ``rate="fte"``.
+        In the terms of ISO/IEC 19795-1 [1]_ the failure-to-acquire rate (FTA) is the share of
+        acquisitions that give no sample which can be compared, and the failure-to-enrol rate (FTE)
+        the share of enrolments that give no reference. Enrolments may also be counted by
+        transactions, of which a subject can have several: pass their numbers to `FailureCounts`
+        with ``rate="fte"``.
 
         References
         ----------
@@ -374,14 +412,18 @@ class FailureCounts(Shown):
             decisions = _whole_numbers("failed", failed)
             if decisions.max(initial=0) > 1:
                 row = int(decisions.argmax())
-                raise InputError(f"failed must be 0 or 1, but row {row} (counted from 0) is {decisions[row]}", row=row)
+                raise InputError(
+                    f"failed must be 0 or 1, but row {row} (counted from 0) is {decisions[row]}",
+                    row=row,
+                )
         else:
             column = encode("failed", failed)
             labels = [str(label) for label in column.labels]
             if failed_value not in labels:
                 raise InputError(
-                    f"no row of failed is {failed_value!r}, which ⟦failed_value⟧ declares to be that of failed attempts"
-                    f"{did_you_mean(failed_value, labels)}; if none failed, give zeros"
+                    f"no row of failed is {failed_value!r}, which ⟦failed_value⟧ declares to be"
+                    f" that of failed attempts{did_you_mean(failed_value, labels)}; if none failed,"
+                    " give zeros"
                 )
             decisions = (column.codes == labels.index(failed_value)).astype(np.int64)
         who = encode("subject", subject)
@@ -391,7 +433,8 @@ class FailureCounts(Shown):
         if not keep.all():
             who, decisions = who.take(keep), decisions[keep]
         groups = {
-            name: Coded(column.labels, group_labels.one_for_each(who, name, column)) for name, column in coded.items()
+            name: Coded(column.labels, group_labels.one_for_each(who, name, column))
+            for name, column in coded.items()
         }
         attempts = np.bincount(who.codes, minlength=who.labels.size)
         failures = np.bincount(who.codes[decisions == 1], minlength=who.labels.size)
@@ -415,7 +458,8 @@ class FailureCounts(Shown):
         Parameters
         ----------
         comparisons : Comparisons, ScannedComparisons or Embeddings
-            Comparisons with subjects and groups, or vectors with groups, all of whose pairs are compared.
+            Comparisons with subjects and groups, or vectors with groups, all of whose pairs are
+            compared.
         at : OperatingPoint
             The operating point. Its threshold is the same for all groups.
         n_threads : int, optional
@@ -424,14 +468,15 @@ class FailureCounts(Shown):
         Returns
         -------
         FailureCounts
-            With one row for each subject and group, of mated comparisons whose reference and probe are in the same
-            group. Groups without such comparisons stay in `groups`, with no subjects.
+            With one row for each subject and group, of mated comparisons whose reference and probe
+            are in the same group. Groups without such comparisons stay in `groups`, with no
+            subjects.
 
         Raises
         ------
         InputError
-            Without subjects or groups, for mated comparisons of two subjects, and for a threshold that rests on scores
-            which a scan has not kept.
+            Without subjects or groups, for mated comparisons of two subjects, and for a threshold
+            that rests on scores which a scan has not kept.
 
         Warns
         -----
@@ -454,20 +499,33 @@ class FailureCounts(Shown):
             counted = given.kept if isinstance(given, ScannedComparisons) else given
             with gathering() as between:
                 rejected = _count_rejected(counted, at)
-            return cls._of(*rejected, given.groups, given.grouping, left_out=(*given.left_out, *between))
+            return cls._of(
+                *rejected, given.groups, given.grouping, left_out=(*given.left_out, *between)
+            )
 
         return of_kept_pairs(comparisons, at, count, n_threads)
 
     @classmethod
     def _of(
-        cls, failures: Counts, attempts: Counts, code: NDArray[Any], groups: tuple[str, ...],
-        grouping: tuple[str, ...], rate_name: str = "fnmr", left_out: Exclusions = (),
-    ) -> Self:  # fmt: skip
+        cls,
+        failures: Counts,
+        attempts: Counts,
+        code: NDArray[Any],
+        groups: tuple[str, ...],
+        grouping: tuple[str, ...],
+        rate_name: str = "fnmr",
+        left_out: Exclusions = (),
+    ) -> Self:
         """Make counts of parts that are checked; groups may be without subjects."""
         made = object.__new__(cls)
         made.failures, made.attempts = read_only(failures), read_only(attempts)
         made.subject_group = read_only(code.astype(np.uint16))
-        made.groups, made.grouping, made.rate_name, made.left_out = groups, grouping, rate_name, left_out
+        made.groups, made.grouping, made.rate_name, made.left_out = (
+            groups,
+            grouping,
+            rate_name,
+            left_out,
+        )
         return made
 
     @property
@@ -534,7 +592,8 @@ class FailureCounts(Shown):
 
     @checked
     def confidence_interval(self, confidence_level: Probability = 0.95) -> tuple[Floats, Floats]:
-        """Compute a confidence interval of each group's rate from its variance, with attempts clustered by subject.
+        """Compute a confidence interval of each group's rate from its variance, with attempts
+        clustered by subject.
 
         Parameters
         ----------
@@ -544,13 +603,14 @@ class FailureCounts(Shown):
         Returns
         -------
         low, high : (g,) ndarray
-            The interval that `evaluate` gives the rate in closed form: Student's t on the scale of log odds, with the
-            number of subjects minus 1 as degrees of freedom; the upper limit is at least that with one more subject of
-            typical weight, half of whose attempts fail, and the lower limit of fewer than five failures at most Clopper
-            and Pearson's. Where no attempt, or every attempt, failed: Clopper and Pearson's interval for as many
-            independent attempts as the group's tell with the intra-class correlation of all groups together; for one
-            attempt of each subject where fewer than five subjects of all groups tell it. NaN for fewer than two
-            subjects.
+            The interval that `evaluate` gives the rate in closed form: Student's t on the scale of
+            log odds, with the number of subjects minus 1 as degrees of freedom; the upper limit is
+            at least that with one more subject of typical weight, half of whose attempts fail, and
+            the lower limit of fewer than five failures at most Clopper and Pearson's. Where no
+            attempt, or every attempt, failed: Clopper and Pearson's interval for as many
+            independent attempts as the group's tell with the intra-class correlation of all groups
+            together; for one attempt of each subject where fewer than five subjects of all groups
+            tell it. NaN for fewer than two subjects.
 
         Examples
         --------
@@ -571,15 +631,22 @@ class FailureCounts(Shown):
         with np.errstate(invalid="ignore", divide="ignore"):
             typical = np.fmax(mm / m, em / e)
         few = (e < ENOUGH_PAIRS) | (e == m)
-        independent = m / common_design_effect(self.sums)[1] if self._tells_correlation else self.n_subjects
+        independent = (
+            m / common_design_effect(self.sums)[1] if self._tells_correlation else self.n_subjects
+        )
         return RateEvidence(
-            self.group_rate, self.standard_error, np.maximum(self.n_subjects - 1, 1),
-            np.where(few, independent, np.nan), raised_rate(self.group_rate, np.maximum(m, 1), typical),
-        )  # fmt: skip
+            self.group_rate,
+            self.standard_error,
+            np.maximum(self.n_subjects - 1, 1),
+            np.where(few, independent, np.nan),
+            raised_rate(self.group_rate, np.maximum(m, 1), typical),
+        )
 
     @cached_property
     def _tells_correlation(self) -> bool:
-        """Whether attempts of enough subjects failed, in some group not all, to estimate how they are correlated."""
+        """Whether attempts of enough subjects failed, in some group not all, to estimate how they
+        are correlated.
+        """
         some = (self.n_failures > 0) & (self.n_failures < self.n_attempts)
         return bool(some.any() and np.count_nonzero(self.failures) >= ENOUGH_PAIRS)
 
@@ -610,7 +677,9 @@ class FailureCounts(Shown):
             (failures == self.n_attempts, f"all {attempt}s {ends}"),
         ):
             if without.any():
-                named = ", ".join(group for group, is_so in zip(self.groups, without, strict=True) if is_so)
+                named = ", ".join(
+                    group for group, is_so in zip(self.groups, without, strict=True) if is_so
+                )
                 said.append(f"{visible(named)}: {what}")
         return said
 
@@ -640,25 +709,53 @@ class FailureCounts(Shown):
         position[kept] = np.arange(len(kept))
         inside = np.isin(self.subject_group, kept)
         return self._of(
-            self.failures[inside], self.attempts[inside], position[self.subject_group[inside]],
-            tuple(self.groups[k] for k in kept), self.grouping, self.rate_name, self.left_out,
-        )  # fmt: skip
+            self.failures[inside],
+            self.attempts[inside],
+            position[self.subject_group[inside]],
+            tuple(self.groups[k] for k in kept),
+            self.grouping,
+            self.rate_name,
+            self.left_out,
+        )
 
     def _shown(self) -> Sequence[str]:
         return [repr(self)]
 
     def _shown_tables(self) -> Sequence[tuple[str, Sequence[str], Sequence[Sequence[str]]]]:
-        counts = zip(self.n_subjects.tolist(), self.n_attempts.tolist(), self.n_failures.tolist(), strict=True)
-        rates = zip(self.group_rate.tolist(), *(end.tolist() for end in self.confidence_interval()), strict=True)
-        headings = ["group", "subjects", "attempts", "failures", f"{self.rate_name.upper()}, 95 % interval"]
+        counts = zip(
+            self.n_subjects.tolist(),
+            self.n_attempts.tolist(),
+            self.n_failures.tolist(),
+            strict=True,
+        )
+        rates = zip(
+            self.group_rate.tolist(),
+            *(end.tolist() for end in self.confidence_interval()),
+            strict=True,
+        )
+        headings = [
+            "group",
+            "subjects",
+            "attempts",
+            "failures",
+            f"{self.rate_name.upper()}, 95 % interval",
+        ]
         rows = zip(self.groups, counts, rates, strict=True)
-        return [("", headings, [[group, *map(cell, n), rate_with_interval(*rate)] for group, n, rate in rows])]
+        return [
+            (
+                "",
+                headings,
+                [[group, *map(cell, n), rate_with_interval(*rate)] for group, n, rate in rows],
+            )
+        ]
 
     def __repr__(self) -> str:
         parts = (
-            (self.failures.size, "subject"), (int(self.n_attempts.sum()), self.attempt),
-            (int(self.n_failures.sum()), "failure"), (len(self.groups), "group"),
-        )  # fmt: skip
+            (self.failures.size, "subject"),
+            (int(self.n_attempts.sum()), self.attempt),
+            (int(self.n_failures.sum()), "failure"),
+            (len(self.groups), "group"),
+        )
         return f"{type(self).__name__}({', '.join(f'{n} {what}{chr(115) * (n != 1)}' for n, what in parts)})"
 
 
@@ -666,27 +763,38 @@ _Found = TypeVar("_Found")
 
 
 def of_kept_pairs(
-    data: Comparisons | ScannedComparisons | Embeddings, at: OperatingPoint,
-    compute: Callable[[Comparisons | ScannedComparisons], _Found], n_threads: int | None,
-) -> _Found:  # fmt: skip
+    data: Comparisons | ScannedComparisons | Embeddings,
+    at: OperatingPoint,
+    compute: Callable[[Comparisons | ScannedComparisons], _Found],
+    n_threads: int | None,
+) -> _Found:
     """Compute on comparisons, or on as many pairs of vectors as are needed."""
     if not isinstance(data, Embeddings):
         return compute(data)
     if not data.groups:
         raise InputError("the embeddings have no groups to compare: give group")
-    return with_enough_pairs([data], [at], False, lambda scans: compute(scans[0]), Workers(n_threads))
+    return with_enough_pairs(
+        [data], [at], False, lambda scans: compute(scans[0]), Workers(n_threads)
+    )
 
 
 _OF_TWO = "some mated comparisons are of two subjects and cannot be attempts of one: leave them out"
 
 
-def _count_rejected(comparisons: Comparisons, at: OperatingPoint) -> tuple[Counts, Counts, NDArray[Any]]:
-    """Return (subjects,) failures, attempts and group of those who have attempts; see `from_comparisons`."""
+def _count_rejected(
+    comparisons: Comparisons, at: OperatingPoint
+) -> tuple[Counts, Counts, NDArray[Any]]:
+    """Return (subjects,) failures, attempts and group of those who have attempts; see
+    `from_comparisons`.
+    """
     if isinstance(comparisons, KeptComparisons):
         return _count_rejected_of_scan(comparisons, at)
     comparisons.require_groups()
     if comparisons.subjects is None:
-        raise InputError("the comparisons have no subjects, so attempts cannot be counted: give reference and probe")
+        raise InputError(
+            "the comparisons have no subjects, so attempts cannot be counted: give reference and"
+            " probe"
+        )
     by_group = comparisons.mated_by_group
     side = by_group.side
     assert side.reference is not None
@@ -705,15 +813,19 @@ def _count_rejected(comparisons: Comparisons, at: OperatingPoint) -> tuple[Count
     in_several = there.size - np.unique(there // n_groups).size
     if in_several:
         warn(
-            "some subjects have mated comparisons in more than one group, and each group counts them as its own "
-            "subjects; but the tests assume that groups share no subjects",
+            "some subjects have mated comparisons in more than one group, and each group counts"
+            " them as its own subjects; but the tests assume that groups share no subjects",
             DependentGroupsWarning,
         )
     return failures[there], attempts[there], there % n_groups
 
 
-def _count_rejected_of_scan(kept: KeptComparisons, at: OperatingPoint) -> tuple[Counts, Counts, NDArray[Any]]:
-    """Do the same for a scan, whose subjects have one group each, with the comparisons that it has not kept."""
+def _count_rejected_of_scan(
+    kept: KeptComparisons, at: OperatingPoint
+) -> tuple[Counts, Counts, NDArray[Any]]:
+    """Do the same for a scan, whose subjects have one group each, with the comparisons that it has
+    not kept.
+    """
     kept.require_groups()
     assert kept.group_of_subject is not None
     assert kept.mated.reference is not None
@@ -740,17 +852,27 @@ AT_ONCE = 512  # replicates drawn in one call of the kernel
 
 
 def draw_groups(
-    kinds: SubjectKinds, n_subjects: NDArray[np.int64], purpose: Purpose, n: int, key: NDArray[np.uint32],
-    use: Callable[[slice, NDArray[np.int64]], None], n_threads: int | None = 1, progress: Report | None = None,
-) -> None:  # fmt: skip
-    """Draw replicates, `AT_ONCE` at a time, and pass on the sums over the subjects drawn in each group.
+    kinds: SubjectKinds,
+    n_subjects: NDArray[np.int64],
+    purpose: Purpose,
+    n: int,
+    key: NDArray[np.uint32],
+    use: Callable[[slice, NDArray[np.int64]], None],
+    n_threads: int | None = 1,
+    progress: Report | None = None,
+) -> None:
+    """Draw replicates, `AT_ONCE` at a time, and pass on the sums over the subjects drawn in each
+    group.
 
-    purpose tells kinds of draws apart in the random stream; use is called, in several threads, with the positions of
-    some replicates and their (5, replicates, g) sums, in the order that `kernels.clusters` names.
+    purpose tells kinds of draws apart in the random stream; use is called, in several threads, with
+    the positions of some replicates and their (5, replicates, g) sums, in the order that
+    `kernels.clusters` names.
     """
     from fastfair.kernels import clusters
 
-    drawn_from = clusters.Kinds(kinds.failures, kinds.attempts, kinds.subjects.astype(np.float64), kinds.end)
+    drawn_from = clusters.Kinds(
+        kinds.failures, kinds.attempts, kinds.subjects.astype(np.float64), kinds.end
+    )
 
     def block(first: int) -> None:
         place = slice(first, min(first + AT_ONCE, n))

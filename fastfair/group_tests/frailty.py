@@ -1,6 +1,8 @@
-"""False matches drawn as if all groups were alike and some subjects erred more than others, and how groups then differ.
+"""False matches drawn as if all groups were alike and some subjects erred more than others, and how
+groups then differ.
 
-In formulas m_k is the number of comparisons that subject k has inside a group, and m_kl that of subjects k and l.
+In formulas m_k is the number of comparisons that subject k has inside a group, and m_kl that of
+subjects k and l.
 """
 
 from __future__ import annotations
@@ -27,7 +29,8 @@ if TYPE_CHECKING:
 
 Counts = NDArray[np.int64]
 _LEAST_SCALE = 0.25
-_PRIOR = 5.0  # twos of erring pairs, sharing a subject by chance, that all groups together count for in each
+# twos of erring pairs, sharing a subject by chance, that all groups together count for in each
+_PRIOR = 5.0
 _AT_ONCE = 32  # replicates drawn in one call of the kernel
 
 
@@ -44,7 +47,8 @@ class Design:
     repeated : (g,) ndarray
         Ordered two comparisons of the same two subjects: the sum over pairs of m_kl (m_kl - 1).
     by_chance : (g,) ndarray
-        How probable it is that two pairs of subjects with errors share a subject, if subjects err alike.
+        How probable it is that two pairs of subjects with errors share a subject, if subjects err
+        alike.
     partners : fastfair.kernels.frailty.Partners
         The comparisons, each seen from both its subjects: listed, or as numbers of them.
     """
@@ -58,12 +62,14 @@ class Design:
 
 @dataclass(frozen=True, eq=False)
 class Frailty:
-    """What errors are drawn from if groups are alike, estimated from the counts of data or of replicates.
+    """What errors are drawn from if groups are alike, estimated from the counts of data or of
+    replicates.
 
     Attributes
     ----------
     rate : (...) ndarray
-        The rate that they have if they are alike: errors over comparisons, both divided by `inflation` first.
+        The rate that they have if they are alike: errors over comparisons, both divided by
+        `inflation` first.
     kappa : (..., g) ndarray
         Relative covariance of errors that share one subject, in each group.
     again : (...) ndarray
@@ -79,14 +85,19 @@ class Frailty:
 
 
 def count_errors(
-    first: NDArray[Any], second: NDArray[Any], group: NDArray[Any], erred: NDArray[np.bool_], n_groups: int
+    first: NDArray[Any],
+    second: NDArray[Any],
+    group: NDArray[Any],
+    erred: NDArray[np.bool_],
+    n_groups: int,
 ) -> tuple[Design, Counts]:
     """Describe comparisons inside groups, and count errors as `kernels.frailty.draw_errors` does.
 
     Parameters
     ----------
     first, second, group : (n,) ndarray of int
-        The two subjects and the group of each comparison. A subject of several groups is another one in each.
+        The two subjects and the group of each comparison. A subject of several groups is another
+        one in each.
     erred : (n,) ndarray of bool
         Which comparisons are errors.
     n_groups : int
@@ -125,7 +136,9 @@ def count_errors(
 
     def sharing(values: Floats) -> Floats:
         of_subjects = np.bincount(subject, values, known.size)
-        twos = np.bincount(of_subject, of_subjects**2, n_groups) - np.bincount(of_pair, values**2, n_groups)
+        twos = np.bincount(of_subject, of_subjects**2, n_groups) - np.bincount(
+            of_pair, values**2, n_groups
+        )
         return twos.astype(np.float64)
 
     repeated, repeatable = total(errors * (errors - 1)), total(errors * (repeats - 1))
@@ -141,13 +154,16 @@ def count_errors(
         sharing=sharing(repeats),
         repeated=total(repeats * (repeats - 1)),
         by_chance=share_of(sharing(chance), total(chance) ** 2 - total(chance**2)),
-        partners=Partners(np.repeat(partner.astype(np.int32), n_repeats), end, of_subject, no_numbers),
+        partners=Partners(
+            np.repeat(partner.astype(np.int32), n_repeats), end, of_subject, no_numbers
+        ),
     )
     return design, np.rint(np.stack(counts, axis=-1)).astype(np.int64)
 
 
 def chance_of_errors(repeats: Floats, again: Floats) -> Floats:
-    """Compute how probable it is that two subjects have errors, over the rate, from the number of their comparisons.
+    """Compute how probable it is that two subjects have errors, over the rate, from the number of
+    their comparisons.
 
     It depends little on the chance that an error comes again, so replicates keep that of the data.
     """
@@ -182,7 +198,9 @@ def count_false_matches(
     assert side.probe is not None
     position = np.full(len(comparisons.groups), -1)
     position[kept] = np.arange(kept.size)
-    group = np.where(by_group.reference_group == by_group.probe_group, position[by_group.reference_group], -1)
+    group = np.where(
+        by_group.reference_group == by_group.probe_group, position[by_group.reference_group], -1
+    )
     inside = group >= 0
     erred = side.keys[inside] >= comparisons.to_key(threshold)
     reference, probe = side.reference[inside], side.probe[inside]
@@ -197,7 +215,8 @@ def count_false_matches(
 def count_errors_of_vectors(
     pairs: PairsOfVectors, group: Counts, first: NDArray[Any], second: NDArray[Any], n_groups: int
 ) -> tuple[Design, Counts]:
-    """Describe non-mated pairs of vectors inside groups, and count errors, as `count_errors` does from a list.
+    """Describe non-mated pairs of vectors inside groups, and count errors, as `count_errors` does
+    from a list.
 
     Parameters
     ----------
@@ -229,7 +248,9 @@ def count_errors_of_vectors(
         own, others = np.stack((references, probes)), np.stack((probes, references))
     of_unit = group[unit]
     numbers = _numbers(own, others, of_unit, n_groups)
-    counts = _count_pairs(pairs, group, np.minimum(first, second), np.maximum(first, second), n_groups)
+    counts = _count_pairs(
+        pairs, group, np.minimum(first, second), np.maximum(first, second), n_groups
+    )
     again = repeat_probability(counts[:, 3], counts[:, 4])
 
     of_subjects = [seen[of_group].astype(np.float64) for of_group in inside]
@@ -240,7 +261,9 @@ def count_errors_of_vectors(
     kinds, kind = np.unique(np.concatenate((own, others)), axis=1, return_inverse=True)
     n_kinds = kinds.shape[1]
     memory.require(
-        32 * n_kinds**2, f"how probable errors are of {n_kinds:,} different numbers of vectors", "use fewer groups"
+        32 * n_kinds**2,
+        f"how probable errors are of {n_kinds:,} different numbers of vectors",
+        "use fewer groups",
     )
     a, c, b, d = kinds
     repeats = (np.outer(a, b) + np.outer(c, d)).astype(np.float64)
@@ -267,16 +290,24 @@ def _numbers(own: Counts, others: Counts, group: Counts, n_groups: int) -> Numbe
     place[member] = np.arange(member.size)
     start = np.append(0, np.cumsum(np.bincount(group, minlength=n_groups)))
     parts = [member[slice(*ends)] for ends in itertools.pairwise(start)]
-    sums = [np.concatenate([np.append(0, np.cumsum(one[part])) for part in parts]) for one in others]
+    sums = [
+        np.concatenate([np.append(0, np.cumsum(one[part])) for part in parts]) for one in others
+    ]
     return Numbers(own, np.stack(sums), member, place, start)
 
 
-def _count_pairs(pairs: PairsOfVectors, group: Counts, first: Counts, second: Counts, n_groups: int) -> Counts:
-    """Count errors and their pairs in each group, in the order of `kernels.frailty`; the first subject is the lower."""
+def _count_pairs(
+    pairs: PairsOfVectors, group: Counts, first: Counts, second: Counts, n_groups: int
+) -> Counts:
+    """Count errors and their pairs in each group, in the order of `kernels.frailty`; the first
+    subject is the lower.
+    """
     codes, errors = np.unique(first.astype(np.int64) * group.size + second, return_counts=True)
     one, other = np.divmod(codes, group.size)
     of_pair = group[one]
-    erring = np.bincount(np.concatenate((one, other)), minlength=group.size)  # partners with whom each subject errs
+    erring = np.bincount(
+        np.concatenate((one, other)), minlength=group.size
+    )  # partners with whom each subject errs
 
     def total(values: NDArray[Any], of: NDArray[Any] = of_pair) -> Counts:
         return np.bincount(of, values, n_groups).astype(np.int64)
@@ -286,7 +317,13 @@ def _count_pairs(pairs: PairsOfVectors, group: Counts, first: Counts, second: Co
     n_pairs = total(np.ones_like(codes))
     repeats = pairs.of_two(one, other)
     return np.stack(
-        (total(errors), n_pairs, sharing - 2 * n_pairs, total(errors * (errors - 1)), total(errors * (repeats - 1))),
+        (
+            total(errors),
+            n_pairs,
+            sharing - 2 * n_pairs,
+            total(errors * (errors - 1)),
+            total(errors * (repeats - 1)),
+        ),
         axis=-1,
     )
 
@@ -294,10 +331,11 @@ def _count_pairs(pairs: PairsOfVectors, group: Counts, first: Counts, second: Co
 def estimate(counts: Counts, design: Design) -> Frailty:
     """Estimate the common rate and how errors cluster.
 
-    Two pairs of subjects with errors share a subject 1 + kappa times as often as if subjects erred alike. The number of
-    all such twos is that of the data, which covariance makes larger as well: this is taken off, but for a quarter, as
-    nothing would be left where one subject has a part in all errors. The kappa of a group is its own where it has many
-    errors, and close to that of all groups together where it has few.
+    Two pairs of subjects with errors share a subject 1 + kappa times as often as if subjects erred
+    alike. The number of all such twos is that of the data, which covariance makes larger as well:
+    this is taken off, but for a quarter, as nothing would be left where one subject has a part in
+    all errors. The kappa of a group is its own where it has many errors, and close to that of all
+    groups together where it has few.
 
     Parameters
     ----------
@@ -320,25 +358,34 @@ def estimate(counts: Counts, design: Design) -> Frailty:
     kappa = np.maximum((ratio - 1) / np.maximum(1 - design.by_chance * ratio, _LEAST_SCALE), 0.0)
     again = repeat_probability(repeated, repeatable)
     pooled = errors.sum(axis=-1) / design.size.sum()
-    inflation = overdispersion(again[..., None], design.repeated, kappa, pooled[..., None], design.sharing, design.size)
+    inflation = overdispersion(
+        again[..., None], design.repeated, kappa, pooled[..., None], design.sharing, design.size
+    )
     return Frailty(common_rate(errors, design.size, inflation)[..., 0], kappa, again, inflation)
 
 
 def signed_roots(errors: NDArray[Any], size: Floats, inflation: Floats) -> Floats:
-    """Compute the signed roots of the parts that groups, along the last axis, have in the quasi-deviance."""
+    """Compute the signed roots of the parts that groups, along the last axis, have in the
+    quasi-deviance.
+    """
     expected = size * common_rate(errors, size, inflation)
     return np.asarray(np.sign(errors - expected) * np.sqrt(_parts(errors, expected, inflation)))
 
 
-def most_alike(errors: NDArray[Any], size: Floats, inflation: Floats, n: int, member: int | None = None) -> list[int]:
+def most_alike(
+    errors: NDArray[Any], size: Floats, inflation: Floats, n: int, member: int | None = None
+) -> list[int]:
     """Choose n groups, one given group among them, that have the smallest quasi-deviance.
 
-    The n groups closest to a rate are taken, then those closest to the rate that these have in common, and so on, as
-    long as the deviance falls. The rates to begin with are those of each group and of each two groups together.
+    The n groups closest to a rate are taken, then those closest to the rate that these have in
+    common, and so on, as long as the deviance falls. The rates to begin with are those of each
+    group and of each two groups together.
     """
     one, other = np.triu_indices(size.size)
     effective_errors, effective_size = errors / inflation, size / inflation
-    rate = (effective_errors[one] + effective_errors[other]) / (effective_size[one] + effective_size[other])
+    rate = (effective_errors[one] + effective_errors[other]) / (
+        effective_size[one] + effective_size[other]
+    )
     reached = np.full(rate.size, np.inf)
     while True:
         distance = _parts(errors, size * rate[:, None], inflation)
@@ -354,9 +401,14 @@ def most_alike(errors: NDArray[Any], size: Floats, inflation: Floats, n: int, me
 
 
 def replicate(
-    design: Design, null: Frailty, n_resamples: int, key: NDArray[np.uint32], n_threads: int | None = None
+    design: Design,
+    null: Frailty,
+    n_resamples: int,
+    key: NDArray[np.uint32],
+    n_threads: int | None = None,
 ) -> Counts:
-    """Draw errors as if all groups were alike; each replicate depends only on the key and on its own number.
+    """Draw errors as if all groups were alike; each replicate depends only on the key and on its
+    own number.
 
     Parameters
     ----------
@@ -384,7 +436,12 @@ def replicate(
 
     def block(first: int) -> None:
         kernels.draw_errors(
-            design.partners, rates, Purpose.FRAILTIES.value, first, key, counts[first : first + _AT_ONCE]
+            design.partners,
+            rates,
+            Purpose.FRAILTIES.value,
+            first,
+            key,
+            counts[first : first + _AT_ONCE],
         )
 
     run_blocks(block, range(0, n_resamples, _AT_ONCE), n_resamples, _AT_ONCE, n_threads, None)
@@ -396,7 +453,8 @@ _EQUAL = 1e-12  # and those that are 0 by this much
 
 
 def pvalue(observed: ArrayLike, replicated: Floats) -> Any:
-    """Compute (1 + the number of replicates, along the first axis, at least as large as observed) / (1 + all).
+    """Compute (1 + the number of replicates, along the first axis, at least as large as observed) /
+    (1 + all).
 
     Values are compared up to rounding.
     """
@@ -441,10 +499,12 @@ class Roots:
         return np.asarray(pvalue(np.abs(observed), np.abs(replicated)))
 
     def adjusted_pvalues(self, level: float) -> Floats:
-        """Compute (g,) p-values of groups, adjusted for being several: could a group be one of those that are alike?
+        """Compute (g,) p-values of groups, adjusted for being several: could a group be one of
+        those that are alike?
 
-        As few groups are set aside as will make the others alike, more than half of all, whose p-value is then at least
-        `level`. The p-value of a group is that of as many groups, with this one among them, that differ the least.
+        As few groups are set aside as will make the others alike, more than half of all, whose
+        p-value is then at least `level`. The p-value of a group is that of as many groups, with
+        this one among them, that differ the least.
         """
         n_groups = self.size.size
         for n in range(n_groups, n_groups // 2, -1):
@@ -459,7 +519,9 @@ class Roots:
         return adjusted
 
     def _of(self, groups: Any) -> tuple[Floats, Floats]:
-        """Compare some groups with each other: (groups,) signed roots of the data, (r, groups) of the replicates."""
+        """Compare some groups with each other: (groups,) signed roots of the data, (r, groups) of
+        the replicates.
+        """
         replicated = self.replicated_errors, self.replicated_size, self.replicated_inflation
         return (
             signed_roots(self.errors[groups], self.size[groups], self.inflation[groups]),
@@ -468,18 +530,34 @@ class Roots:
 
 
 def draw_roots(
-    design: Design, counts: Counts, n_resamples: int, key: NDArray[np.uint32], n_threads: int | None = None
+    design: Design,
+    counts: Counts,
+    n_resamples: int,
+    key: NDArray[np.uint32],
+    n_threads: int | None = None,
 ) -> Roots:
-    """Draw replicates of data in which some comparisons, but not all, are errors; as `replicate`."""
+    """Draw replicates of data in which some comparisons, but not all, are errors; as
+    `replicate`.
+    """
     null = estimate(counts, design)
     replicated = replicate(design, null, n_resamples, key, n_threads)
     errors, size = replicated[..., 0], np.broadcast_to(design.size, replicated.shape[:2])
-    return Roots(counts[:, 0], null.inflation, errors, estimate(replicated, design).inflation, design.size, size)
+    return Roots(
+        counts[:, 0],
+        null.inflation,
+        errors,
+        estimate(replicated, design).inflation,
+        design.size,
+        size,
+    )
 
 
 def common_rate(errors: NDArray[Any], size: Floats, inflation: Floats) -> Floats:
     """Compute (..., 1) the rate of all groups, in which those that are known better weigh more."""
-    return np.asarray((errors / inflation).sum(axis=-1, keepdims=True) / (size / inflation).sum(axis=-1, keepdims=True))
+    return np.asarray(
+        (errors / inflation).sum(axis=-1, keepdims=True)
+        / (size / inflation).sum(axis=-1, keepdims=True)
+    )
 
 
 def _parts(errors: NDArray[Any], expected: Floats, inflation: Floats) -> Floats:

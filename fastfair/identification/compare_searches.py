@@ -1,4 +1,6 @@
-"""`compare_searches`: do two systems that searched for the same people differ in their error rates?"""
+"""`compare_searches`: do two systems that searched for the same people differ in their error
+rates?
+"""
 
 from __future__ import annotations
 
@@ -66,8 +68,8 @@ class SearchComparison(Result):
     Attributes
     ----------
     rows : tuple of SearchDifference
-        Differences of FPIR and FNIR, of all searches and of each group of probes, but for the rate that the operating
-        point holds.
+        Differences of FPIR and FNIR, of all searches and of each group of probes, but for the rate
+        that the operating point holds.
     systems : tuple of Identification
         The rates of the first and of the second system.
     confidence_level : float
@@ -82,7 +84,9 @@ class SearchComparison(Result):
     _printed = "name group operating_point first second estimate pvalue_adjusted"
 
     @checked
-    def of(self, name: str, group: str | None = None, at: OperatingPoint | None = None) -> SearchDifference:
+    def of(
+        self, name: str, group: str | None = None, at: OperatingPoint | None = None
+    ) -> SearchDifference:
         """Return a row.
 
         Parameters
@@ -104,12 +108,13 @@ class SearchComparison(Result):
         rows = [row for row in self.rows if row.group is None]
         differing = [row for row in self.rows if row.pvalue_adjusted <= 1 - self.confidence_level]
         told = [
-            f"{row.title}: {per_cent(row.first)} and {per_cent(row.second)}, a difference of {_points(row.estimate)} "
-            f"percentage points{_interval_and_p(row)}."
+            f"{row.title}: {per_cent(row.first)} and {per_cent(row.second)}, a difference of"
+            f" {_points(row.estimate)} percentage points{_interval_and_p(row)}."
             for row in rows
         ]
         found = (
-            f"{len(differing)} of {len(self.rows)} rates differ, at {100 * self.confidence_level:g} % for all together."
+            f"{len(differing)} of {len(self.rows)} rates differ, at {100 * self.confidence_level:g}"
+            " % for all together."
         )
         failed = [
             f"Of the {name} system, {said}"
@@ -133,7 +138,13 @@ class SearchComparison(Result):
         """
         bars = [Bar(k, row.estimate, row.low, row.high) for k, row in enumerate(self.rows)]
         lines = [Line(0, "no difference")]
-        return draw_rows(ax, [row.title for row in self.rows], bars, lines, xlabel="Difference, first minus second")
+        return draw_rows(
+            ax,
+            [row.title for row in self.rows],
+            bars,
+            lines,
+            xlabel="Difference, first minus second",
+        )
 
 
 def _interval_and_p(row: SearchDifference) -> str:
@@ -174,15 +185,17 @@ def compare_searches(
     Raises
     ------
     InputError
-        Where the people enrolled, those searched with or their groups differ, and as `identify` does.
+        Where the people enrolled, those searched with or their groups differ, and as `identify`
+        does.
 
     Notes
     -----
-    A score test of the searches in which the systems differ, clustered by person: with T_k what person k adds to the
-    difference D, as a probe, as one of a gallery that is drawn, and by way of thresholds that are held at a rate,
-    D / sqrt(sum T_k^2) has Student's law with (sum T_k^2)^2 / sum T_k^4 - 1 degrees of freedom. For up to 16 people in
-    whose searches the systems differ at given thresholds, p-values are those of all changes of signs of T_k. An
-    interval has the differences that this test does not reject, so that it is without 0 exactly where the p-value is
+    A score test of the searches in which the systems differ, clustered by person: with T_k what
+    person k adds to the difference D, as a probe, as one of a gallery that is drawn, and by way of
+    thresholds that are held at a rate, D / sqrt(sum T_k^2) has Student's law with (sum T_k^2)^2 /
+    sum T_k^4 - 1 degrees of freedom. For up to 16 people in whose searches the systems differ at
+    given thresholds, p-values are those of all changes of signs of T_k. An interval has the
+    differences that this test does not reject, so that it is without 0 exactly where the p-value is
     small. With fewer than ten people who search there is neither.
 
     Examples
@@ -202,7 +215,9 @@ def compare_searches(
     described = [_described(searches) for searches in systems]
     for name, values, others in zip(("probe", "enrolled", "group"), *described, strict=True):
         if values != others:
-            raise InputError(f"{name} differs between the systems: both need the same people in the same groups")
+            raise InputError(
+                f"{name} differs between the systems: both need the same people in the same groups"
+            )
     of_each = []
     for searches in systems:
         rates = identified(Estimator(searches, rank, gallery, level), points, [searches.n_enrolled])
@@ -233,7 +248,10 @@ def compare_searches(
             )
         )
     if not rows:
-        raise InputError("there is no rate to compare: the operating points hold it, or no searches are of its kind")
+        raise InputError(
+            "there is no rate to compare: the operating points hold it, or no searches are of its"
+            " kind"
+        )
     adjusted = intervals.holm([row.pvalue for row in rows]).tolist()
     rows = [replace(row, pvalue_adjusted=p) for row, p in zip(rows, adjusted, strict=True)]
     left_out = exclusions_of_systems(zip(("first", "second"), systems, strict=True))
@@ -241,7 +259,9 @@ def compare_searches(
 
 
 def _described(searches: Searches) -> tuple[Any, Any, Any]:
-    """Return who is searched with and how often, who is enrolled, and whose group is which, whatever the order."""
+    """Return who is searched with and how often, who is enrolled, and whose group is which,
+    whatever the order.
+    """
     labels = searches.labels.tolist()
     probes = sorted(str(labels[k]) for k in searches.subject)
     groups = {

@@ -1,17 +1,21 @@
 """What searches add to a rate of identification, and what people do by that: how rates vary.
 
-A rate is a mean over searches of what each adds, v. It is 0 or 1 in the whole gallery of N people; in a gallery of n of
-them it is the probability of an error, over all subsets, which follows from how many others score high enough.
+A rate is a mean over searches of what each adds, v. It is 0 or 1 in the whole gallery of N people;
+in a gallery of n of them it is the probability of an error, over all subsets, which follows from
+how many others score high enough.
 
-Intervals are for other people like those of the data. A person's influence on a rate has two parts. As a probe: the
-sum of (v - rate) over the searches, divided by the number of all searches. As an enrolled person: what the rate would
-lose if the person left the gallery, minus the mean of this over the gallery, whose size stays. A false positive is lost
-if the person is its sole candidate; a mate missed at rank R is found after all if exactly R people outrank it, and the
-person is one of them. Such an error belongs to a pair of people, the one searched with and the one enrolled, and is in
-the influence of both. So the variance is the sum of squares of influences, minus that of pairs, which would count twice
-(Aronow, Samii and Assenova 2015), and never below that of a fixed gallery, the sum of squares of the first parts alone.
+Intervals are for other people like those of the data. A person's influence on a rate has two parts.
+As a probe: the sum of (v - rate) over the searches, divided by the number of all searches. As an
+enrolled person: what the rate would lose if the person left the gallery, minus the mean of this
+over the gallery, whose size stays. A false positive is lost if the person is its sole candidate; a
+mate missed at rank R is found after all if exactly R people outrank it, and the person is one of
+them. Such an error belongs to a pair of people, the one searched with and the one enrolled, and is
+in the influence of both. So the variance is the sum of squares of influences, minus that of pairs,
+which would count twice (Aronow, Samii and Assenova 2015), and never below that of a fixed gallery,
+the sum of squares of the first parts alone.
 
-A rate of searches is a function of them and of where they are looked at, registered by `rate_of_searches`.
+A rate of searches is a function of them and of where they are looked at, registered by
+`rate_of_searches`.
 """
 
 from __future__ import annotations
@@ -41,7 +45,8 @@ def sums(place: NDArray[Any], values: Floats, n: int) -> Floats:
 
 @dataclass(frozen=True, eq=False)
 class Errors:
-    """What each mated, or each non-mated, search adds to a rate, and how this hangs on single enrolled people.
+    """What each mated, or each non-mated, search adds to a rate, and how this hangs on single
+    enrolled people.
 
     Attributes
     ----------
@@ -74,12 +79,20 @@ class Errors:
         pairs = kept[self.search]
         of_searches = self.subject[kept], self.group[kept], self.value[kept], self.margin[kept]
         search = (np.cumsum(kept) - 1)[self.search[pairs]]
-        return Errors(*of_searches, search, self.person[pairs], self.weight[pairs], self.hangs_on_others)
+        return Errors(
+            *of_searches, search, self.person[pairs], self.weight[pairs], self.hangs_on_others
+        )
 
     def of_probes_alone(self, value: Floats) -> Errors:
         """Return other values of the same searches, which hang on no enrolled person."""
         none = slice(0, 0)
-        return replace(self, value=value, search=self.search[none], person=self.person[none], weight=self.weight[none])
+        return replace(
+            self,
+            value=value,
+            search=self.search[none],
+            person=self.person[none],
+            weight=self.weight[none],
+        )
 
     @cached_property
     def attempts(self) -> tuple[Floats, Floats]:
@@ -88,11 +101,14 @@ class Errors:
         return sums(place, np.ones(place.size), people.size), sums(place, self.value, people.size)
 
 
-_SUM_IS_ZERO = 1e-12  # times its terms: so little is rounding, which the order of people's names decides
+_SUM_IS_ZERO = (
+    1e-12  # times its terms: so little is rounding, which the order of people's names decides
+)
 
 
 class Influence(NamedTuple):
-    """A rate, its variance, the degrees of freedom of that, and the (people,) influence of each person.
+    """A rate, its variance, the degrees of freedom of that, and the (people,) influence of each
+    person.
 
     of_enrolled: whether enrolled people add more to the variance than those who search.
     """
@@ -117,7 +133,8 @@ class Part(NamedTuple):
 
 
 class Added(NamedTuple):
-    """What people add: (people,) as probes, and in all; and (pairs,) people with what both are in, as number a * n + b.
+    """What people add: (people,) as probes, and in all; and (pairs,) people with what both are in,
+    as number a * n + b.
 
     Without other galleries, people add what they add as probes.
     """
@@ -129,7 +146,9 @@ class Added(NamedTuple):
 
     @property
     def beyond_probes(self) -> float:
-        """What enrolled people add to the sum of squares; 0 for what would be negative, or but for rounding."""
+        """What enrolled people add to the sum of squares; 0 for what would be negative, or but for
+        rounding.
+        """
         squares = float(self.of_pairs @ self.of_pairs)
         of_all = float(self.of_all @ self.of_all)
         beyond = of_all - float(self.of_probes @ self.of_probes) - squares
@@ -142,7 +161,9 @@ def add_up(parts: Sequence[Part], enrolled: Codes, n_people: int, *, drawn: bool
     pairs, weights = [np.zeros(0, np.int64)], [np.zeros(0)]
     for factor, errors, expected, people in parts:
         n = errors.value.size
-        subject, person = (codes if people is None else people[codes] for codes in (errors.subject, errors.person))
+        subject, person = (
+            codes if people is None else people[codes] for codes in (errors.subject, errors.person)
+        )
         of_probes += factor * sums(subject, errors.value - expected, n_people) / n
         if drawn:
             first, weight = subject[errors.search].astype(np.int64), factor * errors.weight / n
@@ -151,11 +172,15 @@ def add_up(parts: Sequence[Part], enrolled: Codes, n_people: int, *, drawn: bool
             weights.append(weight)
     received[enrolled] -= received.sum() / enrolled.size
     both, place = np.unique(np.concatenate(pairs), return_inverse=True)
-    return Added(of_probes, of_probes + received, both, sums(place, np.concatenate(weights), both.size))
+    return Added(
+        of_probes, of_probes + received, both, sums(place, np.concatenate(weights), both.size)
+    )
 
 
 def influence(errors: Errors, enrolled: Codes, n_people: int, *, drawn: bool) -> Influence:
-    """Compute a rate and its variance, for another gallery of other people, or for this one and other probes."""
+    """Compute a rate and its variance, for another gallery of other people, or for this one and
+    other probes.
+    """
     n, n_probed, rate = errors.value.size, errors.attempts[0].size, float(errors.value.mean())
     added = add_up([Part(1.0, errors, rate)], enrolled, n_people, drawn=drawn)
     own, beyond, centred = added.of_probes, added.beyond_probes, errors.value - rate
@@ -164,11 +189,19 @@ def influence(errors: Errors, enrolled: Codes, n_people: int, *, drawn: bool) ->
     variance = max(fixed + beyond, least)
     total, n_units, each = own, n_probed, own**2
     if beyond:
-        total, n_units, ends = added.of_all, n_probed + enrolled.size, np.concatenate(np.divmod(added.pairs, n_people))
+        total, n_units, ends = (
+            added.of_all,
+            n_probed + enrolled.size,
+            np.concatenate(np.divmod(added.pairs, n_people)),
+        )
         shared = sums(ends, np.tile(added.of_pairs**2, 2), n_people)
         each = np.maximum(total**2 - shared / 2, 0.0)
     rarer = max(min(errors.value.sum(), n - errors.value.sum()), 1e-9)
-    uneven = float(each @ each) / float(each.sum()) ** 2 - 1 / n_units - 1 / (2 * rarer) if each.any() else 0.0
+    uneven = (
+        float(each @ each) / float(each.sum()) ** 2 - 1 / n_units - 1 / (2 * rarer)
+        if each.any()
+        else 0.0
+    )
     freedom = min(max(2 / uneven, 1.0), max(n_units - 1, 1)) if uneven > 0 else max(n_units - 1, 1)
     return Influence(rate, variance, float(freedom), total, variance > 2 * max(fixed, least))
 
@@ -176,17 +209,23 @@ def influence(errors: Errors, enrolled: Codes, n_people: int, *, drawn: bool) ->
 def chances(n_others: int, n_drawn: int, most: int) -> tuple[Floats, Floats]:
     """Return what c = 0 to `most` of n_others people, of whom n_drawn are drawn, make of a search.
 
-    The first is the probability that one of the c is drawn at least; the second by how much less that is, on average
-    over subsets, without a given one of them.
+    The first is the probability that one of the c is drawn at least; the second by how much less
+    that is, on average over subsets, without a given one of them.
     """
     j = np.arange(most)
-    none = np.append(1.0, np.cumprod(np.maximum(n_others - n_drawn - j, 0) / np.maximum(n_others - j, 1)))
-    sole = np.append(1.0, np.cumprod(np.maximum(n_others - n_drawn - j, 0) / np.maximum(n_others - 1 - j, 1)))
+    none = np.append(
+        1.0, np.cumprod(np.maximum(n_others - n_drawn - j, 0) / np.maximum(n_others - j, 1))
+    )
+    sole = np.append(
+        1.0, np.cumprod(np.maximum(n_others - n_drawn - j, 0) / np.maximum(n_others - 1 - j, 1))
+    )
     return 1 - none, np.append(0.0, sole[:most]) * n_drawn / n_others
 
 
 def chance_of_rank(rank: Integers, most: int, n_others: int, n_drawn: int) -> Floats:
-    """Return the probability that fewer than `most` of the rank - 1 people who outrank a mate are drawn."""
+    """Return the probability that fewer than `most` of the rank - 1 people who outrank a mate are
+    drawn.
+    """
     distinct, place = np.unique(rank, return_inverse=True)
     ahead = (distinct - 1)[:, None].astype(np.float64)
     found = np.exp(log_chance(np.arange(most), ahead, n_others, n_drawn)).sum(axis=1)
@@ -194,7 +233,9 @@ def chance_of_rank(rank: Integers, most: int, n_others: int, n_drawn: int) -> Fl
 
 
 def log_chance(hits: NDArray[Any], special: NDArray[Any], n: int, n_drawn: int) -> Floats:
-    """Return the logarithm of the hypergeometric probability of so many special ones among those drawn."""
+    """Return the logarithm of the hypergeometric probability of so many special ones among those
+    drawn.
+    """
 
     def ways(a: Any, b: Any) -> Any:
         possible = (b >= 0) & (b <= a)
@@ -205,7 +246,8 @@ def log_chance(hits: NDArray[Any], special: NDArray[Any], n: int, n_drawn: int) 
 
 
 class Look(NamedTuple):
-    """Where searches are looked at: a threshold, a number of candidates, None for all, and the size of galleries.
+    """Where searches are looked at: a threshold, a number of candidates, None for all, and the size
+    of galleries.
 
     drawn: whether it matters how rates hang on single enrolled people.
     """
@@ -233,7 +275,8 @@ class SearchRate:
     complement : str
         The name of 1 minus it, which is shown as well.
     is_share : bool
-        Whether it is a share of searches; otherwise it is a mean, of at most the number of enrolled people.
+        Whether it is a share of searches; otherwise it is a mean, of at most the number of enrolled
+        people.
     """
 
     name: str
@@ -257,11 +300,15 @@ _Errors = TypeVar("_Errors", bound=Callable[[Searches, Look], Any])
 
 
 def rate_of_searches(estimand: Estimand, **more: Any) -> Callable[[_Errors], _Errors]:
-    """Register a rate, by the function that returns what searches add; more: what `SearchRate` has besides."""
+    """Register a rate, by the function that returns what searches add; more: what `SearchRate` has
+    besides.
+    """
 
     def registered(function: _Errors) -> _Errors:
         METRICS.setdefault(estimand.name, estimand)
-        RATES[estimand.name] = SearchRate(estimand.name, estimand.sides == (MATED,), function, **more)
+        RATES[estimand.name] = SearchRate(
+            estimand.name, estimand.sides == (MATED,), function, **more
+        )
         return function
 
     return registered
@@ -278,12 +325,20 @@ def _errors_of(
     hangs_on_others: bool = True,
 ) -> Errors:
     """Make the errors of some searches."""
-    pairs = np.asarray(search, np.intp), np.asarray(person, np.int32), np.asarray(weight, np.float64)
-    return Errors(searches.subject[rows], searches.group[rows], value, margin, *pairs, hangs_on_others)
+    pairs = (
+        np.asarray(search, np.intp),
+        np.asarray(person, np.int32),
+        np.asarray(weight, np.float64),
+    )
+    return Errors(
+        searches.subject[rows], searches.group[rows], value, margin, *pairs, hangs_on_others
+    )
 
 
 def listed_at(searches: Searches, rows: Indices, threshold: float) -> Flags:
-    """Return which candidates kept of some searches reach a threshold; without a score nobody does."""
+    """Return which candidates kept of some searches reach a threshold; without a score nobody
+    does.
+    """
     return np.asarray((searches.best[rows] >= threshold) & (searches.candidate[rows] >= 0))
 
 
@@ -296,7 +351,9 @@ def false_positives(searches: Searches, look: Look) -> Errors:
     listed = listed_at(searches, rows, threshold)
     c = listed.sum(axis=1)
     needed = n if look.size < n else 2 if look.drawn else 1
-    _require_known(searches, rows[(threshold <= searches.reach[rows]) & (c < needed)], "FPIR", threshold)
+    _require_known(
+        searches, rows[(threshold <= searches.reach[rows]) & (c < needed)], "FPIR", threshold
+    )
     value, sole = chances(n, look.size, best.shape[1])
     search, column = np.nonzero(listed & (sole[c] > 0)[:, None])
     person = searches.candidate[rows][search, column]
@@ -304,7 +361,8 @@ def false_positives(searches: Searches, look: Look) -> Errors:
 
 
 def returned(searches: Searches, look: Look, is_of_group: Flags) -> Errors:
-    """Return what non-mated searches add to the share whose first candidate is of a group; is_of_group: of people.
+    """Return what non-mated searches add to the share whose first candidate is of a group;
+    is_of_group: of people.
 
     Without that person, the second candidate is the first.
     """
@@ -316,11 +374,14 @@ def returned(searches: Searches, look: Look, is_of_group: Flags) -> Errors:
     search = np.flatnonzero((first != second) & (whole.value > 0))
     weight = first[search].astype(np.float64) - second[search]
     person = searches.candidate[rows][search, 0]
-    return replace(whole, value=first.astype(np.float64), search=search, person=person, weight=weight)
+    return replace(
+        whole, value=first.astype(np.float64), search=search, person=person, weight=weight
+    )
 
 
 def false_negatives_at_worst(searches: Searches, look: Look) -> Errors | None:
-    """Return what mated searches add to the FNIR with ranks as high as they can be; None where they are known.
+    """Return what mated searches add to the FNIR with ranks as high as they can be; None where they
+    are known.
 
     Where lists end with the mate's score, others with that score may be missing from them.
     """
@@ -343,12 +404,16 @@ def _missed(searches: Searches, look: Look, ranks: Integers) -> Errors:
     unlisted = np.isnan(score)
     short = np.zeros(rows.size, bool) if rank is None or size < n else searches.rank[rows] > rank
     unknown = rows[unlisted & (threshold <= searches.reach[rows]) & ~short]
-    _require_known(searches, unknown, "FNIR", threshold if rank is None or threshold > -math.inf else rank)
+    _require_known(
+        searches, unknown, "FNIR", threshold if rank is None or threshold > -math.inf else rank
+    )
     high = (score >= threshold) & (score > -np.inf)
     known = np.where(unlisted, -np.inf, score)
     margin = known - threshold if math.isfinite(threshold) else np.full(rows.size, np.inf)
     if rank is None or size == 1:
-        return _errors_of(searches, rows, np.where(high, 0.0, 1.0), margin, hangs_on_others=rank is not None)
+        return _errors_of(
+            searches, rows, np.where(high, 0.0, 1.0), margin, hangs_on_others=rank is not None
+        )
     value = 1 - high * chance_of_rank(place, rank, n - 1, size - 1)
     best = searches.best[rows]
     if rank <= best.shape[1]:
@@ -372,20 +437,31 @@ def candidates(searches: Searches, look: Look) -> Errors | None:
     search, column = np.nonzero(listed_at(searches, rows, threshold))
     weight = np.full(search.size, look.size / searches.n_enrolled)
     person = searches.candidate[rows][search, column]
-    return _errors_of(searches, rows, sums(search, weight, rows.size), -searches.best[rows, 0], search, person, weight)
+    return _errors_of(
+        searches,
+        rows,
+        sums(search, weight, rows.size),
+        -searches.best[rows, 0],
+        search,
+        person,
+        weight,
+    )
 
 
 def _require_known(searches: Searches, unknown: Indices, rate: str, at: float | int) -> None:
-    """Refuse a rate that some searches leave unknown; at: a threshold, or a rank, which is an int."""
+    """Refuse a rate that some searches leave unknown; at: a threshold, or a rank, which is an
+    int.
+    """
     if not unknown.size:
         return
     if isinstance(at, int):
         raise InputError(
-            f"the {rate} at rank {at} is not known, as the lists of {unknown.size:,} searches are shorter and lack the "
-            "mate: take a lower rank, or longer lists"
+            f"the {rate} at rank {at} is not known, as the lists of {unknown.size:,} searches are"
+            " shorter and lack the mate: take a lower rank, or longer lists"
         )
     reach = float(searches.reach[unknown].max())
     raise InputError(
-        f"the {rate} at the threshold {typed(at)} is not known, as the candidates of {unknown.size:,} searches are "
-        f"known above {typed(reach)} alone: take a higher threshold, or keep more candidates"
+        f"the {rate} at the threshold {typed(at)} is not known, as the candidates of"
+        f" {unknown.size:,} searches are known above {typed(reach)} alone: take a higher threshold,"
+        " or keep more candidates"
     )

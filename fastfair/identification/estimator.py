@@ -1,8 +1,9 @@
 """`Estimator`: the rates of searches at operating points, with their limits.
 
-A threshold that holds a rate is an estimate. The limits of other rates join their own with those of the threshold, by
-the method of Zou and Donner with the correlation of influences; with few errors of the rate held both are to hold, at
-half of the error probability each. See `uncertainty.rate_limits` for what one line of this is.
+A threshold that holds a rate is an estimate. The limits of other rates join their own with those of
+the threshold, by the method of Zou and Donner with the correlation of influences; with few errors
+of the rate held both are to hold, at half of the error probability each. See
+`uncertainty.rate_limits` for what one line of this is.
 """
 
 from __future__ import annotations
@@ -47,8 +48,9 @@ class IdentifiedRate(Estimate):
     Attributes
     ----------
     name : str
-        "fpir", "fnir", "tpir", "selectivity", or a fairness measure followed by its rate, such as "gini(fnir)". The
-        "fpir_matrix" is the share of non-mated searches whose first candidate is someone of `group`.
+        "fpir", "fnir", "tpir", "selectivity", or a fairness measure followed by its rate, such as
+        "gini(fnir)". The "fpir_matrix" is the share of non-mated searches whose first candidate is
+        someone of `group`.
     probe_group : str or None
         For "fpir_matrix", the group of probes; None for all.
     at : OperatingPoint
@@ -60,14 +62,14 @@ class IdentifiedRate(Estimate):
     n_searches : int
         The number of non-mated searches (FPIR, selectivity), or of mated ones.
     n_failed : int or None
-        How many of these failed, as they or their mates have no score: misses at every rank and threshold, or searches
-        that return nobody. None where none did.
+        How many of these failed, as they or their mates have no score: misses at every rank and
+        threshold, or searches that return nobody. None where none did.
     pvalue : float
-        Of a measure in this very gallery (``gallery="fixed"``), the p-value of equal rates of all groups by
-        `fnmr_test`; else NaN.
+        Of a measure in this very gallery (``gallery="fixed"``), the p-value of equal rates of all
+        groups by `fnmr_test`; else NaN.
     flags : str
-        Of `notes`. "leaves-room": the limit of a rate in other galleries may be several times too low, as it is luck
-        who is enrolled. "unknown-concentration": a measure of such rates.
+        Of `notes`. "leaves-room": the limit of a rate in other galleries may be several times too
+        low, as it is luck who is enrolled. "unknown-concentration": a measure of such rates.
     """
 
     name: str
@@ -83,10 +85,11 @@ class IdentifiedRate(Estimate):
 
 
 class Held(NamedTuple):
-    """The rate that an operating point holds: its errors and their influence, and the thresholds it may be held at.
+    """The rate that an operating point holds: its errors and their influence, and the thresholds it
+    may be held at.
 
-    thresholds: the strictest and the laxest that may be the population's, at a tail probability; None beyond all
-    scores.
+    thresholds: the strictest and the laxest that may be the population's, at a tail probability;
+    None beyond all scores.
     """
 
     rate: SearchRate
@@ -99,12 +102,16 @@ class Held(NamedTuple):
     def moved(
         self, errors: Callable[[Searches, Look], Errors | None], searches: Searches, look: Look
     ) -> list[Errors | None]:
-        """Return the errors of a rate at the strictest and the laxest threshold; None beyond what is known."""
+        """Return the errors of a rate at the strictest and the laxest threshold; None beyond what
+        is known.
+        """
         ends = [None if one is None else look._replace(threshold=one) for one in self.thresholds]
         return [None if end is None else if_known(errors, searches, end) for end in ends]
 
 
-def if_known(errors: Callable[[Searches, Look], Errors | None], searches: Searches, look: Look) -> Errors | None:
+def if_known(
+    errors: Callable[[Searches, Look], Errors | None], searches: Searches, look: Look
+) -> Errors | None:
     """Return what searches add to a rate; None where lists of candidates do not reach so far."""
     try:
         return errors(searches, look)
@@ -123,15 +130,26 @@ class _What(NamedTuple):
 class Estimator:
     """Computes the rates of searches at operating points, with their limits."""
 
-    def __init__(self, searches: Searches, rank: int | None, gallery: str, confidence_level: float) -> None:
-        self.searches, self.rank, self.drawn, self.level = searches, rank, gallery == "drawn", confidence_level
+    def __init__(
+        self, searches: Searches, rank: int | None, gallery: str, confidence_level: float
+    ) -> None:
+        self.searches, self.rank, self.drawn, self.level = (
+            searches,
+            rank,
+            gallery == "drawn",
+            confidence_level,
+        )
 
     def influence(self, errors: Errors) -> Influence:
         """Return a rate with its variance and the influence of people on it."""
-        return influence(errors, self.searches.enrolled, self.searches.labels.size, drawn=self.drawn)
+        return influence(
+            errors, self.searches.enrolled, self.searches.labels.size, drawn=self.drawn
+        )
 
     def look(self, at: OperatingPoint) -> Look:
-        """Return where searches are looked at, with a threshold that is so short that it can be typed."""
+        """Return where searches are looked at, with a threshold that is so short that it can be
+        typed.
+        """
         threshold, rank = at.rule.threshold_of_searches(self, at), at.rule.rank(at, self.rank)
         return Look(threshold, rank, self.searches.n_enrolled, self.drawn)
 
@@ -145,21 +163,28 @@ class Estimator:
         after = float(scores[min(allowed_errors(at.value, scores.size), scores.size - 1)])
         if rate.of_mated:
             if after == -math.inf:
-                raise InputError(f"no threshold holds {at}: more searches miss their mate whatever its score")
+                raise InputError(
+                    f"no threshold holds {at}: more searches miss their mate whatever its score"
+                )
             return typed_threshold(self.next_score(after, -1.0), after, s.dtype.type)
         n_failed, others = int(s.failed[~s.is_mated].sum()), ~s.is_mated & ~s.failed
         if after == -math.inf and n_failed and (s.best[others, 0] > -np.inf).all():
             raise InputError(
-                f"no threshold holds {at}: {n_failed} of {scores.size} non-mated searches failed and return nobody, so "
-                "that it is lower at every threshold"
+                f"no threshold holds {at}: {n_failed} of {scores.size} non-mated searches failed"
+                " and return nobody, so that it is lower at every threshold"
             )
         above = typed_threshold(after, self.next_score(after, 1.0), s.dtype.type)
         if after == -math.inf or (above <= s.reach[others][s.best[others, 0] < above]).any():
-            raise InputError(f"{at} is below the reach of the candidate lists: lists with lower scores are needed")
+            raise InputError(
+                f"{at} is below the reach of the candidate lists: lists with lower scores are"
+                " needed"
+            )
         return above
 
     def next_score(self, score: float, sign: float) -> float | None:
-        """Return the next score above (1.0), or below (-1.0), of mates, candidates kept, and ends of lists."""
+        """Return the next score above (1.0), or below (-1.0), of mates, candidates kept, and ends
+        of lists.
+        """
         s = self.searches
         nearest = math.inf
         for values in (s.mate_score, s.best, s.reach):
@@ -177,7 +202,9 @@ class Estimator:
         s = self.searches
         if not rate.of_mated:
             return np.sort(s.best[~s.is_mated, 0])[::-1]
-        scores = np.where((self.rank is None) | (s.rank <= (self.rank or 0)), s.mate_score, -np.inf)[s.is_mated]
+        scores = np.where(
+            (self.rank is None) | (s.rank <= (self.rank or 0)), s.mate_score, -np.inf
+        )[s.is_mated]
         return np.sort(np.where(np.isnan(scores), -np.inf, scores))
 
     def held(self, at: OperatingPoint, look: Look) -> Held | None:
@@ -192,26 +219,39 @@ class Estimator:
         is_few = errors.value.sum() < ENOUGH_PAIRS
         value = at.value if at.rule.takes_value else 0.0
         law = HeldRate.of(
-            value, n, known.freedom, math.sqrt(known.variance), self.effective(errors, what) if is_few else None
+            value,
+            n,
+            known.freedom,
+            math.sqrt(known.variance),
+            self.effective(errors, what) if is_few else None,
         )
         tail = (1 - self.level) / (2 if law.expected >= FEWEST_ERRORS else 4)
 
         def upper_limit(errors: int) -> float:
-            there = if_known(rate.errors, self.searches, look._replace(threshold=float(scores[errors])))
-            return 1.0 if there is None else self.limits(there, self.influence(there), what, 1 - 2 * tail)[1]
+            there = if_known(
+                rate.errors, self.searches, look._replace(threshold=float(scores[errors]))
+            )
+            return (
+                1.0
+                if there is None
+                else self.limits(there, self.influence(there), what, 1 - 2 * tail)[1]
+            )
 
         fewest, most = law.errors(tail, upper_limit) if rate.of_mated else law.errors(tail)
         near = None if fewest == 0 else float(scores[fewest - 1])
         far = None if most >= n else float(scores[most])
-        if not rate.of_mated:  # thresholds are above the scores, and the strict one makes few errors
+        if (
+            not rate.of_mated
+        ):  # thresholds are above the scores, and the strict one makes few errors
             far, near = (None if score is None else self.above(score) for score in (near, far))
         return Held(rate, law, errors, known, tail, (far, near))
 
     def effective(self, errors: Errors, what: _What) -> float:
-        """Return the effective sample size of a rate with few errors, by the design effect of the nearest more.
+        """Return the effective sample size of a rate with few errors, by the design effect of the
+        nearest more.
 
-        Those are the searches nearest to an error, of five people; where there are not so many, each person counts as
-        one attempt as far as attempts differ in number.
+        Those are the searches nearest to an error, of five people; where there are not so many,
+        each person counts as one attempt as far as attempts differ in number.
         """
         m, n = errors.attempts[0], errors.value.size
         order = np.argsort(errors.margin, kind="stable")
@@ -220,7 +260,9 @@ class Estimator:
             cut = float(errors.margin[order[np.sort(first)[ENOUGH_PAIRS - 1]]])
             nearest = errors.of_probes_alone((errors.margin <= cut).astype(np.float64))
             if not what.rate.of_mated and self.drawn and not (self.searches.reach >= -cut).any():
-                nearest = false_positives(self.searches, Look(-cut, None, self.searches.n_enrolled)).within(what.group)
+                nearest = false_positives(
+                    self.searches, Look(-cut, None, self.searches.n_enrolled)
+                ).within(what.group)
             x = nearest.value.sum()
             if x < n:
                 return effective_size(n, x, self.influence(nearest).variance * n**2)
@@ -236,12 +278,18 @@ class Estimator:
         return float(low), float(high)
 
     def _limits_of_mean(self, errors: Errors, known: Influence, what: _What, tail: float) -> Ends:
-        """Return the limits of a mean number; some candidates leave no less room than none would."""
+        """Return the limits of a mean number; some candidates leave no less room than none
+        would.
+        """
         is_few = known.rate * errors.value.size < ENOUGH_PAIRS
-        of_none = min(-math.log(tail) / self.effective(errors, what), what.highest) if is_few else 0.0
+        of_none = (
+            min(-math.log(tail) / self.effective(errors, what), what.highest) if is_few else 0.0
+        )
         if known.rate == 0:
             return 0.0, of_none
-        reach = float(stdtrit(known.freedom, 1 - tail)) * min(math.sqrt(known.variance) / known.rate, 1.0)
+        reach = float(stdtrit(known.freedom, 1 - tail)) * min(
+            math.sqrt(known.variance) / known.rate, 1.0
+        )
         high = known.rate * math.exp(min(reach, math.log(what.highest / known.rate)))
         return known.rate * math.exp(-reach), max(high, of_none)
 
@@ -272,17 +320,25 @@ class Estimator:
             row
             for size in sizes
             for rate in RATES.values()
-            if ("mated" if rate.of_mated else "non-mated") in at.rule.searches and rate.of_searches(self.searches).any()
+            if ("mated" if rate.of_mated else "non-mated") in at.rule.searches
+            and rate.of_searches(self.searches).any()
             for row in self._rows_of(rate, at, look._replace(size=size), held)
         ]
 
-    def _rows_of(self, rate: SearchRate, at: OperatingPoint, look: Look, held: Held | None) -> list[IdentifiedRate]:
+    def _rows_of(
+        self, rate: SearchRate, at: OperatingPoint, look: Look, held: Held | None
+    ) -> list[IdentifiedRate]:
         """Return the rows of a rate in galleries of a size, of all searches and of each group."""
         s, rows = self.searches, []
         known, at_worst = rate.errors(s, look), rate.at_worst(s, look)
         moved = held.moved(rate.errors, s, look) if held and rate != held.rate else ()
         by_luck = self.drawn and (known is None or known.hangs_on_others or held is not None)
-        about = {"name": rate.name, "at": at, "threshold": look.threshold, "gallery_size": look.size}
+        about = {
+            "name": rate.name,
+            "at": at,
+            "threshold": look.threshold,
+            "gallery_size": look.size,
+        }
         for group in (None, *range(len(s.groups))):
             kept, what = known and known.within(group), _What(rate, group, rate.highest(look.size))
             about |= {"group": None if group is None else s.groups[group]}
@@ -290,15 +346,30 @@ class Estimator:
             if at_worst is not None and kept is not None and kept.value.size:
                 row = self.with_hidden_ties(row, kept, at_worst.within(group), what)
             failed = s.failed & rate.of_searches(s) & ((s.group == group) | (group is None))
-            row = replace(row, n_failed=int(failed.sum()) or None, notes=_by_luck(row) if by_luck else row.notes)
+            row = replace(
+                row,
+                n_failed=int(failed.sum()) or None,
+                notes=_by_luck(row) if by_luck else row.notes,
+            )
             rows.append(row if look.size == s.n_enrolled else replace(row, n_errors=None))
             if rate.complement:
-                ends = {"low": 1 - row.high, "high": 1 - row.low}
-                rows.append(replace(rows[-1], name=rate.complement, estimate=1 - row.estimate, **ends))  # type: ignore[arg-type]
+                rows.append(
+                    replace(
+                        rows[-1],
+                        name=rate.complement,
+                        estimate=1 - row.estimate,
+                        low=1 - row.high,
+                        high=1 - row.low,
+                    )
+                )
         return rows
 
-    def with_hidden_ties(self, row: IdentifiedRate, errors: Errors, at_worst: Errors, what: _What) -> IdentifiedRate:
-        """Let the upper limit of a rate allow for people with the mate's score who are missing from lists."""
+    def with_hidden_ties(
+        self, row: IdentifiedRate, errors: Errors, at_worst: Errors, what: _What
+    ) -> IdentifiedRate:
+        """Let the upper limit of a rate allow for people with the mate's score who are missing from
+        lists.
+        """
         n = int((at_worst.value > errors.value).sum())
         if not n:
             return row
@@ -315,7 +386,9 @@ class Estimator:
         what: _What,
         about: Mapping[str, Any],
     ) -> IdentifiedRate:
-        """Return the row of a rate, given what searches add to it at the thresholds that may be the population's."""
+        """Return the row of a rate, given what searches add to it at the thresholds that may be the
+        population's.
+        """
         if errors is None or not errors.value.size:
             note = Note(Code.SHORT_LISTS if errors is None else Code.NO_SEARCHES)
             n = 0 if errors is not None else int(what.rate.of_searches(self.searches).sum())
@@ -327,7 +400,9 @@ class Estimator:
             notes = (Note(Code.HELD),) if what.group is None else ()
         elif held is not None:
             (low, high), notes = self.with_threshold((low, high), known, moved, held, what)
-        if known.of_enrolled or (held is not None and held.influence.of_enrolled and what.rate != held.rate):
+        if known.of_enrolled or (
+            held is not None and held.influence.of_enrolled and what.rate != held.rate
+        ):
             notes = (*notes, Note(Code.FEW_ENROLLED))
         return IdentifiedRate(
             estimate=known.rate,
@@ -351,7 +426,11 @@ class Estimator:
         if held.law.expected < FEWEST_ERRORS:
             half = (1 + self.level) / 2
             limits = [
-                (end, end) if one is None or of_one is None else self.limits(one, of_one, what, half)
+                (
+                    (end, end)
+                    if one is None or of_one is None
+                    else self.limits(one, of_one, what, half)
+                )
                 for one, of_one, end in zip(moved, others, beyond, strict=True)
             ]
             return (min(low for low, _ in limits), max(high for _, high in limits)), notes
@@ -362,7 +441,8 @@ class Estimator:
         correlation = sign * float(mine @ of_held) / scale if scale else 0.0
         shift = np.array([0.0, min(rates) - known.rate, max(rates) - known.rate])
         joined = intervals.sum_interval(np.array([known.rate, *ends]), shift, np.array(correlation))
-        # Never narrower than either part alone, so that an interval of a higher level is never narrower, too.
+        # Never narrower than either part alone, so that an interval of a higher level is never
+        # narrower, too.
         low = min(float(joined[0]), ends[0], min(rates))
         high = max(float(joined[1]), ends[1], max(rates))
         return (max(0.0, low), min(what.highest, high)), notes
@@ -373,10 +453,13 @@ class Estimator:
         assert errors is not None
         group = np.array(self.searches.groups, object)[errors.group]
         subject = self.searches.labels[errors.subject]
-        return FailureCounts.from_decisions(errors.value.astype(int), subject, group, rate=rate.name)  # type: ignore[arg-type]
+        name: Any = rate.name  # "fpir" or "fnir"
+        return FailureCounts.from_decisions(errors.value.astype(int), subject, group, rate=name)
 
     def pvalue_of_equal_rates(self, rate: SearchRate, at: OperatingPoint) -> float:
-        """Return the p-value of equal rates of groups; NaN for other galleries, and where too little is known."""
+        """Return the p-value of equal rates of groups; NaN for other galleries, and where too
+        little is known.
+        """
         if self.drawn or rate.name not in get_args(IdentificationRate):
             return math.nan
         counts = self.counts(rate, at)
@@ -386,20 +469,31 @@ class Estimator:
         return fnmr_test(counts, **how).pvalue  # type: ignore[arg-type]
 
     def measured(self, at: OperatingPoint, measures: Sequence[str]) -> list[IdentifiedRate]:
-        """Return measures of fairness; intervals are what groups' intervals allow, which hold all at once."""
+        """Return measures of fairness; intervals are what groups' intervals allow, which hold all
+        at once.
+        """
         s = self.searches
         shared = 1 - (1 - self.level) / len(s.groups)  # by Bonferroni's inequality
-        rows = Estimator(s, self.rank, "drawn" if self.drawn else "fixed", shared).rows(at, [s.n_enrolled])
+        rows = Estimator(s, self.rank, "drawn" if self.drawn else "fixed", shared).rows(
+            at, [s.n_enrolled]
+        )
         measured: list[IdentifiedRate] = []
         for rate in map(RATES.__getitem__, shares()):
             of_groups = [row for row in rows if row.name == rate.name and row.group is not None]
             pvalue = self.pvalue_of_equal_rates(rate, at) if of_groups else math.nan
-            measured += [self._measure(MEASURES[name], of_groups, pvalue) for name in measures if of_groups]
+            measured += [
+                self._measure(MEASURES[name], of_groups, pvalue) for name in measures if of_groups
+            ]
         return measured
 
-    def _measure(self, measure: Estimand, of_groups: Sequence[IdentifiedRate], pvalue: float) -> IdentifiedRate:
+    def _measure(
+        self, measure: Estimand, of_groups: Sequence[IdentifiedRate], pvalue: float
+    ) -> IdentifiedRate:
         """Return a measure of the rates of groups."""
-        estimates, *ends = (np.array([getattr(row, part) for row in of_groups]) for part in ("estimate", "low", "high"))
+        estimates, *ends = (
+            np.array([getattr(row, part) for row in of_groups])
+            for part in ("estimate", "low", "high")
+        )
         low, high = range_within(measure, np.array(ends))
         notes = (Note(Code.MEASURE_OF_GALLERY),) if self.drawn else ()
         if not low <= high:
@@ -419,17 +513,27 @@ class Estimator:
         )
 
     def matrix(self, at: OperatingPoint, group_of: Mapping[Any, str]) -> list[IdentifiedRate]:
-        """Return how often people of each group are wrongly returned, of all probes and of each group's."""
+        """Return how often people of each group are wrongly returned, of all probes and of each
+        group's.
+        """
         s, rate = self.searches, RATES["fpir"]
         if s.is_mated.all() or "non-mated" not in at.rule.searches:
             return []
         labels = [group_of.get(label) for label in s.labels.tolist()]
         unknown = [s.labels[k] for k in s.enrolled.tolist() if labels[k] is None]
         if unknown:
-            raise InputError(f"returned_group has no group of {len(unknown)} enrolled people, such as {unknown[0]!r}")
+            raise InputError(
+                f"returned_group has no group of {len(unknown)} enrolled people, such as"
+                f" {unknown[0]!r}"
+            )
         look, rows, whose = self.look(at), [], np.array(labels, object)
         held = self.held(at, look)
-        about = {"name": "fpir_matrix", "at": at, "threshold": look.threshold, "gallery_size": s.n_enrolled}
+        about = {
+            "name": "fpir_matrix",
+            "at": at,
+            "threshold": look.threshold,
+            "gallery_size": s.n_enrolled,
+        }
         for name in sorted({str(labels[k]) for k in s.enrolled.tolist()}):
             of_group = partial(returned, is_of_group=whose == name)
             known = of_group(s, look)
@@ -439,26 +543,38 @@ class Estimator:
                 kept = [one and one.within(group) for one in (known, *moved)]
                 about |= {"group": name, "probe_group": probe_group}
                 row = self.row(kept[0], kept[1:], held, _What(rate, group), about)
-                row = replace(row, notes=tuple(note for note in row.notes if note.code is not Code.HELD))
+                row = replace(
+                    row, notes=tuple(note for note in row.notes if note.code is not Code.HELD)
+                )
                 rows.append(replace(row, notes=_by_luck(row)) if self.drawn else row)
         return rows
 
 
 def shares() -> list[str]:
-    """Return the names of the rates that are shares of searches, which requirements, measures and systems have."""
+    """Return the names of the rates that are shares of searches, which requirements, measures and
+    systems have.
+    """
     return [rate.name for rate in RATES.values() if rate.is_share]
 
 
 def _by_luck(row: IdentifiedRate) -> tuple[Note, ...]:
-    """Add to the notes of a rate for other galleries that few people may matter, unless they say so."""
-    return row.notes if has_code(row, Code.HELD, Code.FEW_ENROLLED) else (*row.notes, Note(Code.CHANCE_OF_GALLERY))
+    """Add to the notes of a rate for other galleries that few people may matter, unless they say
+    so.
+    """
+    return (
+        row.notes
+        if has_code(row, Code.HELD, Code.FEW_ENROLLED)
+        else (*row.notes, Note(Code.CHANCE_OF_GALLERY))
+    )
 
 
 def range_within(measure: Estimand, ends: Floats) -> Ends:
-    """Return the least and the greatest value of a measure of rates that lie within intervals; ends: (2, groups).
+    """Return the least and the greatest value of a measure of rates that lie within intervals;
+    ends: (2, groups).
 
-    The measure is quasi-convex in rates or in their logarithms, so it is greatest in a corner, and least where rates
-    are as near to each other as intervals allow. NaN where an end is, and of too many groups.
+    The measure is quasi-convex in rates or in their logarithms, so it is greatest in a corner, and
+    least where rates are as near to each other as intervals allow. NaN where an end is, and of too
+    many groups.
     """
     low, high = ends
     if low.size > _MOST_GROUPS or np.isnan(ends).any():

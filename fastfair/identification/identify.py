@@ -40,47 +40,55 @@ def identify(
     searches : Searches
         The searches. Rates of errors need mated or non-mated ones.
     at : OperatingPoint or sequence of OperatingPoint
-        Of `at_fpir`, `at_fnir`, `at_threshold` and `at_rank`. Thresholds are the same for all groups.
+        Of `at_fpir`, `at_fnir`, `at_threshold` and `at_rank`. Thresholds are the same for all
+        groups.
     measures : sequence of str, optional
-        Measures of how fair FPIR and FNIR are in the whole gallery: of "gini", "std", "max_min_ratio",
-        "max_geomean_ratio" and "log_geomean_sum". Their intervals are the values that the intervals of all groups
-        allow, and hold the truth at least as often as the level.
+        Measures of how fair FPIR and FNIR are in the whole gallery: of "gini", "std",
+        "max_min_ratio", "max_geomean_ratio" and "log_geomean_sum". Their intervals are the values
+        that the intervals of all groups allow, and hold the truth at least as often as the level.
     rank : int, optional
-        How many candidates, R, are looked at besides the threshold; all by default. `at_rank` has its own.
+        How many candidates, R, are looked at besides the threshold; all by default. `at_rank` has
+        its own.
     gallery : {"drawn", "fixed"}
-        What intervals are for: other galleries of as many such people (drawn), or this one and other probes (fixed).
+        What intervals are for: other galleries of as many such people (drawn), or this one and
+        other probes (fixed).
     sizes : sequence of int, optional
-        Numbers of enrolled people, at most as many as there are: the rates expected in galleries of so many of them, at
-        the thresholds of the whole gallery. By default all.
+        Numbers of enrolled people, at most as many as there are: the rates expected in galleries of
+        so many of them, at the thresholds of the whole gallery. By default all.
     returned_group : dict, optional
-        The group of each enrolled person: how often people of each group are returned by searches of people who are not
-        enrolled. Of several candidates the first counts, so that the shares of groups add up to the FPIR.
+        The group of each enrolled person: how often people of each group are returned by searches
+        of people who are not enrolled. Of several candidates the first counts, so that the shares
+        of groups add up to the FPIR.
     confidence_level : float, default 0.95
         Confidence level of the intervals, in (0, 1).
 
     Returns
     -------
     Identification
-        FPIR, FNIR, TPIR and selectivity at thresholds, FNIR and TPIR at ranks, and measures of FPIR and FNIR.
+        FPIR, FNIR, TPIR and selectivity at thresholds, FNIR and TPIR at ranks, and measures of FPIR
+        and FNIR.
 
     Raises
     ------
     InputError
-        For other operating points, galleries larger than that of the data, and rates that candidate lists do not
-        reach.
+        For other operating points, galleries larger than that of the data, and rates that candidate
+        lists do not reach.
 
     Warns
     -----
     NarrowIntervalsWarning
-        Where enrolled people add more to a variance than those who search, so that it is luck who is enrolled.
+        Where enrolled people add more to a variance than those who search, so that it is luck who
+        is enrolled.
 
     Notes
     -----
-    In the terms of ISO/IEC 19795-1 [1]_: FPIR(N, t) is the share of non-mated searches with a candidate at or above the
-    threshold t; FNIR(N, R, t) is the share of mated searches whose mate is not among the first R candidates or below t;
-    TPIR is its complement, and at a rank the identification rate of the CMC. Selectivity is the mean number of
-    candidates of non-mated searches. Nobody outranks a score by a tie but non-mates the mate. Intervals come from the
-    influence of people on a rate, as probes and as enrolled; see "Identification" in the documentation.
+    In the terms of ISO/IEC 19795-1 [1]_: FPIR(N, t) is the share of non-mated searches with a
+    candidate at or above the threshold t; FNIR(N, R, t) is the share of mated searches whose mate
+    is not among the first R candidates or below t; TPIR is its complement, and at a rank the
+    identification rate of the CMC. Selectivity is the mean number of candidates of non-mated
+    searches. Nobody outranks a score by a tie but non-mates the mate. Intervals come from the
+    influence of people on a rate, as probes and as enrolled; see "Identification" in the
+    documentation.
 
     References
     ----------
@@ -99,14 +107,25 @@ def identify(
     (0.02, 100)
     """
     points, n = points_of(at), searches.n_enrolled
-    wanted = [n] if sizes is None else sorted({validation.count("⟦sizes⟧", size, 1) for size in sizes})
+    wanted = (
+        [n] if sizes is None else sorted({validation.count("⟦sizes⟧", size, 1) for size in sizes})
+    )
     if not wanted or wanted[-1] > n:
-        raise InputError(f"sizes must be from 1 to {n}, the number of enrolled people: larger galleries have no data")
+        raise InputError(
+            f"sizes must be from 1 to {n}, the number of enrolled people: larger galleries have no"
+            " data"
+        )
     level = intervals.level(confidence_level)
     named = [MEASURES[validation.choice("⟦measures⟧", name, FAIRNESS)].name for name in measures]
     if named and len(searches.groups) < 2:
-        raise InputError("measures compare groups, and the searches have fewer than two: give group")
-    rows = identified(Estimator(searches, rank, gallery, level), points, wanted, named, returned_group)
+        raise InputError(
+            "measures compare groups, and the searches have fewer than two: give group"
+        )
+    rows = identified(
+        Estimator(searches, rank, gallery, level), points, wanted, named, returned_group
+    )
     warn_of_narrow(rows)
     left_out = exclusions_of(searches)
-    return Identification(rows, searches.groups, n, rank, gallery, level, searches, left_out=left_out)
+    return Identification(
+        rows, searches.groups, n, rank, gallery, level, searches, left_out=left_out
+    )

@@ -1,16 +1,20 @@
-"""The difference of two systems' rates of the same people: a score test clustered by person, and its limits.
+"""The difference of two systems' rates of the same people: a score test clustered by person, and
+its limits.
 
-Let T_k be what person k adds to the difference D: the errors of the first system in the searches with this person,
-minus those of the second one, divided by the number of searches; for other galleries also what the person adds by being
-enrolled, and where a rate is held, by way of the thresholds. Where the rates are equal, D / sqrt(sum T_k^2) has about
-Student's law, with (sum T_k^2)^2 / sum T_k^4 - 1 degrees of freedom: of so many people alike, one fewer. Of few people
-in whose searches the systems differ, the p-value is exact: the share of all changes of signs of their T_k after which D
-is at least as far from 0. Limits are the differences that the test does not reject, with T_k less this difference times
-the person's share of the searches, and the variance scaled so that it agrees with the exact p-value at 0.
+Let T_k be what person k adds to the difference D: the errors of the first system in the searches
+with this person, minus those of the second one, divided by the number of searches; for other
+galleries also what the person adds by being enrolled, and where a rate is held, by way of the
+thresholds. Where the rates are equal, D / sqrt(sum T_k^2) has about Student's law, with (sum
+T_k^2)^2 / sum T_k^4 - 1 degrees of freedom: of so many people alike, one fewer. Of few people in
+whose searches the systems differ, the p-value is exact: the share of all changes of signs of their
+T_k after which D is at least as far from 0. Limits are the differences that the test does not
+reject, with T_k less this difference times the person's share of the searches, and the variance
+scaled so that it agrees with the exact p-value at 0.
 
-By way of a threshold a person adds the influence on the rate held, times a slope. Were D smaller, the first system's
-rate would be lower and the second one's higher: a slope to one side is how far the rate moves to the end of the
-threshold's interval on that side, in standard errors of the rate held.
+By way of a threshold a person adds the influence on the rate held, times a slope. Were D smaller,
+the first system's rate would be lower and the second one's higher: a slope to one side is how far
+the rate moves to the end of the threshold's interval on that side, in standard errors of the rate
+held.
 """
 
 from __future__ import annotations
@@ -37,7 +41,9 @@ _SMALL = 1e-12  # what differs by so little is equal but for rounding
 
 
 def exact_pvalue(added: Floats) -> float:
-    """Return the share of changes of signs after which a sum of few numbers is at least as far from 0."""
+    """Return the share of changes of signs after which a sum of few numbers is at least as far from
+    0.
+    """
     changed = np.zeros(1)
     for one in added.tolist():
         changed = np.concatenate([changed + one, changed - one])
@@ -49,8 +55,9 @@ def score_test(
 ) -> tuple[float, float]:
     """Return a limit of a difference, and the p-value of no difference.
 
-    of_searches: (people,) the share of the searches that each person has. more: what else adds to the variance. exact:
-    the p-value by the signs of what people add as probes, if known. side: -1 for the lower limit, 1 for the upper one.
+    of_searches: (people,) the share of the searches that each person has. more: what else adds to
+    the variance. exact: the p-value by the signs of what people add as probes, if known. side: -1
+    for the lower limit, 1 for the upper one.
     """
     beyond = added.beyond_probes
     total = added.of_all if beyond else added.of_probes
@@ -78,9 +85,11 @@ def score_test(
 
 
 class _System(NamedTuple):
-    """A system at an operating point, and what its searches add to a rate there; factor: 1 for the first, else -1.
+    """A system at an operating point, and what its searches add to a rate there; factor: 1 for the
+    first, else -1.
 
-    moved: the same at the strictest and the laxest threshold that may hold a rate; None beyond what is known.
+    moved: the same at the strictest and the laxest threshold that may hold a rate; None beyond what
+    is known.
     """
 
     factor: float
@@ -91,7 +100,9 @@ class _System(NamedTuple):
     of_mated: bool
 
     def of_threshold(self, group: int | None, rate: float, side: int) -> tuple[list[Part], float]:
-        """Return what people add by way of the threshold to one side, and the variance that no person explains."""
+        """Return what people add by way of the threshold to one side, and the variance that no
+        person explains.
+        """
         if self.held is None:
             return [], 0.0
         rises = side * self.factor > 0
@@ -101,7 +112,14 @@ class _System(NamedTuple):
         shift = abs(there - rate) / float(stdtrit(known.freedom, 1 - self.held.tail))
         if not known.variance:
             return [], shift**2
-        return [Part(self.factor * shift / math.sqrt(known.variance), self.held.errors, known.rate, self.people)], 0.0
+        return [
+            Part(
+                self.factor * shift / math.sqrt(known.variance),
+                self.held.errors,
+                known.rate,
+                self.people,
+            )
+        ], 0.0
 
 
 class SystemPair:
@@ -112,13 +130,19 @@ class SystemPair:
 
     def __init__(self, first: Searches, second: Searches, rank: int | None, gallery: str) -> None:
         order = {label: k for k, label in enumerate(first.labels.tolist())}
-        self._estimators = [Estimator(searches, rank, gallery, _LEVEL) for searches in (first, second)]
-        self._people = [np.array([order[label] for label in one.labels.tolist()]) for one in (first, second)]
+        self._estimators = [
+            Estimator(searches, rank, gallery, _LEVEL) for searches in (first, second)
+        ]
+        self._people = [
+            np.array([order[label] for label in one.labels.tolist()]) for one in (first, second)
+        ]
         self._systems = cache(self._systems_at)
 
     def _systems_at(self, name: str, at: OperatingPoint) -> list[_System]:
         rate, systems = RATES[name], []
-        for factor, estimator, people in zip((1.0, -1.0), self._estimators, self._people, strict=True):
+        for factor, estimator, people in zip(
+            (1.0, -1.0), self._estimators, self._people, strict=True
+        ):
             searches, look = estimator.searches, estimator.look(at)
             held, errors = estimator.held(at, look), rate.errors(searches, look)
             assert errors is not None
@@ -126,15 +150,24 @@ class SystemPair:
             systems.append(_System(factor, people, held, errors, moved, rate.of_mated))
         return systems
 
-    def test(self, name: str, group: str | None, at: OperatingPoint, level: float) -> tuple[float, float, float]:
-        """Return the limits of the difference of a rate, first minus second, and the p-value of no difference."""
+    def test(
+        self, name: str, group: str | None, at: OperatingPoint, level: float
+    ) -> tuple[float, float, float]:
+        """Return the limits of the difference of a rate, first minus second, and the p-value of no
+        difference.
+        """
         first, systems = self._estimators[0], self._systems(name, at)
         code = None if group is None else first.searches.groups.index(group)
         errors = [one.errors.within(code) for one in systems]
         rates = [float(one.value.mean()) for one in errors]
         mean, n, n_people = sum(rates) / 2, errors[0].value.size, first.searches.labels.size
-        parts = [Part(one.factor, of_one, mean, one.people) for one, of_one in zip(systems, errors, strict=True)]
-        added = partial(add_up, enrolled=first.searches.enrolled, n_people=n_people, drawn=first.drawn)
+        parts = [
+            Part(one.factor, of_one, mean, one.people)
+            for one, of_one in zip(systems, errors, strict=True)
+        ]
+        added = partial(
+            add_up, enrolled=first.searches.enrolled, n_people=n_people, drawn=first.drawn
+        )
         of_decisions = added(parts).of_probes
         differing = of_decisions[np.abs(of_decisions) > _SMALL]
         is_exact = systems[0].held is None and differing.size <= _MOST_SIGNS
@@ -142,8 +175,14 @@ class SystemPair:
         of_searches = sums(errors[0].subject, np.ones(n), n_people) / n
         sides = []
         for side in (-1, 1):
-            more = [one.of_threshold(code, rate, side) for one, rate in zip(systems, rates, strict=True)]
+            more = [
+                one.of_threshold(code, rate, side) for one, rate in zip(systems, rates, strict=True)
+            ]
             whole = added([*parts, *(part for listed, _ in more for part in listed)])
-            sides.append(score_test(whole, of_searches, sum(variance for _, variance in more), exact, level, side))
+            sides.append(
+                score_test(
+                    whole, of_searches, sum(variance for _, variance in more), exact, level, side
+                )
+            )
         (low, below), (high, above) = sides
         return low, high, above if rates[0] < rates[1] else below

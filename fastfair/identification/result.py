@@ -1,4 +1,6 @@
-"""`Identification`: the rates of searches in words, on plots, judged by requirements, and counted for tests."""
+"""`Identification`: the rates of searches in words, on plots, judged by requirements, and counted
+for tests.
+"""
 
 from __future__ import annotations
 
@@ -71,11 +73,17 @@ class Identification(Result):
     searches: Searches | None = field(default=None, repr=False, metadata=UNWRITTEN)
 
     _title = "How often are searches of a gallery wrong?"
-    _printed = "name group probe_group operating_point gallery_size n_searches n_failed n_errors estimate"
+    _printed = (
+        "name group probe_group operating_point gallery_size n_searches n_failed n_errors estimate"
+    )
 
     @checked
     def of(
-        self, name: str, group: Group = None, at: OperatingPoint | None = None, size: int | None = None
+        self,
+        name: str,
+        group: Group = None,
+        at: OperatingPoint | None = None,
+        size: int | None = None,
     ) -> IdentifiedRate:
         """Return a row.
 
@@ -84,8 +92,8 @@ class Identification(Result):
         name : str
             What is estimated, as in `IdentifiedRate`.
         group : str, or tuple of two, optional
-            A group of probes; all searches by default. For "fpir_matrix", the group of the person returned, or that and
-            the group of the probe.
+            A group of probes; all searches by default. For "fpir_matrix", the group of the person
+            returned, or that and the group of the probe.
         at : OperatingPoint, optional
             Needed where there are several.
         size : int, optional
@@ -96,9 +104,13 @@ class Identification(Result):
         IdentifiedRate
         """
         sizes = sorted({row.gallery_size for row in self.rows})
-        wanted = (self.n_enrolled if self.n_enrolled in sizes else sizes[-1]) if size is None else size
+        wanted = (
+            (self.n_enrolled if self.n_enrolled in sizes else sizes[-1]) if size is None else size
+        )
         if wanted not in sizes:
-            raise InputError(f"there are no rates in galleries of {wanted}, only of {', '.join(map(str, sizes))}")
+            raise InputError(
+                f"there are no rates in galleries of {wanted}, only of {', '.join(map(str, sizes))}"
+            )
         return find([row for row in self.rows if row.gallery_size == wanted], name, group, at)
 
     @checked
@@ -110,13 +122,14 @@ class Identification(Result):
         confidence_level: float = 0.95,
         allow_undecided: bool = False,
     ) -> Check:
-        """Judge requirements on FPIR, FNIR and measures of their fairness, as `check` does those on comparisons.
+        """Judge requirements on FPIR, FNIR and measures of their fairness, as `check` does those on
+        comparisons.
 
         Parameters
         ----------
         requirements : str or sequence of str
-            What must hold, such as "fpir[*]@threshold=0.6 <= 0.1 %" or "max_min_ratio(fnir)@rank=1 <= 3": as in
-            `check`, with operating points of searches.
+            What must hold, such as "fpir[*]@threshold=0.6 <= 0.1 %" or "max_min_ratio(fnir)@rank=1
+            <= 3": as in `check`, with operating points of searches.
         at : OperatingPoint, optional
             The operating point of requirements that name none; by default the first of this result.
         confidence_level : float, default 0.95
@@ -131,14 +144,14 @@ class Identification(Result):
         Raises
         ------
         InputError
-            For a requirement that cannot be read, that no data or all data would meet, or on a rate that its operating
-            point holds; for unknown groups, and as `identify` does.
+            For a requirement that cannot be read, that no data or all data would meet, or on a rate
+            that its operating point holds; for unknown groups, and as `identify` does.
 
         Notes
         -----
-        For this gallery, limits decide. For others (`gallery="drawn"`) it is luck whether someone is enrolled who
-        resembles many, so that a requirement is met only where the bound is four times the limit, and undecided if it
-        is on a measure of fairness.
+        For this gallery, limits decide. For others (`gallery="drawn"`) it is luck whether someone
+        is enrolled who resembles many, so that a requirement is met only where the bound is four
+        times the limit, and undecided if it is on a measure of fairness.
 
         Examples
         --------
@@ -166,10 +179,16 @@ class Identification(Result):
                 return ""
             times = self._estimator(level).evidence_of(row).times_needed(one.bound, level)
             people = f"{math.ceil(times * (row.n_subjects or 0)):,}" if 1 < times < math.inf else ""
-            return f"; about {people} people who search with this rate would be enough" if people else ""
+            return (
+                f"; about {people} people who search with this rate would be enough"
+                if people
+                else ""
+            )
 
         settings = {"rank": self.rank, "gallery": self.gallery, "confidence_level": level}
-        made = judged_check(wanted, self.groups, Estimates(rows_at(level), rows_at, needed=needed), settings)
+        made = judged_check(
+            wanted, self.groups, Estimates(rows_at(level), rows_at, needed=needed), settings
+        )
         return replace(made, allow_undecided=allow_undecided, left_out=self.left_out)
 
     def _estimator(self, level: float = 0.95) -> Estimator:
@@ -178,8 +197,11 @@ class Identification(Result):
         return Estimator(self.searches, self.rank, self.gallery, level)
 
     @checked
-    def failure_counts(self, rate: IdentificationRate = "fnir", at: OperatingPoint | None = None) -> FailureCounts:
-        """Count the searches of each person, and the errors among them, to test whether groups' rates are equal.
+    def failure_counts(
+        self, rate: IdentificationRate = "fnir", at: OperatingPoint | None = None
+    ) -> FailureCounts:
+        """Count the searches of each person, and the errors among them, to test whether groups'
+        rates are equal.
 
         Parameters
         ----------
@@ -198,8 +220,15 @@ class Identification(Result):
         return self._estimator().counts(RATES[rate], self.of(rate, at=at).at)
 
     def _sentences(self) -> list[str]:
-        kind = "other galleries of such people" if self.gallery == "drawn" else "this gallery and other probes"
-        level, largest = f"{100 * self.confidence_level:g} %", max(row.gallery_size for row in self.rows)
+        kind = (
+            "other galleries of such people"
+            if self.gallery == "drawn"
+            else "this gallery and other probes"
+        )
+        level, largest = (
+            f"{100 * self.confidence_level:g} %",
+            max(row.gallery_size for row in self.rows),
+        )
         told = [
             row
             for row in self.rows
@@ -215,7 +244,9 @@ class Identification(Result):
         ]
 
     def _on_groups(self) -> list[str]:
-        """Say whether groups differ, by tests of equal rates, where measures of fairness are asked for."""
+        """Say whether groups differ, by tests of equal rates, where measures of fairness are asked
+        for.
+        """
         pvalues = {
             f"{METRICS[row.name.partition('(')[2][:-1]].title}s of groups at {row.at}": row.pvalue
             for row in self.rows
@@ -223,7 +254,8 @@ class Identification(Result):
         }
         significance = 1 - self.confidence_level
         return [
-            f"{what} {'differ' if pvalue <= significance else 'are not shown to differ'} ({p_in_words(pvalue)})."
+            f"{what} {'differ' if pvalue <= significance else 'are not shown to differ'}"
+            f" ({p_in_words(pvalue)})."
             for what, pvalue in pvalues.items()
         ]
 
@@ -234,14 +266,21 @@ class Identification(Result):
     def _extremes(self, of_all: IdentifiedRate) -> str:
         """Name the groups with the lowest and the highest rate."""
         alike = (row for row in self.rows if (row.name, row.at, row.gallery_size) == _key(of_all))
-        known = sorted((row for row in alike if row.group and not math.isnan(row.estimate)), key=lambda r: r.estimate)
+        known = sorted(
+            (row for row in alike if row.group and not math.isnan(row.estimate)),
+            key=lambda r: r.estimate,
+        )
         if len(known) < 2:
             return ""
-        return f"; from {_in_words(known[0])} ({known[0].group}) to {_in_words(known[-1])} ({known[-1].group})"
+        return (
+            f"; from {_in_words(known[0])} ({known[0].group}) to {_in_words(known[-1])}"
+            f" ({known[-1].group})"
+        )
 
     @checked
     def plot(self, ax: Axes | None = None, *, name: str | None = None) -> Axes:
-        """Draw TPIR over rank (CMC), FNIR over FPIR (DET), a rate over gallery sizes, or rates of groups.
+        """Draw TPIR over rank (CMC), FNIR over FPIR (DET), a rate over gallery sizes, or rates of
+        groups.
 
         A curve is drawn over what has several values; its intervals are of each point by itself.
 
@@ -250,7 +289,8 @@ class Identification(Result):
         ax : matplotlib Axes, optional
             Where to draw; a new figure by default.
         name : {"fpir", "fnir", "tpir"}, optional
-            The rate; by default TPIR over ranks, and else FNIR, or FPIR where there are no mated searches.
+            The rate; by default TPIR over ranks, and else FNIR, or FPIR where there are no mated
+            searches.
 
         Returns
         -------
@@ -261,9 +301,14 @@ class Identification(Result):
             kind: [row.at.value for row in self.rows if row.at.kind == kind]
             for kind in dict.fromkeys(row.at.kind for row in self.rows if row.at.rule.curve)
         }
-        over = next((kind for kind in values if len(set(values[kind])) > 1), "size" if len(sizes) > 1 else "")
+        over = next(
+            (kind for kind in values if len(set(values[kind])) > 1),
+            "size" if len(sizes) > 1 else "",
+        )
         usual = "fnir" if any(row.name == "fnir" for row in self.rows) else "fpir"
-        rate = validation.choice("name", name or (RULES[over].curve if over in values else usual), _drawn())
+        rate = validation.choice(
+            "name", name or (RULES[over].curve if over in values else usual), _drawn()
+        )
         rows = [row for row in self.rows if row.name == rate and over in ("", "size", row.at.kind)]
         if not rows:
             raise InputError(f"there is no {rate.upper()} to draw")
@@ -287,12 +332,21 @@ class Identification(Result):
                 np.array([getattr(row, part) for row in drawn if row.group == group])
                 for part in ("estimate", "low", "high")
             ]
-            for group in (self.groups or (None,))
+            for group in self.groups or (None,)
         }
         title = (
-            f"Enrolled people, at {at}" if by_size else METRICS[over].long_title if over in METRICS else over.title()
+            f"Enrolled people, at {at}"
+            if by_size
+            else METRICS[over].long_title
+            if over in METRICS
+            else over.title()
         )
-        ax = draw_lines(np.unique([place(row) for row in drawn]), curves, ax, (title, METRICS[rows[0].name].long_title))
+        ax = draw_lines(
+            np.unique([place(row) for row in drawn]),
+            curves,
+            ax,
+            (title, METRICS[rows[0].name].long_title),
+        )
         rate_ticks(ax.yaxis)
         if not by_size and RULES[over].holds:
             ax.set_xscale("log")
@@ -302,7 +356,11 @@ class Identification(Result):
 
 def _drawn() -> tuple[str, ...]:
     """Return the names of the rates that are drawn."""
-    return tuple(name for name in METRICS if name in shares() or any(one.complement == name for one in RATES.values()))
+    return tuple(
+        name
+        for name in METRICS
+        if name in shares() or any(one.complement == name for one in RATES.values())
+    )
 
 
 def _key(row: IdentifiedRate) -> tuple[str, OperatingPoint, int]:
@@ -310,7 +368,11 @@ def _key(row: IdentifiedRate) -> tuple[str, OperatingPoint, int]:
 
 
 def _in_words(row: IdentifiedRate) -> str:
-    return rate_with_interval(row.estimate, row.low, row.high) if row.has_interval else per_cent(row.estimate)
+    return (
+        rate_with_interval(row.estimate, row.low, row.high)
+        if row.has_interval
+        else per_cent(row.estimate)
+    )
 
 
 def sentences_on_failed(rows: Sequence[IdentifiedRate]) -> list[str]:
@@ -322,5 +384,7 @@ def sentences_on_failed(rows: Sequence[IdentifiedRate]) -> list[str]:
         is_mated = row.name in ("fnir", "tpir")
         kind = "mated" if is_mated else "non-mated"
         counts_as = "are misses at every rank and threshold" if is_mated else "return nobody"
-        said.append(f"{row.n_failed:,} of {row.n_searches:,} {kind} searches failed and {counts_as}.")
+        said.append(
+            f"{row.n_failed:,} of {row.n_searches:,} {kind} searches failed and {counts_as}."
+        )
     return list(dict.fromkeys(said))

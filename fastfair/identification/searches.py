@@ -1,12 +1,14 @@
 """`Searches`: what identification needs of each search of a gallery, in one pass over its scores.
 
-Of a search count the mate's score, how many others score at least as high, and the best few others, one for each
-person. A false positive and how it depends on single enrolled people, the mate's rank, and rates in smaller galleries
-follow from these, so that no matrix of scores is kept. Scores are similarities. Ties count against the system: a score
-equal to the threshold makes a candidate, and another person with the mate's score outranks the mate.
+Of a search count the mate's score, how many others score at least as high, and the best few others,
+one for each person. A false positive and how it depends on single enrolled people, the mate's rank,
+and rates in smaller galleries follow from these, so that no matrix of scores is kept. Scores are
+similarities. Ties count against the system: a score equal to the threshold makes a candidate, and
+another person with the mate's score outranks the mate.
 
-A score of -inf stands for none, as of a template or a probe that failed: nobody is a candidate with it, at any rank or
-threshold. A mated search whose mate has none misses the mate, and a search without any score returns nobody.
+A score of -inf stands for none, as of a template or a probe that failed: nobody is a candidate with
+it, at any rank or threshold. A mated search whose mate has none misses the mate, and a search
+without any score returns nobody.
 """
 
 from __future__ import annotations
@@ -31,7 +33,14 @@ from fastfair._lib.warnings import warn
 from fastfair._lib.workers import Executor
 from fastfair.data import checks, group_labels
 from fastfair.data.checks import Similarity
-from fastfair.data.columns import NOBODY, USUAL, Policies, is_of_a_set_with_itself, plain_label, warn_of_look_alikes
+from fastfair.data.columns import (
+    NOBODY,
+    USUAL,
+    Policies,
+    is_of_a_set_with_itself,
+    plain_label,
+    warn_of_look_alikes,
+)
 from fastfair.data.embeddings import Embeddings
 from fastfair.data.exclusions import Exclusions, Reason, gathering, leave_out
 from fastfair.data.pair_search import lengths, padded_for_products, products_apart
@@ -40,24 +49,29 @@ from fastfair.data.score_keys import given_similarities
 from fastfair.data.sorted_scores import read_only
 from fastfair.errors import InputError, LookAlikeWarning, ReversedScoresWarning
 
-Kept = tuple[Floats, Integers, Floats, Codes]  # mates' scores and ranks, the best others' scores, and who
+Kept = tuple[
+    Floats, Integers, Floats, Codes
+]  # mates' scores and ranks, the best others' scores, and who
 Templates = Literal["refuse", "best"]
 GroupLabels = Labels | Mapping[str, Labels]
-# A tile is some searches of the whole gallery: its size depends on the gallery's alone, and tasks are whole tiles.
+# A tile is some searches of the whole gallery: its size depends on the gallery's alone, and tasks
+# are whole tiles.
 _TILE_SCORES = 2**23  # which take 32 MB
 _TILE_ROWS = 512
 _TASKS = 64  # of an executor, at most
-_SURE = 2.5  # standard errors by which mates' mean rank is worse than chance where scores look like distances
+# standard errors by which mates' mean rank is worse than chance where scores look like distances
+_SURE = 2.5
 _ROUNDING = 256  # machine epsilons by which scores of samples with themselves may differ
 _FEWEST_OF_A_SET = 3  # searches that tell a gallery searched by itself from equal scores by chance
 _UNKNOWN = frozenset([*map(str, NOBODY), "unknown", "unk", "n/a", "na", "none", "null", "nan"])
 
 
 class Searches(Shown):
-    """Searches of a gallery, of scores, matrices, candidate lists, vectors or embeddings with roles.
+    """Searches of a gallery, of scores, matrices, candidate lists, vectors or embeddings with
+    roles.
 
-    A search whose person is enrolled is mated, any other one is non-mated. A probe of an unknown person gets a label of
-    its own.
+    A search whose person is enrolled is mated, any other one is non-mated. A probe of an unknown
+    person gets a label of its own.
 
     Attributes
     ----------
@@ -66,8 +80,8 @@ class Searches(Shown):
     groups : tuple of str
         The groups of probes; empty without.
     dtype : dtype
-        The type of the scores, to which thresholds are rounded: where 0.7 is kept as float32, that is a threshold of
-        0.7, too.
+        The type of the scores, to which thresholds are rounded: where 0.7 is kept as float32, that
+        is a threshold of 0.7, too.
     labels : (people,) ndarray
         Whose probes and templates these are; all others name people by position here.
     enrolled : (n_enrolled,) ndarray of int32
@@ -77,14 +91,15 @@ class Searches(Shown):
     is_mated : (searches,) ndarray of bool
         Whether that person is enrolled.
     mate_score : (searches,) ndarray
-        The mate's score; -inf for non-mated searches and where the mate has none, NaN where a candidate list lacks the
-        mate.
+        The mate's score; -inf for non-mated searches and where the mate has none, NaN where a
+        candidate list lacks the mate.
     rank : (searches,) ndarray of int64
-        1 + the number of other people with at least that score; 0 for non-mated searches, n_enrolled + 1 where the mate
-        has no score. Where a candidate list lacks the mate, or ends with its score, the least that it can be.
+        1 + the number of other people with at least that score; 0 for non-mated searches,
+        n_enrolled + 1 where the mate has no score. Where a candidate list lacks the mate, or ends
+        with its score, the least that it can be.
     last_rank : (searches,) ndarray of int64
-        The most that the rank can be: `rank`, but n_enrolled where a list lacks the mate or ends with its score, as
-        others with that score may be missing from it.
+        The most that the rank can be: `rank`, but n_enrolled where a list lacks the mate or ends
+        with its score, as others with that score may be missing from it.
     failed : (searches,) ndarray of bool
         Which searches failed: those without any score, and mated ones whose mate has none.
     best : (searches, k) ndarray
@@ -94,8 +109,8 @@ class Searches(Shown):
     reach : (searches,) ndarray
         The score above which all candidates are known; -inf where all are.
     left_out : tuple of Exclusion
-        What was left out of the data that were searched: searches that failed, lack a label or have a template for a
-        probe, entries that fill places of lists, and vectors.
+        What was left out of the data that were searched: searches that failed, lack a label or have
+        a template for a probe, entries that fill places of lists, and vectors.
 
     Examples
     --------
@@ -126,7 +141,9 @@ class Searches(Shown):
     _lacking: dict[str, Flags]  # which searches lack a label of an attribute
 
     def __init__(self) -> None:
-        raise InputError("searches are made by from_scores, from_matrix, from_candidates or from_vectors")
+        raise InputError(
+            "searches are made by from_scores, from_matrix, from_candidates or from_vectors"
+        )
 
     @classmethod
     @checked
@@ -156,20 +173,23 @@ class Searches(Shown):
         group : (searches,) array_like or dict of str to (searches,) array_like, optional
             The group of each probe; of several attributes their intersections.
         candidates : int, default 20
-            How many of the best other people are kept of each search. Rates in the whole gallery need two; selectivity
-            and rates in smaller galleries need all at or above the threshold.
+            How many of the best other people are kept of each search. Rates in the whole gallery
+            need two; selectivity and rates in smaller galleries need all at or above the threshold.
         templates : {"refuse", "best"}
-            What several templates of one person are: an error, or one enrolment whose score is the best of them.
+            What several templates of one person are: an error, or one enrolment whose score is the
+            best of them.
         policies : Policies
-            What to do with scores that failed, NaN or `failure_score`: by `failures`, an error; "non-match": nobody is
-            a candidate with one, as with -inf; "exclude": the same, and searches that failed are left out, with a
-            warning. By `self_comparisons`, whether a gallery may be searched by itself: it is refused, or kept. By
-            `missing_labels`, what to do with searches that lack the label of a group.
+            What to do with scores that failed, NaN or `failure_score`: by `failures`, an error;
+            "non-match": nobody is a candidate with one, as with -inf; "exclude": the same, and
+            searches that failed are left out, with a warning. By `self_comparisons`, whether a
+            gallery may be searched by itself: it is refused, or kept. By `missing_labels`, what to
+            do with searches that lack the label of a group.
         n_threads : int, optional
-            Number of threads; all processors by default. With an executor, those of each task, 1 by default.
+            Number of threads; all processors by default. With an executor, those of each task, 1 by
+            default.
         executor : object with a method `submit`, optional
-            What looks at the scores, as tasks of a 64th of the searches: an executor of `concurrent.futures`, the
-            Client of Dask, or alike.
+            What looks at the scores, as tasks of a 64th of the searches: an executor of
+            `concurrent.futures`, the Client of Dask, or alike.
 
         Returns
         -------
@@ -178,16 +198,18 @@ class Searches(Shown):
         Raises
         ------
         InputError
-            For scores that are NaN or infinite (-inf stands for none), whole numbers above 2^53, an empty gallery, no
-            searches, lengths that differ, people with several templates where `templates` refuses them, and a symmetric
-            matrix whose diagonal has nothing but the best scores, as of a gallery searched by itself.
+            For scores that are NaN or infinite (-inf stands for none), whole numbers above 2^53, an
+            empty gallery, no searches, lengths that differ, people with several templates where
+            `templates` refuses them, and a symmetric matrix whose diagonal has nothing but the best
+            scores, as of a gallery searched by itself.
 
         Warns
         -----
         ReversedScoresWarning
             Where mates score lower than others, as distances do.
         LookAlikeWarning
-            Where names of people, or of groups, differ in Unicode forms, letter case or leading zeros alone.
+            Where names of people, or of groups, differ in Unicode forms, letter case or leading
+            zeros alone.
         DroppedWarning
             Where searches are left out.
 
@@ -201,7 +223,9 @@ class Searches(Shown):
         """
         array = validation.numbers_in("scores", scores)
         if array.ndim != 2:
-            raise InputError(f"scores must be a matrix, a row for each search, but its shape is {array.shape}")
+            raise InputError(
+                f"scores must be a matrix, a row for each search, but its shape is {array.shape}"
+            )
         made = cls._prepared(array.shape, probe, enrolled, group, policies)
         made._search_matrix(array, candidates, templates, policies, n_threads, executor)
         return made
@@ -244,8 +268,9 @@ class Searches(Shown):
         Raises
         ------
         InputError
-            As `from_matrix` does, for two people in one search, for a pair that occurs twice, for searches that lack
-            some enrolled people, as candidate lists do, and for rows of nobody (-1) that fill places of such lists.
+            As `from_matrix` does, for two people in one search, for a pair that occurs twice, for
+            searches that lack some enrolled people, as candidate lists do, and for rows of nobody
+            (-1) that fill places of such lists.
 
         Examples
         --------
@@ -255,11 +280,22 @@ class Searches(Shown):
         array([1, 0])
         """
         values = checks.scores(scores)
-        of_search, of_probe, column = encode("search", search), encode("probe", probe), encode("enrolled", enrolled)
+        of_search, of_probe, column = (
+            encode("search", search),
+            encode("probe", probe),
+            encode("enrolled", enrolled),
+        )
         _refuse_padding(column, values)
         groups, lacking = group_labels.attributes_by_policy(group, policies.missing_labels)
-        sizes = {"search": of_search.codes.size, "probe": of_probe.codes.size, "enrolled": column.codes.size}
-        checks.same_length(sizes | {"scores": values.size} | {n: one.codes.size for n, one in groups.items()}, "row")
+        sizes = {
+            "search": of_search.codes.size,
+            "probe": of_probe.codes.size,
+            "enrolled": column.codes.size,
+        }
+        checks.same_length(
+            sizes | {"scores": values.size} | {n: one.codes.size for n, one in groups.items()},
+            "row",
+        )
         n, width = of_search.labels.size, column.labels.size
         cell = of_search.codes.astype(np.int64) * width + column.codes
         order = np.argsort(cell, kind="stable")
@@ -267,16 +303,18 @@ class Searches(Shown):
         if again.size:
             row = int(order[again[0] + 1])
             raise InputError(
-                f"search {of_search.labels.item(of_search.codes[row])!r} has two scores against "
-                f"{column.labels.item(column.codes[row])!r}: fuse a person's templates to one score before",
+                f"search {of_search.labels.item(of_search.codes[row])!r} has two scores against"
+                f" {column.labels.item(column.codes[row])!r}: fuse a person's templates to one"
+                " score before",
                 row=row,
             )
         if cell.size < n * width:
             rows = np.bincount(of_search.codes, minlength=n)
             least = int(rows.argmin())
             raise InputError(
-                f"search {of_search.labels.item(least)!r} has scores against {rows[least]} of {width} enrolled people: "
-                "every search needs all; give candidate lists to from_candidates"
+                f"search {of_search.labels.item(least)!r} has scores against {rows[least]} of"
+                f" {width} enrolled people: every search needs all; give candidate lists to"
+                " from_candidates"
             )
         first = order[::width]
         for name, column_of in ({"probe": of_probe} | groups).items():
@@ -284,15 +322,18 @@ class Searches(Shown):
             if other.size:
                 row = int(other[0])
                 raise InputError(
-                    f"search {of_search.labels.item(of_search.codes[row])!r} has two labels of {name!r}, "
-                    f"{column_of.labels.item(column_of.codes[row])!r} in row {row} (counted from 0)",
+                    f"search {of_search.labels.item(of_search.codes[row])!r} has two labels of"
+                    f" {name!r}, {column_of.labels.item(column_of.codes[row])!r} in row {row}"
+                    " (counted from 0)",
                     row=row,
                 )
         of_groups = {name: one.take(first) for name, one in groups.items()}
         made = cls._prepared((n, width), of_probe.take(first), column.labels, of_groups, policies)
         made._lacking = {name: rows[first] for name, rows in lacking.items()}
         made._warn_of_samples(of_search.labels)
-        made._search_matrix(values[order].reshape(n, width), candidates, "refuse", policies, 1, None)
+        made._search_matrix(
+            values[order].reshape(n, width), candidates, "refuse", policies, 1, None
+        )
         return made
 
     @classmethod
@@ -312,7 +353,8 @@ class Searches(Shown):
         n_threads: int | None = None,
         executor: Executor = None,
     ) -> Searches:
-        """Compare the vectors of probes with those of enrolled people, block by block; no matrix of scores is kept.
+        """Compare the vectors of probes with those of enrolled people, block by block; no matrix of
+        scores is kept.
 
         Parameters
         ----------
@@ -331,9 +373,10 @@ class Searches(Shown):
         candidates, templates, n_threads, executor
             As in `from_matrix`.
         policies : Policies
-            What to do with vectors that failed, which are not finite or, with the cosine, zero: by `failures`, as with
-            scores in `from_matrix`; and with missing labels, as there. By `self_comparisons`, searches whose probe is a
-            template of the same person are left out, with a warning, or kept.
+            What to do with vectors that failed, which are not finite or, with the cosine, zero: by
+            `failures`, as with scores in `from_matrix`; and with missing labels, as there. By
+            `self_comparisons`, searches whose probe is a template of the same person are left out,
+            with a warning, or kept.
 
         Returns
         -------
@@ -342,8 +385,8 @@ class Searches(Shown):
         Raises
         ------
         InputError
-            As `from_matrix` does, for vectors of different lengths or that failed, and where all mated searches have a
-            probe that is a template.
+            As `from_matrix` does, for vectors of different lengths or that failed, and where all
+            mated searches have a probe that is a template.
 
         Examples
         --------
@@ -353,12 +396,15 @@ class Searches(Shown):
         """
         if similarity == "negative_euclidean":
             raise InputError(
-                "similarity must be 'cosine' or 'inner_product': for others give their scores to from_matrix, of "
-                "distances the negative"
+                "similarity must be 'cosine' or 'inner_product': for others give their scores to"
+                " from_matrix, of distances the negative"
             )
         sides = [checks.vectors(values) for values in (probes, templates_of)]
         if sides[0].shape[1] != sides[1].shape[1]:
-            raise InputError(f"vectors of probes have {sides[0].shape[1]} elements, of templates {sides[1].shape[1]}")
+            raise InputError(
+                f"vectors of probes have {sides[0].shape[1]} elements, of templates"
+                f" {sides[1].shape[1]}"
+            )
         made = cls._prepared((len(sides[0]), len(sides[1])), probe, enrolled, group, policies)
         made.dtype = np.result_type(*sides)
         if made.enrolled.size > made.n_enrolled and templates == "refuse":
@@ -369,7 +415,10 @@ class Searches(Shown):
         for name, of_side in zip(("probes", "templates"), usable, strict=True):
             if not of_side.any():
                 raise InputError(f"all vectors of {name} failed: they are zero or not finite")
-        sides = [side if of_side.all() else side[of_side] for side, of_side in zip(sides, usable, strict=True)]
+        sides = [
+            side if of_side.all() else side[of_side]
+            for side, of_side in zip(sides, usable, strict=True)
+        ]
         for side in sides:
             checks.require_usable(side, similarity)
         themselves = np.zeros(made.subject.size, np.bool_)
@@ -377,9 +426,13 @@ class Searches(Shown):
             people = made.subject[usable[0]], made.enrolled[usable[1]]
             themselves[usable[0]] = _are_templates(sides[0], people[0], sides[1], people[1])
             if themselves.any() and themselves[made.is_mated].all():
-                raise InputError(f"every probe of an enrolled person is a template of that person: {_ITSELF}")
+                raise InputError(
+                    f"every probe of an enrolled person is a template of that person: {_ITSELF}"
+                )
         ready = padded_for_products(sides[1].astype(made.dtype, copy=False), similarity)
-        products = _Products(sides[0].astype(made.dtype, copy=False), ready, similarity, float(lengths(ready).max()))
+        products = _Products(
+            sides[0].astype(made.dtype, copy=False), ready, similarity, float(lengths(ready).max())
+        )
         if all(of_side.all() for of_side in usable):
             made._search(products, candidates, templates, n_threads, executor)
         else:
@@ -392,19 +445,25 @@ class Searches(Shown):
     @classmethod
     @checked
     def from_embeddings(
-        cls, embeddings: Embeddings, *, candidates: AtLeastTwo = 20, templates: Templates = "refuse",
-        n_threads: int | None = None, executor: Executor = None,
-    ) -> Searches:  # fmt: skip
+        cls,
+        embeddings: Embeddings,
+        *,
+        candidates: AtLeastTwo = 20,
+        templates: Templates = "refuse",
+        n_threads: int | None = None,
+        executor: Executor = None,
+    ) -> Searches:
         """Search the references of vectors, which are the gallery, with their probes.
 
         Parameters
         ----------
         embeddings : Embeddings
             Vectors with roles, such as `read_embeddings` reads. Those that failed and were kept
-            (``failures="non-match"``) are of searches that failed, and of templates that nobody finds.
+            (``failures="non-match"``) are of searches that failed, and of templates that nobody
+            finds.
         candidates, templates, n_threads, executor
-            As in `from_matrix`. Where templates score as the best of their vectors (`Embeddings.enrolled`), several
-            vectors of a person are one enrolment.
+            As in `from_matrix`. Where templates score as the best of their vectors
+            (`Embeddings.enrolled`), several vectors of a person are one enrolment.
 
         Returns
         -------
@@ -424,19 +483,28 @@ class Searches(Shown):
         Searches(3 searches of 2 enrolled people, 2 mated, 1 non-mated)
         """
         if embeddings.is_probe is None:
-            raise InputError("the embeddings have no roles: say which are references, the gallery, and which probes")
+            raise InputError(
+                "the embeddings have no roles: say which are references, the gallery, and which"
+                " probes"
+            )
         part_of = embeddings.template
         place = np.arange(len(embeddings.vectors)) if part_of is None else part_of
         subject, is_probe = embeddings.subject[place], embeddings.is_probe[place]
         people, groups = embeddings.subjects[subject], np.array(embeddings.groups, object)
         policies = USUAL if embeddings.failed is None else Policies(failures="non-match")
         made = cls.from_vectors(
-            embeddings.vectors[is_probe], people[is_probe], embeddings.vectors[~is_probe], people[~is_probe],
+            embeddings.vectors[is_probe],
+            people[is_probe],
+            embeddings.vectors[~is_probe],
+            people[~is_probe],
             group=groups[embeddings.subject_group[subject[is_probe]]] if groups.size else None,
-            similarity=embeddings.similarity, candidates=candidates,
-            templates=templates if part_of is None else "best", n_threads=n_threads, executor=executor,
+            similarity=embeddings.similarity,
+            candidates=candidates,
+            templates=templates if part_of is None else "best",
+            n_threads=n_threads,
+            executor=executor,
             policies=policies,
-        )  # fmt: skip
+        )
         made.left_out = (*embeddings.left_out, *made.left_out)
         return made
 
@@ -474,17 +542,18 @@ class Searches(Shown):
         group : (searches,) array_like or dict of str to (searches,) array_like, optional
             The group of each probe.
         length : int, optional
-            How long lists can be; by default as long as the longest is. Below the last score of a full list nothing is
-            known.
+            How long lists can be; by default as long as the longest is. Below the last score of a
+            full list nothing is known.
         least_score : float, optional
-            The score from which on people are put on lists; by default the least that occurs. Below it nothing is known
-            of a list that is not full.
+            The score from which on people are put on lists; by default the least that occurs. Below
+            it nothing is known of a list that is not full.
         failed : (searches,) array_like of bool, optional
-            Which searches failed, and so have no list: misses at every rank and threshold, where they are mated.
+            Which searches failed, and so have no list: misses at every rank and threshold, where
+            they are mated.
         policies : Policies
-            By `failures`, whether searches that failed are counted, or left out ("exclude"); by `self_comparisons`,
-            whether lists may be of a gallery that is searched by itself; by `missing_labels`,
-            what to do with searches that lack the label of a group.
+            By `failures`, whether searches that failed are counted, or left out ("exclude"); by
+            `self_comparisons`, whether lists may be of a gallery that is searched by itself; by
+            `missing_labels`, what to do with searches that lack the label of a group.
 
         Returns
         -------
@@ -493,22 +562,23 @@ class Searches(Shown):
         Raises
         ------
         InputError
-            For searches and candidates that are not declared or declared twice, someone twice on a list, lists longer
-            than `length`, scores that are not finite, and lists that all begin with their own person and the best score
-            of all, as of a gallery searched by itself.
+            For searches and candidates that are not declared or declared twice, someone twice on a
+            list, lists longer than `length`, scores that are not finite, and lists that all begin
+            with their own person and the best score of all, as of a gallery searched by itself.
 
         Warns
         -----
         DroppedWarning
-            For entries that fill places for which an index found nobody, with the candidate -1, which are left out.
+            For entries that fill places for which an index found nobody, with the candidate -1,
+            which are left out.
         ReversedScoresWarning, LookAlikeWarning
             As `from_matrix` does.
 
         Notes
         -----
-        Ties count against the system, and where a full list ends with the mate's score, someone with that score may be
-        missing from it. Rates at ranks are then known within bounds, which limits and notes of `identify` allow for;
-        lists that are longer by one tell.
+        Ties count against the system, and where a full list ends with the mate's score, someone
+        with that score may be missing from it. Rates at ranks are then known within bounds, which
+        limits and notes of `identify` allow for; lists that are longer by one tell.
 
         Examples
         --------
@@ -521,7 +591,9 @@ class Searches(Shown):
         values, of_person = checks.scores(scores), encode("candidate", candidate)
         dtype, values = values.dtype, values.astype(np.float64)
         names, (row, declared) = encode_together(["search", "searches"], [search, searches])
-        checks.same_length({"search": row.size, "candidate": of_person.codes.size, "scores": values.size}, "entry")
+        checks.same_length(
+            {"search": row.size, "candidate": of_person.codes.size, "scores": values.size}, "entry"
+        )
         made = cls._prepared((declared.size, None), probe, enrolled, group, policies)
         made.dtype = dtype
         kept = made._without_padding(of_person, values)
@@ -547,21 +619,30 @@ class Searches(Shown):
             raise InputError(f"a list has {longest} candidates, more than length={length}")
         least = values.min() if least_score is None else least_score
         if values.min() < least:
-            raise InputError(f"a candidate has the score {values.min():g}, below least_score={least:g}")
+            raise InputError(
+                f"a candidate has the score {values.min():g}, below least_score={least:g}"
+            )
         order = np.lexsort((-values, at))
         column = np.arange(row.size) - np.repeat(np.cumsum(full) - full, full)
-        listed, who = np.full((declared.size, longest), -np.inf), np.full((declared.size, longest), -1, np.int32)
+        listed, who = (
+            np.full((declared.size, longest), -np.inf),
+            np.full((declared.size, longest), -1, np.int32),
+        )
         listed[at[order], column], who[at[order], column] = values[order], person[order]
         # Someone with the very score of the last place of a full list may be missing.
         open_ended, most = np.nextafter(least, -np.inf), min(length or longest, made.n_enrolled)
-        made.reach = np.where(full >= made.n_enrolled, -np.inf, np.where(full >= most, listed[:, -1], open_ended))
+        made.reach = np.where(
+            full >= made.n_enrolled, -np.inf, np.where(full >= most, listed[:, -1], open_ended)
+        )
         made._take_lists(listed, who, policies.self_comparisons)
         made._take_failed(failed, full)
         made._exclude(policies)
         return made._finished()
 
     def _without_padding(self, of_person: Coded, values: AnyFloats) -> Flags:
-        """Tell which entries of lists do not fill places for which an index found nobody, with a warning of others."""
+        """Tell which entries of lists do not fill places for which an index found nobody, with a
+        warning of others.
+        """
         padding = _are_padding(of_person, values)
         padding &= (_positions(of_person, self.labels) == self.labels.size)[of_person.codes]
         if padding.any():
@@ -571,22 +652,28 @@ class Searches(Shown):
             self.left_out = tuple(excluded)
         return ~padding
 
-    def _refuse_twice_on_a_list(self, at: Integers, person: Integers, searches: NDArray[Any]) -> None:
+    def _refuse_twice_on_a_list(
+        self, at: Integers, person: Integers, searches: NDArray[Any]
+    ) -> None:
         """Refuse lists with a person twice, of entries with their searches and people."""
         entries = np.sort(at * self.labels.size + person)
         again = np.flatnonzero(np.diff(entries) == 0)
         if again.size:
             which, who = divmod(int(entries[again[0]]), self.labels.size)
             raise InputError(
-                f"{self.labels.item(who)!r} is twice on the list of search {searches.item(which)!r}: keep the best of "
-                "a person's templates"
+                f"{self.labels.item(who)!r} is twice on the list of search"
+                f" {searches.item(which)!r}: keep the best of a person's templates"
             )
 
     def _take_lists(self, listed: Floats, who: Codes, policy: str) -> None:
-        """Take over (searches, places) scores and people of lists, descending; the reach of each is known."""
+        """Take over (searches, places) scores and people of lists, descending; the reach of each is
+        known.
+        """
         own = who == self.subject[:, None]
         has_own = own.any(axis=1)
-        self.mate_score = np.where(self.is_mated, np.where(own, listed, -np.inf).max(axis=1), -np.inf)
+        self.mate_score = np.where(
+            self.is_mated, np.where(own, listed, -np.inf).max(axis=1), -np.inf
+        )
         self.mate_score[self.is_mated & ~has_own] = np.nan
         self._refuse_lists_of_itself(listed, has_own, policy)
         ahead = np.where(has_own[:, None], listed >= self.mate_score[:, None], True) & (who >= 0)
@@ -594,7 +681,9 @@ class Searches(Shown):
         with np.errstate(invalid="ignore"):
             is_open = self.is_mated & (self.reach > -np.inf) & ~(self.mate_score > self.reach)
         self.last_rank = np.where(is_open, self.n_enrolled, self.rank)
-        last = np.argsort(own, axis=1, kind="stable")  # the mate leaves the list, and others move up
+        last = np.argsort(
+            own, axis=1, kind="stable"
+        )  # the mate leaves the list, and others move up
         self.best = np.take_along_axis(np.where(own, -np.inf, listed), last, 1)
         self.candidate = np.take_along_axis(np.where(own, -1, who), last, 1).astype(np.int32)
 
@@ -604,23 +693,30 @@ class Searches(Shown):
         are_names = all(isinstance(name, str) for name in names)  # numbers may count searches
         if are_names and not self.is_mated.any() and enrolled.issuperset(names):
             warn(
-                "no probe is of an enrolled person, but each search has the name of one: where these are names of "
-                "samples, give the people that they are of, and no search of a gallery by itself",
+                "no probe is of an enrolled person, but each search has the name of one: where"
+                " these are names of samples, give the people that they are of, and no search of a"
+                " gallery by itself",
                 LookAlikeWarning,
             )
 
     def _take_failed(self, failed: Labels | None, length: NDArray[np.integer[Any]]) -> None:
-        """Take over which searches failed; length: (searches,) of their lists, an empty one being no failure itself."""
+        """Take over which searches failed; length: (searches,) of their lists, an empty one being
+        no failure itself.
+        """
         self.failed = np.zeros(length.size, np.bool_)
         if failed is None:
             return
         flags = validation.column("failed", failed)
         if flags.dtype != np.bool_:
-            raise InputError(f"failed must be True or False for each search, but its type is {flags.dtype}")
+            raise InputError(
+                f"failed must be True or False for each search, but its type is {flags.dtype}"
+            )
         checks.same_length({"searches": length.size, "failed": flags.size}, "search")
         listed = np.flatnonzero(flags & (length > 0))
         if listed.size:
-            raise InputError(f"search {listed[0]} (counted from 0) failed, but has a list", row=int(listed[0]))
+            raise InputError(
+                f"search {listed[0]} (counted from 0) failed, but has a list", row=int(listed[0])
+            )
         self.failed = flags.copy()
         self.reach[flags] = -np.inf
         of_mated = flags & self.is_mated
@@ -629,10 +725,16 @@ class Searches(Shown):
 
     @classmethod
     def _prepared(
-        cls, shape: tuple[int, int | None], probe: Labels, enrolled: Labels, group: GroupLabels | None,
+        cls,
+        shape: tuple[int, int | None],
+        probe: Labels,
+        enrolled: Labels,
+        group: GroupLabels | None,
         policies: Policies,
-    ) -> Searches:  # fmt: skip
-        """Make searches with their people and groups; shape: numbers of searches, and of templates or None."""
+    ) -> Searches:
+        """Make searches with their people and groups; shape: numbers of searches, and of templates
+        or None.
+        """
         made = object.__new__(cls)
         made.labels, (subject, columns) = encode_together(["probe", "enrolled"], [probe, enrolled])
         made.subject, made.enrolled = subject.astype(np.int32), columns.astype(np.int32)
@@ -642,10 +744,14 @@ class Searches(Shown):
         if not made.subject.size:
             raise InputError("probe is empty: there are no searches")
         coded, made._lacking = group_labels.attributes_by_policy(group, policies.missing_labels)
-        sizes = {"scores": shape[0], "probe": subject.size} | {name: one.codes.size for name, one in coded.items()}
+        sizes = {"scores": shape[0], "probe": subject.size} | {
+            name: one.codes.size for name, one in coded.items()
+        }
         checks.same_length(sizes, "search")
         if shape[1] is not None:
-            checks.same_length({"columns of scores": shape[1], "enrolled": columns.size}, "template")
+            checks.same_length(
+                {"columns of scores": shape[1], "enrolled": columns.size}, "template"
+            )
         warn_of_look_alikes("person", made.labels.tolist())
         _warn_of_nobody(made.labels, made.subject)
         for name, one in coded.items():
@@ -653,7 +759,9 @@ class Searches(Shown):
         texts = {name: group_labels.attribute(name, one.labels) for name, one in coded.items()}
         codes = {name: one.codes.astype(np.uint16) for name, one in coded.items()}
         made.groups, of_groups = group_labels.intersections(tuple(texts), texts, [codes])
-        made.group = of_groups[0].astype(np.int32) if of_groups else np.zeros(subject.size, np.int32)
+        made.group = (
+            of_groups[0].astype(np.int32) if of_groups else np.zeros(subject.size, np.int32)
+        )
         made.is_mated = np.isin(made.subject, made.enrolled)
         if not made.is_mated.any() and (advice := advice_on_samples(made.labels[made.enrolled])):
             warn(f"no probe is of an enrolled person. {advice}", LookAlikeWarning)
@@ -661,17 +769,32 @@ class Searches(Shown):
         return made
 
     def _search_matrix(
-        self, matrix: NDArray[Any], candidates: int, templates: str, policies: Policies, n_threads: int | None,
+        self,
+        matrix: NDArray[Any],
+        candidates: int,
+        templates: str,
+        policies: Policies,
+        n_threads: int | None,
         executor: Executor,
-    ) -> None:  # fmt: skip
+    ) -> None:
         """Look at the scores of a matrix."""
         if matrix.dtype in (np.float16, np.float32):
             self.dtype = matrix.dtype
-        if policies.self_comparisons == "drop" and matrix.shape[0] == matrix.shape[1] and self.is_mated.all():
+        if (
+            policies.self_comparisons == "drop"
+            and matrix.shape[0] == matrix.shape[1]
+            and self.is_mated.all()
+        ):
             is_same = np.array_equal(self.subject, self.enrolled)
-            columns = np.arange(self.enrolled.size) if is_same else _columns_of(self.subject, self.enrolled)
+            columns = (
+                np.arange(self.enrolled.size)
+                if is_same
+                else _columns_of(self.subject, self.enrolled)
+            )
             if columns is not None and is_of_a_set_with_itself(matrix, columns):
-                raise InputError(f"the matrix is symmetric with the best scores alone on its diagonal: {_ITSELF}")
+                raise InputError(
+                    f"the matrix is symmetric with the best scores alone on its diagonal: {_ITSELF}"
+                )
         self._search(_Matrix(matrix, policies), candidates, templates, n_threads, executor)
         self._exclude(policies)
         self._finished()
@@ -685,12 +808,18 @@ class Searches(Shown):
         near = _ROUNDING * float(np.finfo(self.dtype).eps * np.abs(self.mate_score).max())
         is_best = np.ptp(self.mate_score) <= near and listed.max() <= self.mate_score.max()
         if is_best and np.ptp(listed[np.isfinite(listed)]) > near:
-            raise InputError(f"each list begins with its own person, all with the best score of all: {_ITSELF}")
+            raise InputError(
+                f"each list begins with its own person, all with the best score of all: {_ITSELF}"
+            )
 
     def _search(
-        self, scores: _Scores, candidates: int, templates: str, n_threads: int | None,
+        self,
+        scores: _Scores,
+        candidates: int,
+        templates: str,
+        n_threads: int | None,
         executor: Executor = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         """Look at the scores of all searches, which `scores` returns for some of them at a time."""
         if self.enrolled.size > self.n_enrolled and templates == "refuse":
             _refuse_twice("enrolled", self.labels, self.enrolled)
@@ -714,7 +843,9 @@ class Searches(Shown):
             tasks = [(start, min(start + step, n)) for start in range(0, n, step)]
             done = dict(results(executor, work, tasks, n_threads or 1))
             parts = [done[task] for task in tasks]
-        self.mate_score, self.rank, self.best, who = (np.concatenate(side) for side in zip(*parts, strict=True))
+        self.mate_score, self.rank, self.best, who = (
+            np.concatenate(side) for side in zip(*parts, strict=True)
+        )
         others = self.n_enrolled - self.is_mated
         self.reach = np.where(others > kept, self.best[:, -1], -np.inf)
         self.candidate = np.where(who >= 0, people[who], -1).astype(np.int32)
@@ -733,10 +864,16 @@ class Searches(Shown):
         return part
 
     def _complete(self, part: Searches, rows: Flags) -> None:
-        """Take over what is kept of a part of the searches, (searches,) which; the others failed."""
+        """Take over what is kept of a part of the searches, (searches,) which; the others
+        failed.
+        """
         n, k = self.subject.size, part.best.shape[1]
         self.enrolled = np.unique(self.enrolled)
-        self.mate_score, self.reach, self.failed = np.full(n, -np.inf), np.full(n, -np.inf), np.ones(n, np.bool_)
+        self.mate_score, self.reach, self.failed = (
+            np.full(n, -np.inf),
+            np.full(n, -np.inf),
+            np.ones(n, np.bool_),
+        )
         self.rank = np.where(self.is_mated, self.n_enrolled + 1, 0)
         self.best, self.candidate = np.full((n, k), -np.inf), np.full((n, k), -1, np.int32)
         for name in ("mate_score", "reach", "failed", "rank", "best", "candidate"):
@@ -744,28 +881,41 @@ class Searches(Shown):
         self.last_rank = self.rank
 
     def _exclude(self, policies: Policies, themselves: Flags | None = None) -> None:
-        """Leave out searches as policies say, with warnings; themselves: (searches,) whose probe is a template."""
+        """Leave out searches as policies say, with warnings; themselves: (searches,) whose probe is
+        a template.
+        """
         n = self.subject.size
         keep = np.ones(n, np.bool_)
         with gathering() as excluded:
             keep &= group_labels.labelled(self._lacking, policies.missing_labels, n, "searches")
             if themselves is not None:
                 because = "as their probe is a template of the same person itself"
-                self._leave_out(keep, themselves, "self-comparison", because, 'self_comparisons="drop"')
+                self._leave_out(
+                    keep, themselves, "self-comparison", because, 'self_comparisons="drop"'
+                )
             if policies.failures == "exclude":
                 self._leave_out(keep, self.failed, "failed", "as they failed", 'failures="exclude"')
         self.left_out, self._lacking = (*self.left_out, *excluded), {}
         if not keep.any():
-            raise InputError(f"nothing is left of {n} searches: {'; '.join(map(str, self.left_out))}")
+            raise InputError(
+                f"nothing is left of {n} searches: {'; '.join(map(str, self.left_out))}"
+            )
         if not keep.all():
             for name in _OF_SEARCHES:
                 setattr(self, name, getattr(self, name)[keep])
             if self.groups:
                 used, codes = np.unique(self.group, return_inverse=True)
-                self.groups, self.group = tuple(self.groups[k] for k in used), codes.astype(np.int32)
+                self.groups, self.group = (
+                    tuple(self.groups[k] for k in used),
+                    codes.astype(np.int32),
+                )
 
-    def _leave_out(self, keep: Flags, rows: Flags, reason: Reason, because: str, policy: str) -> None:
-        """Leave some rows out of those to keep, (searches,), with a warning that counts those not left out before."""
+    def _leave_out(
+        self, keep: Flags, rows: Flags, reason: Reason, because: str, policy: str
+    ) -> None:
+        """Leave some rows out of those to keep, (searches,), with a warning that counts those not
+        left out before.
+        """
         leave_out(~(rows & keep), "searches", reason, because, policy, mated=self.is_mated)
         keep &= ~rows
 
@@ -774,26 +924,34 @@ class Searches(Shown):
         for name in ("labels", "enrolled", *_OF_SEARCHES):
             read_only(getattr(self, name))
         # Below its end a list knows nobody.
-        n_others = np.where(self.last_rank > self.rank, (self.candidate >= 0).sum(axis=1), self.n_enrolled - 1)
+        n_others = np.where(
+            self.last_rank > self.rank, (self.candidate >= 0).sum(axis=1), self.n_enrolled - 1
+        )
         with np.errstate(invalid="ignore"):
             rows = np.flatnonzero(self.is_mated & (self.mate_score > -np.inf) & (n_others > 0))
         mate, best = self.mate_score[rows, None], self.best[rows]
-        # Ties outrank a mate, but are no sign of distances. Those beyond the candidates kept are not known.
+        # Ties outrank a mate, but are no sign of distances. Those beyond the candidates kept are
+        # not known.
         ahead = np.where(mate[:, 0] < best[:, -1], self.rank[rows] - 1, (best > mate).sum(axis=1))
         share = float((ahead / n_others[rows]).mean()) if rows.size else 0.0
         n_people = np.unique(self.subject[rows]).size
-        if share > 0.5 + _SURE / math.sqrt(12 * max(n_people, 1)):  # of chance it would have a uniform law
+        if share > 0.5 + _SURE / math.sqrt(
+            12 * max(n_people, 1)
+        ):  # of chance it would have a uniform law
             warn(
-                f"mates score lower than other people: on average {100 * share:.0f} % of them outrank a mate. If the "
-                "scores are distances give their negative, else look whether the names of probes and of enrolled "
-                "people are right",
+                f"mates score lower than other people: on average {100 * share:.0f} % of them"
+                " outrank a mate. If the scores are distances give their negative, else look"
+                " whether the names of probes and of enrolled people are right",
                 ReversedScoresWarning,
             )
         return self
 
     def _shown(self) -> Sequence[str]:
         n, n_mated = self.subject.size, int(self.is_mated.sum())
-        said = f"{n:,} searches of {self.n_enrolled:,} enrolled people, {n_mated:,} mated, {n - n_mated:,} non-mated"
+        said = (
+            f"{n:,} searches of {self.n_enrolled:,} enrolled people, {n_mated:,} mated,"
+            f" {n - n_mated:,} non-mated"
+        )
         if self.groups:
             said += f", {len(self.groups)} groups"
         if self.failed.any():
@@ -814,7 +972,8 @@ _OF_SEARCHES = (
 
 @dataclass(frozen=True)
 class _Matrix:
-    """The scores of a matrix, of which those that failed are NaN, or -inf where they count as no candidates.
+    """The scores of a matrix, of which those that failed are NaN, or -inf where they count as no
+    candidates.
 
     order: of templates, None where they stay where they are.
     """
@@ -843,9 +1002,10 @@ class _Matrix:
         if wrong >= 0:
             row = rows.start + int(wrong)
             raise InputError(
-                f"search {row} (counted from 0) has a score that is NaN or infinite, or the ⟦failure_score⟧: leave "
-                "searches and templates that failed out, or give them the score -inf, with which nobody is a "
-                "candidate; policies=ff.Policies(failures=...) does either",
+                f"search {row} (counted from 0) has a score that is NaN or infinite, or the"
+                " ⟦failure_score⟧: leave searches and templates that failed out, or give them the"
+                " score -inf, with which nobody is a candidate; policies=ff.Policies(failures=...)"
+                " does either",
                 row=row,
             )
 
@@ -860,7 +1020,9 @@ class _Matrix:
             if how.failure_score is not None:
                 with np.errstate(over="ignore"):  # beyond float32 it is no score
                     failed |= block == block.dtype.type(how.failure_score)
-            block = np.where(failed, block.dtype.type(np.nan if how.failures == "error" else -np.inf), block)
+            block = np.where(
+                failed, block.dtype.type(np.nan if how.failures == "error" else -np.inf), block
+            )
         return block.astype(np.float32) if block.dtype == np.float16 else block
 
 
@@ -868,8 +1030,8 @@ class _Matrix:
 class _Products:
     """The similarities of probes and templates.
 
-    probes: (searches, d), as given; templates: (templates, d), as `padded_for_products` makes them; longest: the
-    length of the longest template
+    probes: (searches, d), as given; templates: (templates, d), as `padded_for_products` makes them;
+    longest: the length of the longest template
     """
 
     probes: NDArray[Any]
@@ -884,8 +1046,8 @@ class _Products:
     def keep(self, rows: slice, begin: Indices, mate: Codes, kept: Kept) -> None:
         """Do the same as `_Matrix` does.
 
-        The last bits of a product of matrices depend on the processor and on where a template stands. So it only finds
-        the scores that decide, which are computed again.
+        The last bits of a product of matrices depend on the processor and on where a template
+        stands. So it only finds the scores that decide, which are computed again.
         """
         from fastfair.kernels.searches import keep_by_products
 
@@ -897,7 +1059,9 @@ class _Products:
 
 
 def _best_of_templates(scores: NDArray[Any], begin: Indices) -> NDArray[Any]:
-    """Return (searches, enrolled) the highest score of each person's templates, which follow each other."""
+    """Return (searches, enrolled) the highest score of each person's templates, which follow each
+    other.
+    """
     if begin.size == scores.shape[1] + 1:
         return validation.contiguous(scores)
     return np.asarray(np.maximum.reduceat(scores, begin[:-1], axis=1))
@@ -932,60 +1096,88 @@ class _Search:
         """Return what is kept of the searches from start to stop."""
         start, stop = task
         n = stop - start
-        made = np.empty(n), np.empty(n, np.int64), np.empty((n, self.n_kept)), np.empty((n, self.n_kept), np.int32)
+        made = (
+            np.empty(n),
+            np.empty(n, np.int64),
+            np.empty((n, self.n_kept)),
+            np.empty((n, self.n_kept), np.int32),
+        )
 
         def work(first: int) -> None:
             rows = slice(first, min(first + self.n_rows, stop))
             here = slice(rows.start - start, rows.stop - start)
             mate_score, rank, best, who = made
-            self.scores.keep(rows, self.begin, self.mate, (mate_score[here], rank[here], best[here], who[here]))
+            self.scores.keep(
+                rows, self.begin, self.mate, (mate_score[here], rank[here], best[here], who[here])
+            )
 
         run_blocks(work, range(start, stop, self.n_rows), n, self.n_rows, n_threads, None)
         return made
 
 
 _ITSELF = (
-    "a gallery that is searched by itself finds every sample. Give probes of other samples; with several templates of "
-    "a person give the scores of samples with themselves as -inf; policies=ff.Policies(self_comparisons='keep') keeps "
-    "them"
+    "a gallery that is searched by itself finds every sample. Give probes of other samples; with"
+    " several templates of a person give the scores of samples with themselves as -inf;"
+    " policies=ff.Policies(self_comparisons='keep') keeps them"
 )
 
 
 def _positions(coded: Coded, labels: NDArray[Any]) -> Integers:
-    """Return the position of each label of a column among the labels of people, the last position + 1 for none."""
+    """Return the position of each label of a column among the labels of people, the last position +
+    1 for none.
+    """
     known = {label: k for k, label in enumerate(labels.tolist())}
     return np.array([known.get(label, labels.size) for label in coded.labels.tolist()], np.int64)
 
 
-def _require_known(name: str, labels: NDArray[Any], codes: NDArray[Any], place: NDArray[Any]) -> None:
+def _require_known(
+    name: str, labels: NDArray[Any], codes: NDArray[Any], place: NDArray[Any]
+) -> None:
     unknown = np.flatnonzero(place[codes] < 0)
     if unknown.size:
         row = int(unknown[0])
         among = "searches" if name == "search" else "enrolled"
-        raise InputError(f"{name} {labels.item(codes[row])!r} in row {row} (counted from 0) is not in {among}", row=row)
+        raise InputError(
+            f"{name} {labels.item(codes[row])!r} in row {row} (counted from 0) is not in {among}",
+            row=row,
+        )
 
 
 def _refuse_twice(name: str, labels: NDArray[Any], codes: NDArray[Any]) -> None:
     counts = np.bincount(codes, minlength=labels.size)
     if counts.max(initial=0) > 1:
-        what = 'has several templates: say ⟦templates="best"⟧, or fuse them' if name == "enrolled" else "is named twice"
+        what = (
+            'has several templates: say ⟦templates="best"⟧, or fuse them'
+            if name == "enrolled"
+            else "is named twice"
+        )
         raise InputError(f"{labels.item(int((counts > 1).argmax()))!r} in {name} {what}")
 
 
 def rounded_threshold(threshold: float, dtype: np.dtype[Any]) -> float:
-    """Return a threshold, which may be infinite, as it is compared with scores, rounded to their type."""
-    return threshold if math.isinf(threshold) else float(given_similarities(np.array([threshold]), dtype)[0])
+    """Return a threshold, which may be infinite, as it is compared with scores, rounded to their
+    type.
+    """
+    return (
+        threshold
+        if math.isinf(threshold)
+        else float(given_similarities(np.array([threshold]), dtype)[0])
+    )
 
 
 def _columns_of(subject: Codes, enrolled: Codes) -> Indices | None:
-    """Return the column of each search's mate where searches and templates are of the same people, each once."""
+    """Return the column of each search's mate where searches and templates are of the same people,
+    each once.
+    """
     if not np.array_equal(np.unique(subject), np.sort(enrolled)):
         return None
     return np.argsort(enrolled)[np.argsort(np.argsort(subject))]
 
 
 def _are_padding(people: Coded, values: NDArray[np.floating[Any]]) -> Flags:
-    """Tell which entries fill places for which an index found nobody, as FAISS does: -1 with the least float."""
+    """Tell which entries fill places for which an index found nobody, as FAISS does: -1 with the
+    least float.
+    """
     nobody = np.array([label in NOBODY for label in people.labels.tolist()], np.bool_)[people.codes]
     return np.asarray(nobody & (~np.isfinite(values) | checks.are_fillers(values)))
 
@@ -996,8 +1188,8 @@ def _warn_of_nobody(labels: NDArray[Any], subject: Codes) -> None:
     for label, n in zip(labels.tolist(), counts.tolist(), strict=True):
         if n > 1 and plain_label(str(label)) in _UNKNOWN:
             warn(
-                f"{n} probes are of the person {label!r}, who is taken for one person: where it says that nobody knows "
-                "whose they are, give each a label of its own",
+                f"{n} probes are of the person {label!r}, who is taken for one person: where it"
+                " says that nobody knows whose they are, give each a label of its own",
                 LookAlikeWarning,
             )
 
@@ -1006,22 +1198,30 @@ def _refuse_padding(enrolled: Coded, values: NDArray[Any]) -> None:
     rows = np.flatnonzero(_are_padding(enrolled, values.astype(np.float64)))
     if rows.size:
         raise InputError(
-            f"{rows.size} rows, the first row {rows[0]} (counted from 0), are of nobody (-1) with the score "
-            f"{values[rows[0]]:g}, as an index fills places of lists for which it found nobody: give lists to "
-            "from_candidates, which leaves such entries out",
+            f"{rows.size} rows, the first row {rows[0]} (counted from 0), are of nobody (-1) with"
+            f" the score {values[rows[0]]:g}, as an index fills places of lists for which it found"
+            " nobody: give lists to from_candidates, which leaves such entries out",
             row=int(rows[0]),
         )
 
 
-def _are_templates(probes: NDArray[Any], subject: Codes, templates: NDArray[Any], enrolled: Codes) -> Flags:
+def _are_templates(
+    probes: NDArray[Any], subject: Codes, templates: NDArray[Any], enrolled: Codes
+) -> Flags:
     """Tell which probes, (searches, d), are templates of the same person, number for number."""
     found = np.zeros(len(probes), np.bool_)
     begin = set(zip(enrolled.tolist(), templates[:, 0].tolist(), strict=True))
-    suspects = [k for k, key in enumerate(zip(subject.tolist(), probes[:, 0].tolist(), strict=True)) if key in begin]
+    suspects = [
+        k
+        for k, key in enumerate(zip(subject.tolist(), probes[:, 0].tolist(), strict=True))
+        if key in begin
+    ]
     people = set(subject[suspects].tolist())
     kind = np.result_type(probes, templates)
     of_people = {
-        (person, templates[k].astype(kind).tobytes()) for k, person in enumerate(enrolled.tolist()) if person in people
+        (person, templates[k].astype(kind).tobytes())
+        for k, person in enumerate(enrolled.tolist())
+        if person in people
     }
     for k in suspects:
         found[k] = (int(subject[k]), probes[k].astype(kind).tobytes()) in of_people

@@ -1,4 +1,6 @@
-"""`read_comparisons` and `write_comparisons`: comparisons out of a score file and a table of metadata, and into one."""
+"""`read_comparisons` and `write_comparisons`: comparisons out of a score file and a table of
+metadata, and into one.
+"""
 
 from __future__ import annotations
 
@@ -57,46 +59,52 @@ def read_comparisons(
     Parameters
     ----------
     path : path or data frame
-        The score file; text files may be compressed with gzip, bzip2 or xz. A data frame (pandas, polars, pyarrow, ...)
-        is taken as a file with named columns.
+        The score file; text files may be compressed with gzip, bzip2 or xz. A data frame (pandas,
+        polars, pyarrow, ...) is taken as a file with named columns.
     score : str, optional
         Column of scores, by default "score"; in a ``.npz`` the name of the matrix.
     mated : str, optional
-        Column of mated or non-mated, by default "mated". Without it, comparisons of a subject with itself are mated.
+        Column of mated or non-mated, by default "mated". Without it, comparisons of a subject with
+        itself are mated.
     reference : str, optional
-        Column of the reference's subject or path, by default "reference". That of samples is "reference_sample".
+        Column of the reference's subject or path, by default "reference". That of samples is
+        "reference_sample".
     probe : str, optional
-        Column of the probe's subject or path, by default "probe". That of samples is "probe_sample".
+        Column of the probe's subject or path, by default "probe". That of samples is
+        "probe_sample".
     subject_pattern : str, optional
-        Regular expression (Rust syntax) that finds the subject id in `reference` and `probe`, such as
-        ``"^([^/]+)/"`` for "id10001/Y8hIVOBuels/00001.wav": its first group, or else the whole match, is the subject
-        id. The full text is then the id of the sample.
+        Regular expression (Rust syntax) that finds the subject id in `reference` and `probe`, such
+        as ``"^([^/]+)/"`` for "id10001/Y8hIVOBuels/00001.wav": its first group, or else the whole
+        match, is the subject id. The full text is then the id of the sample.
     metadata : path or data frame, optional
         Table with one row for each subject or sample, whose id comes first: CSV, TSV or Parquet.
 
         Or any data frame.
     groups : str or sequence of str or of pairs of str, optional
-        Attributes that make the groups: columns of `metadata` if it is given, else of the score file. An attribute x of
-        the score file is one column x for reference and probe, or two columns "reference_x" and "probe_x" (bob:
-        "bio_ref_x" and "probe_x"). Columns with other names are given as pairs, that of the references first:
-        ``[("race_1", "race_2")]`` makes the attribute "race", the part that the names share. Several attributes make
-        intersections.
+        Attributes that make the groups: columns of `metadata` if it is given, else of the score
+        file. An attribute x of the score file is one column x for reference and probe, or two
+        columns "reference_x" and "probe_x" (bob: "bio_ref_x" and "probe_x"). Columns with other
+        names are given as pairs, that of the references first: ``[("race_1", "race_2")]`` makes the
+        attribute "race", the part that the names share. Several attributes make intersections.
 
         `Comparisons.by` chooses among several attributes later.
     trials : path, optional
-        The trial list, if `path` holds only scores: one on each line in the list's order, or lines "enrol test score";
-        or a table of trials, whose named columns `path` shares but for the scores.
+        The trial list, if `path` holds only scores: one on each line in the list's order, or lines
+        "enrol test score"; or a table of trials, whose named columns `path` shares but for the
+        scores.
     embeddings : path, data frame or NamedVectors, optional
-        Vectors with names, to score the pairs with that `path` lists without scores: a file of named columns, a
-        VoxCeleb list (label enrol test) or a Kaldi list (enrol test target). A pair's names are in columns
-        "reference_sample" and "probe_sample", or else in `reference` and `probe`; a column of scores is not read.
+        Vectors with names, to score the pairs with that `path` lists without scores: a file of
+        named columns, a VoxCeleb list (label enrol test) or a Kaldi list (enrol test target). A
+        pair's names are in columns "reference_sample" and "probe_sample", or else in `reference`
+        and `probe`; a column of scores is not read.
 
         A file is read by `read_named_vectors`.
     score_kind : {"similarity", "distance", "log-likelihood-ratio", "log10-likelihood-ratio"}
-        Whether high or low scores indicate the same subject, or scores are logarithms of likelihood ratios, natural
-        ones or to base 10; the latter are made natural.
+        Whether high or low scores indicate the same subject, or scores are logarithms of likelihood
+        ratios, natural ones or to base 10; the latter are made natural.
     layout : Layout
-        How the files are laid out, where they differ from the usual: their format, and further columns.
+        How the files are laid out, where they differ from the usual: their format, and further
+        columns.
     policies : Policies
         What to do with comparisons that failed, contradict their labels, or lack one.
 
@@ -107,12 +115,12 @@ def read_comparisons(
     Raises
     ------
     FileFormatError
-        For a file that is missing, empty, of another format or ambiguous, and for text where a number belongs (the
-        line is named).
+        For a file that is missing, empty, of another format or ambiguous, and for text where a
+        number belongs (the line is named).
     InputError
-        For columns that do not exist (the message suggests the nearest names), names without a vector, a column of
-        references or probes alone given for both, subjects without metadata, labels that contradict the metadata, and
-        as `Comparisons` does.
+        For columns that do not exist (the message suggests the nearest names), names without a
+        vector, a column of references or probes alone given for both, subjects without metadata,
+        labels that contradict the metadata, and as `Comparisons` does.
 
     Warns
     -----
@@ -132,16 +140,33 @@ def read_comparisons(
     ... )
     Comparisons(2 mated, 1 non-mated, similarity, 2 subjects, 2 groups)
     """
-    vectors = None if embeddings is None else _vectors(embeddings, score, trials, score_kind, policies.failures)
+    vectors = (
+        None
+        if embeddings is None
+        else _vectors(embeddings, score, trials, score_kind, policies.failures)
+    )
     how = HowToRead(
-        score, mated, reference, probe, subject_pattern, metadata, groups, score_kind, layout, policies, trials, vectors
+        score,
+        mated,
+        reference,
+        probe,
+        subject_pattern,
+        metadata,
+        groups,
+        score_kind,
+        layout,
+        policies,
+        trials,
+        vectors,
     )
     if layout.impostor is not None:
         return _of_two_files(path, layout.impostor, how)
     if isinstance(path, str | Path):
         table = formats.read(files.check_file(path), how)
     else:
-        table = formats.choose(tables.of_frame(path, "path", "the data frame"), how, formats.FORMATS["csv"])
+        table = formats.choose(
+            tables.of_frame(path, "path", "the data frame"), how, formats.FORMATS["csv"]
+        )
     columns = coded_rows(table, how)
     keep = columns.keep
     with table.placed(keep):
@@ -149,7 +174,9 @@ def read_comparisons(
     frame = FrameColumns(table.frame)
     if table.quality is not None:
         of_reference, of_probe = (frame.numbers(name)[keep] for name in table.quality)
-        comparisons.quality = of_reference if table.quality[0] == table.quality[1] else (of_reference, of_probe)
+        comparisons.quality = (
+            of_reference if table.quality[0] == table.quality[1] else (of_reference, of_probe)
+        )
     elif how.quality is not None:
         comparisons.quality = _quality_of_samples(how, columns)
     origin = {} if table.lines is None else {"line": np.asarray(table.lines, np.uint32)}
@@ -158,20 +185,30 @@ def read_comparisons(
     return comparisons
 
 
-def _quality_of_samples(how: HowToRead, columns: CheckedColumns) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _quality_of_samples(
+    how: HowToRead, columns: CheckedColumns
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Look the quality of both samples of each comparison up in a table."""
     ids = columns.samples or columns.subjects
     if ids is None or how.quality is None:
-        raise InputError("quality of samples needs their ids: name their columns with ⟦reference=⟧ and ⟦probe=⟧")
+        raise InputError(
+            "quality of samples needs their ids: name their columns with ⟦reference=⟧ and ⟦probe=⟧"
+        )
     sides = [Coded(ids[0], codes) for codes in ids[1:]]
     reference, probe = how.quality.quality_of(sides)
-    lacking = [side.codes[np.isnan(of_side)] for side, of_side in zip(sides, (reference, probe), strict=True)]
+    lacking = [
+        side.codes[np.isnan(of_side)]
+        for side, of_side in zip(sides, (reference, probe), strict=True)
+    ]
     lost = np.unique(np.concatenate(lacking))
     if lost.size and how.policies.failures == "error":
-        named = ", ".join(repr(str(ids[0][code])) for code in lost[:_NAMED]) + (", ..." if lost.size > _NAMED else "")
+        named = ", ".join(repr(str(ids[0][code])) for code in lost[:_NAMED]) + (
+            ", ..." if lost.size > _NAMED else ""
+        )
         raise InputError(
-            f"{lost.size} of {ids[0].size} samples have no quality in {how.quality.place}: {named}; give one to each, "
-            'or leave their comparisons out of curves, with ⟦failures="exclude"⟧'
+            f"{lost.size} of {ids[0].size} samples have no quality in {how.quality.place}: {named};"
+            " give one to each, or leave their comparisons out of curves, with"
+            ' ⟦failures="exclude"⟧'
         )
     return reference, probe
 
@@ -183,32 +220,54 @@ def _vectors(
     embeddings: Any, score: str | None, trials: str | Path | None, score_kind: str, failures: str
 ) -> NamedVectors:
     """Return the vectors that trials are scored with; arguments are those of `read_comparisons`."""
-    for name, is_given in (("score", score), ("trials", trials), ("score_kind", score_kind != "similarity")):
+    for name, is_given in (
+        ("score", score),
+        ("trials", trials),
+        ("score_kind", score_kind != "similarity"),
+    ):
         if is_given:
-            raise InputError(f"with ⟦embeddings=⟧, leave ⟦{name}=⟧ out: scores are the similarities of what path lists")
+            raise InputError(
+                f"with ⟦embeddings=⟧, leave ⟦{name}=⟧ out: scores are the similarities of what path"
+                " lists"
+            )
     if isinstance(embeddings, NamedVectors):
         return embeddings
     return read_named_vectors(embeddings, failures="error" if failures == "error" else "nan")
 
 
 def _of_two_files(genuine: Any, impostor: str | Path, how: HowToRead) -> Comparisons:
-    """Read the scores of mated comparisons from a file, and those of non-mated ones from another."""
-    given = [f"⟦{name}=⟧" for name in (*how.names, "trials", "groups", "subject_pattern", "keep") if getattr(how, name)]
+    """Read the scores of mated comparisons from a file, and those of non-mated ones from
+    another.
+    """
+    given = [
+        f"⟦{name}=⟧"
+        for name in (*how.names, "trials", "groups", "subject_pattern", "keep")
+        if getattr(how, name)
+    ]
     given += [f"⟦{name}=⟧" for name in ("quality", "mated_value") if getattr(how.layout, name)]
     given += [] if how.described is None else ["⟦metadata=⟧"]
     if given or not isinstance(genuine, str | Path) or how.vectors is not None:
         raise InputError(
-            f"with ⟦impostor=⟧, path is a file of scores alone: leave {' and '.join(given) or 'others'} out"
+            "with ⟦impostor=⟧, path is a file of scores alone: leave"
+            f" {' and '.join(given) or 'others'} out"
         )
-    scores = [formats.read_scores(file, how.policies.failures != "error") for file in (genuine, impostor)]
+    scores = [
+        formats.read_scores(file, how.policies.failures != "error") for file in (genuine, impostor)
+    ]
     mated = np.repeat([True, False], [of_class.size for of_class in scores])
-    return Comparisons(np.concatenate(scores), mated, score_kind=how.score_kind, policies=how.policies)
+    return Comparisons(
+        np.concatenate(scores), mated, score_kind=how.score_kind, policies=how.policies
+    )
 
 
 def coded_rows(table: ScoreTable, how: HowToRead) -> CheckedColumns:
-    """Find subjects, samples and groups of the rows of a score file, and check and code all columns."""
+    """Find subjects, samples and groups of the rows of a score file, and check and code all
+    columns.
+    """
     if how.subject_pattern and (table.reference is None or table.probe is None):
-        raise InputError("⟦subject_pattern=⟧ needs columns to cut: name them with ⟦reference=⟧ and ⟦probe=⟧")
+        raise InputError(
+            "⟦subject_pattern=⟧ needs columns to cut: name them with ⟦reference=⟧ and ⟦probe=⟧"
+        )
     if how.subject_pattern is not None:  # "" says that there are no subjects to find
         table.subject_pattern = how.subject_pattern or None
     columns = FrameColumns(table.frame)
@@ -218,10 +277,16 @@ def coded_rows(table: ScoreTable, how: HowToRead) -> CheckedColumns:
         if table.is_matrix and subjects is not None:
             of_sides = dict(zip(_SIDES, subjects, strict=True))
             values = table.frame["score"].to_numpy()
-            keep &= without_diagonal(values, of_sides, how.score_kind, how.policies.self_comparisons)
+            keep &= without_diagonal(
+                values, of_sides, how.score_kind, how.policies.self_comparisons
+            )
         if table.attack is not None:
             keep &= _without_attacks(columns, table.attack)
-        flags = None if table.mated is None else _flags(columns.values(table.mated), how.layout.mated_value)
+        flags = (
+            None
+            if table.mated is None
+            else _flags(columns.values(table.mated), how.layout.mated_value)
+        )
         scores = None if table.score is None else columns.numbers(table.score)
     if scores is None:
         scores = _scored(how.vectors, table, samples or subjects, keep)
@@ -240,7 +305,9 @@ def coded_rows(table: ScoreTable, how: HowToRead) -> CheckedColumns:
 
     left_out = tuple(without_labels)
     if not scores.size:
-        return CheckedColumns(scores, np.empty(0, np.bool_), None, None, {}, how.score_kind, left_out, keep)
+        return CheckedColumns(
+            scores, np.empty(0, np.bool_), None, None, {}, how.score_kind, left_out, keep
+        )
     with table.placed(keep):
         coded = checked_columns(scores, flags, sides, how.score_kind, how.policies, where)
     keep[keep] = coded.keep
@@ -248,7 +315,9 @@ def coded_rows(table: ScoreTable, how: HowToRead) -> CheckedColumns:
     return coded
 
 
-def _subjects_and_samples(table: ScoreTable, how: HowToRead) -> tuple[BothSides | None, BothSides | None]:
+def _subjects_and_samples(
+    table: ScoreTable, how: HowToRead
+) -> tuple[BothSides | None, BothSides | None]:
     """Return the subjects and the samples of both sides as codes, or None for those not known."""
     if table.reference is None or table.probe is None:
         return None, None
@@ -259,7 +328,10 @@ def _subjects_and_samples(table: ScoreTable, how: HowToRead) -> tuple[BothSides 
     names = table.reference, table.probe
     samples = None if table.samples is None else columns.labels_of_both(*table.samples)
     if looked_up and pattern is not None:
-        raise InputError("both ⟦subject_pattern=⟧ and ⟦metadata_subject=⟧ say whose the samples are: give one of them")
+        raise InputError(
+            "both ⟦subject_pattern=⟧ and ⟦metadata_subject=⟧ say whose the samples are: give one of"
+            " them"
+        )
     subjects = named = columns.labels_of_both(*names)
     if pattern is not None:
         cut = cut_out(list(zip(names, named, strict=True)), pattern)
@@ -273,7 +345,9 @@ def _subjects_and_samples(table: ScoreTable, how: HowToRead) -> tuple[BothSides 
 def _groups(
     table: ScoreTable, how: HowToRead, subjects: BothSides | None, samples: BothSides | None
 ) -> tuple[dict[str, Any], NDArray[np.bool_]]:
-    """Return the groups of both sides, of the metadata or of columns, and which rows to keep, as they have labels."""
+    """Return the groups of both sides, of the metadata or of columns, and which rows to keep, as
+    they have labels.
+    """
     columns, described = FrameColumns(table.frame), how.described
     if described is not None:
         per_sample = described.per == "sample"
@@ -282,8 +356,12 @@ def _groups(
             raise InputError(_NEEDS_SAMPLES if per_sample else _NEEDS_SUBJECTS)
         other_labels = None if others is None else others[0].labels
         keep = described.kept(ids, how.policies.missing_labels, "comparisons", other_labels)
-        keep = described.agreeing(how.policies.label_conflicts, columns, table.attributes, ids, keep)
-        groups = dict(zip(_SIDES, described.groups_of(ids), strict=True)) if described.attributes else {}
+        keep = described.agreeing(
+            how.policies.label_conflicts, columns, table.attributes, ids, keep
+        )
+        groups = (
+            dict(zip(_SIDES, described.groups_of(ids), strict=True)) if described.attributes else {}
+        )
         return {f"{side}_group": of_side for side, of_side in groups.items()}, keep
     keep = np.ones(table.frame.height, np.bool_)
     if not table.attributes:
@@ -301,15 +379,20 @@ def _groups(
 
 
 _NEEDS_SAMPLES = (
-    "⟦metadata=⟧ needs the samples of the comparisons: name them with ⟦reference=⟧ and ⟦probe=⟧ and say how to find "
-    "their subjects, with ⟦subject_pattern=⟧ or ⟦metadata_subject=⟧; or give columns called reference_sample and "
-    "probe_sample"
+    "⟦metadata=⟧ needs the samples of the comparisons: name them with ⟦reference=⟧ and ⟦probe=⟧ and"
+    " say how to find their subjects, with ⟦subject_pattern=⟧ or ⟦metadata_subject=⟧; or give"
+    " columns called reference_sample and probe_sample"
 )
-_NEEDS_SUBJECTS = "⟦metadata=⟧ needs the subjects of the comparisons: name their columns with ⟦reference=⟧ and ⟦probe=⟧"
+_NEEDS_SUBJECTS = (
+    "⟦metadata=⟧ needs the subjects of the comparisons: name their columns with ⟦reference=⟧ and"
+    " ⟦probe=⟧"
+)
 
 
 def _without_attacks(columns: FrameColumns, name: str) -> NDArray[np.bool_]:
-    """Leave out the rows of presentation attacks, which are neither mated nor non-mated comparisons."""
+    """Leave out the rows of presentation attacks, which are neither mated nor non-mated
+    comparisons.
+    """
     texts, codes = columns.texts(name)
     attacks = np.array([text is not None for text in texts])[codes]
     if attacks.any():
@@ -326,12 +409,20 @@ def _flags(values: Any, mated_value: object) -> NDArray[np.bool_]:
 
 
 def _scored(
-    vectors: NamedVectors | None, table: ScoreTable, named: BothSides | None, keep: NDArray[np.bool_]
+    vectors: NamedVectors | None,
+    table: ScoreTable,
+    named: BothSides | None,
+    keep: NDArray[np.bool_],
 ) -> NDArray[np.floating[Any]]:
-    """Score the rows of a list of trials that are kept. named: what the list calls both sides, if it is known."""
+    """Score the rows of a list of trials that are kept. named: what the list calls both sides, if
+    it is known.
+    """
     assert vectors is not None  # else the table has scores
     if table.reference is None or table.probe is None:
-        raise InputError("⟦embeddings=⟧ needs the names of vectors: name their columns with ⟦reference=⟧ and ⟦probe=⟧")
+        raise InputError(
+            "⟦embeddings=⟧ needs the names of vectors: name their columns with ⟦reference=⟧ and"
+            " ⟦probe=⟧"
+        )
     sides = named or FrameColumns(table.frame).labels_of_both(table.reference, table.probe)
     with table.placed(keep):
         return vectors.scores(*(as_text(side.take(keep)) for side in sides))
@@ -343,12 +434,14 @@ _SAMPLES = ("reference_sample", "probe_sample")
 
 @checked
 def write_comparisons(comparisons: Comparisons, path: str | Path) -> None:
-    """Write a score file with named columns, from which `read_comparisons` makes the same comparisons.
+    """Write a score file with named columns, from which `read_comparisons` makes the same
+    comparisons.
 
     Parameters
     ----------
     comparisons : Comparisons
-        The comparisons to write, in their original order if subjects or groups are known, else the mated ones first.
+        The comparisons to write, in their original order if subjects or groups are known, else the
+        mated ones first.
     path : path
         A name that ends in .csv, .tsv or .parquet. A file of this name is replaced.
 
@@ -357,7 +450,8 @@ def write_comparisons(comparisons: Comparisons, path: str | Path) -> None:
     OutputError
         Where the file cannot be written; an existing file of this name is then unchanged.
     InputError
-        For another suffix, and for labels or names of attributes that reading the file would change.
+        For another suffix, and for labels or names of attributes that reading the file would
+        change.
 
     See Also
     --------
@@ -365,10 +459,10 @@ def write_comparisons(comparisons: Comparisons, path: str | Path) -> None:
 
     Notes
     -----
-    The columns are score, mated, reference and probe, reference_sample and probe_sample, and for each attribute x
-    reference_x and probe_x, as far as they are known. Scores are read back to the last bit, from text files as float64.
-    Text files turn all labels into text; Parquet keeps integers. Comparisons that failed have no score: give
-    `read_comparisons` the same `failures`.
+    The columns are score, mated, reference and probe, reference_sample and probe_sample, and for
+    each attribute x reference_x and probe_x, as far as they are known. Scores are read back to the
+    last bit, from text files as float64. Text files turn all labels into text; Parquet keeps
+    integers. Comparisons that failed have no score: give `read_comparisons` the same `failures`.
 
     Examples
     --------
@@ -385,7 +479,9 @@ def write_comparisons(comparisons: Comparisons, path: str | Path) -> None:
     """
     path = Path(path)
     if path.suffix not in _SUFFIXES:
-        raise InputError(f"path must end in {', '.join(_SUFFIXES[:-1])} or {_SUFFIXES[-1]}, not {path.name!r}")
+        raise InputError(
+            f"path must end in {', '.join(_SUFFIXES[:-1])} or {_SUFFIXES[-1]}, not {path.name!r}"
+        )
     frame = _written_frame(comparisons, as_text=path.suffix != ".parquet")
     if path.suffix != ".parquet":
         whole_files.write_csv(frame, path, "\t" if path.suffix == ".tsv" else ",")
@@ -404,14 +500,18 @@ def _written_frame(comparisons: Comparisons, as_text: bool) -> pl.DataFrame:
     if as_text:  # float32 would be written with too few digits to read back as float64
         scores = scores.astype(np.float64)
     mated = np.repeat([True, False] * (len(sides) // 2), [len(side) for side in sides])
-    frame = pl.DataFrame({"score": scores, "mated": mated, **_written_labels(comparisons, sides, as_text)})
+    frame = pl.DataFrame(
+        {"score": scores, "mated": mated, **_written_labels(comparisons, sides, as_text)}
+    )
     if failed is not None:
         frame = frame.with_columns(score=pl.when(pl.col("score").is_finite()).then(pl.col("score")))
     rows = [side.rows for side in sides if side.rows is not None]
     return frame[np.argsort(np.concatenate(rows))] if rows else frame
 
 
-def _written_labels(comparisons: Comparisons, sides: Sequence[SortedSide], as_text: bool) -> dict[str, pl.Series]:
+def _written_labels(
+    comparisons: Comparisons, sides: Sequence[SortedSide], as_text: bool
+) -> dict[str, pl.Series]:
     """Return the columns of subjects, samples and attributes."""
     pl = files.polars()
     columns: dict[str, tuple[Any, list[Any]]] = {}  # the labels, and each side's codes of them
@@ -424,13 +524,16 @@ def _written_labels(comparisons: Comparisons, sides: Sequence[SortedSide], as_te
         if name == "sample":
             raise InputError("an attribute called 'sample' would be read as the samples: rename it")
         if as_text and set(name) & set("\t\r\n"):
-            raise InputError(f"{name!r} cannot head a column of a text file: rename it, or write .parquet")
+            raise InputError(
+                f"{name!r} cannot head a column of a text file: rename it, or write .parquet"
+            )
         for role, *codes in zip(_SIDES, *(side.attribute(name) for side in sides), strict=True):
             columns[f"{role}_{name}"] = pl.Series(texts), codes
     for name, (labels, _) in columns.items() if as_text else ():
         wrong = [text for text in (name, *labels.to_list()) if set(text) & set("\0\ufeff")]
         if wrong:
             raise InputError(
-                f"{name!r}: no text file can hold {wrong[0]!r}, for its NUL or byte order mark: write .parquet"
+                f"{name!r}: no text file can hold {wrong[0]!r}, for its NUL or byte order mark:"
+                " write .parquet"
             )
     return {name: labels.gather(np.concatenate(codes)) for name, (labels, codes) in columns.items()}

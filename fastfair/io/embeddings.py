@@ -1,4 +1,6 @@
-"""`read_embeddings` and `read_named_vectors`: vectors, one for each sample, and what is known of them, out of files."""
+"""`read_embeddings` and `read_named_vectors`: vectors, one for each sample, and what is known of
+them, out of files.
+"""
 
 from __future__ import annotations
 
@@ -57,19 +59,21 @@ def read_embeddings(
     Parameters
     ----------
     path : path or data frame
-        ``.npy`` (in a temporary file if large), ``.npz``, ``.parquet`` with a column of lists, or HDF5 (``.h5``,
-        ``.hdf5``); where each dataset of the latter is one vector, these are its "vectors", and their paths its "name".
-        CSV and other tables may have a column for each number, such as v0, v1, .... A data frame is taken as Parquet.
+        ``.npy`` (in a temporary file if large), ``.npz``, ``.parquet`` with a column of lists, or
+        HDF5 (``.h5``, ``.hdf5``); where each dataset of the latter is one vector, these are its
+        "vectors", and their paths its "name". CSV and other tables may have a column for each
+        number, such as v0, v1, .... A data frame is taken as Parquet.
     vectors : str, optional
-        The array or column with one vector for each sample; by default the one called "vectors". Of numbered columns
-        what their names begin with, if there are several sets. A ``.npy`` has no names.
+        The array or column with one vector for each sample; by default the one called "vectors". Of
+        numbered columns what their names begin with, if there are several sets. A ``.npy`` has no
+        names.
     subject : str or (n,) array_like, optional
         The array or column with the subject of each vector, by default the one called "subject".
 
         Or the labels themselves.
     subject_pattern : str, optional
-        Regular expression (Rust syntax) that finds the subject id in `subject` if that holds paths: its first group, or
-        else the whole match, is the subject id.
+        Regular expression (Rust syntax) that finds the subject id in `subject` if that holds paths:
+        its first group, or else the whole match, is the subject id.
     metadata : path or data frame, optional
         Table with one row for each subject: CSV, TSV or Parquet.
 
@@ -77,31 +81,32 @@ def read_embeddings(
     metadata_id : str, optional
         The column of `metadata` with subject ids, by default the first.
     groups : str, sequence of str, or dict of str to (n,) array_like, optional
-        Attributes that make the groups: columns of `metadata` if it is given, else arrays or columns of the file.
-        Several make intersections.
+        Attributes that make the groups: columns of `metadata` if it is given, else arrays or
+        columns of the file. Several make intersections.
 
         A dict holds the labels themselves. `Embeddings.by` chooses among several attributes later.
     samples : path or data frame, optional
-        A table with one row for each vector, in the same order, if the file itself does not hold the subjects (and
-        groups).
+        A table with one row for each vector, in the same order, if the file itself does not hold
+        the subjects (and groups).
     role : str or (n,) array_like, optional
-        The array or column that says of each vector whether it is a "reference" or a "probe", which are then compared
-        with one another alone.
+        The array or column that says of each vector whether it is a "reference" or a "probe", which
+        are then compared with one another alone.
 
         Or the roles themselves.
     template : str, (n,) array_like or int, optional
-        The array or column that says which template each reference is part of, such as that of the subjects. By default
-        references are compared as they are.
+        The array or column that says which template each reference is part of, such as that of the
+        subjects. By default references are compared as they are.
 
         Or what `Embeddings.enrolled` takes.
     template_score : {"mean", "max"}
-        The score of a template with a probe: that of the mean of its vectors, or the highest that one of them has.
+        The score of a template with a probe: that of the mean of its vectors, or the highest that
+        one of them has.
     similarity
         As in `Embeddings`.
     missing_labels : {"error", "drop", "unknown"}
-        What to do with vectors of subjects that have no metadata, or with an empty label in these, in the file, in
-        `samples` or in `groups`: raise an error; leave them out with a warning that says how many, which copies the
-        other vectors; or take "unknown" for it.
+        What to do with vectors of subjects that have no metadata, or with an empty label in these,
+        in the file, in `samples` or in `groups`: raise an error; leave them out with a warning that
+        says how many, which copies the other vectors; or take "unknown" for it.
     failures
         As in `Embeddings`.
 
@@ -112,10 +117,11 @@ def read_embeddings(
     Raises
     ------
     FileFormatError
-        For a file that is missing, empty, or not what its suffix says, and for pickled objects, which are never loaded.
+        For a file that is missing, empty, or not what its suffix says, and for pickled objects,
+        which are never loaded.
     InputError
-        For arrays or columns that do not exist (the message suggests the nearest names), subjects without metadata,
-        and as `Embeddings` does.
+        For arrays or columns that do not exist (the message suggests the nearest names), subjects
+        without metadata, and as `Embeddings` does.
     MissingDependencyError
         Where the package that reads the file is not installed.
 
@@ -141,7 +147,8 @@ def read_embeddings(
     """
     if template is None and template_score != "mean":
         raise InputError(
-            f"⟦template_score={template_score!r}⟧ is given without ⟦template=⟧, which says what templates are"
+            f"⟦template_score={template_score!r}⟧ is given without ⟦template=⟧, which says what"
+            " templates are"
         )
     if metadata is None and metadata_id is not None:
         raise InputError("⟦metadata_id⟧ is given without ⟦metadata=⟧")
@@ -155,12 +162,18 @@ def read_embeddings(
     who = _labels(table, "subject", subject)
     if subject_pattern is not None:
         who = cut_out([("subject", who)], subject_pattern)[0]
-    labels, lacking = group_labels.attributes_by_policy(groups if isinstance(groups, Mapping) else {}, missing_labels)
+    labels, lacking = group_labels.attributes_by_policy(
+        groups if isinstance(groups, Mapping) else {}, missing_labels
+    )
     for name in of_file:
         labels[name], without = table.labels_by_policy("groups", name, missing_labels)
         lacking |= {} if without is None else {f"column {name!r}": without}
     roles = None if role is None else _labels(table, "role", role)
-    templates = template if template is None or isinstance(template, int) else _labels(table, "template", template)
+    templates = (
+        template
+        if template is None or isinstance(template, int)
+        else _labels(table, "template", template)
+    )
     array = file.vectors(vectors)
     sizes = {f"group {name!r}": column.codes.size for name, column in labels.items()}
     file.require_vectors_of(array, {"subject": who.codes.size} | sizes)
@@ -173,7 +186,12 @@ def read_embeddings(
     if not keep.any():
         raise InputError(f"{file.place}: no vectors are left: {' and '.join(map(str, left_out))}")
     if not keep.all():
-        array, who, labels, roles = array[keep], take(who, keep), take(labels, keep), take(roles, keep)
+        array, who, labels, roles = (
+            array[keep],
+            take(who, keep),
+            take(labels, keep),
+            take(roles, keep),
+        )
         templates = templates if isinstance(templates, int) else take(templates, keep)
     with files.naming(file.place):
         with file.placed(keep):
@@ -202,14 +220,15 @@ def read_named_vectors(
     path : path or data frame
         As in `read_embeddings`.
     vectors : str, optional
-        The array or column with one vector for each sample; by default the one called "vectors". A ``.npy`` has no
-        names.
+        The array or column with one vector for each sample; by default the one called "vectors". A
+        ``.npy`` has no names.
     name : str or (n,) array_like, optional
         The array or column with the name of each vector, by default the one called "name".
 
         Or the names themselves.
     samples : path or data frame, optional
-        A table with one row for each vector, in the same order, if the file itself does not hold the names.
+        A table with one row for each vector, in the same order, if the file itself does not hold
+        the names.
     similarity, same_name, failures
         As in `NamedVectors`.
 
@@ -221,10 +240,11 @@ def read_named_vectors(
     Raises
     ------
     FileFormatError
-        For a file that is missing, empty, or not what its suffix says, for vectors of different lengths, and for
-        pickled objects, which are never loaded.
+        For a file that is missing, empty, or not what its suffix says, for vectors of different
+        lengths, and for pickled objects, which are never loaded.
     InputError
-        For arrays or columns that do not exist (the message suggests the nearest names), and as `NamedVectors` does.
+        For arrays or columns that do not exist (the message suggests the nearest names), and as
+        `NamedVectors` does.
     MissingDependencyError
         Where the package that reads the file is not installed.
 
@@ -247,7 +267,9 @@ def read_named_vectors(
 
 
 def as_text(names: Coded) -> Coded:
-    """Return names as text, so that those of files that know numbers equal those of files that do not."""
+    """Return names as text, so that those of files that know numbers equal those of files that do
+    not.
+    """
     if set(map(type, names.labels.tolist())) <= {str}:
         return names
     texts, codes = np.unique([str(label) for label in names.labels.tolist()], return_inverse=True)
@@ -255,21 +277,32 @@ def as_text(names: Coded) -> Coded:
 
 
 def _labels(table: tables.Table, role: str, labels: Any) -> Coded:
-    """Return the labels of a role, which a caller gives, or names a column of, by default that of the role's name."""
+    """Return the labels of a role, which a caller gives, or names a column of, by default that of
+    the role's name.
+    """
     if labels is None or isinstance(labels, str):
         return table.labels(role, labels)
     return encode(role, labels)
 
 
-def _opened(source: Any, vectors: str | None, others: Sequence[Any], samples: Any) -> tuple[tables.Table, tables.Table]:
-    """Open a file or frame of vectors, and where its other columns are; others: those wanted, if they are names."""
-    wanted = [vectors or "vectors", *(name for name in others if isinstance(name, str) and samples is None)]
+def _opened(
+    source: Any, vectors: str | None, others: Sequence[Any], samples: Any
+) -> tuple[tables.Table, tables.Table]:
+    """Open a file or frame of vectors, and where its other columns are; others: those wanted, if
+    they are names.
+    """
+    wanted = [
+        vectors or "vectors",
+        *(name for name in others if isinstance(name, str) and samples is None),
+    ]
     file = tables.of_vectors(source, list(dict.fromkeys(wanted)))
     return file, file if samples is None else tables.of_source(samples, "samples", "samples")
 
 
 def cut_out(columns: Sequence[tuple[str, Coded]], pattern: str) -> list[Coded]:
-    """Find the subjects in the names of samples, by a pattern. columns: name for messages and samples of each side."""
+    """Find the subjects in the names of samples, by a pattern. columns: name for messages and
+    samples of each side.
+    """
     pl = files.polars()
     names = pl.Series(list(map(str, columns[0][1].labels)), dtype=pl.String)
     try:
@@ -278,7 +311,8 @@ def cut_out(columns: Sequence[tuple[str, Coded]], pattern: str) -> list[Coded]:
             found = names.str.extract(pattern, 0)
     except Exception as error:
         raise InputError(
-            f"⟦subject_pattern⟧ {pattern!r} is not a regular expression: {str(error).splitlines()[0]}"
+            f"⟦subject_pattern⟧ {pattern!r} is not a regular expression:"
+            f" {str(error).splitlines()[0]}"
         ) from error
     found = found.str.strip_chars()
     missing = (found.fill_null("") == "").to_numpy()
@@ -287,10 +321,11 @@ def cut_out(columns: Sequence[tuple[str, Coded]], pattern: str) -> list[Coded]:
         if wrong.size:
             row = int(wrong[0])
             raise InputError(
-                f"⟦subject_pattern⟧ '{pattern}' finds no subject in {names[int(coded.codes[row])]!r} "
-                f"({wrong.size} of {coded.codes.size} values of {what!r}): say how to find it with "
-                f"⟦subject_pattern={sample_names.hint_at_pattern(names.to_list())}⟧, "
-                "or pass ⟦subject_pattern=''⟧ to take the list without subjects",
+                f"⟦subject_pattern⟧ '{pattern}' finds no subject in"
+                f" {names[int(coded.codes[row])]!r} ({wrong.size} of {coded.codes.size} values of"
+                f" {what!r}): say how to find it with"
+                f" ⟦subject_pattern={sample_names.hint_at_pattern(names.to_list())}⟧, or pass"
+                " ⟦subject_pattern=''⟧ to take the list without subjects",
                 row=row,
             )
     subjects = encode("subject", FrameColumns(found.to_frame("subject")).labels("subject"))
@@ -298,7 +333,9 @@ def cut_out(columns: Sequence[tuple[str, Coded]], pattern: str) -> list[Coded]:
 
 
 def take(column: Any, keep: Any) -> Any:
-    """Keep some entries of a column of labels, or of each in a dict, and the labels still used; of None, None."""
+    """Keep some entries of a column of labels, or of each in a dict, and the labels still used; of
+    None, None.
+    """
     if isinstance(column, dict):
         return {name: take(part, keep) for name, part in column.items()}
     return None if column is None else column.take(keep)

@@ -1,4 +1,6 @@
-"""`read_failure_counts` and `read_rates`: tables of subjects or of their attempts, and tables of error rates."""
+"""`read_failure_counts` and `read_rates`: tables of subjects or of their attempts, and tables of
+error rates.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +39,8 @@ def read_failure_counts(
     failed_value: str | None = None,
     missing_labels: MissingLabels = "error",
 ) -> FailureCounts:
-    r"""Read failures and attempts from a table with one row for each subject, or with one row for each attempt.
+    r"""Read failures and attempts from a table with one row for each subject, or with one row for
+    each attempt.
 
     Parameters
     ----------
@@ -50,18 +53,19 @@ def read_failure_counts(
     groups : str or sequence of str, default "group"
         Columns that make the groups. Several make intersections.
     failed : str, optional
-        Column that says of each attempt whether it failed (1 or 0, true or false), by default "failed". With this or
-        `subject`, rows are attempts.
+        Column that says of each attempt whether it failed (1 or 0, true or false), by default
+        "failed". With this or `subject`, rows are attempts.
     subject : str, optional
         Column with the subject of each attempt, by default "subject".
     rate : {"fnmr", "fta", "fte"}, default "fnmr"
-        What failures are: false non-matches, or failures to acquire or to enrol. With "fte" a table of attempts has one
-        enrolment for each subject, which failed if all of the subject's attempts did.
+        What failures are: false non-matches, or failures to acquire or to enrol. With "fte" a table
+        of attempts has one enrolment for each subject, which failed if all of the subject's
+        attempts did.
     failed_value : str, optional
         Where the column `failed` holds labels, that of attempts that failed.
     missing_labels : {"error", "drop", "unknown"}
-        What to do with rows that lack a label of a group: raise an error, leave them out with a warning that counts
-        them, or take "unknown" for it.
+        What to do with rows that lack a label of a group: raise an error, leave them out with a
+        warning that counts them, or take "unknown" for it.
 
     Returns
     -------
@@ -72,8 +76,9 @@ def read_failure_counts(
     FileFormatError
         For a file that is missing, empty or no table.
     InputError
-        For columns that do not exist (the message suggests the nearest names), text in place of numbers, columns of
-        both kinds of tables, a label of failed attempts that no row has, and as `FailureCounts` does.
+        For columns that do not exist (the message suggests the nearest names), text in place of
+        numbers, columns of both kinds of tables, a label of failed attempts that no row has, and as
+        `FailureCounts` does.
 
     Examples
     --------
@@ -90,26 +95,42 @@ def read_failure_counts(
     of_attempts = failed is not None or subject is not None or failed_value is not None
     if of_attempts and (failures is not None or attempts is not None):
         raise InputError(
-            "⟦failures=⟧ and ⟦attempts=⟧ are columns of a table with one row for each subject, ⟦failed=⟧, "
-            "⟦failed_value=⟧ and ⟦subject=⟧ are of one with one row for each attempt: name those of one table"
+            "⟦failures=⟧ and ⟦attempts=⟧ are columns of a table with one row for each subject,"
+            " ⟦failed=⟧, ⟦failed_value=⟧ and ⟦subject=⟧ are of one with one row for each attempt:"
+            " name those of one table"
         )
     table = tables.of_source(path, "path", "the data frame")
     attributes = side_columns.named(groups)
-    given = {"failed": failed, "subject": subject} if of_attempts else {"failures": failures, "attempts": attempts}
+    given = (
+        {"failed": failed, "subject": subject}
+        if of_attempts
+        else {"failures": failures, "attempts": attempts}
+    )
     first, second = columns = [table.require(role, name or role) for role, name in given.items()]
-    frame = FrameColumns(table.columns([*columns, *(table.require("groups", name) for name in attributes)]))
+    frame = FrameColumns(
+        table.columns([*columns, *(table.require("groups", name) for name in attributes)])
+    )
     with table.placed():
         labels: dict[str, Any] = {
             name: frame.labels(name, COMPLETE) if missing_labels == "error" else frame.entries(name)
             for name in attributes
         }
-        failures_of: Any = frame.labels(first) if failed_value is not None else _numbers(table, frame, first)
+        failures_of: Any = (
+            frame.labels(first) if failed_value is not None else _numbers(table, frame, first)
+        )
         if not of_attempts:
             attempts_of = _numbers(table, frame, second)
-            return FailureCounts(failures_of, attempts_of, labels, rate=rate, missing_labels=missing_labels)
+            return FailureCounts(
+                failures_of, attempts_of, labels, rate=rate, missing_labels=missing_labels
+            )
         who = frame.labels(second)
         return FailureCounts.from_decisions(
-            failures_of, who, labels, rate=rate, failed_value=failed_value, missing_labels=missing_labels
+            failures_of,
+            who,
+            labels,
+            rate=rate,
+            failed_value=failed_value,
+            missing_labels=missing_labels,
         )
 
 
@@ -124,7 +145,8 @@ def _numbers(table: tables.Table, frame: FrameColumns, name: str) -> Any:
 
 @files.unchanged()
 def read_rates(path: Path, labels: Sequence[str]) -> pl.DataFrame:
-    """Read a table whose columns are numbers but for some labels; columns with other text stay text.
+    """Read a table whose columns are numbers but for some labels; columns with other text stay
+    text.
 
     Parameters
     ----------
@@ -140,11 +162,15 @@ def read_rates(path: Path, labels: Sequence[str]) -> pl.DataFrame:
     """
     table = tables.of_source(path, "path", "the table")
     frame = table.columns(table.names)
-    return frame.with_columns(_rates(table, frame[name]) for name in table.names if name not in labels)
+    return frame.with_columns(
+        _rates(table, frame[name]) for name in table.names if name not in labels
+    )
 
 
 def _rates(table: tables.Table, column: Any) -> Any:
-    """Return a column of text as numbers, or as it is if it holds other text; refuse those with a sign of per cent."""
+    """Return a column of text as numbers, or as it is if it holds other text; refuse those with a
+    sign of per cent.
+    """
     pl = files.polars()
     if column.dtype != pl.String:
         return column
@@ -155,8 +181,9 @@ def _rates(table: tables.Table, column: Any) -> Any:
         if in_per_cent.any() and all(map(text.is_number, column.filter(~missing & ~in_per_cent))):
             row = int(in_per_cent.arg_max() or 0)
             raise FileFormatError(
-                f"{table.place}: {table.where(row)}: column {column.name!r} must hold numbers, not {column[row]!r}: "
-                "write all rates as fractions, or all in per cent without the sign, with ⟦percent=True⟧ (--percent)"
+                f"{table.place}: {table.where(row)}: column {column.name!r} must hold numbers, not"
+                f" {column[row]!r}: write all rates as fractions, or all in per cent without the"
+                " sign, with ⟦percent=True⟧ (--percent)"
             )
         return column
     return column.set(missing, None).cast(pl.Float64)

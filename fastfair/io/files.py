@@ -1,4 +1,6 @@
-"""Files before they are read: found by name or pattern, told by their first bytes, and held to stay as they are."""
+"""Files before they are read: found by name or pattern, told by their first bytes, and held to stay
+as they are.
+"""
 
 from __future__ import annotations
 
@@ -26,15 +28,27 @@ _FOR_PICKLES = "save scores as CSV, Parquet or .npy, and vectors with numpy.save
 # How files that are no score files begin, as patterns, what they are, and what would do.
 _BEGINNINGS = (
     (rb"PAR1", "a Parquet file", 'give it a name that ends in ".parquet"'),
-    (_HDF5, "an HDF5 file", 'scores are read from text, Parquet and NumPy files; vectors from names that end in ".h5"'),
+    (
+        _HDF5,
+        "an HDF5 file",
+        'scores are read from text, Parquet and NumPy files; vectors from names that end in ".h5"',
+    ),
     (rb"\x93NUMPY", "a NumPy array", 'give it a name that ends in ".npy"'),
-    (rb"PK\x03\x04.{26}[^/]*?\.npy", "an archive of NumPy arrays", 'give it a name that ends in ".npz"'),
+    (
+        rb"PK\x03\x04.{26}[^/]*?\.npy",
+        "an archive of NumPy arrays",
+        'give it a name that ends in ".npz"',
+    ),
     (
         rb"PK\x03\x04.{26}[^/]*/(?:data\.pkl|version)",
         "a file of PyTorch with pickled objects, which are never loaded",
         _FOR_PICKLES,
     ),
-    (rb"PK\x03\x04.{26}(?:\[Content_|_rels/|docProps/|xl/)", "an Excel workbook", "save the sheet as CSV"),
+    (
+        rb"PK\x03\x04.{26}(?:\[Content_|_rels/|docProps/|xl/)",
+        "an Excel workbook",
+        "save the sheet as CSV",
+    ),
     (rb"PK\x03\x04.{26}mimetype", "an OpenDocument file", "save the sheet as CSV"),
     (rb"PK[\x03\x05]", "a zip archive", "unpack it, and name a file in it"),
     (rb".{257}ustar", "a tar archive", "unpack it, and name a file in it"),
@@ -53,7 +67,11 @@ _BEGINNINGS = (
         "a web page (HTML) or XML",
         "it may be the error of a download; save tables as CSV",
     ),
-    (rb"\s*(?:\{\s*\"|\[\s*[\[{])", "JSON", "save the table as CSV or Parquet, as pandas.read_json and to_csv do"),
+    (
+        rb"\s*(?:\{\s*\"|\[\s*[\[{])",
+        "JSON",
+        "save the table as CSV or Parquet, as pandas.read_json and to_csv do",
+    ),
 )
 # What files with these suffixes begin with.
 _OF_SUFFIXES = {
@@ -63,9 +81,15 @@ _OF_SUFFIXES = {
     ".h5": ("HDF5", _HDF5),
 }
 _SURE = 0.3  # confidence of `puremagic` below which a kind is a guess from two bytes
-_COMPRESSED: tuple[tuple[bytes, Any], ...] = ((b"\x1f\x8b", gzip), (b"BZh", bz2), (b"\xfd7zXZ\x00", lzma))
+_COMPRESSED: tuple[tuple[bytes, Any], ...] = (
+    (b"\x1f\x8b", gzip),
+    (b"BZh", bz2),
+    (b"\xfd7zXZ\x00", lzma),
+)
 _COMPRESSIONS = (".gz", ".bz2", ".xz")
-_Stamp = tuple[int, int]  # size and time of change, which tell whether a file is still the one that it was
+_Stamp = tuple[
+    int, int
+]  # size and time of change, which tell whether a file is still the one that it was
 
 
 def stamp_of(path: Path) -> _Stamp:
@@ -82,7 +106,9 @@ _seen: ContextVar[dict[Path, _Stamp] | None] = ContextVar("_seen", default=None)
 
 @contextmanager
 def unchanged(known: Mapping[Path, _Stamp] | None = None) -> Iterator[None]:
-    """Raise an error where a file that is read inside changes meanwhile, or has changed since it was `known`."""
+    """Raise an error where a file that is read inside changes meanwhile, or has changed since it
+    was `known`.
+    """
     if _seen.get() is not None:  # who called this looks at the end
         yield
         return
@@ -99,7 +125,9 @@ def unchanged(known: Mapping[Path, _Stamp] | None = None) -> Iterator[None]:
 def _refuse_changed(known: Mapping[Path, _Stamp]) -> None:
     for path, before in known.items():
         if stamp_of(path) != before:
-            raise FileFormatError(f"{path} changed while it was in use: wait until it is written, and read it again")
+            raise FileFormatError(
+                f"{path} changed while it was in use: wait until it is written, and read it again"
+            )
 
 
 def polars() -> Any:
@@ -108,7 +136,9 @@ def polars() -> Any:
 
 
 def reading(place: Path | str) -> AbstractContextManager[None]:
-    """Turn the errors that other libraries raise for a damaged file into errors that name the file."""
+    """Turn the errors that other libraries raise for a damaged file into errors that name the
+    file.
+    """
     return told_as(FileFormatError, f"{place} cannot be read")
 
 
@@ -129,13 +159,22 @@ def check_file(path: str | Path) -> Path:
     try:
         found = path.stat()
     except (FileNotFoundError, NotADirectoryError):
-        raise MissingFileError(f"there is no file {path}{did_you_mean(path.name, _beside(path))}") from None
-    except (OSError, ValueError) as error:  # names that no file can have: too long, with NULs or lone surrogates
-        raise InputError(f"there can be no file {path}: {getattr(error, 'strerror', None) or error}") from None
+        raise MissingFileError(
+            f"there is no file {path}{did_you_mean(path.name, _beside(path))}"
+        ) from None
+    except (
+        OSError,
+        ValueError,
+    ) as error:  # names that no file can have: too long, with NULs or lone surrogates
+        raise InputError(
+            f"there can be no file {path}: {getattr(error, 'strerror', None) or error}"
+        ) from None
     if stat.S_ISDIR(found.st_mode):
         raise FileFormatError(f"{path} is a folder: name a file in it")
     if not stat.S_ISREG(found.st_mode):
-        raise FileFormatError(f"{path} is a pipe or a device: save what it gives as a file, and name that")
+        raise FileFormatError(
+            f"{path} is a pipe or a device: save what it gives as a file, and name that"
+        )
     if found.st_size == 0:
         raise FileFormatError(f"{path} is empty")
     if (seen := _seen.get()) is not None and path not in seen:
@@ -151,9 +190,11 @@ def _beside(path: Path) -> list[str]:
 
 
 def files_of(paths: str | Path | Sequence[str | Path], entries: str) -> list[Path]:
-    """Find the files that are named, in their order, and those that patterns such as "scores/*.parquet" match, by name.
+    """Find the files that are named, in their order, and those that patterns such as
+    "scores/*.parquet" match, by name.
 
-    entries: what a file holds, in the plural, for messages. A file that is named twice, also by links, is refused.
+    entries: what a file holds, in the plural, for messages. A file that is named twice, also by
+    links, is refused.
     """
     if not paths:
         raise InputError("path names no files")
@@ -172,7 +213,9 @@ def files_of(paths: str | Path | Sequence[str | Path], entries: str) -> list[Pat
     for file in map(check_file, found):
         known = file.stat()  # links lead to the same file
         if (same := (known.st_dev, known.st_ino) if known.st_ino else file.resolve()) in files:
-            raise InputError(f"path names the file {file} twice, so that its {entries} would count twice")
+            raise InputError(
+                f"path names the file {file} twice, so that its {entries} would count twice"
+            )
         files[same] = file
     return list(files.values())
 
@@ -186,7 +229,9 @@ def opened(path: Path) -> IO[bytes]:
     """Open a file of text, which may be compressed with gzip, bzip2 or xz, whatever its name."""
     with path.open("rb") as file:
         start = file.read(LOOKED_AT)
-    library = next((library for beginning, library in _COMPRESSED if start.startswith(beginning)), None)
+    library = next(
+        (library for beginning, library in _COMPRESSED if start.startswith(beginning)), None
+    )
     content: IO[bytes] = path.open("rb") if library is None else library.open(path)
     return content
 
@@ -194,11 +239,17 @@ def opened(path: Path) -> IO[bytes]:
 def suffix_of(path: Path) -> str:
     """Return the suffix of a name in lower case, where ".gz" and the like do not count."""
     suffixes = [suffix.lower() for suffix in path.suffixes[-2:]]
-    return suffixes[0] if len(suffixes) == 2 and suffixes[1] in _COMPRESSIONS else "".join(suffixes[-1:])
+    return (
+        suffixes[0]
+        if len(suffixes) == 2 and suffixes[1] in _COMPRESSIONS
+        else "".join(suffixes[-1:])
+    )
 
 
 def kind_of(data: bytes) -> str:
-    """Say what a file that begins so is, and what would do, if it is not text; "" where it may be."""
+    """Say what a file that begins so is, and what would do, if it is not text; "" where it may
+    be.
+    """
     start = data[:LOOKED_AT]
     for beginning, what, would_do in _BEGINNINGS:
         if re.match(beginning, start, re.DOTALL):
@@ -207,15 +258,22 @@ def kind_of(data: bytes) -> str:
 
 
 def kind_of_bytes(data: bytes) -> str:
-    """Say what a file is that is known not to be text, also where it is of no use here; "" where nobody knows."""
+    """Say what a file is that is known not to be text, also where it is of no use here; "" where
+    nobody knows.
+    """
     if known := kind_of(data):
         return known
-    with suppress(ImportError, LookupError, ValueError):  # of a library that names, and reads nothing
+    with suppress(
+        ImportError, LookupError, ValueError
+    ):  # of a library that names, and reads nothing
         import puremagic
 
         likely = puremagic.magic_string(data[:LOOKED_AT])[0]
         if likely.confidence >= _SURE and likely.name:
-            return f"no text but a file of type {likely.extension!r} ({likely.name}): save what is in it as CSV"
+            return (
+                f"no text but a file of type {likely.extension!r} ({likely.name}): save what is in"
+                " it as CSV"
+            )
     return ""
 
 
@@ -230,4 +288,6 @@ def require_kind(path: Path, suffix: str) -> None:
             if b"\0" in start or kind_of(start)
             else "text: a name that ends in .csv or .txt says so"
         )
-        raise FileFormatError(f"{path} cannot be read: it is no {name} file, but {what or 'of another kind'}")
+        raise FileFormatError(
+            f"{path} cannot be read: it is no {name} file, but {what or 'of another kind'}"
+        )

@@ -1,6 +1,7 @@
 """Formats of score files, one record each: how a file is recognised, and how its rows are read.
 
-A new format is a `Format` in `FORMATS`. The command line, messages and the documentation take all formats from there.
+A new format is a `Format` in `FORMATS`. The command line, messages and the documentation take all
+formats from there.
 """
 
 from __future__ import annotations
@@ -48,20 +49,21 @@ class Layout:
     Attributes
     ----------
     format : str
-        "auto", or the name of a format, as the table of the page on score files has them: "csv", "voxceleb", "kaldi",
-        "matrix" (row i and column i are one subject), and so on. "auto" looks at all rows, and recognises a format or
-        raises; it never guesses between two.
+        "auto", or the name of a format, as the table of the page on score files has them: "csv",
+        "voxceleb", "kaldi", "matrix" (row i and column i are one subject), and so on. "auto" looks
+        at all rows, and recognises a format or raises; it never guesses between two.
     mated_value : str or float, optional
-        Which of the two values of the labels means mated, where they are no common words for it such as 1 and 0,
-        target and nontarget, or yes and no.
+        Which of the two values of the labels means mated, where they are no common words for it
+        such as 1 and 0, target and nontarget, or yes and no.
     quality : str or pair of str, optional
-        Columns of the score file with the quality of samples, for `discard_curve`: the name of one column for the whole
-        comparison; what the names of two columns share, as "quality" for "reference_quality" and "probe_quality"; or a
-        pair of columns, that of the references first. With `quality_table`, its column; so also where the metadata are
-        of samples and have this column.
+        Columns of the score file with the quality of samples, for `discard_curve`: the name of one
+        column for the whole comparison; what the names of two columns share, as "quality" for
+        "reference_quality" and "probe_quality"; or a pair of columns, that of the references first.
+        With `quality_table`, its column; so also where the metadata are of samples and have this
+        column.
     quality_table : path or data frame, optional
-        Table with the quality of each sample, such as OFIQ and NFIQ 2 write it: one row for each sample, whose id comes
-        first.
+        Table with the quality of each sample, such as OFIQ and NFIQ 2 write it: one row for each
+        sample, whose id comes first.
     keep : str or sequence of str
         Columns of the score file to keep, such as your own ids of comparisons.
 
@@ -71,11 +73,11 @@ class Layout:
     metadata_per : {"subject", "sample"}
         Whether `metadata_id` has ids of subjects or of samples, such as names of files.
     metadata_subject : str, optional
-        The column of the metadata with the subject of each sample, where no pattern can find it; `reference` and
-        `probe` then name samples.
+        The column of the metadata with the subject of each sample, where no pattern can find it;
+        `reference` and `probe` then name samples.
     impostor : path, optional
-        The scores of non-mated comparisons, one on each line or a one-dimensional ``.npy``, where the score file has
-        nothing but those of mated ones.
+        The scores of non-mated comparisons, one on each line or a one-dimensional ``.npy``, where
+        the score file has nothing but those of mated ones.
 
     Examples
     --------
@@ -98,7 +100,9 @@ class Layout:
 
 
 USUAL_LAYOUT = Layout()
-_OF_QUALITY = "To read quality from a table with one row for each sample, give it as ⟦quality_table=⟧"
+_OF_QUALITY = (
+    "To read quality from a table with one row for each sample, give it as ⟦quality_table=⟧"
+)
 
 
 @dataclass
@@ -138,10 +142,13 @@ class HowToRead:
 
     def __post_init__(self, metadata: Any) -> None:
         self.attributes = side_columns.named(self.groups)
-        self.keep = (self.layout.keep,) if isinstance(self.layout.keep, str) else tuple(self.layout.keep)
+        self.keep = (
+            (self.layout.keep,) if isinstance(self.layout.keep, str) else tuple(self.layout.keep)
+        )
         if self.vectors is not None and self.policies.failure_score is not None:
             raise InputError(
-                "with ⟦embeddings=⟧, leave ⟦failure_score=⟧ out: vectors that are zero or not finite failed"
+                "with ⟦embeddings=⟧, leave ⟦failure_score=⟧ out: vectors that are zero or not"
+                " finite failed"
             )
         layout = self.layout
         validation.choice("⟦format⟧", layout.format, ("auto", *FORMATS))
@@ -149,18 +156,28 @@ class HowToRead:
         per = layout.metadata_per if layout.metadata_subject is None else "sample"
         self.quality = self._table_of_quality(metadata if per == "sample" else None)
         describes = bool(self.attributes or layout.metadata_subject)
-        if metadata is not None and (describes or self.quality is None or layout.quality_table is not None):
-            self.described = Metadata(metadata, layout.metadata_id, self.attributes, per, layout.metadata_subject)
-        elif metadata is None and (layout.metadata_id is not None or layout.metadata_subject is not None):
+        if metadata is not None and (
+            describes or self.quality is None or layout.quality_table is not None
+        ):
+            self.described = Metadata(
+                metadata, layout.metadata_id, self.attributes, per, layout.metadata_subject
+            )
+        elif metadata is None and (
+            layout.metadata_id is not None or layout.metadata_subject is not None
+        ):
             name = "metadata_id" if layout.metadata_subject is None else "metadata_subject"
             raise InputError(f"⟦{name}⟧ is given without ⟦metadata=⟧")
 
     def _table_of_quality(self, metadata: Any) -> Metadata | None:
-        """Read the quality of samples from its table, or from metadata of samples; None where neither has it."""
+        """Read the quality of samples from its table, or from metadata of samples; None where
+        neither has it.
+        """
         layout, failures = self.layout, self.policies.failures != "error"
         if layout.quality_table is not None:
             if not isinstance(layout.quality, str):
-                raise InputError("⟦quality_table⟧ is given without quality: name the column of this table")
+                raise InputError(
+                    "⟦quality_table⟧ is given without quality: name the column of this table"
+                )
             table, ids, called = layout.quality_table, None, "quality_table"
         elif isinstance(layout.quality, str) and metadata is not None:
             if layout.quality not in tables.of_source(metadata, "metadata", "metadata").names:
@@ -168,7 +185,9 @@ class HowToRead:
             table, ids, called = metadata, layout.metadata_id, "metadata"
         else:
             return None
-        return Metadata(table, ids, [], "sample", quality=layout.quality, called=called, failures=failures)
+        return Metadata(
+            table, ids, [], "sample", quality=layout.quality, called=called, failures=failures
+        )
 
     @property
     def names(self) -> dict[str, str | None]:
@@ -180,9 +199,9 @@ class HowToRead:
 class ScoreTable(tables.Rows):
     """Columns of a score file or trial list, and the line of the file that each row comes from.
 
-    `attributes` are the columns of each attribute, with metadata those that are compared with it; `names_samples` says
-    that reference and probe are samples whose subjects are not known; `is_matrix` that rows are those of a square
-    matrix, one after another.
+    `attributes` are the columns of each attribute, with metadata those that are compared with it;
+    `names_samples` says that reference and probe are samples whose subjects are not known;
+    `is_matrix` that rows are those of a square matrix, one after another.
     """
 
     frame: pl.DataFrame
@@ -212,8 +231,8 @@ class Format:
     read : callable
         Reads a `ScoreFile` of the format as `HowToRead` says; returns a `ScoreTable`.
     fields : str
-        The fields of a row, where no header names them; text whose rows can be such is recognised by them. Known are
-        "score", "label" or "target", and names.
+        The fields of a row, where no header names them; text whose rows can be such is recognised
+        by them. Known are "score", "label" or "target", and names.
     listed : str
         The fields of a row of its list of trials, without scores.
     sides : tuple of str
@@ -223,7 +242,8 @@ class Format:
     subject_pattern : str, optional
         What cuts subjects out of samples.
     columns : tuple of tuple of str
-        Pairs of columns that may hold reference and probe, where columns have names; one pair has to be there.
+        Pairs of columns that may hold reference and probe, where columns have names; one pair has
+        to be there.
     attacks : tuple of str
         Columns that may hold the kind of a presentation attack.
     suffixes : tuple of str
@@ -257,7 +277,9 @@ class Format:
 
 @dataclass(frozen=True)
 class ScoreFile:
-    """A score file whose format is known; its text and that of its list of trials, None where there is none."""
+    """A score file whose format is known; its text and that of its list of trials, None where there
+    is none.
+    """
 
     path: Path
     format: Format
@@ -266,13 +288,17 @@ class ScoreFile:
 
 
 def read(path: Path, how: HowToRead) -> ScoreTable:
-    """Recognise the format of a file, unless the caller names it, and read it with its list of trials."""
+    """Recognise the format of a file, unless the caller names it, and read it with its list of
+    trials.
+    """
     roles = {role: getattr(how, role) or role for role in _CANONICAL}
     listing = None if how.trials is None else keys.content_of(files.check_file(how.trials))
     if listing is not None and how.vectors is None:
         key = keys.table_with((roles["reference"], roles["probe"]), listing)
         if key is not None:
-            found = choose(keys.joined(key, path, roles, how.policies.failures != "error"), how, FORMATS["csv"])
+            found = choose(
+                keys.joined(key, path, roles, how.policies.failures != "error"), how, FORMATS["csv"]
+            )
             found.names_samples = _names_no_subjects(found)
             return found
     kind = _of_suffix(path, how) if how.layout.format == "auto" else FORMATS[how.layout.format]
@@ -280,12 +306,17 @@ def read(path: Path, how: HowToRead) -> ScoreTable:
     if kind is None or (kind.is_text and files.suffix_of(path) not in kind.suffixes):
         text = texts.read(path, failures=how.policies.failures != "error")
     if isinstance(listing, Path):
-        raise InputError(f"{listing} has no columns {roles['reference']!r} and {roles['probe']!r}: name its columns")
+        raise InputError(
+            f"{listing} has no columns {roles['reference']!r} and {roles['probe']!r}: name its"
+            " columns"
+        )
     trials = None if listing is None else _with_blanks(listing, how)
     if kind is None:
         assert text is not None
         kind = _recognised(text, trials, how)
-    if how.vectors is not None and ((kind.fields and not kind.listed) or files.suffix_of(path) == ".npy"):
+    if how.vectors is not None and (
+        (kind.fields and not kind.listed) or files.suffix_of(path) == ".npy"
+    ):
         raise InputError(f"{path} holds scores and no list of trials, so leave ⟦embeddings=⟧ out")
     if trials is not None and not kind.of_trials:
         raise InputError(f"a {kind.name} file has its own labels: ⟦trials=⟧ goes with scores alone")
@@ -293,7 +324,9 @@ def read(path: Path, how: HowToRead) -> ScoreTable:
 
 
 def _names_no_subjects(table: ScoreTable) -> bool:
-    """Return whether reference and probe of a key are models and segments: none is compared with itself."""
+    """Return whether reference and probe of a key are models and segments: none is compared with
+    itself.
+    """
     pl = files.polars()
     names = [name for name in (table.reference, table.probe) if name is not None]
     sides = table.frame.select(pl.col(names).cast(pl.String))
@@ -305,7 +338,9 @@ def _with_blanks(listing: Text, how: HowToRead) -> Text:
     fields = listing.first.split(",")
     if len(fields) < 2 or not all(fields) or any(mark in listing.data for mark in b' \t"'):
         return listing
-    between = replace(listing, data=listing.data.replace(b",", b" "), first=listing.first.replace(",", " "))
+    between = replace(
+        listing, data=listing.data.replace(b",", b" "), first=listing.first.replace(",", " ")
+    )
     return between if _readings(between, "listed", how) else listing
 
 
@@ -317,20 +352,30 @@ def _of_suffix(path: Path, how: HowToRead) -> Format | None:
 
 
 def _recognised(text: Text, trials: Text | None, how: HowToRead) -> Format:
-    """Recognise the format of a text, or of its list of trials, or raise an error that names all that it may be.
+    """Recognise the format of a text, or of its list of trials, or raise an error that names all
+    that it may be.
 
-    All rows are looked at. A reading that leaves no mated, or no non-mated, comparisons is none where there is another.
+    All rows are looked at. A reading that leaves no mated, or no non-mated, comparisons is none
+    where there is another.
     """
-    listing, which = (text, "fields") if how.vectors is None and trials is None else (trials or text, "listed")
+    listing, which = (
+        (text, "fields") if how.vectors is None and trials is None else (trials or text, "listed")
+    )
     path, line, separator = listing.path, listing.first, tables.separator_of(listing)
     found: dict[str, str] = {}
     if trials is None and separator is not None and not is_number(line.split(separator)[-1]):
         names = {name.strip().strip('"') for name in line.split(separator)}
-        of_columns = (kind.name for kind in FORMATS.values() if any(names.issuperset(pair) for pair in kind.columns))
+        of_columns = (
+            kind.name
+            for kind in FORMATS.values()
+            if any(names.issuperset(pair) for pair in kind.columns)
+        )
         found = {next(of_columns, _OF_HEADERS[separator]): "named columns"}
         if separator == "\t" and which == "listed":
             found = _readings(listing, which, how) | found
-        elif separator == "\t" and _readings(_first_row(listing), which, how):  # fields that end in a word
+        elif separator == "\t" and _readings(
+            _first_row(listing), which, how
+        ):  # fields that end in a word
             found = {}
     fields = line.split(separator)
     numeric = all(is_number(field) or texts.is_missing(field) for field in fields)
@@ -339,15 +384,18 @@ def _recognised(text: Text, trials: Text | None, how: HowToRead) -> Format:
     if which == "fields" and not found:
         if separator in (",", ";") and not numeric:
             raise FileFormatError(
-                f"{path}: the first line names no columns: {line[:_SHOWN]!r}; give the file such a line"
+                f"{path}: the first line names no columns: {line[:_SHOWN]!r}; give the file such a"
+                " line"
             )
         if numeric and len(fields) == 1:
-            raise FileFormatError(f"{path} has nothing but scores: give the trial list as ⟦trials=⟧")
+            raise FileFormatError(
+                f"{path} has nothing but scores: give the trial list as ⟦trials=⟧"
+            )
     found = found or _readings(listing, which, how) or _readings(_first_row(listing), which, how)
     if which == "fields" and numeric and len(fields) > 1 and not found:
         raise FileFormatError(
-            f'{path} has rows of {len(fields)} numbers: say ⟦format="matrix"⟧ where they are a score matrix, or '
-            "else let a first line name the columns"
+            f'{path} has rows of {len(fields)} numbers: say ⟦format="matrix"⟧ where they are a'
+            " score matrix, or else let a first line name the columns"
         )
     if which == "fields" and numeric and found and _may_be_matrix(listing, found.values()):
         either = [
@@ -355,18 +403,24 @@ def _recognised(text: Text, trials: Text | None, how: HowToRead) -> Format:
             'a score matrix (⟦format="matrix"⟧)',
         ]
         raise FileFormatError(
-            f"{path} has rows of {len(fields_of(line))} numbers, which may be {' or '.join(either)}: say which; its "
-            f"first line is {line[:_SHOWN]!r}"
+            f"{path} has rows of {len(fields_of(line))} numbers, which may be"
+            f" {' or '.join(either)}: say which; its first line is {line[:_SHOWN]!r}"
         )
-    unlabelled = f"{path} has scores but nothing says which are mated: give the trial list as ⟦trials=⟧"
-    unmarked = [FORMATS[k].of_trials and not set(_LABELS) & set(what.split()) for k, what in found.items()]
+    unlabelled = (
+        f"{path} has scores but nothing says which are mated: give the trial list as ⟦trials=⟧"
+    )
+    unmarked = [
+        FORMATS[k].of_trials and not set(_LABELS) & set(what.split()) for k, what in found.items()
+    ]
     if which == "fields" and how.subject_pattern is None and unmarked == [True]:
-        raise FileFormatError(f"{unlabelled}, or say how to find the subjects in its names with ⟦subject_pattern=⟧")
+        raise FileFormatError(
+            f"{unlabelled}, or say how to find the subjects in its names with ⟦subject_pattern=⟧"
+        )
     if which == "fields" and not found and len(fields) == 3:
         if _readings(text, "listed", how):
             raise FileFormatError(
-                f"{path} is a trial list without scores: give the score file as path and this as ⟦trials=⟧, or vectors "
-                "to score it with as ⟦embeddings=⟧"
+                f"{path} is a trial list without scores: give the score file as path and this as"
+                " ⟦trials=⟧, or vectors to score it with as ⟦embeddings=⟧"
             )
         if is_number(fields[0]):
             raise FileFormatError(unlabelled)
@@ -375,33 +429,44 @@ def _recognised(text: Text, trials: Text | None, how: HowToRead) -> Format:
     may_be = " or ".join(f"{kind} ({what})" for kind, what in found.items())
     unknown = "is of no known format" if which == "fields" else "is no list of trials that is known"
     raise FileFormatError(
-        f"{path} {f'may be {may_be}' if found else unknown}; its first line is {line[:_SHOWN]!r}; say which with "
-        f"⟦format=⟧ (one of {', '.join(FORMATS)})"
+        f"{path} {f'may be {may_be}' if found else unknown}; its first line is {line[:_SHOWN]!r};"
+        f" say which with ⟦format=⟧ (one of {', '.join(FORMATS)})"
     )
 
 
 def _refuse_header_between_blanks(text: Text, how: HowToRead) -> None:
-    """Refuse a table whose first line names columns between blanks, as R's `write.table` writes it by default."""
+    """Refuse a table whose first line names columns between blanks, as R's `write.table` writes it
+    by default.
+    """
     names = {name.strip('"') for name in fields_of(text.first)}
     of_rows = texts.with_names_of_rows(text, None) is not text
     if of_rows or names & {*_CANONICAL, *how.names.values()}:
         raise FileFormatError(
-            f"{text.path} has names of columns between blanks, {text.first[:_SHOWN]!r}: write the table with commas, "
-            "as write.csv and to_csv do" + ('; or is it a score matrix? Then say ⟦format="matrix"⟧' if of_rows else "")
+            f"{text.path} has names of columns between blanks, {text.first[:_SHOWN]!r}: write the"
+            " table with commas, as write.csv and to_csv do"
+            + ('; or is it a score matrix? Then say ⟦format="matrix"⟧' if of_rows else "")
         )
 
 
 def _readings(text: Text, which: str, how: HowToRead) -> dict[str, str]:
-    """Return the formats that all rows may be read as, with their fields: "fields" of scores, or those "listed"."""
+    """Return the formats that all rows may be read as, with their fields: "fields" of scores, or
+    those "listed".
+    """
     n = len(fields_of(text.first))
     known = {name: getattr(kind, which) for name, kind in FORMATS.items()}
     possible = {name: what for name, what in known.items() if len(what.split()) == n}
     rows, _ = text.rows
-    possible = {name: what for name, what in possible.items() if _fits(rows, what, how.layout.mated_value)}
+    possible = {
+        name: what for name, what in possible.items() if _fits(rows, what, how.layout.mated_value)
+    }
     if len(possible) > 1:
-        telling = {k: what for k, what in possible.items() if _has_both_classes(rows, what, FORMATS[k])}
+        telling = {
+            k: what for k, what in possible.items() if _has_both_classes(rows, what, FORMATS[k])
+        }
         telling = telling or possible
-        return {name: what for name, what in telling.items() if _has_label_words(rows, what)} or telling
+        return {
+            name: what for name, what in telling.items() if _has_label_words(rows, what)
+        } or telling
     return possible
 
 
@@ -434,10 +499,11 @@ def _are_whole(column: pl.Series) -> bool:
 
 
 def _may_be_matrix(text: Text, readings: Iterable[str]) -> bool:
-    """Return whether rows of numbers may be those of a score matrix, or fields of which the last alone is a score.
+    """Return whether rows of numbers may be those of a score matrix, or fields of which the last
+    alone is a score.
 
-    Names are whole numbers, if they are numbers; where scores are whole numbers, too, or there are as many rows as
-    fields, nothing tells the two apart.
+    Names are whole numbers, if they are numbers; where scores are whole numbers, too, or there are
+    as many rows as fields, nothing tells the two apart.
     """
     rows, _ = text.rows
     if not all(map(_are_numbers, rows)):
@@ -471,8 +537,9 @@ def _has_both_classes(rows: pl.DataFrame, fields: str, kind: Format) -> bool:
 
 
 def choose(table: tables.Table, how: HowToRead, kind: Format) -> ScoreTable:
-    """Choose and read columns: those named in arguments, those with fastfair's own names, and those with attributes
-    of the metadata, which are compared with it. A list of trials that is not scored needs no scores.
+    """Choose and read columns: those named in arguments, those with fastfair's own names, and those
+    with attributes of the metadata, which are compared with it. A list of trials that is not scored
+    needs no scores.
     """
     known, scored = table.names, how.vectors is None
     columns = f"the columns of {table.place} are {', '.join(known)}"
@@ -484,23 +551,35 @@ def choose(table: tables.Table, how: HowToRead, kind: Format) -> ScoreTable:
         pair = next((pair for pair in kind.columns if set(pair) <= set(known)), None)
         if pair is None:
             either = " and ".join(kind.columns[0])
-            raise FileFormatError(f"{table.place} is no file of the format {kind.name}: it has none of {either}")
-        chosen["reference"], chosen["probe"] = chosen["reference"] or pair[0], chosen["probe"] or pair[1]
+            raise FileFormatError(
+                f"{table.place} is no file of the format {kind.name}: it has none of {either}"
+            )
+        chosen["reference"], chosen["probe"] = (
+            chosen["reference"] or pair[0],
+            chosen["probe"] or pair[1],
+        )
     for role in _CANONICAL if scored else _CANONICAL[1:]:
         if chosen[role] is None and role in known:
             chosen[role] = role
     score = chosen["score"]
     if score is None and scored:
-        matrix = '; if it is a score matrix with names, say ⟦format="matrix"⟧' if known[0] == "" else ""
-        raise InputError(f"{table.place} has no column 'score': name the score column with ⟦score=⟧; {columns}{matrix}")
+        matrix = (
+            '; if it is a score matrix with names, say ⟦format="matrix"⟧' if known[0] == "" else ""
+        )
+        raise InputError(
+            f"{table.place} has no column 'score': name the score column with ⟦score=⟧;"
+            f" {columns}{matrix}"
+        )
     if chosen["mated"] is None and (chosen["reference"] is None or chosen["probe"] is None):
         raise InputError(
-            "nothing says which comparisons are mated: name the column with ⟦mated=⟧, or the subjects with "
-            f"⟦reference=⟧ and ⟦probe=⟧; {columns}"
+            "nothing says which comparisons are mated: name the column with ⟦mated=⟧, or the"
+            f" subjects with ⟦reference=⟧ and ⟦probe=⟧; {columns}"
         )
     if how.described is not None:
         held = {name: side_columns.holding(name, known) for name in how.described.attributes}
-        attributes = {name: pairs[0] for name, pairs in held.items() if pairs and score not in pairs[0]}
+        attributes = {
+            name: pairs[0] for name, pairs in held.items() if pairs and score not in pairs[0]
+        }
     else:
         attributes = side_columns.chosen(table.place, how.attributes, known)
         if not attributes and {"reference_group", "probe_group"} <= set(known):
@@ -510,20 +589,30 @@ def choose(table: tables.Table, how: HowToRead, kind: Format) -> ScoreTable:
     chosen["attack"] = next((name for name in kind.attacks if name in known), None)
     quality = None
     if how.layout.quality is not None and how.quality is None:
-        (quality,) = side_columns.chosen(table.place, [how.layout.quality], known, _OF_QUALITY).values()
+        (quality,) = side_columns.chosen(
+            table.place, [how.layout.quality], known, _OF_QUALITY
+        ).values()
     roles = {role: chosen[role] for role in _CANONICAL if chosen[role] is not None}
     roles |= dict(zip(_SAMPLES, chosen["samples"] or (), strict=False))
     pairs = [(f"attribute {name!r}", pair) for name, pair in attributes.items()]
     for what, pair in [*pairs, *([] if quality is None else [("quality", quality)])]:
-        roles |= {f"the {side}'s {what}": name for side, name in zip(("reference", "probe"), pair, strict=True)}
+        roles |= {
+            f"the {side}'s {what}": name
+            for side, name in zip(("reference", "probe"), pair, strict=True)
+        }
     if chosen["attack"] is not None:
         roles["the attack"] = chosen["attack"]
     roles |= {f"keep {name!r}": name for name in how.keep}
     for role, name in roles.items():
         table.require(role, name)
         if name == score and role != "score" and not role.startswith("keep"):
-            raise InputError(f"{table.place}: column {name!r} holds the scores, so it cannot be that of {role} as well")
-    frame = table.columns([*roles.values()], numbers=[*([] if score is None else [score]), *(quality or ())])
+            raise InputError(
+                f"{table.place}: column {name!r} holds the scores, so it cannot be that of {role}"
+                " as well"
+            )
+    frame = table.columns(
+        [*roles.values()], numbers=[*([] if score is None else [score]), *(quality or ())]
+    )
     return ScoreTable(
         table.place,
         frame,
@@ -539,7 +628,13 @@ def _read_named(file: ScoreFile, how: HowToRead) -> ScoreTable:
     """Read the named columns of text or Parquet, or the arrays of a .npz."""
     kind, path, text = file.format, file.path, file.text
     if text is not None:
-        separator = "\t" if kind.name == "tsv" else ";" if ";" in text.first and "," not in text.first else ","
+        separator = (
+            "\t"
+            if kind.name == "tsv"
+            else ";"
+            if ";" in text.first and "," not in text.first
+            else ","
+        )
         return choose(tables.of_text(text, separator), how, kind)
     if kind.name == "parquet":
         return choose(tables.of_parquet(path), how, kind)
@@ -549,7 +644,9 @@ def _read_named(file: ScoreFile, how: HowToRead) -> ScoreTable:
 def _require_no_columns(file: ScoreFile, how: HowToRead, allowed: str = "") -> None:
     """Refuse what only files with named columns have."""
     given = [role for role, name in how.names.items() if name is not None and role != allowed]
-    given += [name for name, value in (("keep", how.keep), ("quality", how.layout.quality)) if value]
+    given += [
+        name for name, value in (("keep", how.keep), ("quality", how.layout.quality)) if value
+    ]
     if how.quality is not None:
         given.remove("quality")
     if given:
@@ -557,20 +654,24 @@ def _require_no_columns(file: ScoreFile, how: HowToRead, allowed: str = "") -> N
         raise InputError(f"a {file.format.name} file has no named columns, so leave {named} out")
     if how.attributes and how.described is None:
         raise InputError(
-            f"a {file.format.name} file has no columns of labels: give ⟦metadata=⟧ and ⟦metadata_id=⟧ for "
-            f"{how.attributes}"
+            f"a {file.format.name} file has no columns of labels: give ⟦metadata=⟧ and"
+            f" ⟦metadata_id=⟧ for {how.attributes}"
         )
 
 
 def read_rows(file: ScoreFile, how: HowToRead) -> ScoreTable:
-    """Read the fields of each row, and those of the list of trials where there is one, or where nothing is scored."""
+    """Read the fields of each row, and those of the list of trials where there is one, or where
+    nothing is scored.
+    """
     _require_no_columns(file, how)
     kind, text, trials = file.format, file.text, file.trials
     assert text is not None
     if how.vectors is None and trials is None and not kind.fields:
         raise InputError(f"format {kind.name!r} needs the trial list: ⟦trials=⟧")
     listing = trials or text
-    listed = kind.fields if how.vectors is None and trials is None else kind.listed or "enrol test label"
+    listed = (
+        kind.fields if how.vectors is None and trials is None else kind.listed or "enrol test label"
+    )
     frame, lines = _fields(listing, listed, how.layout.mated_value)
     label = "label" if "label" in frame.columns else None
     if label and kind.of_trials:
@@ -592,10 +693,14 @@ def read_rows(file: ScoreFile, how: HowToRead) -> ScoreTable:
 
 
 def _have_one_subject(frame: pl.DataFrame, kind: Format) -> bool:
-    """Whether labels can be samples: some files have placeholders, or give a model and a test the same label."""
+    """Whether labels can be samples: some files have placeholders, or give a model and a test the
+    same label.
+    """
     pl = files.polars()
     pairs = zip(kind.samples or (), kind.sides, strict=True)
-    found = pl.concat([frame.select(pl.col(s).cast(pl.String).alias("sample"), subject=p) for s, p in pairs]).unique()
+    found = pl.concat(
+        [frame.select(pl.col(s).cast(pl.String).alias("sample"), subject=p) for s, p in pairs]
+    ).unique()
     return bool(found["sample"].n_unique() == found.height)
 
 
@@ -606,7 +711,9 @@ def read_scores(path: str | Path, failures: bool) -> NDArray[Any]:
         return _fields(texts.read(file, failures), "score")[0]["score"].to_numpy()
     values = _array(file, None)
     if values.ndim != 1:
-        raise FileFormatError(f"{file} must have one score for each comparison, but its shape is {values.shape}")
+        raise FileFormatError(
+            f"{file} must have one score for each comparison, but its shape is {values.shape}"
+        )
     return values
 
 
@@ -614,7 +721,9 @@ def _array(path: Path, name: str | None) -> NDArray[Any]:
     """Read the array of a .npy file, or the named or only array of a .npz file."""
     table = tables.of_arrays(path)
     if name is None and len(table.names) != 1:
-        raise InputError(f"{path} holds the arrays {', '.join(table.names)}: say which with ⟦score=⟧")
+        raise InputError(
+            f"{path} holds the arrays {', '.join(table.names)}: say which with ⟦score=⟧"
+        )
     assert table.take is not None
     return table.take("" if table.names == [""] else table.require("score", name or table.names[0]))
 
@@ -629,7 +738,9 @@ def _is_matrix(path: Path, how: HowToRead) -> bool:
 
 
 def _read_matrix(file: ScoreFile, how: HowToRead) -> ScoreTable:
-    """Read a matrix of scores: row i and column i are one subject, or have the names of subjects or samples."""
+    """Read a matrix of scores: row i and column i are one subject, or have the names of subjects or
+    samples.
+    """
     if file.text is not None:
         return _read_text_matrix(file, file.text, how)
     _require_no_columns(file, how, "score")
@@ -638,7 +749,9 @@ def _read_matrix(file: ScoreFile, how: HowToRead) -> ScoreTable:
 
 
 def _read_text_matrix(file: ScoreFile, text: Text, how: HowToRead) -> ScoreTable:
-    """Read a matrix out of text, where rows and columns may have names; those of one side alone hold for both."""
+    """Read a matrix out of text, where rows and columns may have names; those of one side alone
+    hold for both.
+    """
     _require_no_columns(file, how)
     matrix = text_matrices.read_matrix(text)
     rows, columns = matrix.rows or matrix.columns, matrix.columns or matrix.rows
@@ -654,55 +767,77 @@ def _table_of_matrix(
     columns: list[str] | None = None,
     lines: NDArray[np.int64] | None = None,
 ) -> ScoreTable:
-    """Return the comparisons of a matrix, row after row; rows and columns without names are numbered."""
+    """Return the comparisons of a matrix, row after row; rows and columns without names are
+    numbered.
+    """
     pl = files.polars()
     if rows is None:
         _require_square(path, scores.shape)
     values, sides, _ = columns_of_matrix(scores, rows, columns, None, None, "error")
-    labels = {side: coded.labels[coded.codes].tolist() if rows else coded.codes for side, coded in sides.items()}
+    labels = {
+        side: coded.labels[coded.codes].tolist() if rows else coded.codes
+        for side, coded in sides.items()
+    }
     frame = pl.DataFrame({"score": values, **labels})
     spread = None if lines is None else np.repeat(lines, scores.shape[1])
-    return ScoreTable(path, frame, "score", None, "reference", "probe", is_matrix=True, lines=spread)
+    return ScoreTable(
+        path, frame, "score", None, "reference", "probe", is_matrix=True, lines=spread
+    )
 
 
 def _require_square(path: Path, shape: tuple[int, ...]) -> None:
     if len(shape) != 2 or shape[0] != shape[1]:
         raise FileFormatError(
-            f"{path}: a score matrix is square, but this array's shape is {shape}; give other matrices to "
-            "Comparisons.from_matrix, write names of rows and columns beside them, or save lists of scores and their "
-            "labels as the arrays of one .npz"
+            f"{path}: a score matrix is square, but this array's shape is {shape}; give other"
+            " matrices to Comparisons.from_matrix, write names of rows and columns beside them, or"
+            " save lists of scores and their labels as the arrays of one .npz"
         )
 
 
 def _with_scores(text: Text, listed: pl.DataFrame, trials: Path) -> pl.DataFrame:
-    """Add a score to each trial; score files have them in the order of the trial list, or beside the trials' names."""
+    """Add a score to each trial; score files have them in the order of the trial list, or beside
+    the trials' names.
+    """
     path, first = text.path, fields_of(text.first)
     if len(first) == 1:
         scores, _ = _fields(text, "score")
         if scores.height != listed.height:
-            raise FileFormatError(f"{path} has {scores.height} scores, but {trials} has {listed.height} trials")
+            raise FileFormatError(
+                f"{path} has {scores.height} scores, but {trials} has {listed.height} trials"
+            )
         return listed.hstack(scores)
     if len(first) != 3:
         raise FileFormatError(
-            f"{path}: line {text.number}: a score file has 'score' or 'enrol test score', not {' '.join(first)!r}"
+            f"{path}: line {text.number}: a score file has 'score' or 'enrol test score', not"
+            f" {' '.join(first)!r}"
         )
     score_first = is_number(first[0]) and not is_number(first[2])
     scores, lines = _fields(text, "score enrol test" if score_first else "enrol test score")
     pairs = _pairs(listed)
-    if scores.height == listed.height and (pairs == _pairs(scores)).all() and pairs.n_unique() == pairs.len():
+    if (
+        scores.height == listed.height
+        and (pairs == _pairs(scores)).all()
+        and pairs.n_unique() == pairs.len()
+    ):
         return listed.hstack([scores["score"]])
-    scores = scores.with_columns(line=lines).unique([*_TRIAL, "score"], keep="first", maintain_order=True)
+    scores = scores.with_columns(line=lines).unique(
+        [*_TRIAL, "score"], keep="first", maintain_order=True
+    )
     several = _of_several(scores)
     if several is not None:
         raise FileFormatError(
-            f"{path}: {several['enrol'][0]} {several['test'][0]} has the score {several['score'][0]} in line "
-            f"{several['line'][0]} and {several['score'][1]} in line {several['line'][1]}"
+            f"{path}: {several['enrol'][0]} {several['test'][0]} has the score"
+            f" {several['score'][0]} in line {several['line'][0]} and {several['score'][1]} in line"
+            f" {several['line'][1]}"
         )
     found = listed.join(scores, on=_TRIAL, how="left", maintain_order="left")
     unscored = listed.filter(found["line"].is_null())
     unlisted = scores.join(listed, on=_TRIAL, how="anti", maintain_order="left")
     for rows, message in (
-        (unscored, f"{unscored.height} of {listed.height} trials of {trials} have no score in {path}"),
+        (
+            unscored,
+            f"{unscored.height} of {listed.height} trials of {trials} have no score in {path}",
+        ),
         (unlisted, f"{unlisted.height} scores of {path} have no trial in {trials}"),
     ):
         if rows.height:
@@ -711,8 +846,12 @@ def _with_scores(text: Text, listed: pl.DataFrame, trials: Path) -> pl.DataFrame
     return found.drop("line")
 
 
-def _fields(text: Text, names: str, mated_value: object = None) -> tuple[pl.DataFrame, NDArray[np.int64]]:
-    """Read the named fields and the line of each row; check that "score" is a number and "label" a known word."""
+def _fields(
+    text: Text, names: str, mated_value: object = None
+) -> tuple[pl.DataFrame, NDArray[np.int64]]:
+    """Read the named fields and the line of each row; check that "score" is a number and "label" a
+    known word.
+    """
     pl = files.polars()
     fields = ["label" if name in _LABELS else name for name in names.split()]
 
@@ -721,10 +860,13 @@ def _fields(text: Text, names: str, mated_value: object = None) -> tuple[pl.Data
 
     is_right: dict[str, Callable[[str], bool]] = {"score": is_number, "label": is_label}
     telling = [(k, is_right[name]) for k, name in enumerate(fields) if name in is_right]
-    _refuse_data_in_comments(text, len(fields), lambda found: all(check(found[k]) for k, check in telling))
+    _refuse_data_in_comments(
+        text, len(fields), lambda found: all(check(found[k]) for k, check in telling)
+    )
     if len(fields) != len(fields_of(text.first)):
         raise FileFormatError(
-            f"{text.path}: line {text.number}: expected {len(fields)} fields ({names}), found {text.first[:_SHOWN]!r}"
+            f"{text.path}: line {text.number}: expected {len(fields)} fields ({names}), found"
+            f" {text.first[:_SHOWN]!r}"
         )
     frame, lines = text.rows
     frame = frame.rename(dict(zip(frame.columns, fields, strict=True)))
@@ -735,17 +877,23 @@ def _fields(text: Text, names: str, mated_value: object = None) -> tuple[pl.Data
         wrong = None if mated_value is not None else _row_of_no_label(frame["label"])
         if wrong is not None:
             raise FileFormatError(
-                f"{text.path}: line {lines[wrong]}: the label must say mated or non-mated, as 1 and 0 or target and "
-                f"nontarget do, not {frame['label'][wrong]!r}; other words need ⟦mated_value=⟧"
+                f"{text.path}: line {lines[wrong]}: the label must say mated or non-mated, as 1 and"
+                f" 0 or target and nontarget do, not {frame['label'][wrong]!r}; other words need"
+                " ⟦mated_value=⟧"
             )
         values = FrameColumns(frame).values("label")
         frame = frame.with_columns(label=pl.Series(checks.mated_flags(values, mated_value)))
     # As codes, which all frames share, names are compared and looked up faster.
-    return frame.with_columns(pl.col(name).cast(pl.Categorical) for name in _TRIAL if name in fields), lines
+    return (
+        frame.with_columns(pl.col(name).cast(pl.Categorical) for name in _TRIAL if name in fields),
+        lines,
+    )
 
 
 def _row_of_no_label(labels: pl.Series) -> int | None:
-    """Return the first row whose word is not of the pair of words of those before it; None where there is none."""
+    """Return the first row whose word is not of the pair of words of those before it; None where
+    there is none.
+    """
     distinct = labels.unique(maintain_order=True).to_list()
     words = [checks.mated_word(word) for word in distinct]
     for k in range(len(words)):
@@ -755,16 +903,20 @@ def _row_of_no_label(labels: pl.Series) -> int | None:
 
 
 def _refuse_contradictions(path: Path, listed: pl.DataFrame, lines: NDArray[np.int64]) -> None:
-    """Refuse a trial listed as both target and nontarget; one listed twice with one label stays two comparisons."""
+    """Refuse a trial listed as both target and nontarget; one listed twice with one label stays two
+    comparisons.
+    """
     if _pairs(listed).n_unique() == listed.height:
         return
-    marked = listed.with_columns(line=lines).unique([*_TRIAL, "label"], keep="first", maintain_order=True)
+    marked = listed.with_columns(line=lines).unique(
+        [*_TRIAL, "label"], keep="first", maintain_order=True
+    )
     both = _of_several(marked)
     if both is not None:
         line = dict(zip(both["label"], both["line"], strict=True))
         raise FileFormatError(
-            f"{path}: {both['enrol'][0]} {both['test'][0]} is a target trial in line {line[True]} and a nontarget one "
-            f"in line {line[False]}"
+            f"{path}: {both['enrol'][0]} {both['test'][0]} is a target trial in line {line[True]}"
+            f" and a nontarget one in line {line[False]}"
         )
 
 
@@ -778,17 +930,26 @@ def _pairs(rows: pl.DataFrame) -> pl.Series:
 def _of_several(rows: pl.DataFrame) -> pl.DataFrame | None:
     """Return the rows of the first trial with more than one row, or None."""
     twice = rows.filter(rows.select(_TRIAL).is_duplicated())
-    return twice.join(twice[:1], on=_TRIAL, how="semi", maintain_order="left") if twice.height else None
+    return (
+        twice.join(twice[:1], on=_TRIAL, how="semi", maintain_order="left")
+        if twice.height
+        else None
+    )
 
 
-def _refuse_data_in_comments(text: Text, n_fields: int, is_data: Callable[[list[str]], Any]) -> None:
-    """Refuse a comment before the first row that looks like a row whose first field begins with "#"."""
+def _refuse_data_in_comments(
+    text: Text, n_fields: int, is_data: Callable[[list[str]], Any]
+) -> None:
+    """Refuse a comment before the first row that looks like a row whose first field begins with
+    "#".
+    """
     for number, line in text.comments:
         found = fields_of(line)
         if found[0] != "#" and len(found) == n_fields and is_data(found):
             raise FileFormatError(
-                f"{text.path}: line {number}: {line[:_SHOWN]!r} begins as comments do, but reads as data; if it is a "
-                "comment, put a blank after the '#', and if it is data, let another row come first"
+                f"{text.path}: line {number}: {line[:_SHOWN]!r} begins as comments do, but reads as"
+                " data; if it is a comment, put a blank after the '#', and if it is data, let"
+                " another row come first"
             )
 
 
@@ -799,13 +960,23 @@ FORMATS: dict[str, Format] = {
     for kind in (
         Format("csv", "named columns", "its header", _read_named),
         Format("tsv", "named columns", "its header, with tabs", _read_named),
-        Format("parquet", "named columns", "`.parquet`", _read_named, suffixes=(".parquet",), is_text=False),
+        Format(
+            "parquet",
+            "named columns",
+            "`.parquet`",
+            _read_named,
+            suffixes=(".parquet",),
+            is_text=False,
+        ),
         Format(
             "bob-csv",
             "bob's metadata columns and `score`",
             "columns `bio_ref_…` and `probe_…`",
             _read_named,
-            columns=(("bio_ref_subject_id", "probe_subject_id"), ("bio_ref_reference_id", "probe_reference_id")),
+            columns=(
+                ("bio_ref_subject_id", "probe_subject_id"),
+                ("bio_ref_reference_id", "probe_reference_id"),
+            ),
             attacks=("probe_attack_type", "attack_type"),
         ),
         Format(
@@ -834,8 +1005,20 @@ FORMATS: dict[str, Format] = {
             listed="label enrol test",
             subject_pattern=VOXCELEB_SUBJECT,
         ),
-        Format("enrol-test-score-label", _WHAT_IT_SAYS, "the labels", read_rows, fields="enrol test score label"),
-        Format("enrol-test-label-score", _WHAT_IT_SAYS, "the labels", read_rows, fields="enrol test label score"),
+        Format(
+            "enrol-test-score-label",
+            _WHAT_IT_SAYS,
+            "the labels",
+            read_rows,
+            fields="enrol test score label",
+        ),
+        Format(
+            "enrol-test-label-score",
+            _WHAT_IT_SAYS,
+            "the labels",
+            read_rows,
+            fields="enrol test label score",
+        ),
         Format(
             "enrol-test-score",
             f"{_WHAT_IT_SAYS}, with a `subject_pattern`",

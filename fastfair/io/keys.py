@@ -1,4 +1,6 @@
-"""Keys of trials that are tables with named columns, as NIST's are, joined with scores by the columns they share."""
+"""Keys of trials that are tables with named columns, as NIST's are, joined with scores by the
+columns they share.
+"""
 
 from __future__ import annotations
 
@@ -19,10 +21,14 @@ _NAMED = 3  # columns that a message names
 
 
 def table_with(names: Sequence[str], file: Path | text.Text) -> tables.Table | None:
-    """Return the table of a file or text whose columns have these names; None where it has no such columns."""
+    """Return the table of a file or text whose columns have these names; None where it has no such
+    columns.
+    """
     if isinstance(file, Path):
         table = tables.of_parquet(file)
-    elif (separator := tables.separator_of(file)) is not None and all(name in file.first for name in names):
+    elif (separator := tables.separator_of(file)) is not None and all(
+        name in file.first for name in names
+    ):
         table = tables.of_text(file, separator)
     else:
         return None
@@ -35,7 +41,8 @@ def content_of(path: Path, failures: bool | None = None) -> Path | text.Text:
 
 
 def joined(key: tables.Table, path: Path, roles: Mapping[str, str], failures: bool) -> tables.Table:
-    """Add to each row of a key its score, from a table with the same columns, or from a list in the key's order.
+    """Add to each row of a key its score, from a table with the same columns, or from a list in the
+    key's order.
 
     Parameters
     ----------
@@ -56,13 +63,16 @@ def joined(key: tables.Table, path: Path, roles: Mapping[str, str], failures: bo
     Raises
     ------
     FileFormatError
-        For trials without a score, scores without a trial, and trials with several; the first is named.
+        For trials without a score, scores without a trial, and trials with several; the first is
+        named.
     InputError
         For files that share too few columns.
     """
     score = roles["score"]
     if score in key.names:
-        raise InputError(f"{key.place} has the column {score!r} itself: give it as path, and leave ⟦trials=⟧ out")
+        raise InputError(
+            f"{key.place} has the column {score!r} itself: give it as path, and leave ⟦trials=⟧ out"
+        )
     names = [name for name in key.names if name != roles["mated"]]
     trials = key.columns(key.names)
     content = content_of(path, failures)
@@ -74,15 +84,22 @@ def joined(key: tables.Table, path: Path, roles: Mapping[str, str], failures: bo
         found = _looked_up(key, trials, scores, scores.require("score", score), shared)
     pl = files.polars()
     whole = trials.with_columns(pl.Series(score, found))
-    return tables.Table(key.place, whole.columns, lambda wanted, _: whole.select(wanted), lines=key.lines)
+    return tables.Table(
+        key.place, whole.columns, lambda wanted, _: whole.select(wanted), lines=key.lines
+    )
 
 
 def _in_order(path: Path, content: Path | text.Text, key: tables.Table, n: int) -> Any:
     """Return the scores of a list of n."""
-    if isinstance(content, Path) or len(text.fields_of(content.first)) != 1 or tables.separator_of(content):
+    if (
+        isinstance(content, Path)
+        or len(text.fields_of(content.first)) != 1
+        or tables.separator_of(content)
+    ):
         raise InputError(
-            f"{path} has no columns called as those of {key.place}, by which the two are joined: name the columns of "
-            "both with ⟦reference=⟧ and ⟦probe=⟧, or join the two tables first"
+            f"{path} has no columns called as those of {key.place}, by which the two are joined:"
+            " name the columns of both with ⟦reference=⟧ and ⟦probe=⟧, or join the two tables"
+            " first"
         )
     frame, lines = content.rows
     if frame.height != n:
@@ -90,8 +107,12 @@ def _in_order(path: Path, content: Path | text.Text, key: tables.Table, n: int) 
     return text.numbers(path, "the score", frame.to_series(), lines, content.failures)
 
 
-def _looked_up(key: tables.Table, trials: pl.DataFrame, scores: tables.Table, score: str, shared: list[str]) -> Any:
-    """Return the score of each trial, from the row that has the same in all columns that both tables have."""
+def _looked_up(
+    key: tables.Table, trials: pl.DataFrame, scores: tables.Table, score: str, shared: list[str]
+) -> Any:
+    """Return the score of each trial, from the row that has the same in all columns that both
+    tables have.
+    """
     pl = files.polars()
     as_text = pl.col(shared).cast(pl.String)
     rows = scores.columns([*shared, score], numbers=[score])
@@ -103,13 +124,16 @@ def _looked_up(key: tables.Table, trials: pl.DataFrame, scores: tables.Table, sc
         twice = np.flatnonzero(frame.select(shared).is_duplicated().to_numpy())
         if twice.size:
             what = _named(frame, int(twice[0]), shared)
-            raise FileFormatError(f"{table.place}: {table.where(int(twice[0]))}: {what} is there more than once")
+            raise FileFormatError(
+                f"{table.place}: {table.where(int(twice[0]))}: {what} is there more than once"
+            )
     found = trials.join(rows, on=shared, how="left", maintain_order="left")
     unscored = np.flatnonzero(found["row of scores"].is_null().to_numpy())
     if unscored.size:
         raise FileFormatError(
-            f"{unscored.size} of {trials.height} trials of {key.place} have no score in {scores.place}, first "
-            f"{_named(trials, int(unscored[0]), shared)} in {key.where(int(unscored[0]))}"
+            f"{unscored.size} of {trials.height} trials of {key.place} have no score in"
+            f" {scores.place}, first {_named(trials, int(unscored[0]), shared)} in"
+            f" {key.where(int(unscored[0]))}"
         )
     if rows.height > trials.height:
         unlisted = rows.join(trials, on=shared, how="anti", maintain_order="left")

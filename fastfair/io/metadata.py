@@ -21,7 +21,9 @@ from . import tables
 MetadataPer = Literal["subject", "sample"]
 _NAMED = 5  # ids and rows that a message names
 
-_Column = tuple[list[str | None], NDArray[np.intp]]  # distinct texts, None if missing, and the place of each row's
+_Column = tuple[
+    list[str | None], NDArray[np.intp]
+]  # distinct texts, None if missing, and the place of each row's
 
 
 class Metadata:
@@ -59,7 +61,10 @@ class Metadata:
         failures: bool | None = None,
     ) -> None:
         if not attributes and subject is None and quality is None:
-            raise InputError("metadata is given without groups: name the columns that make the groups with ⟦groups=⟧")
+            raise InputError(
+                "metadata is given without groups: name the columns that make the groups with"
+                " ⟦groups=⟧"
+            )
         table = tables.of_source(source, called, called, failures)
         self.place = table.place
         ids = table.names[0] if ids is None else ids
@@ -68,45 +73,60 @@ class Metadata:
         named += [] if subject is None else [("metadata_subject", subject)]
         named += [] if quality is None else [("quality", quality)]
         numbers = [] if quality is None else [quality]
-        frame = FrameColumns(table.columns([table.require(role, name) for role, name in named], numbers))
+        frame = FrameColumns(
+            table.columns([table.require(role, name) for role, name in named], numbers)
+        )
         self._labels = {name: frame.texts(name) for name in attributes}
         self._subject = None if subject is None else frame.texts(subject)
         self._quality = None if quality is None else frame.numbers(quality).astype(np.float64)
         texts, codes = frame.texts(ids)
         if None in texts:
             row = int(np.argmax(codes == texts.index(None)))
-            raise InputError(f"{table.place}: {table.where(row)}: there is no {per} id in column {ids!r}")
+            raise InputError(
+                f"{table.place}: {table.where(row)}: there is no {per} id in column {ids!r}"
+            )
         self._n_rows = codes.size
         self._row_of: dict[str | None, int] = {}
         for row, code in enumerate(codes.tolist()):
             first = self._row_of.setdefault(texts[code], row)
             if first != row:
                 raise InputError(
-                    f"{table.place}: there is more than one row for {per} {texts[code]!r} in column {ids!r}: "
-                    f"{table.where(first)} and {table.where(row)}"
+                    f"{table.place}: there is more than one row for {per} {texts[code]!r} in column"
+                    f" {ids!r}: {table.where(first)} and {table.where(row)}"
                 )
 
     def _rows(self, sides: Sequence[Coded]) -> list[NDArray[np.int64]]:
         """Return for each side the table's row of each entry, -1 where there is none."""
-        of_labels = [np.array([self._row_of.get(str(label), -1) for label in side.labels], np.int64) for side in sides]
+        of_labels = [
+            np.array([self._row_of.get(str(label), -1) for label in side.labels], np.int64)
+            for side in sides
+        ]
         return [rows[side.codes] for rows, side in zip(of_labels, sides, strict=True)]
 
     def groups_of(self, sides: Sequence[Coded]) -> list[dict[str, Coded]]:
         """Return for each side the label of each entry, by attribute."""
         rows = self._rows(sides)
         used, _ = in_use(self._n_rows + 1, *rows)
-        columns = {name: _of_rows(name, column, rows, used) for name, column in self._labels.items()}
-        return [{name: of_sides[k] for name, of_sides in columns.items()} for k in range(len(sides))]
+        columns = {
+            name: _of_rows(name, column, rows, used) for name, column in self._labels.items()
+        }
+        return [
+            {name: of_sides[k] for name, of_sides in columns.items()} for k in range(len(sides))
+        ]
 
     def subjects_of(self, samples: Sequence[Coded]) -> tuple[Coded, Coded]:
         """Return the subjects of each comparison's reference and probe samples."""
         assert self._subject is not None
         rows = self._rows(samples)
-        reference, probe = _of_rows("metadata_subject", self._subject, rows, in_use(self._n_rows + 1, *rows)[0])
+        reference, probe = _of_rows(
+            "metadata_subject", self._subject, rows, in_use(self._n_rows + 1, *rows)[0]
+        )
         return reference, probe
 
     def quality_of(self, samples: Sequence[Coded]) -> list[NDArray[np.float64]]:
-        """Return the quality of each comparison's reference and probe samples; NaN where the table has none."""
+        """Return the quality of each comparison's reference and probe samples; NaN where the table
+        has none.
+        """
         assert self._quality is not None
         of_row = np.append(self._quality, np.nan)  # -1 stands for no row
         return [of_row[rows] for rows in self._rows(samples)]
@@ -121,11 +141,13 @@ class Metadata:
         sides : sequence of Coded
             The ids of the entries: of vectors, or of references and probes.
         policy : {"error", "drop", "unknown"}
-            What to do with the other entries: raise an error, warn, or nothing where their subjects are known.
+            What to do with the other entries: raise an error, warn, or nothing where their subjects
+            are known.
         entries : str
             Name of the entries in messages.
         others : ndarray, optional
-            Labels that the ids of the table may be instead: samples if they should be subjects, and the other way.
+            Labels that the ids of the table may be instead: samples if they should be subjects, and
+            the other way.
 
         Returns
         -------
@@ -144,7 +166,9 @@ class Metadata:
         keep: NDArray[np.bool_] = np.logical_and.reduce(known)
         if keep.all():
             return keep
-        codes = [side.codes[~of_side] for side, of_side in zip(sides, known, strict=True)]  # sides have the same labels
+        codes = [
+            side.codes[~of_side] for side, of_side in zip(sides, known, strict=True)
+        ]  # sides have the same labels
         lost = list(map(str, sides[0].labels[np.unique(np.concatenate(codes))]))
         who = f"{len(lost)} of {sides[0].labels.size} {self.per}s"
         named = ", ".join(map(repr, lost[:_NAMED])) + (", ..." if len(lost) > _NAMED else "")
@@ -152,12 +176,23 @@ class Metadata:
         counted = f"{int((~keep).sum())} of {keep.size} {entries}"
         hint = self._hint(lost, others)
         if policy != "drop":
-            would_do = '⟦missing_labels="drop"⟧ to leave them out, or ⟦missing_labels="unknown"⟧ to make them a group'
+            would_do = (
+                '⟦missing_labels="drop"⟧ to leave them out, or ⟦missing_labels="unknown"⟧ to make'
+                " them a group"
+            )
             advice = hint or f"Complete the metadata, or pass {would_do}"
             raise InputError(f"{who} {lacking}: {named}; {counted} are theirs. {advice}")
         names = map(repr, lost[:_NAMED])
         because = f"as their {self.per}s {lacking}"
-        leave_out(keep, entries, "missing label", because, 'missing_labels="drop"', examples=names, hint=hint)
+        leave_out(
+            keep,
+            entries,
+            "missing label",
+            because,
+            'missing_labels="drop"',
+            examples=names,
+            hint=hint,
+        )
         return keep
 
     def _hint(self, lost: list[str], others: NDArray[Any] | None) -> str:
@@ -169,8 +204,15 @@ class Metadata:
         by_look = {plain_label(label): label for label in ids}
         for label in lost:
             if plain_label(label) in by_look and label not in ids:
-                return f"{label!a} is written {by_look[plain_label(label)]!a} in the metadata: write both alike"
-        return sample_names.advice_on_samples(lost, sample_names.among(ids)) if self.per == "subject" else ""
+                return (
+                    f"{label!a} is written {by_look[plain_label(label)]!a} in the metadata: write"
+                    " both alike"
+                )
+        return (
+            sample_names.advice_on_samples(lost, sample_names.among(ids))
+            if self.per == "subject"
+            else ""
+        )
 
     def agreeing(
         self,
@@ -185,11 +227,13 @@ class Metadata:
         Parameters
         ----------
         policy : {"raise", "drop", "keep"}
-            What to do with the others: raise an error, warn so that the caller leaves them out, or nothing.
+            What to do with the others: raise an error, warn so that the caller leaves them out, or
+            nothing.
         columns : FrameColumns
             The score file.
         told : dict of str to pair of str
-            Its columns that hold each attribute of references and of probes; missing labels contradict nothing.
+            Its columns that hold each attribute of references and of probes; missing labels
+            contradict nothing.
         sides : sequence of Coded
             What the metadata tells the labels of: references and probes.
         keep : (n,) ndarray of bool
@@ -207,15 +251,20 @@ class Metadata:
         for name, pair in told.items():
             for column, side, by_name in zip(pair, sides, found, strict=True):
                 (texts, codes), coded = columns.texts(column), by_name[name]
-                own, known = np.array(texts, object)[codes], np.array(list(map(str, coded.labels)), object)[coded.codes]
+                own, known = (
+                    np.array(texts, object)[codes],
+                    np.array(list(map(str, coded.labels)), object)[coded.codes],
+                )
                 wrong = (own != known) & _are_given((texts, codes)) & keep
                 if policy == "raise" and wrong.any():
                     row = int(wrong.argmax())
                     raise InputError(
-                        f"column {column!r} has {own[row]!r} for {str(side.labels[side.codes[row]])!r} in row {row} "
-                        f"(counted from 0), but {name!r} of the metadata is {known[row]!r} ({int(wrong.sum())} such "
-                        'rows); correct one of them, or pass ⟦label_conflicts="drop"⟧ to leave these comparisons out, '
-                        'or ⟦label_conflicts="keep"⟧ to take the metadata\'s labels',
+                        f"column {column!r} has {own[row]!r} for"
+                        f" {str(side.labels[side.codes[row]])!r} in row {row} (counted from 0), but"
+                        f" {name!r} of the metadata is {known[row]!r} ({int(wrong.sum())} such"
+                        ' rows); correct one of them, or pass ⟦label_conflicts="drop"⟧ to leave'
+                        ' these comparisons out, or ⟦label_conflicts="keep"⟧ to take the'
+                        " metadata's labels",
                         row=row,
                     )
                 contradicted |= wrong
@@ -223,12 +272,23 @@ class Metadata:
             return keep
         because = f"as their labels of {' and '.join(told)} contradict the metadata"
         rows = map(row_of_arrays, np.flatnonzero(contradicted)[:_NAMED].tolist())
-        leave_out(~contradicted, "comparisons", "label conflict", because, 'label_conflicts="drop"', examples=rows)
+        leave_out(
+            ~contradicted,
+            "comparisons",
+            "label conflict",
+            because,
+            'label_conflicts="drop"',
+            examples=rows,
+        )
         return np.asarray(keep & ~contradicted)
 
 
-def _of_rows(name: str, column: _Column, rows: list[NDArray[Any]], used: NDArray[np.bool_]) -> list[Coded]:
-    """Return the labels of the table's rows, of which some are used; "unknown" where there is none, or no row."""
+def _of_rows(
+    name: str, column: _Column, rows: list[NDArray[Any]], used: NDArray[np.bool_]
+) -> list[Coded]:
+    """Return the labels of the table's rows, of which some are used; "unknown" where there is none,
+    or no row.
+    """
     texts, codes = column
     coded = encode(name, [UNKNOWN if text is None else text for text in texts] + [UNKNOWN])
     places = coded.codes[np.append(codes, len(texts))]

@@ -32,11 +32,16 @@ from .formats import USUAL_LAYOUT, HowToRead, Layout
 if TYPE_CHECKING:
     from narwhals.typing import IntoDataFrame
 
-# Bytes of memory for a row while it is read, coded and counted, and for each of its columns of text, four at most
+# Bytes of memory for a row while it is read, coded and counted, and for each of its columns of
+# text, four at most
 _BYTES_OF_A_ROW, _BYTES_OF_TEXT, _MOST_TEXTS = 24, 18, 4
 _SHARE_OF_ROWS = 0.25  # of the memory, for the rows that are read at once
 _MOST_ROWS = 2**22
-_ROWS_OF_A_TASK, _LEAST_TASKS, _MOST_TASKS = 2**20, 4, 64  # with an executor, and how many tasks run or wait
+_ROWS_OF_A_TASK, _LEAST_TASKS, _MOST_TASKS = (
+    2**20,
+    4,
+    64,
+)  # with an executor, and how many tasks run or wait
 _AHEAD = 1  # parts that may wait, besides those that threads work on
 
 
@@ -48,16 +53,18 @@ class Storage:
     Attributes
     ----------
     memory_limit : int or str, optional
-        About how much memory the scan and its evaluations may take: a number of bytes, or text such as "4 GB". By
-        default half of what is free. The more memory, the more scores are kept: thresholds and error rates are exact,
-        and what needs scores that are not kept is an error of `evaluate`.
+        About how much memory the scan and its evaluations may take: a number of bytes, or text such
+        as "4 GB". By default half of what is free. The more memory, the more scores are kept:
+        thresholds and error rates are exact, and what needs scores that are not kept is an error of
+        `evaluate`.
     folder : path, optional
-        Where to make a folder for temporary files, by default where the system has them. It is removed with the result,
-        and takes up to 8 bytes for each comparison, and while one is evaluated about 4 more.
+        Where to make a folder for temporary files, by default where the system has them. It is
+        removed with the result, and takes up to 8 bytes for each comparison, and while one is
+        evaluated about 4 more.
     cllr : bool, default False
-        Whether to keep the score of every comparison beside who was compared, for Cllr. Temporary files take 4 bytes
-        more for each comparison, 8 where scores are float64, and about 8 more while one is evaluated. Without it
-        `evaluate` refuses Cllr of the scan.
+        Whether to keep the score of every comparison beside who was compared, for Cllr. Temporary
+        files take 4 bytes more for each comparison, 8 where scores are float64, and about 8 more
+        while one is evaluated. Without it `evaluate` refuses Cllr of the scan.
 
     Examples
     --------
@@ -92,26 +99,32 @@ def scan_comparisons(
     progress: bool | Callable[[int, int], None] = False,
     executor: Executor = None,
 ) -> ScannedComparisons:
-    r"""Read score files part by part, for `evaluate` and `claim`, where memory cannot hold all comparisons.
+    r"""Read score files part by part, for `evaluate` and `claim`, where memory cannot hold all
+    comparisons.
 
-    Each file is read once, by all processors. Kept are the lowest mated and the highest non-mated scores, as many as
-    the memory allows, and for every comparison who was compared, in temporary files where memory is short.
+    Each file is read once, by all processors. Kept are the lowest mated and the highest non-mated
+    scores, as many as the memory allows, and for every comparison who was compared, in temporary
+    files where memory is short.
 
     Parameters
     ----------
     path : path or sequence of paths
-        Score files of one system, or a pattern such as ``"scores/*.parquet"``. Parquet files are read in parts by
-        several threads, all others whole, one after another.
+        Score files of one system, or a pattern such as ``"scores/*.parquet"``. Parquet files are
+        read in parts by several threads, all others whole, one after another.
     score, mated, reference, probe, subject_pattern, metadata, groups
-        As in `read_comparisons`; a score matrix cannot be scanned. The subjects of references and probes must be known.
+        As in `read_comparisons`; a score matrix cannot be scanned. The subjects of references and
+        probes must be known.
     score_kind, layout, policies
-        As in `read_comparisons`. A scan refuses comparisons that failed, and takes neither columns to keep nor quality.
+        As in `read_comparisons`. A scan refuses comparisons that failed, and takes neither columns
+        to keep nor quality.
     storage : Storage
         How much of the comparisons to keep, and where.
     progress : bool or callable, default False
-        Whether to show a progress bar; or a function to call with the numbers of bytes done and in all.
+        Whether to show a progress bar; or a function to call with the numbers of bytes done and in
+        all.
     executor : object with a method `submit`, optional
-        Its workers read the files, which they find by the same names, in tasks of about a million rows; see `evaluate`.
+        Its workers read the files, which they find by the same names, in tasks of about a million
+        rows; see `evaluate`.
 
     Returns
     -------
@@ -120,8 +133,9 @@ def scan_comparisons(
     Raises
     ------
     FileFormatError, InputError
-        As `read_comparisons` does, naming the file and the row; for files whose columns or attributes differ, for a
-        subject with two labels of an attribute, for a file that is named twice, and for less memory than 128 MiB.
+        As `read_comparisons` does, naming the file and the row; for files whose columns or
+        attributes differ, for a subject with two labels of an attribute, for a file that is named
+        twice, and for less memory than 128 MiB.
     OutputError
         Where temporary files cannot be written.
 
@@ -141,26 +155,56 @@ def scan_comparisons(
     ScannedComparisons(2 mated, 2 non-mated, similarity, 3 subjects)
     """
     with files.unchanged():
-        how = HowToRead(score, mated, reference, probe, subject_pattern, metadata, groups, score_kind, layout, policies)
+        how = HowToRead(
+            score,
+            mated,
+            reference,
+            probe,
+            subject_pattern,
+            metadata,
+            groups,
+            score_kind,
+            layout,
+            policies,
+        )
     if policies.failures != "error" or policies.failure_score is not None:
-        raise InputError("a scan takes no comparisons that failed: leave ⟦failures=⟧ out, or use read_comparisons")
-    for name, given in (("quality", layout.quality), ("keep", how.keep), ("impostor", layout.impostor)):
+        raise InputError(
+            "a scan takes no comparisons that failed: leave ⟦failures=⟧ out, or use"
+            " read_comparisons"
+        )
+    for name, given in (
+        ("quality", layout.quality),
+        ("keep", how.keep),
+        ("impostor", layout.impostor),
+    ):
         if given:
             raise InputError(f"a scan has no {name}=: leave it out, or use read_comparisons")
     limit = memory.available() // 2 if storage.memory_limit is None else int(storage.memory_limit)
     if limit < LEAST_MEMORY:
-        raise InputError(f"memory_limit must be at least {LEAST_MEMORY >> 20} MiB, not {limit:,} bytes")
+        raise InputError(
+            f"memory_limit must be at least {LEAST_MEMORY >> 20} MiB, not {limit:,} bytes"
+        )
     # Workers may run in another folder.
     paths = [file.absolute() for file in files.files_of(path, "comparisons")]
     stamps = {file: files.stamp_of(file) for file in paths}
     scan = Scan(checks.kept_kind(score_kind), limit, storage.folder, storage.cllr)
-    n_at_once, most_rows, n_bytes = count_threads(None) + _AHEAD + 1, _MOST_ROWS, _SHARE_OF_ROWS * limit
+    n_at_once, most_rows, n_bytes = (
+        count_threads(None) + _AHEAD + 1,
+        _MOST_ROWS,
+        _SHARE_OF_ROWS * limit,
+    )
     if executor is not None:
         n_tasks, most_rows = int(n_bytes / _BYTES_OF_A_ROW / _ROWS_OF_A_TASK), _ROWS_OF_A_TASK
         n_at_once = min(max(n_tasks, _LEAST_TASKS), _MOST_TASKS)
-    parts = [part for file in paths for part in _parts_of(file, most_rows, n_bytes / n_at_once, how)]
+    parts = [
+        part for file in paths for part in _parts_of(file, most_rows, n_bytes / n_at_once, how)
+    ]
     reader = _PartReader(parts, how, storage.cllr, stamps)
-    read = _in_threads(scan, reader) if executor is None else _in_tasks(scan, reader, executor, n_at_once)
+    read = (
+        _in_threads(scan, reader)
+        if executor is None
+        else _in_tasks(scan, reader, executor, n_at_once)
+    )
     with reporting(progress, "files") as report:
         done = 0
         for k, (part, found) in enumerate(zip(parts, read, strict=True)):
@@ -183,13 +227,20 @@ class _Part(NamedTuple):
 
 
 def _parts_of(file: Path, most_rows: int, n_bytes: float, how: HowToRead) -> list[_Part]:
-    """Cut a file into parts of so many rows that each takes a number of bytes, if it is a Parquet file."""
-    if (how.layout.format if how.layout.format != "auto" else file.suffix.lower().removeprefix(".")) != "parquet":
+    """Cut a file into parts of so many rows that each takes a number of bytes, if it is a Parquet
+    file.
+    """
+    if (
+        how.layout.format if how.layout.format != "auto" else file.suffix.lower().removeprefix(".")
+    ) != "parquet":
         return [_Part(file)]
     files.require_kind(file, ".parquet")
     with files.reading(file):
         rows = tables.without_rows(file)
-        size, types = rows.select(files.polars().len()).collect().item(), rows.collect_schema().dtypes()
+        size, types = (
+            rows.select(files.polars().len()).collect().item(),
+            rows.collect_schema().dtypes(),
+        )
     n_texts = min(sum(not kind.is_numeric() for kind in types), _MOST_TEXTS)
     n_rows = min(most_rows, int(n_bytes / (_BYTES_OF_A_ROW + n_texts * _BYTES_OF_TEXT)))
     return [_Part(file, first, n_rows) for first in range(0, max(size, 1), n_rows)]
@@ -206,7 +257,8 @@ class _ReadPart(NamedTuple):
 
 @dataclass
 class _PartReader:
-    """Reads parts; to an executor it is a job whose tasks are a part's number and the limits as they stand.
+    """Reads parts; to an executor it is a job whose tasks are a part's number and the limits as
+    they stand.
 
     `stamps` tells how each file was when the scan began; the others are as in `scan_comparisons`.
     """
@@ -223,7 +275,9 @@ class _PartReader:
             return self.read(number, limits), told
 
     def read(self, number: int, limits: Limits) -> _ReadPart:
-        """Read the part of a number, and divide its comparisons by limits as `Scan.limits` has them."""
+        """Read the part of a number, and divide its comparisons by limits as `Scan.limits` has
+        them.
+        """
         part, how = self.parts[number], self.how
         try:
             with files.unchanged({part.file: self.stamps[part.file]}):
@@ -231,7 +285,8 @@ class _PartReader:
                     table = formats.read(part.file, how)
                     if table.is_matrix:
                         raise InputError(
-                            f"{part.file} is a score matrix, which cannot be scanned: use read_comparisons"
+                            f"{part.file} is a score matrix, which cannot be scanned: use"
+                            " read_comparisons"
                         )
                 else:
                     rows_of_file = tables.of_parquet(part.file, part.first, part.n_rows)
@@ -245,7 +300,8 @@ class _PartReader:
             if all(isinstance(part, str) or part.name != "failures" for part in error.parts):
                 raise
             raise type(error)(
-                f"{error.marked}; read_comparisons can leave out or count them so, a scan cannot", error.row
+                f"{error.marked}; read_comparisons can leave out or count them so, a scan cannot",
+                error.row,
             ) from None
 
 
@@ -261,7 +317,9 @@ def _in_threads(scan: Scan, reader: _PartReader) -> Iterator[_ReadPart]:
     return in_order(read, range(len(reader.parts)), ahead=_AHEAD)
 
 
-def _in_tasks(scan: Scan, reader: _PartReader, executor: Any, n_at_once: int) -> Iterator[_ReadPart]:
+def _in_tasks(
+    scan: Scan, reader: _PartReader, executor: Any, n_at_once: int
+) -> Iterator[_ReadPart]:
     """Read parts by the workers of an executor."""
     tasks = ((k, scan.limits) for k in range(len(reader.parts)))
     for _, (part, told) in results(executor, reader, tasks, 1, n_at_once):

@@ -1,4 +1,6 @@
-"""Tables: the columns of text, Parquet, NumPy and HDF5 files and of data frames by name, each read when asked for."""
+"""Tables: the columns of text, Parquet, NumPy and HDF5 files and of data frames by name, each read
+when asked for.
+"""
 
 from __future__ import annotations
 
@@ -40,7 +42,9 @@ _PARQUET, _END = b"PAR1", 8  # what Parquet files begin with, and bytes behind t
 _OF_VECTORS = (".npy", ".npz", ".parquet", ".h5", ".hdf5")
 _PROGRAM = Path(__file__).with_name("hdf5_program.py")
 _SECONDS = 10.0  # time limit of that program
-_BYTES_A_SECOND = 1e6  # the limit grows with the size of the file; datasets of one vector each take long
+_BYTES_A_SECOND = (
+    1e6  # the limit grows with the size of the file; datasets of one vector each take long
+)
 
 
 @dataclass
@@ -63,11 +67,17 @@ class Rows:
 
     def where(self, row: int) -> str:
         """Return the line or the number of a row, for messages."""
-        return f"row {self.first + row} (counted from 0)" if self.lines is None else f"line {self.lines[row]}"
+        return (
+            f"row {self.first + row} (counted from 0)"
+            if self.lines is None
+            else f"line {self.lines[row]}"
+        )
 
     @contextmanager
     def placed(self, keep: Any = None) -> Iterator[None]:
-        """Add place and row to errors that know a row; `keep` says which rows were kept, if some were left out."""
+        """Add place and row to errors that know a row; `keep` says which rows were kept, if some
+        were left out.
+        """
         try:
             yield
         except InputError as error:
@@ -84,7 +94,8 @@ class Table(Rows):
     Attributes
     ----------
     names : list of str
-        The columns, without the blanks that may surround their names in a text file; "" for an array without a name.
+        The columns, without the blanks that may surround their names in a text file; "" for an
+        array without a name.
     read : callable
         Returns some columns as a data frame, those of a second list as numbers.
     take : callable, optional
@@ -113,7 +124,9 @@ class Table(Rows):
         if name not in self.names:
             raise InputError(not_there(self.place, name, self.names, role=role, kind=self.kind))
         if self.names.count(name) > 1:
-            raise FileFormatError(f"{self.place} has {self.names.count(name)} {self.kind}s called {name!r}")
+            raise FileFormatError(
+                f"{self.place} has {self.names.count(name)} {self.kind}s called {name!r}"
+            )
         return name
 
     def labels(self, role: str, name: str | None = None) -> Coded:
@@ -122,8 +135,12 @@ class Table(Rows):
         with files.naming(self.place), self.placed():
             return FrameColumns(self.columns([name])).labels(name)
 
-    def labels_by_policy(self, role: str, name: str, policy: MissingLabels) -> tuple[Coded, NDArray[np.bool_] | None]:
-        """Return the labels of a column some of which may be missing, and which are, if some are."""
+    def labels_by_policy(
+        self, role: str, name: str, policy: MissingLabels
+    ) -> tuple[Coded, NDArray[np.bool_] | None]:
+        """Return the labels of a column some of which may be missing, and which are, if some
+        are.
+        """
         name = self._holding(role, name)
         called = f"column {name!r}"
         with files.naming(self.place), self.placed():
@@ -135,18 +152,22 @@ class Table(Rows):
         """Return the column that holds the labels of a role."""
         if self.names == [""]:
             raise InputError(
-                f"{self.place} holds nothing but vectors: give the {role} of each as an array, or a table with one row "
-                "for each vector as ⟦samples=⟧"
+                f"{self.place} holds nothing but vectors: give the {role} of each as an array, or a"
+                " table with one row for each vector as ⟦samples=⟧"
             )
         return self.require(role, role if name is None else name)
 
     def vectors(self, name: str | None = None) -> Array:
-        """Return the vectors, an array of two dimensions: the column named, or the one called "vectors".
+        """Return the vectors, an array of two dimensions: the column named, or the one called
+        "vectors".
 
-        Numbered columns hold a number of each vector, such as v0, v1, ..., of which `name` is then "v".
+        Numbered columns hold a number of each vector, such as v0, v1, ..., of which `name` is then
+        "v".
         """
         if self.names == [""] and name is not None:
-            raise InputError(f"{self.place} holds one array without a name, so leave ⟦vectors=⟧ out")
+            raise InputError(
+                f"{self.place} holds one array without a name, so leave ⟦vectors=⟧ out"
+            )
         if self.take is None and (name or "vectors") not in self.names:
             return self._of_numbered_columns(name)
         name = "" if self.names == [""] else self.require("vectors", name or "vectors")
@@ -160,8 +181,8 @@ class Table(Rows):
         column = self.columns([name])[name]
         if column.dtype == pl.String:
             raise FileFormatError(
-                f"{place} holds text, as {shown(column[0])}: write a column for each number of a vector, such as v0, "
-                "v1, ..., or a column of lists as Parquet"
+                f"{place} holds text, as {shown(column[0])}: write a column for each number of a"
+                " vector, such as v0, v1, ..., or a column of lists as Parquet"
             )
         with files.reading(place):
             if isinstance(column.dtype, pl.List):
@@ -171,24 +192,29 @@ class Table(Rows):
                 if len(wrong):
                     row = int(wrong[0])
                     raise FileFormatError(
-                        f"{place} holds {int(sizes[row])} numbers in row {row} (counted from 0), but {size} in others; "
-                        f"{len(wrong)} such rows"
+                        f"{place} holds {int(sizes[row])} numbers in row {row} (counted from 0),"
+                        f" but {size} in others; {len(wrong)} such rows"
                     )
                 column = column.list.to_array(size)
             return np.asarray(column.to_numpy())
 
     def _of_numbered_columns(self, name: str | None) -> Array:
-        """Return the vectors whose numbers have a column each; name: what the names of these begin with."""
+        """Return the vectors whose numbers have a column each; name: what the names of these begin
+        with.
+        """
         numbered = _numbered(self.names)
         chosen = [name] if name is not None else list(numbered)
         if len(chosen) > 1:
             begin = " or ".join(map(repr, chosen))
-            raise InputError(f"{self.place} has several sets of numbered columns: say which with ⟦vectors={begin}⟧")
+            raise InputError(
+                f"{self.place} has several sets of numbered columns: say which with"
+                f" ⟦vectors={begin}⟧"
+            )
         if not chosen or chosen[0] not in numbered:
             raise InputError(
-                f"{not_there(self.place, name or 'vectors', self.names, role='vectors', kind=self.kind)}; vectors are "
-                "a column of lists, as in Parquet, or numbered columns, such as v0, v1, ...; or pass arrays to "
-                "Embeddings(vectors, subject)"
+                f"{not_there(self.place, name or 'vectors', self.names, role='vectors', kind=self.kind)};"
+                " vectors are a column of lists, as in Parquet, or numbered columns, such as v0,"
+                " v1, ...; or pass arrays to Embeddings(vectors, subject)"
             )
         wanted = numbered[chosen[0]]
         with self.placed():
@@ -200,29 +226,35 @@ class Table(Rows):
         what = f"{self.place}: {name!r} is square, {len(array):,} x {len(array):,}"
         if name in self.exchanged:
             raise FileFormatError(
-                f"{what}, and R or MATLAB wrote it, which exchange rows and columns unless the matrix was transposed: "
-                "read it with h5py, and give Embeddings its rows or columns as vectors"
+                f"{what}, and R or MATLAB wrote it, which exchange rows and columns unless the"
+                " matrix was transposed: read it with h5py, and give Embeddings its rows or"
+                " columns as vectors"
             )
         warn(
-            f"{what}: its rows are taken for vectors; R and MATLAB exchange rows and columns, so that these may be its "
-            "columns",
+            f"{what}: its rows are taken for vectors; R and MATLAB exchange rows and columns, so"
+            " that these may be its columns",
             FastfairWarning,
         )
 
     def require_vectors_of(self, array: Array, sizes: Mapping[str, int]) -> None:
-        """Refuse vectors that are not as many as their labels, and say where rows and columns are exchanged."""
+        """Refuse vectors that are not as many as their labels, and say where rows and columns are
+        exchanged.
+        """
         role, n = next(iter(sizes.items()))
         if array.ndim == 2 and len(array) != n == array.shape[1]:
             raise FileFormatError(
-                f"{self.place} has {len(array):,} rows and {n:,} columns, but {role} has {n:,} labels: each row must "
-                "be a vector; R and MATLAB exchange rows and columns in HDF5, so that they write t(x)"
+                f"{self.place} has {len(array):,} rows and {n:,} columns, but {role} has {n:,}"
+                " labels: each row must be a vector; R and MATLAB exchange rows and columns in"
+                " HDF5, so that they write t(x)"
             )
         with files.naming(self.place):
             checks.same_length({"vectors": len(array), **sizes}, "vector")
 
 
 def _numbered(names: Sequence[str]) -> dict[str, list[str]]:
-    """Return the columns that are numbered from 0 or 1 on, by what their names begin with, in the order of numbers."""
+    """Return the columns that are numbered from 0 or 1 on, by what their names begin with, in the
+    order of numbers.
+    """
     found: dict[str, dict[int, str]] = {}
     for name in names:
         if match := re.fullmatch(r"(.*?)[_. -]?([0-9]{1,9})", name):
@@ -230,23 +262,32 @@ def _numbered(names: Sequence[str]) -> dict[str, list[str]]:
     return {
         begin: [columns[k] for k in sorted(columns)]
         for begin, columns in found.items()
-        if len(columns) > 1 and min(columns) in (0, 1) and max(columns) - min(columns) == len(columns) - 1
+        if len(columns) > 1
+        and min(columns) in (0, 1)
+        and max(columns) - min(columns) == len(columns) - 1
     }
 
 
 def of_source(source: Any, called: str, place: str, failures: bool | None = None) -> Table:
-    """Make a table of a text file, Parquet file or data frame; `called` is the argument that holds it.
+    """Make a table of a text file, Parquet file or data frame; `called` is the argument that holds
+    it.
 
     failures: as in `text.Text`, where numbers are read.
     """
     if not isinstance(source, str | Path):
         return of_frame(source, called, place)
     path = files.check_file(source)
-    return of_parquet(path) if path.suffix.lower() == ".parquet" else of_text(text.read(path, failures))
+    return (
+        of_parquet(path)
+        if path.suffix.lower() == ".parquet"
+        else of_text(text.read(path, failures))
+    )
 
 
 def of_vectors(source: Any, wanted: Sequence[str]) -> Table:
-    """Make a table of a file of vectors, of which some columns are wanted, that of the vectors first, or of a frame."""
+    """Make a table of a file of vectors, of which some columns are wanted, that of the vectors
+    first, or of a frame.
+    """
     if not isinstance(source, str | Path):
         return of_frame(source, "path", "the data frame")
     path = files.check_file(source)
@@ -259,10 +300,13 @@ def of_vectors(source: Any, wanted: Sequence[str]) -> Table:
 
 
 def _of_vectors_in_text(path: Path) -> Table:
-    """Make a table of a text file of vectors, with a header, and a column for each of their numbers."""
+    """Make a table of a text file of vectors, with a header, and a column for each of their
+    numbers.
+    """
     would_do = (
-        f"vectors are read from {', '.join(_OF_VECTORS)}, and from CSV with a column for each number; save arrays with "
-        "numpy.savez(path, vectors=..., subject=...), or pass them to Embeddings(vectors, subject)"
+        f"vectors are read from {', '.join(_OF_VECTORS)}, and from CSV with a column for each"
+        " number; save arrays with numpy.savez(path, vectors=..., subject=...), or pass them to"
+        " Embeddings(vectors, subject)"
     )
     with path.open("rb") as file:
         start = file.read(files.LOOKED_AT)
@@ -271,7 +315,9 @@ def _of_vectors_in_text(path: Path) -> Table:
     content = text.read(path, failures=True)  # rows of missing numbers are vectors that failed
     separator = separator_of(content)
     if separator is None or all(map(text.is_number, content.first.split(separator))):
-        raise FileFormatError(f"{path} has no header that names columns: {content.first[:120]!r}; {would_do}")
+        raise FileFormatError(
+            f"{path} has no header that names columns: {content.first[:120]!r}; {would_do}"
+        )
     return of_text(content, separator)
 
 
@@ -287,7 +333,8 @@ def of_text(content: text.Text, separator: str | None = None) -> Table:
     by = separator or separator_of(content)
     if by is None:
         raise FileFormatError(
-            f"{content.path}: the header has neither tab, comma nor semicolon: {content.first[:120]!r}"
+            f"{content.path}: the header has neither tab, comma nor semicolon:"
+            f" {content.first[:120]!r}"
         )
     content = text.without_last_separator(content, by)
     narrow, content = content, text.with_names_of_rows(content, by)
@@ -295,15 +342,21 @@ def of_text(content: text.Text, separator: str | None = None) -> Table:
 
     def read(wanted: list[str], numbers: Sequence[str]) -> Any:
         places = sorted(names.index(name) for name in wanted)
-        if content is not narrow and not _are_names_of_rows(text.split(content, by, columns=[0])[0].to_series()[1:]):
+        if content is not narrow and not _are_names_of_rows(
+            text.split(content, by, columns=[0])[0].to_series()[1:]
+        ):
             text.split(narrow, by)  # which refuses rows that are longer than their header
         frame, lines = text.split(content, by, columns=places)
         frame.columns = [names[place] for place in places]
         frame, made.lines = frame[1:], lines[1:]
-        columns: dict[str, Any] = {column.name: column for column in _restored(frame.drop(numbers, strict=False))}
+        columns: dict[str, Any] = {
+            column.name: column for column in _restored(frame.drop(numbers, strict=False))
+        }
         for name in set(numbers) & set(wanted):
             what = f"column {name!r}"
-            columns[name] = text.numbers(content.path, what, frame[name], lines[1:], content.failures)
+            columns[name] = text.numbers(
+                content.path, what, frame[name], lines[1:], content.failures
+            )
         return pl.DataFrame({name: columns[name] for name in wanted})
 
     made = Table(content.path, names, read)
@@ -337,7 +390,9 @@ def of_parquet(path: Path, first: int = 0, n: int | None = None) -> Table:
     def read(wanted: list[str], _: Sequence[str]) -> Any:
         with files.reading(path):
             # polars would take some names for patterns, addresses or folders of partitions.
-            rows = pl.scan_parquet(path.absolute(), glob=False, hive_partitioning=False, schema=schema)
+            rows = pl.scan_parquet(
+                path.absolute(), glob=False, hive_partitioning=False, schema=schema
+            )
             return rows.select(wanted).slice(first, n).collect()
 
     with files.reading(path):
@@ -348,7 +403,8 @@ def of_parquet(path: Path, first: int = 0, n: int | None = None) -> Table:
 def without_rows(path: Path) -> pl.LazyFrame:
     """Return what the footer of a Parquet file says of it.
 
-    polars would map the file to memory for that, and end the process where somebody cuts it off meanwhile.
+    polars would map the file to memory for that, and end the process where somebody cuts it off
+    meanwhile.
     """
     with path.open("rb") as file:
         file.seek(-_END, os.SEEK_END)
@@ -359,8 +415,12 @@ def without_rows(path: Path) -> pl.LazyFrame:
     return found
 
 
-def _of_arrays(path: Path, names: list[str], take: Callable[[str], Array], kind: str = "array") -> Table:
-    return Table(path, names, lambda wanted, _: _frame({name: take(name) for name in wanted}), take, kind)
+def _of_arrays(
+    path: Path, names: list[str], take: Callable[[str], Array], kind: str = "array"
+) -> Table:
+    return Table(
+        path, names, lambda wanted, _: _frame({name: take(name) for name in wanted}), take, kind
+    )
 
 
 def of_arrays(path: Path) -> Table:
@@ -378,7 +438,11 @@ def of_arrays(path: Path) -> Table:
         place = f"{path}: array {name!r}"
         with files.reading(path), zipfile.ZipFile(path) as file, files.reading(place):
             info = file.infolist()[names.index(name)]
-            memory.require(info.file_size, f"the numbers of {place}", "save it as .npy, which is not read whole")
+            memory.require(
+                info.file_size,
+                f"the numbers of {place}",
+                "save it as .npy, which is not read whole",
+            )
             with file.open(info) as stream:
                 _refuse_objects(place, stream)
             with file.open(info) as stream:
@@ -391,26 +455,36 @@ def of_arrays(path: Path) -> Table:
 
 
 def _refuse_objects(place: str, stream: IO[bytes]) -> None:
-    """Refuse an array of Python objects, which would have to be unpickled, before NumPy does in its own words."""
-    read_header = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}.get(npy.read_magic(stream))
+    """Refuse an array of Python objects, which would have to be unpickled, before NumPy does in its
+    own words.
+    """
+    read_header = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}.get(
+        npy.read_magic(stream)
+    )
     shape, _, dtype = ((), False, np.dtype(bool)) if read_header is None else read_header(stream)
     if not dtype.hasobject:
         return
     if shape == ():
-        would_do = "save a dict of vectors by name with numpy.savez(path, vectors=list(d.values()), name=list(d))"
+        would_do = (
+            "save a dict of vectors by name with numpy.savez(path, vectors=list(d.values()),"
+            " name=list(d))"
+        )
         raise FileFormatError(
-            f"{place} cannot be read: it is a pickled Python object, which is never loaded; {would_do}"
+            f"{place} cannot be read: it is a pickled Python object, which is never loaded;"
+            f" {would_do}"
         )
     raise FileFormatError(
-        f"{place} cannot be read: the array holds Python objects, which are never loaded; save text with .astype(str) "
-        "and numbers with .astype(float)"
+        f"{place} cannot be read: the array holds Python objects, which are never loaded; save text"
+        " with .astype(str) and numbers with .astype(float)"
     )
 
 
 def read_npy(path: Path) -> Array:
-    """Return the array of a .npy file, in memory, or in a temporary file where it would take much of what is free.
+    """Return the array of a .npy file, in memory, or in a temporary file where it would take much
+    of what is free.
 
-    An array that is mapped to the file itself would change with it, and end the process where the file is cut off.
+    An array that is mapped to the file itself would change with it, and end the process where the
+    file is cut off.
     """
     with files.reading(path), path.open("rb") as stream:
         there = npy.open_memmap(path, mode="r")  # to look at the header alone
@@ -428,7 +502,9 @@ def _frame(found: Mapping[str, Array]) -> pl.DataFrame:
     for name, given in found.items():
         array = validation.column(name, given)
         if array.dtype.kind not in "SUbiuf":
-            raise FileFormatError(f"array {name!r} must hold numbers or text, but its type is {array.dtype}")
+            raise FileFormatError(
+                f"array {name!r} must hold numbers or text, but its type is {array.dtype}"
+            )
         with told_as(FileFormatError, f"array {name!r} holds bytes that are not UTF-8 text"):
             array = np.char.decode(array, "utf-8") if array.dtype.kind == "S" else array
         columns[name] = array.tolist() if array.dtype.kind == "U" else array
@@ -437,10 +513,12 @@ def _frame(found: Mapping[str, Array]) -> pl.DataFrame:
 
 
 def _of_hdf5(path: Path, wanted: Sequence[str]) -> Table:
-    """Make a table of datasets by path; where each is one vector, of all as "vectors" and of their paths as "name".
+    """Make a table of datasets by path; where each is one vector, of all as "vectors" and of their
+    paths as "name".
 
-    Another process writes those wanted to .npy files in a temporary folder. It costs a few tenths of a second; refused
-    is a file with which that process ends early, takes too long, or finds an error.
+    Another process writes those wanted to .npy files in a temporary folder. It costs a few tenths
+    of a second; refused is a file with which that process ends early, takes too long, or finds an
+    error.
     """
     require("h5py", "hdf5", "reading HDF5")
     files.require_kind(path, ".h5")
@@ -450,17 +528,23 @@ def _of_hdf5(path: Path, wanted: Sequence[str]) -> Table:
     seconds = _SECONDS + path.stat().st_size / _BYTES_A_SECOND
     with files.reading(path):
         try:
-            said = subprocess.run(command, env=environment, capture_output=True, timeout=seconds, check=False).stdout
+            said = subprocess.run(
+                command, env=environment, capture_output=True, timeout=seconds, check=False
+            ).stdout
         except subprocess.TimeoutExpired:
             raise FileFormatError(
                 f"{path} cannot be read: libhdf5 does not finish reading it, so it is damaged"
             ) from None
         if not said:
-            raise FileFormatError(f"{path} cannot be read: libhdf5 crashes with it, so it is damaged")
+            raise FileFormatError(
+                f"{path} cannot be read: libhdf5 crashes with it, so it is damaged"
+            )
         found: dict[str, Any] = json.loads(said)
     if "error" in found:
         raise FileFormatError(f"{path} cannot be read: {found['error']}")
     names = found["names"]
-    table = _of_arrays(path, names, lambda name: read_npy(folder.path / f"{names.index(name)}.npy"), "dataset")
+    table = _of_arrays(
+        path, names, lambda name: read_npy(folder.path / f"{names.index(name)}.npy"), "dataset"
+    )
     table.exchanged = found["exchanged"]
     return table

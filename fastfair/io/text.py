@@ -29,7 +29,8 @@ _BLANKS = " \t\r\x0b\x0c"  # of which blank lines are
 _EXACT = 2**53  # float64 holds whole numbers exactly up to here
 _DECIMAL_COMMA = r"^[+-]?[0-9]*,[0-9]+(?:[eE][+-]?[0-9]+)?$"
 _PERHAPS_THOUSANDS = r"^[+-]?[1-9][0-9]{0,2},[0-9]{3}$"
-# What R, SAS, pandas, polars, databases and spreadsheets write where there is no number, in lower case
+# What R, SAS, pandas, polars, databases and spreadsheets write where there is no number, in lower
+# case
 _MISSING = ("", "na", "n/a", "#n/a", "<na>", "null", "none", "-", "--", ".")
 _COPIES = 3  # copies of the text in memory while it is split
 _SHOWN = 120  # characters of a line in a message
@@ -72,7 +73,9 @@ class Text:
 
 
 def read(path: Path, failures: bool | None = None) -> Text:
-    """Read a text file, which may be compressed; refuse what is no text in UTF-8, with the line, and blank files."""
+    """Read a text file, which may be compressed; refuse what is no text in UTF-8, with the line,
+    and blank files.
+    """
     _require_memory(path, path.stat().st_size)
     with files.reading(path):
         data = _content(path)
@@ -83,7 +86,10 @@ def read(path: Path, failures: bool | None = None) -> Text:
     comments: list[tuple[int, str]] = []
     position = number = 0
     while position < len(data):
-        end = min((k for k in (data.find(b"\n", position), data.find(b"\r", position)) if k >= 0), default=len(data))
+        end = min(
+            (k for k in (data.find(b"\n", position), data.find(b"\r", position)) if k >= 0),
+            default=len(data),
+        )
         line, number = data[position:end].decode(), number + 1
         if line.strip() and not line.startswith("#"):
             return Text(path, data[position:], line, number, comments, failures)
@@ -103,8 +109,8 @@ def split(
     text : Text
         The text.
     separator : str or None
-        The character between fields, which may then be in quotes. None means any number of blanks and tabs, and no
-        quotes.
+        The character between fields, which may then be in quotes. None means any number of blanks
+        and tabs, and no quotes.
     columns : list of int, optional
         Positions of the fields to return.
 
@@ -123,7 +129,9 @@ def split(
     pl = files.polars()
     quoted = separator is not None and b'"' in text.data
     mark = separator or " "
-    is_plain = separator is not None and not quoted and _has_plain_ends(text.data)  # polars takes both kinds
+    is_plain = (
+        separator is not None and not quoted and _has_plain_ends(text.data)
+    )  # polars takes both kinds
     data = text.data if is_plain else _with_line_feeds(text.data, quoted)
     data += b"" if data.endswith(b"\n") else b"\n"
     if separator is None:
@@ -149,7 +157,9 @@ def split(
         if not _are_regular(data, mark, n, quoted):
             return None
         frame = parsed(data)
-        blanks = any(column.null_count() for column in frame)  # of blank lines, or beside doubled blanks
+        blanks = any(
+            column.null_count() for column in frame
+        )  # of blank lines, or beside doubled blanks
         return None if blanks and (n == 1 or separator is None) else frame
 
     frame = parsed_if_regular(data)
@@ -162,17 +172,25 @@ def split(
     data, lines = _rows(text, data, mark, n, quoted)
     frame = parsed(data).fill_null("")
     if frame.height != lines.size:
-        raise FileFormatError(f"{text.path} has {lines.size} rows, but {frame.height} could be read")
+        raise FileFormatError(
+            f"{text.path} has {lines.size} rows, but {frame.height} could be read"
+        )
     return frame, lines
 
 
 def fields_of(line: str) -> list[str]:
-    """Split a line at blanks and tabs; `str.split` would know more of them, and find other fields than `split`."""
+    """Split a line at blanks and tabs; `str.split` would know more of them, and find other fields
+    than `split`.
+    """
     return [field for field in re.split("[ \t]+", line) if field]
 
 
 def numbers(
-    path: Path | str, what: str, text: pl.Series, lines: NDArray[np.int64] | None, failures: bool | None = None
+    path: Path | str,
+    what: str,
+    text: pl.Series,
+    lines: NDArray[np.int64] | None,
+    failures: bool | None = None,
 ) -> NDArray[np.float64]:
     """Convert text to numbers, and refuse whole numbers that float64 would round.
 
@@ -187,8 +205,8 @@ def numbers(
     lines : (n,) ndarray of int, or None
         Their lines in the file; None for a data frame.
     failures : bool, optional
-        For scores: whether empty fields, NaN, and what programs write in place of them, such as R's NA, stand for
-        comparisons that failed, and become NaN.
+        For scores: whether empty fields, NaN, and what programs write in place of them, such as R's
+        NA, stand for comparisons that failed, and become NaN.
 
     Returns
     -------
@@ -197,7 +215,8 @@ def numbers(
     Raises
     ------
     FileFormatError
-        For text that is no finite number, and whole numbers that would be rounded; the line is named.
+        For text that is no finite number, and whole numbers that would be rounded; the line is
+        named.
     """
     pl = files.polars()
 
@@ -206,7 +225,9 @@ def numbers(
             row = int(wrong.argmax())
             where = f"row {row} (counted from 0)" if lines is None else f"line {lines[row]}"
             counted = f" ({int(wrong.sum())} such rows)"
-            raise FileFormatError(f"{path}: {where}: {what} {message.format(text[row])}{counted}{would_do}")
+            raise FileFormatError(
+                f"{path}: {where}: {what} {message.format(text[row])}{counted}{would_do}"
+            )
 
     made = text.cast(pl.Float64, strict=False)
     unread = missing = np.zeros(len(text), np.bool_)
@@ -226,15 +247,21 @@ def numbers(
         refuse(np.isnan(values), "must be finite, not {0!r}", would_do)
     refuse(np.isinf(values), "must be finite, not {0!r}")
     large = np.flatnonzero(np.abs(values) > _EXACT - 1).tolist()
-    rounded = [k for k in large if re.fullmatch(r"[+-]?[0-9]+", text[k]) and int(text[k]) != int(values[k])]
+    rounded = [
+        k for k in large if re.fullmatch(r"[+-]?[0-9]+", text[k]) and int(text[k]) != int(values[k])
+    ]
     if rounded:
         message = "is {0}, a whole number above 2^53 that float64 rounds; scale such numbers down"
         refuse(np.isin(np.arange(values.size), rounded), message)
     return values
 
 
-def _with_decimal_commas(path: Path | str, what: str, text: pl.Series, made: pl.Series) -> pl.Series:
-    """Read numbers with decimal commas; refuse them where the commas may stand between thousands."""
+def _with_decimal_commas(
+    path: Path | str, what: str, text: pl.Series, made: pl.Series
+) -> pl.Series:
+    """Read numbers with decimal commas; refuse them where the commas may stand between
+    thousands.
+    """
     pl = files.polars()
     with_commas = text.filter(made.is_null() & (text != ""))
     are_decimals = with_commas.len() and with_commas.str.contains(_DECIMAL_COMMA).all()
@@ -242,8 +269,8 @@ def _with_decimal_commas(path: Path | str, what: str, text: pl.Series, made: pl.
         return made
     if with_commas.str.contains(_PERHAPS_THOUSANDS).all():
         raise FileFormatError(
-            f"{path}: {what} is {with_commas[0]!r}: the comma may be that of a decimal or stand between thousands; "
-            "write decimals with points"
+            f"{path}: {what} is {with_commas[0]!r}: the comma may be that of a decimal or stand"
+            " between thousands; write decimals with points"
         )
     return text.str.replace(",", ".", literal=True).cast(pl.Float64, strict=False)
 
@@ -263,12 +290,16 @@ def is_number(field: str) -> bool:
 
 
 def header(text: Text, separator: str) -> list[str]:
-    """Return the names in the first row, which may span lines if a quoted name contains a line end."""
+    """Return the names in the first row, which may span lines if a quoted name contains a line
+    end.
+    """
     lines = io.TextIOWrapper(io.BytesIO(text.data), encoding="utf-8", newline="")
     try:
         return next(csv.reader(lines, delimiter=separator, strict=True))
     except csv.Error as error:
-        raise FileFormatError(f"{text.path}: line {text.number}: the header cannot be read: {error}") from None
+        raise FileFormatError(
+            f"{text.path}: line {text.number}: the header cannot be read: {error}"
+        ) from None
 
 
 def without_last_separator(text: Text, separator: str) -> Text:
@@ -277,7 +308,12 @@ def without_last_separator(text: Text, separator: str) -> Text:
     if not first.endswith(separator) or '"' in first:
         return text
     start = len(text.first.encode())
-    row = text.data[start : start + _LONGEST_LINE].decode(errors="ignore").lstrip("\r\n").splitlines()[:1]
+    row = (
+        text.data[start : start + _LONGEST_LINE]
+        .decode(errors="ignore")
+        .lstrip("\r\n")
+        .splitlines()[:1]
+    )
     if not row or '"' in row[0] or row[0].count(separator) != first.count(separator) - 1:
         return text
     first = first.removesuffix(separator)
@@ -285,7 +321,9 @@ def without_last_separator(text: Text, separator: str) -> Text:
 
 
 def with_names_of_rows(text: Text, separator: str | None) -> Text:
-    """Name the column of the names of rows, where the header is one field short, as R's `write.table` writes it."""
+    """Name the column of the names of rows, where the header is one field short, as R's
+    `write.table` writes it.
+    """
     start = len(text.first.encode())
     after = text.data[start : start + _LONGEST_LINE].decode(errors="ignore").lstrip().splitlines()
     if not after or text.first.count('"') % 2:  # a header of several lines is none of these
@@ -318,7 +356,11 @@ def _content(path: Path) -> bytes:
 
 
 def _require_memory(path: Path, size: int) -> None:
-    memory.require(_COPIES * size, f"{size:,} bytes of text in {path}", "split the file, or convert it to Parquet")
+    memory.require(
+        _COPIES * size,
+        f"{size:,} bytes of text in {path}",
+        "split the file, or convert it to Parquet",
+    )
 
 
 def _require_text(path: Path, data: bytes) -> None:
@@ -329,7 +371,8 @@ def _require_text(path: Path, data: bytes) -> None:
         if place >= 0 and not utf16:
             _refuse_bytes(path, data)
             raise FileFormatError(
-                f"{path}: line {_line(data, place)}: there is {what} in the text; save it as plain UTF-8"
+                f"{path}: line {_line(data, place)}: there is {what} in the text; save it as plain"
+                " UTF-8"
             )
     if is_ascii:
         return
@@ -340,7 +383,8 @@ def _require_text(path: Path, data: bytes) -> None:
             _refuse_bytes(path, data)
         known = "UTF-16" if utf16 else "of another encoding"
         raise FileFormatError(
-            f"{path} cannot be read: line {_line(data, error.start)} is not UTF-8 text but {known}; save it as UTF-8"
+            f"{path} cannot be read: line {_line(data, error.start)} is not UTF-8 text but {known};"
+            " save it as UTF-8"
         ) from None
 
 
@@ -356,14 +400,18 @@ def _line(data: bytes, place: int) -> int:
 
 
 def _has_plain_ends(data: bytes) -> bool:
-    """Tell whether each carriage return stands before a line feed; to replace a million takes as long as to read."""
+    """Tell whether each carriage return stands before a line feed; to replace a million takes as
+    long as to read.
+    """
     characters = np.frombuffer(data, np.uint8)
     returns = np.flatnonzero(characters == _RETURN)
     return not data.endswith(b"\r") and bool((characters[returns + 1] == _FEED).all())
 
 
 def _with_line_feeds(data: bytes, quoted: bool) -> bytes:
-    """Replace line ends outside quotes by line feeds: carriage return and line feed, or carriage return alone."""
+    """Replace line ends outside quotes by line feeds: carriage return and line feed, or carriage
+    return alone.
+    """
     if b"\r" not in data:
         return data
     parts = data.split(b'"') if quoted else [data]
@@ -385,7 +433,9 @@ def _require_quotes(text: Text, data: bytes, separator: str) -> None:
     opening, closing = quotes[0::2], quotes[1::2]
     at_ends = np.array([_FEED, ord(separator)], np.uint8)
     begins = np.isin(characters[opening - 1], at_ends) | (opening == 0)
-    begins[1:] |= opening[1:] == closing[: opening.size - 1] + 1  # two quotes inside a field mean one
+    begins[1:] |= (
+        opening[1:] == closing[: opening.size - 1] + 1
+    )  # two quotes inside a field mean one
     ends = np.isin(characters[closing + 1], at_ends)
     ends[: opening.size - 1] |= opening[1:] == closing[: opening.size - 1] + 1
     hint = "put the whole field into quotes, with each quote in it doubled"
@@ -412,10 +462,16 @@ def _are_regular(data: bytes, separator: str, n: int, quoted: bool) -> bool:
     return marks == row * (len(marks) // n)
 
 
-def _rows(text: Text, data: bytes, separator: str, n: int, quoted: bool) -> tuple[bytes, NDArray[np.int64]]:
-    """Remove blank lines, refuse rows with another number of fields, and return the line of each row."""
+def _rows(
+    text: Text, data: bytes, separator: str, n: int, quoted: bool
+) -> tuple[bytes, NDArray[np.int64]]:
+    """Remove blank lines, refuse rows with another number of fields, and return the line of each
+    row.
+    """
     lines = data.decode().split("\n")[:-1]
-    reader = csv.reader(lines, delimiter=separator, quoting=csv.QUOTE_MINIMAL if quoted else csv.QUOTE_NONE)
+    reader = csv.reader(
+        lines, delimiter=separator, quoting=csv.QUOTE_MINIMAL if quoted else csv.QUOTE_NONE
+    )
     rows, numbers, wrong, start = [], [], [], 0
     with files.reading(text.path):
         for row in reader:
@@ -430,7 +486,7 @@ def _rows(text: Text, data: bytes, separator: str, n: int, quoted: bool) -> tupl
         line = rows[wrong[0]]
         comment = "; comments stand before the first row only" if line.startswith("#") else ""
         raise FileFormatError(
-            f"{text.path}: line {numbers[wrong[0]]}: expected {n} fields, as in the first row, found {line[:_SHOWN]!r} "
-            f"({len(wrong)} such rows){comment}"
+            f"{text.path}: line {numbers[wrong[0]]}: expected {n} fields, as in the first row,"
+            f" found {line[:_SHOWN]!r} ({len(wrong)} such rows){comment}"
         )
     return "".join(f"{row}\n" for row in rows).encode(), np.array(numbers, np.int64)

@@ -1,4 +1,6 @@
-"""Matrices of scores in text files: without names, or with those of rows and columns, as programs write them."""
+"""Matrices of scores in text files: without names, or with those of rows and columns, as programs
+write them.
+"""
 
 from __future__ import annotations
 
@@ -76,13 +78,17 @@ def read_matrix(text: Text) -> TextMatrix:
 
 
 def _without_quotes(cells: pl.DataFrame) -> pl.DataFrame:
-    """Return the cells without blanks about them, and without the quotes that fields between blanks may have."""
+    """Return the cells without blanks about them, and without the quotes that fields between blanks
+    may have.
+    """
     pl = files.polars()
     return cells.select(pl.all().str.strip_chars().str.replace('^"(.*)"$', "$1"))
 
 
 def _is_header(first: tuple[str, ...], cells: pl.DataFrame) -> bool:
-    """Return whether the first row has the names of columns: words, or numbers that no scores would be."""
+    """Return whether the first row has the names of columns: words, or numbers that no scores would
+    be.
+    """
     corner, others = first[0], list(first[1:])
     if any(is_number(name.replace(",", ".", 1)) and not name.isdigit() for name in others):
         return False  # what else stands there is no name, but a damaged score
@@ -90,14 +96,18 @@ def _is_header(first: tuple[str, ...], cells: pl.DataFrame) -> bool:
         return True
     if corner == "":  # the names of rows have none; or the first score is missing
         alike = cells.to_series(0)[1:].to_list() == others
-        return bool(others) and (_count(others) or (alike and cells.height > 1 and cells.item(1, 1) != ""))
+        return bool(others) and (
+            _count(others) or (alike and cells.height > 1 and cells.item(1, 1) != "")
+        )
     if not _may_be_score(corner):  # the name of this row; or numbers are the names of columns
         return cells.height != cells.width - 1 and all(name.isdigit() for name in others)
     return cells.height == cells.width + 1 and _count([corner, *others])
 
 
 def _count(names: list[str]) -> bool:
-    """Return whether names are 0, 1, ... or 1, 2, ..., as programs write them where there are none."""
+    """Return whether names are 0, 1, ... or 1, 2, ..., as programs write them where there are
+    none.
+    """
     return any(names == list(map(str, range(start, start + len(names)))) for start in (0, 1))
 
 
@@ -111,4 +121,6 @@ def _has_row_names(first: tuple[str, ...], body: pl.DataFrame, has_header: bool)
 
 
 def _may_be_score(field: str) -> bool:
-    return is_number(field.replace(",", ".", 1)) or texts.is_missing(field)  # commas may be those of decimals
+    return is_number(field.replace(",", ".", 1)) or texts.is_missing(
+        field
+    )  # commas may be those of decimals

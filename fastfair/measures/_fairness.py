@@ -1,4 +1,5 @@
-"""All fairness measures: each is a function of the groups' error rates, with its record in the decorator above it.
+"""All fairness measures: each is a function of the groups' error rates, with its record in the
+decorator above it.
 
 The docstring of `fastfair.measures` says what measures have in common.
 """
@@ -46,7 +47,8 @@ _BASE = ("fmr", "fnmr", "eer", "act_dcf", "min_dcf", "cllr")
 
 @dataclass(frozen=True, eq=False)
 class BaseMetric:
-    """A base metric (FMR, FNMR, EER, ...) of each group, and what measures make of it, computed once for all of them.
+    """A base metric (FMR, FNMR, EER, ...) of each group, and what measures make of it, computed
+    once for all of them.
 
     Attributes
     ----------
@@ -55,7 +57,8 @@ class BaseMetric:
     overall : (...) ndarray
         The metric of all comparisons pooled.
     comparisons : (g,) ndarray of int, or None
-        Number of comparisons behind each group's value where the metric is a rate; None for other metrics.
+        Number of comparisons behind each group's value where the metric is a rate; None for other
+        metrics.
     """
 
     groups: Floats
@@ -92,11 +95,17 @@ class BaseMetric:
     def gini(self) -> Floats:
         """(...) Gini coefficients."""
         x, n_groups = np.sort(self.groups, axis=-1), self.groups.shape[-1]
-        # The gap above the k-th smallest lies between k (G - k) pairs; sums of gaps are exactly 0 where all are equal.
+        # The gap above the k-th smallest lies between k (G - k) pairs; sums of gaps are exactly 0
+        # where all are equal.
         k = np.arange(1, n_groups)
         with np.errstate(invalid="ignore", divide="ignore"):
-            spread, total = np.diff(x, axis=-1) @ (k * (n_groups - k)).astype(np.float64), x.sum(axis=-1)
-            return np.asarray(np.where(total == 0, 0.0, spread / (total * np.float64(n_groups - 1))))
+            spread, total = (
+                np.diff(x, axis=-1) @ (k * (n_groups - k)).astype(np.float64),
+                x.sum(axis=-1),
+            )
+            return np.asarray(
+                np.where(total == 0, 0.0, spread / (total * np.float64(n_groups - 1)))
+            )
 
 
 def numbers_of(name: str, values: ArrayLike, largest: float = validation.LARGEST) -> Floats:
@@ -105,24 +114,34 @@ def numbers_of(name: str, values: ArrayLike, largest: float = validation.LARGEST
     if array.size and array.min() >= 0 and array.max() <= largest:
         return array
     if (array < 0).any():
-        raise InputError(f"{name} must not be negative, but holds {float(array[array < 0].flat[0]):g}")
+        raise InputError(
+            f"{name} must not be negative, but holds {float(array[array < 0].flat[0]):g}"
+        )
     beyond = array[(array > largest) & (np.isfinite(array) | (largest == 1))]
     if beyond.size and largest > 1:
-        raise InputError(f"{name} must not be above 1e150, as its squares overflow, but holds {beyond[0]:g}")
+        raise InputError(
+            f"{name} must not be above 1e150, as its squares overflow, but holds {beyond[0]:g}"
+        )
     if beyond.size:
         hint = "; divide percentages by 100" if beyond[0] <= 100 else ""
-        raise InputError(f"{name} must hold rates, fractions in [0, 1], but holds {beyond[0]:g}{hint}")
+        raise InputError(
+            f"{name} must hold rates, fractions in [0, 1], but holds {beyond[0]:g}{hint}"
+        )
     return array
 
 
 def metrics_of(largest: float = validation.LARGEST, **values: Any) -> list[BaseMetric]:
-    """Make metrics of values with the same groups on their last axes; those that measures share stay as they are."""
+    """Make metrics of values with the same groups on their last axes; those that measures share
+    stay as they are.
+    """
     if all(isinstance(one, BaseMetric) for one in values.values()):
         return list(values.values())
     given = {name: numbers_of(name, one, largest) for name, one in values.items()}
     for name, array in given.items():
         if array.ndim == 0 or array.shape[-1] == 0:
-            raise InputError(f"{name} needs groups on its last axis, but its shape is {array.shape}")
+            raise InputError(
+                f"{name} needs groups on its last axis, but its shape is {array.shape}"
+            )
     if len({array.shape[-1] for array in given.values()}) > 1:
         found = ", ".join(f"{name} has {array.shape[-1]}" for name, array in given.items())
         raise InputError(f"rates must be of the same groups, but {found}")
@@ -130,11 +149,18 @@ def metrics_of(largest: float = validation.LARGEST, **values: Any) -> list[BaseM
     return [BaseMetric(array) for array in given.values()]
 
 
-def average_of(name: str, values: ArrayLike, groups: Floats, largest: float = validation.LARGEST) -> Floats:
-    """Make an array of averages, one for every set of groups, with a last axis of 1 in place of the groups."""
+def average_of(
+    name: str, values: ArrayLike, groups: Floats, largest: float = validation.LARGEST
+) -> Floats:
+    """Make an array of averages, one for every set of groups, with a last axis of 1 in place of the
+    groups.
+    """
     array = numbers_of(name, values, largest)
     if array.ndim > groups.ndim - 1:
-        raise InputError(f"{name} has one value for all groups, but its shape is {array.shape} against {groups.shape}")
+        raise InputError(
+            f"{name} has one value for all groups, but its shape is {array.shape} against"
+            f" {groups.shape}"
+        )
     found = array[..., np.newaxis]
     _require_one_shape({name: found, "of groups": groups})
     return found
@@ -145,7 +171,9 @@ def _require_one_shape(given: Mapping[str, Floats]) -> None:
         np.broadcast_shapes(*(array.shape for array in given.values()))
     except ValueError:
         found = ", ".join(f"{name} {array.shape}" for name, array in given.items())
-        raise InputError(f"axes before that of groups must fit together, but the shapes are: {found}") from None
+        raise InputError(
+            f"axes before that of groups must fit together, but the shapes are: {found}"
+        ) from None
 
 
 def divide(x: Floats, y: Floats) -> Floats:
@@ -221,7 +249,8 @@ def inequity_rate(fmr: ArrayLike, fnmr: ArrayLike, alpha: Share = 0.5) -> Floats
     fmr, fnmr : (..., g) array_like
         Error rates of g groups.
     alpha : float, default 0.5
-        Weight of false matches, in [0, 1]; rates with weight 0 have no effect, even where they are 0 or NaN.
+        Weight of false matches, in [0, 1]; rates with weight 0 have no effect, even where they are
+        0 or NaN.
 
     Returns
     -------
@@ -265,8 +294,8 @@ def gini(x: ArrayLike) -> Floats:
     Returns
     -------
     (...) ndarray
-        ``G / (G - 1) * sum_ij |x_i - x_j| / (2 G^2 mean(x))``, from 0 (fair) to 1; 0 where every x is 0, NaN for one
-        group.
+        ``G / (G - 1) * sum_ij |x_i - x_j| / (2 G^2 mean(x))``, from 0 (fair) to 1; 0 where every x
+        is 0, NaN for one group.
 
     References
     ----------
@@ -410,7 +439,8 @@ def skewed_error_ratio(fmr: ArrayLike) -> Floats:
 )
 @checked
 def mape(fmr: ArrayLike, fmr_global: ArrayLike) -> Floats:
-    """Compute the mean absolute percentage error of groups' FMRs from the global FMR, as a fraction.
+    """Compute the mean absolute percentage error of groups' FMRs from the global FMR, as a
+    fraction.
 
     Parameters
     ----------
@@ -449,11 +479,14 @@ def mape(fmr: ArrayLike, fmr_global: ArrayLike) -> Floats:
     families=("standard deviation", "aggregation"),
     source="paper 1 (8-11)",
     own_threshold=True,
-    question="How far are groups from the overall rates, at the mean of the groups' EER thresholds?",
+    question=(
+        "How far are groups from the overall rates, at the mean of the groups' EER thresholds?"
+    ),
 )
 @checked
 def sed(fmr: ArrayLike, fnmr: ArrayLike, fmr_global: ArrayLike, fnmr_global: ArrayLike) -> Floats:
-    """Compute the Sum of Error Differences of each group; its mean and standard deviation over groups are reported.
+    """Compute the Sum of Error Differences of each group; its mean and standard deviation over
+    groups are reported.
 
     Parameters
     ----------
@@ -552,7 +585,8 @@ def group_to_average_ratio(x: ArrayLike, average: ArrayLike) -> Floats:
 
     References
     ----------
-    Paper 3, table 1. Its table 3 shows that the average is that of pooled comparisons (3.218 / 3.657 = 0.880).
+    Paper 3, table 1. Its table 3 shows that the average is that of pooled comparisons (3.218 /
+    3.657 = 0.880).
 
     Examples
     --------
@@ -573,7 +607,9 @@ def group_to_average_ratio(x: ArrayLike, average: ArrayLike) -> Floats:
     aliases="G2avg log ratio",
     families="aggregation",
     source="paper 3 table 1",
-    question="How far is each group from the performance of all comparisons, on a logarithmic scale?",
+    question=(
+        "How far is each group from the performance of all comparisons, on a logarithmic scale?"
+    ),
 )
 @checked
 def group_to_average_log_ratio(x: ArrayLike, average: ArrayLike) -> Floats:
@@ -589,7 +625,8 @@ def group_to_average_log_ratio(x: ArrayLike, average: ArrayLike) -> Floats:
     Returns
     -------
     (..., g) ndarray
-        ``-ln(x_g / average)``: 0 where fair, below 0 for groups worse than average; +inf for a group without errors.
+        ``-ln(x_g / average)``: 0 where fair, below 0 for groups worse than average; +inf for a
+        group without errors.
 
     References
     ----------
@@ -717,7 +754,9 @@ def max_geomean_ratio(x: ArrayLike) -> Floats:
     2.0
     """
     (metric,) = metrics_of(x=x)
-    return np.maximum(divide(metric.highest, np.exp(metric.mean_log)), 1)  # rounding alone could bring it below
+    return np.maximum(
+        divide(metric.highest, np.exp(metric.mean_log)), 1
+    )  # rounding alone could bring it below
 
 
 @measure(
@@ -742,7 +781,8 @@ def log_geomean_sum(x: ArrayLike) -> Floats:
     Returns
     -------
     (...) ndarray
-        ``sum_g |log10(x_g / geomean(x))|``, from 0 (fair) to infinity; NaN where a group has no errors (0 / 0).
+        ``sum_g |log10(x_g / geomean(x))|``, from 0 (fair) to infinity; NaN where a group has no
+        errors (0 / 0).
 
     References
     ----------
@@ -759,7 +799,9 @@ def log_geomean_sum(x: ArrayLike) -> Floats:
         return np.abs(metric.logs - metric.mean_log[..., np.newaxis]).sum(axis=-1) / np.log(10)
 
 
-KINDS = frozenset(("fmr", "fnmr", BOTH_RATES))  # of measures at operating points; those of TMR are of FNMR
+KINDS = frozenset(
+    ("fmr", "fnmr", BOTH_RATES)
+)  # of measures at operating points; those of TMR are of FNMR
 ZeroPolicy = Literal["keep", "raise", "clopper-pearson"]
 ZERO_POLICIES: tuple[ZeroPolicy, ...] = get_args(ZeroPolicy)
 
@@ -774,10 +816,11 @@ class MeasuredQuantity:
     Attributes
     ----------
     name : str
-        Name of the measure, followed by its base metric in parentheses where it has one, or by "_mean" or "_std" for
-        a summary over groups.
+        Name of the measure, followed by its base metric in parentheses where it has one, or by
+        "_mean" or "_std" for a summary over groups.
     point : int or None
-        Position of its rates in `at_points` of `measure_all`; None where the measure needs no operating point.
+        Position of its rates in `at_points` of `measure_all`; None where the measure needs no
+        operating point.
     value : (...) or (..., g) ndarray
         One value, or one value for each group.
     per_group : bool
@@ -810,13 +853,15 @@ def measure_all(
     threshold_free : dict of BaseMetric
         Any of EER, actual DCF, minDCF and Cllr; measures of the others are left out.
     at_mean_group_eer : dict of BaseMetric
-        Rates at the mean of the groups' EER thresholds; without them the measure of these is left out.
+        Rates at the mean of the groups' EER thresholds; without them the measure of these is left
+        out.
     alpha : float
         Weight of false matches.
     zero_policy : str or float
         For measures that divide by group rates; see `measures.replace_zeros`.
     kinds : set of {"fmr", "fnmr", "both rates"}
-        Which measures are computed at operating points: those of the FMR, of the FNMR or TMR, and those of both rates.
+        Which measures are computed at operating points: those of the FMR, of the FNMR or TMR, and
+        those of both rates.
 
     Yields
     ------
@@ -828,8 +873,12 @@ def measure_all(
             value = value_of(measure, BOTH_RATES, at_mean_group_eer, alpha, "keep")
             yield MeasuredQuantity(name, None, value, measure.per_group)
             if measure.per_group:
-                with np.errstate(invalid="ignore"):  # infinite where no comparison of the pooled ones is an error
-                    for summary, of_groups in zip(SUMMARIES, (value.mean(axis=-1), value.std(axis=-1)), strict=True):
+                with np.errstate(
+                    invalid="ignore"
+                ):  # infinite where no comparison of the pooled ones is an error
+                    for summary, of_groups in zip(
+                        SUMMARIES, (value.mean(axis=-1), value.std(axis=-1)), strict=True
+                    ):
                         yield MeasuredQuantity(f"{name}_{summary}", None, of_groups, False)
             continue
         for metric in measure.of or (BOTH_RATES,):
@@ -844,7 +893,9 @@ def measure_all(
                 yield MeasuredQuantity(label, point, value, measure.per_group)
 
 
-def value_of(measure: Estimand, metric: str, known: Metrics, alpha: float, zero_policy: str | float) -> Floats:
+def value_of(
+    measure: Estimand, metric: str, known: Metrics, alpha: float, zero_policy: str | float
+) -> Floats:
     """Compute a measure of a metric, or of both rates; the TMR is 1 - FNMR."""
     if metric == "tmr":
         fnmr = known["fnmr"]
@@ -853,9 +904,11 @@ def value_of(measure: Estimand, metric: str, known: Metrics, alpha: float, zero_
         metrics = [known[name] for name in (_RATES if metric == BOTH_RATES else (metric,))]
     if measure.ratio and zero_policy != "keep":
         metrics = [
-            one
-            if one.comparisons is None
-            else replace(one, groups=replace_zeros(one.groups, zero_policy, one.comparisons))
+            (
+                one
+                if one.comparisons is None
+                else replace(one, groups=replace_zeros(one.groups, zero_policy, one.comparisons))
+            )
             for one in metrics
         ]
     # Functions of this file share what a metric has computed; those of users take arrays.
@@ -865,7 +918,10 @@ def value_of(measure: Estimand, metric: str, known: Metrics, alpha: float, zero_
 
 @checked
 def replace_zeros(
-    rates: ArrayLike, policy: str | float = "keep", comparisons: ArrayLike | None = None, confidence_level: float = 0.95
+    rates: ArrayLike,
+    policy: str | float = "keep",
+    comparisons: ArrayLike | None = None,
+    confidence_level: float = 0.95,
 ) -> Floats:
     """Replace or refuse error rates of zero before measures divide by them.
 
@@ -874,8 +930,9 @@ def replace_zeros(
     rates : (..., g) array_like
         Error rates.
     policy : {"keep", "raise", "clopper-pearson"} or float
-        "keep" leaves zeros, and ratios to them are infinite or NaN; "raise" refuses them; a number in (0, 1) replaces
-        them; "clopper-pearson" replaces them by the upper end of the two-sided exact interval for no errors.
+        "keep" leaves zeros, and ratios to them are infinite or NaN; "raise" refuses them; a number
+        in (0, 1) replaces them; "clopper-pearson" replaces them by the upper end of the two-sided
+        exact interval for no errors.
     comparisons : (..., g) array_like of int, optional
         Number of comparisons behind each rate, for "clopper-pearson".
     confidence_level : float, default 0.95
@@ -905,7 +962,8 @@ def replace_zeros(
     if policy == "raise" and zero.any():
         where = [tuple(map(int, place)) for place in np.argwhere(zero)[:5]]
         raise InputError(
-            f"{int(zero.sum())} rates are 0, first at {where}: ratios to them are not computable; choose another policy"
+            f"{int(zero.sum())} rates are 0, first at {where}: ratios to them are not computable;"
+            " choose another policy"
         )
     if policy != "clopper-pearson":
         return x

@@ -1,7 +1,9 @@
-"""The registry of estimands: one record for each rate, cost and fairness measure, which all else reads.
+"""The registry of estimands: one record for each rate, cost and fairness measure, which all else
+reads.
 
-Rates and costs have theirs here, in `METRICS`. A fairness measure has its record beside its function: the decorator
-`measure` checks the function and puts the record into `MEASURES`. Below stand the names by which people call them.
+Rates and costs have theirs here, in `METRICS`. A fairness measure has its record beside its
+function: the decorator `measure` checks the function and puts the record into `MEASURES`. Below
+stand the names by which people call them.
 """
 
 from __future__ import annotations
@@ -49,19 +51,23 @@ class Estimand:
     source : str
         Where a fairness measure was published: paper and equation.
     kind : str
-        "threshold", "rate", "rate with failures", "failure rate", "metric" (that needs no threshold) or "measure".
+        "threshold", "rate", "rate with failures", "failure rate", "metric" (that needs no
+        threshold) or "measure".
     sides : tuple of str
         The comparisons that a rate or metric is computed from: "non-mated" and "mated".
     error : str
         What a rate counts.
     methods : tuple of str
-        Methods of intervals that are for some quantities only and serve it; the first is what "auto" takes.
+        Methods of intervals that are for some quantities only and serve it; the first is what
+        "auto" takes.
     fitted : bool
-        Whether it is a cost at a threshold, or of a calibration, that is fitted to the same comparisons.
+        Whether it is a cost at a threshold, or of a calibration, that is fitted to the same
+        comparisons.
     greatest : callable or None
         Returns the largest value of a cost, given the costs of errors.
     of : tuple of str
-        Base metrics that a fairness measure is reported for; empty where it takes FMR and FNMR together.
+        Base metrics that a fairness measure is reported for; empty where it takes FMR and FNMR
+        together.
     fair_value : float
         The value of a perfectly fair system; NaN for rates and costs.
     families : tuple of str
@@ -69,14 +75,15 @@ class Estimand:
     function : callable or None
         The function of the groups' rates that computes a fairness measure.
     global_reference, takes_alpha : bool
-        Whether the function also takes the rates of all comparisons pooled, and the weight of false matches.
+        Whether the function also takes the rates of all comparisons pooled, and the weight of false
+        matches.
     own_threshold : bool
         Whether it defines its own threshold, so that it needs no operating point.
     per_group : bool
         Whether it has one value for each group.
     ratio : bool
-        Whether it divides by a group's rate or takes its logarithm, and so cannot be computed, or is infinite, for a
-        group without errors.
+        Whether it divides by a group's rate or takes its logarithm, and so cannot be computed, or
+        is infinite, for a group without errors.
     """
 
     name: str
@@ -131,14 +138,20 @@ class Estimand:
 
     @checked
     def error_types(self, metric: str | None = None) -> tuple[str, ...]:
-        """Return the error types that the measure depends on when computed from a base metric, or from both rates."""
+        """Return the error types that the measure depends on when computed from a base metric, or
+        from both rates.
+        """
         sides = (NONMATED, MATED) if metric is None else METRICS[self._known(metric)].sides
         return tuple({NONMATED: "FMR", MATED: "FNMR"}[side] for side in sides)
 
     @checked
     def needs_policy_threshold(self, metric: str | None = None) -> bool:
-        """Return whether a threshold must be chosen before it is computed from a base metric, or from both rates."""
-        return not self.own_threshold and (metric is None or METRICS[self._known(metric)].kind == "rate")
+        """Return whether a threshold must be chosen before it is computed from a base metric, or
+        from both rates.
+        """
+        return not self.own_threshold and (
+            metric is None or METRICS[self._known(metric)].kind == "rate"
+        )
 
     def _known(self, metric: str) -> str:
         return validation.choice(f"metric of {self.name}", metric, self.of)
@@ -149,13 +162,21 @@ def _is_measure(value: object) -> bool:
 
 
 def _name_of_measure(_: str, value: Any) -> str:
-    """Return the name of a fairness measure, of its record, or of its function, which has the record."""
+    """Return the name of a fairness measure, of its record, or of its function, which has the
+    record.
+    """
     record = getattr(value, "estimand", value)
     return record.name if isinstance(record, Estimand) else str.__str__(value)
 
 
 Measure = Annotated[
-    Any, Kind("the name of a measure or its function", "names or functions of measures", _is_measure, _name_of_measure)
+    Any,
+    Kind(
+        "the name of a measure or its function",
+        "names or functions of measures",
+        _is_measure,
+        _name_of_measure,
+    ),
 ]
 
 
@@ -277,7 +298,9 @@ def at_any_threshold() -> tuple[str, ...]:
 
 
 def measure_of(name: str) -> Estimand | None:
-    """Return the measure in a quantity's name such as "nrb(eer)" or "sed_mean"; None where it names no measure."""
+    """Return the measure in a quantity's name such as "nrb(eer)" or "sed_mean"; None where it names
+    no measure.
+    """
     code = name.partition("(")[0]
     record = MEASURES.get(code)
     if record is None:
@@ -294,25 +317,39 @@ def is_fairer_above(name: str) -> bool:
 
 
 def range_of(name: str, costs: Any = None) -> tuple[float, float]:
-    """Return the least and the greatest value that a quantity of this name can have; costs: those of DCFs, if any."""
+    """Return the least and the greatest value that a quantity of this name can have; costs: those
+    of DCFs, if any.
+    """
     record = METRICS.get(name) or measure_of(name)
     if record is None:
         return -_INF, _INF
-    return record.range if costs is None or record.greatest is None else (record.range[0], record.greatest(costs))
+    return (
+        record.range
+        if costs is None or record.greatest is None
+        else (record.range[0], record.greatest(costs))
+    )
 
 
 def methods_of(name: str) -> tuple[str, ...]:
-    """Return the methods of intervals that serve a rate or metric, besides those that serve all quantities."""
+    """Return the methods of intervals that serve a rate or metric, besides those that serve all
+    quantities.
+    """
     return METRICS[name].methods if name in METRICS else ()
 
 
-def compute(measure: Estimand, rates: Sequence[Any], averages: Sequence[Any] = (), alpha: float = 0.5) -> Floats:
-    """Compute a measure of the groups' metric, or FMRs and FNMRs, (..., g); averages (...): of all comparisons.
+def compute(
+    measure: Estimand, rates: Sequence[Any], averages: Sequence[Any] = (), alpha: float = 0.5
+) -> Floats:
+    """Compute a measure of the groups' metric, or FMRs and FNMRs, (..., g); averages (...): of all
+    comparisons.
 
-    rates: arrays, or for a measure of `_fairness.py` what its function makes of them, which need no check.
+    rates: arrays, or for a measure of `_fairness.py` what its function makes of them, which need no
+    check.
     """
     weight = {"alpha": alpha} if measure.takes_alpha else {}
-    function = measure.function if isinstance(rates[0], np.ndarray) else inspect.unwrap(measure.function)
+    function = (
+        measure.function if isinstance(rates[0], np.ndarray) else inspect.unwrap(measure.function)
+    )
     with np.errstate(all="ignore"):  # x / 0 is infinite, and 0 / 0 is NaN
         value = function(*rates, *(averages if measure.global_reference else ()), **weight)
     return np.asarray(value, np.float64)[()]
@@ -338,22 +375,23 @@ def measure(
 ) -> Callable[[_Function], _Function]:
     """Register a fairness measure of your own: decorate the function that computes it.
 
-    From then on it is a measure like any other: in `evaluate` with intervals by test inversion, in `compare`, `check`,
-    `fairness_band` and `measures.table`, on pages and the command line, by its name or as the function itself.
-    ``del ff.measures.MEASURES[name]`` removes it.
+    From then on it is a measure like any other: in `evaluate` with intervals by test inversion, in
+    `compare`, `check`, `fairness_band` and `measures.table`, on pages and the command line, by its
+    name or as the function itself. ``del ff.measures.MEASURES[name]`` removes it.
 
     Parameters
     ----------
     name : str, optional
         Its name in code; by default that of the function.
     of : str or sequence of str
-        What it is computed from: some of "fmr", "fnmr", "tmr", "eer", "act_dcf", "min_dcf" and "cllr", each of which
-        it is then reported for, or "both rates", FMR and FNMR together.
+        What it is computed from: some of "fmr", "fnmr", "tmr", "eer", "act_dcf", "min_dcf" and
+        "cllr", each of which it is then reported for, or "both rates", FMR and FNMR together.
     range : tuple of float
         Least and largest value that it can have; may be infinite.
     fair_value : float
-        Its value where all groups are alike. At an end of the range, values nearer to it are fairer and chance makes
-        the measure less fair, which test inversion takes into account; between the ends, intervals are percentiles.
+        Its value where all groups are alike. At an end of the range, values nearer to it are fairer
+        and chance makes the measure less fair, which test inversion takes into account; between the
+        ends, intervals are percentiles.
     title, long_title : str, optional
         Names for print: a short one, by default `name`, and one in full.
     question : str
@@ -365,7 +403,8 @@ def measure(
     source : str
         Where it was published.
     own_threshold : bool, default False
-        Whether it is computed at the mean of the groups' EER thresholds; for measures of both rates with averages.
+        Whether it is computed at the mean of the groups' EER thresholds; for measures of both rates
+        with averages.
 
     Returns
     -------
@@ -375,20 +414,23 @@ def measure(
     Raises
     ------
     InputError
-        For a name that is taken or no identifier, and for a function that breaks a rule (see Notes).
+        For a name that is taken or no identifier, and for a function that breaks a rule (see
+        Notes).
 
     Notes
     -----
-    The function takes an array of the metric with groups on the last axis, or two such arrays, FMRs and FNMRs; if it
-    takes as many again, these are of all comparisons pooled, without the axis of groups; if it takes `alpha`, this is
-    the weight of false matches. These rules are checked on samples when it is registered:
+    The function takes an array of the metric with groups on the last axis, or two such arrays, FMRs
+    and FNMRs; if it takes as many again, these are of all comparisons pooled, without the axis of
+    groups; if it takes `alpha`, this is the weight of false matches. These rules are checked on
+    samples when it is registered:
 
-    - Leading axes, such as replicates, are carried through: it returns a value for each set of groups, or one for each
-      group.
+    - Leading axes, such as replicates, are carried through: it returns a value for each set of
+      groups, or one for each group.
     - Equal rates give the fair value.
     - Where a group's rate is NaN, the measure is NaN.
     - Values stay in the range, or are NaN.
-    - More unequal rates are not nearer to the fair value, and the most unequal ones are away from it.
+    - More unequal rates are not nearer to the fair value, and the most unequal ones are away from
+      it.
 
     It is given copies, so it may work in place.
 
@@ -410,11 +452,19 @@ def measure(
         called = getattr(function, "__name__", "") if name is None else name
         of_both = of in (BOTH_RATES, [BOTH_RATES])
         record = Estimand(
-            name=called, title=called if title is None else title, long_title=long_title, question=question,
-            aliases=_several(aliases), of=() if of_both else _several(of), range=tuple(range),  # type: ignore[arg-type]
-            fair_value=fair_value, families=_several(families), source=source, own_threshold=own_threshold,
+            name=called,
+            title=called if title is None else title,
+            long_title=long_title,
+            question=question,
+            aliases=_several(aliases),
+            of=() if of_both else _several(of),
+            range=tuple(range),  # type: ignore[arg-type]
+            fair_value=fair_value,
+            families=_several(families),
+            source=source,
+            own_threshold=own_threshold,
             function=_on_copies(called, function),
-        )  # fmt: skip
+        )
         _require_free_names(record)
         _require_possible(record, of_both)
         record = _on_samples(_with_arguments(record))
@@ -431,7 +481,8 @@ def measure(
 
 
 def _on_copies(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a function that cannot change what it is given, nor later what it returned, and whose errors are ours.
+    """Return a function that cannot change what it is given, nor later what it returned, and whose
+    errors are ours.
 
     Rates of replicates are shared by all measures: one that works in place would change the others.
     """
@@ -445,8 +496,8 @@ def _on_copies(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
             raise
         except Exception as error:
             raise InputError(
-                f"measure {name!r} raises {type(error).__name__} on rates of shape {np.shape(rates[0])} ({error}); "
-                "see fastfair.measures.measure"
+                f"measure {name!r} raises {type(error).__name__} on rates of shape"
+                f" {np.shape(rates[0])} ({error}); see fastfair.measures.measure"
             ) from error
         return value[()]
 
@@ -474,24 +525,43 @@ def _require_free_names(record: Estimand) -> None:
     ]
     taken = {_plain(word): word for word in ("all", BOTH_RATES, *summaries)}
     for other_record in others:
-        if other_record.name == name and here == "__main__" == getattr(other_record.function, "__module__", None):
+        if other_record.name == name and here == "__main__" == getattr(
+            other_record.function, "__module__", None
+        ):
             continue  # a cell of a notebook runs again
-        taken |= {_plain(other): f"{other_record.name} ({other_record.title})" for other in other_record.names}
+        taken |= {
+            _plain(other): f"{other_record.name} ({other_record.title})"
+            for other in other_record.names
+        }
     for called in record.names:
         if _plain(called) in taken:
-            raise InputError(f"the name {called!r} is taken by {taken[_plain(called)]}: choose another")
+            raise InputError(
+                f"the name {called!r} is taken by {taken[_plain(called)]}: choose another"
+            )
 
 
 def _require_possible(record: Estimand, of_both: bool) -> None:
     for metric in record.of:
-        validation.choice(f"of, what measure {record.name!r} is computed from,", metric, (*_BASE_METRICS, BOTH_RATES))
-    if not (record.of or of_both) or BOTH_RATES in record.of or len(set(record.of)) < len(record.of):
-        raise InputError(f'of must name base metrics, each once, or be "{BOTH_RATES}", not {record.of}')
+        validation.choice(
+            f"of, what measure {record.name!r} is computed from,",
+            metric,
+            (*_BASE_METRICS, BOTH_RATES),
+        )
+    if (
+        not (record.of or of_both)
+        or BOTH_RATES in record.of
+        or len(set(record.of)) < len(record.of)
+    ):
+        raise InputError(
+            f'of must name base metrics, each once, or be "{BOTH_RATES}", not {record.of}'
+        )
     low, high = record.range
     if not low < high:
         raise InputError(f"range must be a least and a greatest value, not {record.range}")
     if not low <= record.fair_value <= high:
-        raise InputError(f"fair_value must lie in the range, {low:g} to {high:g}, not {record.fair_value:g}")
+        raise InputError(
+            f"fair_value must lie in the range, {low:g} to {high:g}, not {record.fair_value:g}"
+        )
 
 
 def _with_arguments(record: Estimand) -> Estimand:
@@ -500,32 +570,57 @@ def _with_arguments(record: Estimand) -> Estimand:
     try:
         parameters = inspect.signature(record.function).parameters
     except (TypeError, ValueError):
-        raise InputError(f"measure {record.name!r} must be a function whose signature Python knows") from None
+        raise InputError(
+            f"measure {record.name!r} must be a function whose signature Python knows"
+        ) from None
     needed = [
-        p for p in parameters.values() if p.default is p.empty and p.name != "alpha" and p.kind < p.VAR_POSITIONAL
+        p
+        for p in parameters.values()
+        if p.default is p.empty and p.name != "alpha" and p.kind < p.VAR_POSITIONAL
     ]
-    if len(needed) not in (n_rates, 2 * n_rates) or (record.own_threshold and (record.of or len(needed) != 4)):
+    if len(needed) not in (n_rates, 2 * n_rates) or (
+        record.own_threshold and (record.of or len(needed) != 4)
+    ):
         what = "the groups' values of a metric" if record.of else "the groups' FMRs and FNMRs"
         raise InputError(
-            f"measure {record.name!r} must be a function of {what}, and perhaps of as many averages; it takes "
-            f"{', '.join(p.name for p in needed) or 'nothing'}"
+            f"measure {record.name!r} must be a function of {what}, and perhaps of as many"
+            f" averages; it takes {', '.join(p.name for p in needed) or 'nothing'}"
         )
-    return replace(record, global_reference=len(needed) > n_rates, takes_alpha="alpha" in parameters)
+    return replace(
+        record, global_reference=len(needed) > n_rates, takes_alpha="alpha" in parameters
+    )
 
 
-_SPREAD = np.array([-0.8, 1.0, 0.1, -0.3])  # logarithms of four groups' ratios to their geometric mean
+_SPREAD = np.array(
+    [-0.8, 1.0, 0.1, -0.3]
+)  # logarithms of four groups' ratios to their geometric mean
 _LEVELS, _POWERS = np.array([0.001, 0.02, 0.25]), np.array([0.0, 0.4, 0.8, 1.2])
-_SAMPLES = _LEVELS[:, None, None] * np.exp(_POWERS[:, None] * _SPREAD)  # (levels, powers, groups), from fair to unfair
-_EXTREMES = np.array([[0, 0.1, 0.2, 0.3], [0, 0, 0, 0], [1, 1, 1, 1], [0, 0, 0, 1], [0, 1, 1, 1], [1e-9, 0.5, 0.5, 1]])
+_SAMPLES = _LEVELS[:, None, None] * np.exp(
+    _POWERS[:, None] * _SPREAD
+)  # (levels, powers, groups), from fair to unfair
+_EXTREMES = np.array(
+    [
+        [0, 0.1, 0.2, 0.3],
+        [0, 0, 0, 0],
+        [1, 1, 1, 1],
+        [0, 0, 0, 1],
+        [0, 1, 1, 1],
+        [1e-9, 0.5, 0.5, 1],
+    ]
+)
 _CLOSE = 1e-9
 
 
 def _on_samples(record: Estimand) -> Estimand:
-    """Hold a measure to the rules, and note whether it has a value for each group and fails without errors."""
+    """Hold a measure to the rules, and note whether it has a value for each group and fails without
+    errors.
+    """
     n_rates = 1 if record.of else 2
 
     def broken(rule: str) -> InputError:
-        return InputError(f"measure {record.name!r} breaks a rule: {rule}; see fastfair.measures.measure")
+        return InputError(
+            f"measure {record.name!r} breaks a rule: {rule}; see fastfair.measures.measure"
+        )
 
     def values(*rates: Floats) -> Floats:
         given = [np.array(rates[min(k, len(rates) - 1)]) for k in (0, 1)[:n_rates]]
@@ -535,11 +630,17 @@ def _on_samples(record: Estimand) -> Estimand:
     per_group = of_samples.shape == _SAMPLES.shape
     if of_samples.shape not in (_SAMPLES.shape, _SAMPLES.shape[:-1]):
         raise broken(
-            f"of rates of shape {_SAMPLES.shape} it returns {of_samples.shape}, and not a value for each {_SET}"
+            f"of rates of shape {_SAMPLES.shape} it returns {of_samples.shape}, and not a value for"
+            f" each {_SET}"
         )
     alone = np.array([values(groups) for groups in _SAMPLES[-1]])
-    if alone.shape != of_samples[-1].shape or not np.allclose(alone, of_samples[-1], _CLOSE, _CLOSE, equal_nan=True):
-        raise broken("several sets of groups at once give other values than each alone: work on the last axis")
+    if alone.shape != of_samples[-1].shape or not np.allclose(
+        alone, of_samples[-1], _CLOSE, _CLOSE, equal_nan=True
+    ):
+        raise broken(
+            "several sets of groups at once give other values than each alone: work on the last"
+            " axis"
+        )
     away = np.abs(of_samples - record.fair_value)
     if not (away[:, 0] < _CLOSE).all():
         worst = of_samples[:, 0].flat[int(np.argmax(np.nan_to_num(away[:, 0], nan=_INF)))]
@@ -580,7 +681,9 @@ def _code_of(called: str, records: Mapping[str, Estimand]) -> str | None:
     if called in records:
         return called
     plain = _plain(called)
-    return next((name for name, record in records.items() if plain in map(_plain, record.names)), None)
+    return next(
+        (name for name, record in records.items() if plain in map(_plain, record.names)), None
+    )
 
 
 def measure_name(name: str, known: Iterable[str] = MEASURES, argument: str = "measure") -> str:
@@ -589,8 +692,8 @@ def measure_name(name: str, known: Iterable[str] = MEASURES, argument: str = "me
     Parameters
     ----------
     name : str
-        A name in code ("inequity_rate"), a title ("IR") or another name ("inequity rate"); capitals, blanks and marks
-        do not count.
+        A name in code ("inequity_rate"), a title ("IR") or another name ("inequity rate");
+        capitals, blanks and marks do not count.
     known : iterable of str
         The measures to choose among.
     argument : str
@@ -614,13 +717,14 @@ def measure_name(name: str, known: Iterable[str] = MEASURES, argument: str = "me
     others = [other for code in records.values() for other in code.names[1:]]
     near = did_you_mean(name, [*others, *records])  # of equal names, that in code
     raise InputError(
-        f"{argument} must be one of {', '.join(map(repr, records))}, by this name or another that it has, not "
-        f"{shown(name)}{near}"
+        f"{argument} must be one of {', '.join(map(repr, records))}, by this name or another that"
+        f" it has, not {shown(name)}{near}"
     )
 
 
 def quantity_name(name: str) -> str:
-    """Return the name that a quantity has in results: "NRB of EER" and "NRB(EER)" are "nrb(eer)"; others stay.
+    """Return the name that a quantity has in results: "NRB of EER" and "NRB(EER)" are "nrb(eer)";
+    others stay.
 
     Examples
     --------
@@ -659,4 +763,6 @@ def printed_name(name: str) -> str:
     if record is None:
         return METRICS[name].title if name in METRICS else name
     summary = code.removeprefix(record.name).strip("_")
-    return " ".join(filter(None, (summary, record.title))) + (f" of {METRICS[metric[:-1]].title}" if metric else "")
+    return " ".join(filter(None, (summary, record.title))) + (
+        f" of {METRICS[metric[:-1]].title}" if metric else ""
+    )

@@ -43,18 +43,22 @@ def table(
     Parameters
     ----------
     frame : data frame
-        Rates of groups: one row for each system with columns for each group, or one row for each system and group.
+        Rates of groups: one row for each system with columns for each group, or one row for each
+        system and group.
     fmr : str, optional
-        Column of FMRs. With a column for each group, the text "{group}" stands for the name of the group, as in
-        ``"FMR.{group}"``.
+        Column of FMRs. With a column for each group, the text "{group}" stands for the name of the
+        group, as in ``"FMR.{group}"``.
     fnmr : str, optional
-        Column of FNMRs, in the same way. With one of the two alone, measures that need the other are left out.
+        Column of FNMRs, in the same way. With one of the two alone, measures that need the other
+        are left out.
     by : str or sequence of str, optional
-        Columns that name the system, such as the algorithm; without them the table is about one system.
+        Columns that name the system, such as the algorithm; without them the table is about one
+        system.
     group : str, optional
         The column with the group, for a table with one row for each system and group.
     fmr_global : str, optional
-        Column with the FMR of all comparisons. Without it, measures that compare groups with all comparisons are NaN.
+        Column with the FMR of all comparisons. Without it, measures that compare groups with all
+        comparisons are NaN.
     fnmr_global : str, optional
         Column with the FNMR of all comparisons, in the same way.
     percent : bool, default False
@@ -65,18 +69,20 @@ def table(
     Returns
     -------
     data frame
-        Of the same library as `frame`, with the columns in `by`, "name" (of the measure, as in `Evaluation.to_frame`),
-        "group" (for measures with a value for each group) and "value". A missing rate makes a measure NaN.
+        Of the same library as `frame`, with the columns in `by`, "name" (of the measure, as in
+        `Evaluation.to_frame`), "group" (for measures with a value for each group) and "value". A
+        missing rate makes a measure NaN.
 
     Raises
     ------
     InputError
-        For columns that do not exist, rates that are no fractions, and rows that name a system, or a system's group, a
-        second time.
+        For columns that do not exist, rates that are no fractions, and rows that name a system, or
+        a system's group, a second time.
 
     Notes
     -----
-    SED is defined at the mean of the groups' EER thresholds: it is SED only if the rates of the table are.
+    SED is defined at the mean of the groups' EER thresholds: it is SED only if the rates of the
+    table are.
 
     Examples
     --------
@@ -119,7 +125,9 @@ def table(
     for name, pool in pooled.items():
         found = np.full((len(distinct), len(groups)), np.nan)
         if name in read:
-            found[rows, places] = np.column_stack([columns.numbers(column) for column in read[name]])
+            found[rows, places] = np.column_stack(
+                [columns.numbers(column) for column in read[name]]
+            )
         of_all = np.full(len(distinct), np.nan)
         if pool is not None:
             values = columns.numbers(pool)
@@ -127,18 +135,28 @@ def table(
             differ = ~np.isclose(of_all[rows[:, 0]], values, 0, 0, equal_nan=True)
             if differ.any():
                 named = " & ".join(systems[int(differ.argmax())])
-                raise InputError(f"column {pool!r} has different rates of all comparisons for {named!r}")
-        groups_of, overall = (numbers_of(name, values / scale, largest=1) for values in (found, of_all))
+                raise InputError(
+                    f"column {pool!r} has different rates of all comparisons for {named!r}"
+                )
+        groups_of, overall = (
+            numbers_of(name, values / scale, largest=1) for values in (found, of_all)
+        )
         metrics[name] = BaseMetric(groups_of, overall)
     made = []
     kinds = KINDS if len(given) == 2 else frozenset(given)
     names = [name for name, one in MEASURES.items() if BOTH_RATES in kinds or not one.own_threshold]
     for quantity in measure_all(names, [metrics], {}, metrics, alpha, "keep", kinds):
         for system, values in zip(distinct, quantity.value, strict=True):
-            for label, value in zip(groups if quantity.per_group else [None], np.atleast_1d(values), strict=True):
+            for label, value in zip(
+                groups if quantity.per_group else [None], np.atleast_1d(values), strict=True
+            ):
                 made.append((*system, quantity.name, label, float(value)))
     return build(
-        {name: [row[k] for row in made] for k, name in enumerate((*keys, "name", "group", "value"))}, columns.backend
+        {
+            name: [row[k] for row in made]
+            for k, name in enumerate((*keys, "name", "group", "value"))
+        },
+        columns.backend,
     )
 
 
@@ -165,24 +183,30 @@ def _columns_of_groups(
         before, mark, after = template.partition(PLACE_OF_GROUP)
         if not mark:
             raise InputError(
-                f"{name}={template!r} has no {PLACE_OF_GROUP} in it: write it where the columns have the group, as in "
-                f'{name}="{name.upper()}.{PLACE_OF_GROUP}"; or name the column of groups with ⟦group=⟧ if each has a '
+                f"{name}={template!r} has no {PLACE_OF_GROUP} in it: write it where the columns"
+                " have the group, as in "
+                f'{name}="{name.upper()}.{PLACE_OF_GROUP}"; or name the column of groups with'
+                " ⟦group=⟧ if each has a "
                 "row of its own"
             )
         pattern = re.compile(f"{re.escape(before)}(.+){re.escape(after)}")
-        matches = [(column, pattern.fullmatch(column)) for column in columns.names if column not in others]
+        matches = [
+            (column, pattern.fullmatch(column)) for column in columns.names if column not in others
+        ]
         found[name] = {match.group(1): column for column, match in matches if match}
         if not found[name]:
             raise InputError(
-                f"no column is called like {name}={template!r}"
-                f"{did_you_mean(before + after, columns.names)}; the columns are {', '.join(columns.names)}"
+                "no column is called like"
+                f" {name}={template!r}{did_you_mean(before + after, columns.names)}; the columns"
+                f" are {', '.join(columns.names)}"
             )
     first, last = (set(found[name]) for name in (min(found), max(found)))
     odd = sorted(first ^ last)
     if odd:
         raise InputError(
-            f"⟦fmr={given['fmr']!r}⟧ and ⟦fnmr={given['fnmr']!r}⟧ find different groups; {', '.join(map(repr, odd))} "
-            "have one of the two rates; columns of all comparisons are named with ⟦fmr_global=⟧ and ⟦fnmr_global=⟧"
+            f"⟦fmr={given['fmr']!r}⟧ and ⟦fnmr={given['fnmr']!r}⟧ find different groups;"
+            f" {', '.join(map(repr, odd))} have one of the two rates; columns of all comparisons"
+            " are named with ⟦fmr_global=⟧ and ⟦fnmr_global=⟧"
         )
     return found
 
@@ -190,15 +214,25 @@ def _columns_of_groups(
 def _require_distinct(
     cells: NDArray[np.intp], systems: list[_Row], labels: list[_Row], *, is_side_by_side: bool
 ) -> None:
-    """Refuse rows that name a system, or a system's group, a second time; cells: (rows, groups of a row)."""
+    """Refuse rows that name a system, or a system's group, a second time; cells: (rows, groups of a
+    row).
+    """
     _, first = np.unique(cells[:, 0], return_index=True)
     if first.size == len(cells):
         return
     if is_side_by_side and not systems[0]:
-        raise InputError(f"the table has {len(systems)} rows: name the columns that tell the systems apart with ⟦by=⟧")
+        raise InputError(
+            f"the table has {len(systems)} rows: name the columns that tell the systems apart with"
+            " ⟦by=⟧"
+        )
     row = int(np.setdiff1d(np.arange(len(cells)), first)[0])
     named = " & ".join((*systems[row], *labels[row]))
-    hint = ": name more columns with ⟦by=⟧, or that of groups with ⟦group=⟧ if each group has a row of its own"
+    hint = (
+        ": name more columns with ⟦by=⟧, or that of groups with ⟦group=⟧ if each group has a row of"
+        " its own"
+    )
     raise InputError(
-        f"two rows are about {named!r}, the second is row {row} (counted from 0){hint * is_side_by_side}", row=row
+        f"two rows are about {named!r}, the second is row {row} (counted from"
+        f" 0){hint * is_side_by_side}",
+        row=row,
     )

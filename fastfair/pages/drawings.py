@@ -1,6 +1,8 @@
-"""Drawings of pages, as SVG: intervals in cells, axes, curves, distributions, and figures of matplotlib.
+"""Drawings of pages, as SVG: intervals in cells, axes, curves, distributions, and figures of
+matplotlib.
 
-Places along an axis are per cent of a cell's width and heights are fixed, so that lines and text never scale.
+Places along an axis are per cent of a cell's width and heights are fixed, so that lines and text
+never scale.
 """
 
 from __future__ import annotations
@@ -51,7 +53,13 @@ class Scale:
     lines: tuple[tuple[str, float], ...] = ()
 
     @classmethod
-    def of(cls, values: Sequence[float | None], *, is_logarithmic: bool, lines: Sequence[tuple[str, float]]) -> Scale:
+    def of(
+        cls,
+        values: Sequence[float | None],
+        *,
+        is_logarithmic: bool,
+        lines: Sequence[tuple[str, float]],
+    ) -> Scale:
         """Choose the ends so that these values, and the lines, are inside."""
         known = [x for x in (*values, *(x for _, x in lines)) if x is not None and math.isfinite(x)]
         positive = [x for x in known if x > 0]
@@ -69,7 +77,9 @@ class Scale:
             return _FIRST + (_LAST - _FIRST) * min(max(value / self.high, 0.0), 1.0)
         if value <= 0:
             return _FIRST
-        share = math.log(min(max(value, self.low), self.high) / self.low) / math.log(self.high / self.low)
+        share = math.log(min(max(value, self.low), self.high) / self.low) / math.log(
+            self.high / self.low
+        )
         return _DECADES_FROM + (_LAST - _DECADES_FROM) * share
 
     @property
@@ -77,23 +87,37 @@ class Scale:
         """The values that the axis names."""
         if self.is_logarithmic:
             first, last = round(math.log10(self.low)), round(math.log10(self.high))
-            return [0.0, *(10.0**k for k in range(last, first - 1, -1 if last - first <= 4 else -2))]
+            return [
+                0.0,
+                *(10.0**k for k in range(last, first - 1, -1 if last - first <= 4 else -2)),
+            ]
         step = 10.0 ** math.floor(math.log10(self.high))
         step *= next(k for k in (0.2, 0.5, 1.0, 2.0) if self.high / (k * step) <= 5.5)
         return [k * step for k in range(int(self.high / step + 1e-9) + 1)]
 
 
 def interval(
-    scale: Scale, value: float, low: float | None, high: float | None, *, look: str = "", mark: str = "dot"
+    scale: Scale,
+    value: float,
+    low: float | None,
+    high: float | None,
+    *,
+    look: str = "",
+    mark: str = "dot",
 ) -> str:
-    """Draw a value with its interval in a cell; look: classes such as "few", mark: "dot" or "diamond"."""
+    """Draw a value with its interval in a cell; look: classes such as "few", mark: "dot" or
+    "diamond".
+    """
     lines = [] if look == "plain" else [("grid", x) for x in scale.ticks]
     return _bar(scale.place, (value, low, high), look, [*lines, *scale.lines], mark)
 
 
 def axis(scale: Scale) -> str:
     """Draw the numbers of an axis, in per cent."""
-    numbers = (f'<text x="{scale.place(x):.2f}%" y="13" text-anchor="middle">{_tick(x)}</text>' for x in scale.ticks)
+    numbers = (
+        f'<text x="{scale.place(x):.2f}%" y="13" text-anchor="middle">{_tick(x)}</text>'
+        for x in scale.ticks
+    )
     return _drawing("axis", "".join(numbers))
 
 
@@ -104,7 +128,9 @@ def distance(value: float, low: float, high: float, largest: float) -> str:
 
 def difference(value: float, low: float, high: float, largest: float, *, look: str) -> str:
     """Draw a difference with its interval around 0, which is the middle."""
-    return _bar(lambda x: 50 + 47 * min(max(x / (largest or 1.0), -1.0), 1.0), (value, low, high), look)
+    return _bar(
+        lambda x: 50 + 47 * min(max(x / (largest or 1.0), -1.0), 1.0), (value, low, high), look
+    )
 
 
 def _bar(
@@ -114,14 +140,24 @@ def _bar(
     lines: Sequence[tuple[str, float]] = (("all", 0.0),),
     mark: str = "dot",
 ) -> str:
-    """Draw a value with its interval, where it has one, and upright lines, by their classes and values."""
+    """Draw a value with its interval, where it has one, and upright lines, by their classes and
+    values.
+    """
     value, low, high = ends
-    parts = [f'<line class="{name}" x1="{place(x):.2f}%" x2="{place(x):.2f}%" y1="0" y2="100%"/>' for name, x in lines]
+    parts = [
+        f'<line class="{name}" x1="{place(x):.2f}%" x2="{place(x):.2f}%" y1="0" y2="100%"/>'
+        for name, x in lines
+    ]
     if math.isfinite(value):
         if low is not None and high is not None and low < high:
-            parts.append(f'<line class="range" x1="{place(low):.2f}%" x2="{place(high):.2f}%" y1="50%" y2="50%"/>')
+            parts.append(
+                f'<line class="range" x1="{place(low):.2f}%" x2="{place(high):.2f}%" y1="50%"'
+                ' y2="50%"/>'
+            )
         shape = '<path d="M0-5 5 0 0 5-5 0z"/>' if mark == "diamond" else '<circle r="4"/>'
-        parts.append(f'<svg x="{place(value):.2f}%" y="50%" overflow="visible" class="{mark}">{shape}</svg>')
+        parts.append(
+            f'<svg x="{place(value):.2f}%" y="50%" overflow="visible" class="{mark}">{shape}</svg>'
+        )
     return _drawing(f"bar {look}".strip(), "".join(parts))
 
 
@@ -167,15 +203,27 @@ def det_panel(
     def y(deviate: float) -> float:
         return side - _MARGIN - (min(max(deviate, first), last) - first) * scale
 
-    parts = [f'<rect class="frame" x="{_MARGIN}" y="4" width="{side - _MARGIN - 4}" height="{side - _MARGIN - 4}"/>']
+    parts = [
+        f'<rect class="frame" x="{_MARGIN}" y="4" width="{side - _MARGIN - 4}"'
+        f' height="{side - _MARGIN - 4}"/>'
+    ]
     end = -100.0
     for rate in _PROBIT_TICKS:
         if limits[0] < rate < limits[1]:
             place, up = x(ndtri(rate)), y(ndtri(rate))
-            parts.append(f'<path class="grid" d="M{place:.1f} 4V{side - _MARGIN}M{_MARGIN} {up:.1f}H{side - 4}"/>')
+            parts.append(
+                f'<path class="grid" d="M{place:.1f} 4V{side - _MARGIN}M{_MARGIN}'
+                f' {up:.1f}H{side - 4}"/>'
+            )
             if place - end >= 6 + 6 * len(_tick(rate)):
-                parts.append(f'<text x="{place:.1f}" y="{side - 12}" text-anchor="middle">{_tick(rate)}</text>')
-                parts.append(f'<text x="{_MARGIN - 3}" y="{up + 3:.1f}" text-anchor="end">{_tick(rate)}</text>')
+                parts.append(
+                    f'<text x="{place:.1f}" y="{side - 12}"'
+                    f' text-anchor="middle">{_tick(rate)}</text>'
+                )
+                parts.append(
+                    f'<text x="{_MARGIN - 3}" y="{up + 3:.1f}"'
+                    f' text-anchor="end">{_tick(rate)}</text>'
+                )
                 end = place
     for name, fmr, fnmr in curves:
         inside = (np.minimum(fmr, fnmr) >= first) & (np.maximum(fmr, fnmr) <= last)
@@ -186,13 +234,21 @@ def det_panel(
         if 0 < of_fmr < 1 and 0 < of_fnmr < 1:
             place = x(ndtri(of_fmr))
             if 0 < low < high < 1:
-                parts.append(f'<path class="range {name}" d="M{place:.1f} {y(ndtri(low)):.1f}V{y(ndtri(high)):.1f}"/>')
-            parts.append(f'<circle class="point {name}" cx="{place:.1f}" cy="{y(ndtri(of_fnmr)):.1f}" r="3.5"/>')
+                parts.append(
+                    f'<path class="range {name}" d="M{place:.1f}'
+                    f' {y(ndtri(low)):.1f}V{y(ndtri(high)):.1f}"/>'
+                )
+            parts.append(
+                f'<circle class="point {name}" cx="{place:.1f}" cy="{y(ndtri(of_fnmr)):.1f}"'
+                ' r="3.5"/>'
+            )
     return _panel("det", side, side, "".join(parts))
 
 
 def scores_panel(bins: NDArray[np.int64], edges: Floats, thresholds: Sequence[float]) -> str:
-    """Draw the distributions of mated and of non-mated scores, (2, bins) counts, with thresholds."""
+    """Draw the distributions of mated and of non-mated scores, (2, bins) counts, with
+    thresholds.
+    """
     width, height = _SIDE, _SIDE - 40
     low, high = float(edges[0]), float(edges[-1])
     shares = bins / np.maximum(bins.sum(axis=1, keepdims=True), 1)
@@ -208,7 +264,9 @@ def scores_panel(bins: NDArray[np.int64], edges: Floats, thresholds: Sequence[fl
             parts.append(f'<path class="limit" d="M{place:.1f} 0V{bottom}"/>')
     for k, anchor in enumerate(("start", "middle", "end")):
         value, place = low + (high - low) * k / 2, 4 + (width - 8) * k / 2
-        parts.append(f'<text x="{place:.0f}" y="{height - 5}" text-anchor="{anchor}">{value:.3g}</text>')
+        parts.append(
+            f'<text x="{place:.0f}" y="{height - 5}" text-anchor="{anchor}">{value:.3g}</text>'
+        )
     return _panel("scores", width, height, "".join(parts))
 
 
@@ -249,7 +307,9 @@ def drawing() -> Iterator[None]:
 
 
 def svg_of(figure: Figure) -> str:
-    """Return a figure as the text of an SVG element, to go through `placed` before it stands in a page."""
+    """Return a figure as the text of an SVG element, to go through `placed` before it stands in a
+    page.
+    """
     file = io.StringIO()
     figure.savefig(file, format="svg", metadata={"Date": None, "Creator": None})
     text = file.getvalue()
@@ -260,14 +320,23 @@ def svg_of(figure: Figure) -> str:
         text = text.replace(color, shown)
     text = re.sub(r"(font-family:|font: [^\"]*?px) [^;\"]*", r"\1 sans-serif", text)
     text = re.sub(r' transform="rotate\(-?0 [^"]*"', "", text)
-    text = re.sub(r'\b(d|transform|points|x|y)="[^"]*"', lambda match: _rounded(match.group()), text)
     text = re.sub(
-        r'<svg [^>]*?(viewBox="[^"]*")[^>]*>', r'<svg \1 aria-hidden="true" focusable="false">', text, count=1
+        r'\b(d|transform|points|x|y)="[^"]*"', lambda match: _rounded(match.group()), text
+    )
+    text = re.sub(
+        r'<svg [^>]*?(viewBox="[^"]*")[^>]*>',
+        r'<svg \1 aria-hidden="true" focusable="false">',
+        text,
+        count=1,
     )
     text = text.replace("xlink:href", "href").replace("\n", " ")
     text = re.sub(r"\s{2,}", " ", text)
     used = set(re.findall(r'(?:url\(#|href="#)([^)"]+)', text))
-    text = re.sub(r' id="([^"]*)"', lambda m: f' id="{_OF_PICTURE}{m.group(1)}"' if m.group(1) in used else "", text)
+    text = re.sub(
+        r' id="([^"]*)"',
+        lambda m: f' id="{_OF_PICTURE}{m.group(1)}"' if m.group(1) in used else "",
+        text,
+    )
     return re.sub(r'(url\(#|href="#)([^)"]+)', rf"\g<1>{_OF_PICTURE}\g<2>", text).strip()
 
 
@@ -278,4 +347,6 @@ def placed(svg: str, number: int) -> str:
 
 def _rounded(text: str) -> str:
     """Round to hundredths of a point, which nobody sees."""
-    return re.sub(r"-?\d+\.\d{3,}", lambda match: f"{float(match.group()):.2f}".rstrip("0").rstrip("."), text)
+    return re.sub(
+        r"-?\d+\.\d{3,}", lambda match: f"{float(match.group()):.2f}".rstrip("0").rstrip("."), text
+    )

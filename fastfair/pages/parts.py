@@ -1,4 +1,6 @@
-"""The parts of a page: chapters of sections, which hold sentences, pictures and tables; all of them plain text."""
+"""The parts of a page: chapters of sections, which hold sentences, pictures and tables; all of them
+plain text.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,8 @@ class Cell:
     notes : sequence of Note
         Notes of which the page shows the letters.
     look : str
-        "few" where fewer than 30 errors are behind a number, or a verdict: "met", "not met", "undecided".
+        "few" where fewer than 30 errors are behind a number, or a verdict: "met", "not met",
+        "undecided".
     drawing : str
         SVG that fills the cell.
     """
@@ -48,7 +51,8 @@ class Column:
     kind : {"number", "text", "drawing"}
         What its cells hold.
     side : int
-        1 or 2 where rows become blocks of two columns on narrow screens; 0 for cells that take both.
+        1 or 2 where rows become blocks of two columns on narrow screens; 0 for cells that take
+        both.
     """
 
     title: str
@@ -113,7 +117,9 @@ class Panels:
 
 @dataclass(frozen=True)
 class Section:
-    """A part of a chapter: sentences, then pictures, panels and tables; folded ones are opened by a click."""
+    """A part of a chapter: sentences, then pictures, panels and tables; folded ones are opened by a
+    click.
+    """
 
     title: str
     sentences: Sequence[str] = ()
@@ -132,11 +138,13 @@ class FirstScreen:
     facts : sequence of pair of str
         What was tested.
     overall, groups, limits : sequence of pair of str
-        Sentences of the answer with what they are about: overall, groups, and what is not known or was not tested.
+        Sentences of the answer with what they are about: overall, groups, and what is not known or
+        was not tested.
     picture : Table, optional
         The rates of all groups.
     size : int
-        The number of groups: of several evaluations, that with most of them tells all but the sentences about groups.
+        The number of groups: of several evaluations, that with most of them tells all but the
+        sentences about groups.
     """
 
     facts: Sequence[tuple[str, str]] = ()
@@ -177,27 +185,38 @@ class Chapter:
 
 @dataclass(frozen=True)
 class Beside:
-    """What else stands on the page of an evaluation: results of tests of equal rates, and of requirements."""
+    """What else stands on the page of an evaluation: results of tests of equal rates, and of
+    requirements.
+    """
 
     tests: Sequence[Any] = ()
     checks: Sequence[Any] = ()
-    groups: Sequence[str] = ()  # of the evaluation with most of them, whose tables have the overall numbers
+    groups: Sequence[
+        str
+    ] = ()  # of the evaluation with most of them, whose tables have the overall numbers
 
     def tests_of(self, groups: Sequence[str]) -> list[Any]:
         """Return the tests of these very groups."""
         return [test for test in self.tests if set(test.groups) == set(groups)]
 
     def required(self, name: str, at: str) -> list[Any]:
-        """Return what is required of a rate of groups or of all comparisons at an operating point."""
+        """Return what is required of a rate of groups or of all comparisons at an operating
+        point.
+        """
         rows = [row for check in self.checks for row in check.rows]
         return [row for row in rows if (row.name, row.operating_point) == (name, at)]
 
 
-INTERVALS = {"less": "upper limit", "greater": "lower limit"}  # what intervals to one side are called
+INTERVALS = {
+    "less": "upper limit",
+    "greater": "lower limit",
+}  # what intervals to one side are called
 
 
 def interval_name(settings: Mapping[str, Any]) -> str:
-    """Name the intervals of an evaluation, such as "95 % interval, for all groups together"; empty without."""
+    """Name the intervals of an evaluation, such as "95 % interval, for all groups together"; empty
+    without.
+    """
     if "confidence_level" not in settings:
         return ""
     side = INTERVALS.get(settings.get("alternative", ""), "interval")

@@ -38,7 +38,9 @@ def _results(name: str, value: Any) -> list[Any]:
     if results and wrong is None:
         return results
     given = shown(value if wrong is None else wrong)
-    raise InputError(f"{name} must be results, such as evaluate, check or fnmr_test return, not {given}")
+    raise InputError(
+        f"{name} must be results, such as evaluate, check or fnmr_test return, not {given}"
+    )
 
 
 Results = Annotated[Any, _results]
@@ -46,18 +48,23 @@ Results = Annotated[Any, _results]
 
 @checked
 def report(
-    results: Results, path: str | Path, *, title: str | None = None, inputs: str | Path | Sequence[str | Path] = ()
+    results: Results,
+    path: str | Path,
+    *,
+    title: str | None = None,
+    inputs: str | Path | Sequence[str | Path] = (),
 ) -> None:
-    """Write results as one page: an HTML file that needs no other file, no network and no JavaScript.
+    """Write results as one page: an HTML file that needs no other file, no network and no
+    JavaScript.
 
     Parameters
     ----------
     results : result or sequence of results
-        Evaluations, also of several groupings of the same comparisons, comparisons of systems, and results of
-        `fnmr_test`, `fmr_test`, `margin_of_error`, `claim`, `check`, `discard_curve`, `apply_threshold`,
-        `expected_performance_curve`, `shrunken_rates`, `error_model`,
-        `stratified_rates`, `plan_fmr`, `roc_band`, `fairness_band` and `evaluate_calibration`, and what `read_results`
-        read.
+        Evaluations, also of several groupings of the same comparisons, comparisons of systems, and
+        results of `fnmr_test`, `fmr_test`, `margin_of_error`, `claim`, `check`, `discard_curve`,
+        `apply_threshold`, `expected_performance_curve`, `shrunken_rates`, `error_model`,
+        `stratified_rates`, `plan_fmr`, `roc_band`, `fairness_band` and `evaluate_calibration`, and
+        what `read_results` read.
     path : path
         The file to write.
     title : str, optional
@@ -76,10 +83,10 @@ def report(
 
     Notes
     -----
-    The page begins with what was tested, requirements as cards, the answer in a few sentences and the rates of all
-    groups; of several evaluations of the same comparisons overall numbers stand once. Tests of equal rates and
-    requirements stand beside the evaluation of the same groups. The settings, the seed and all numbers as JSON follow.
-    The same results make the same page.
+    The page begins with what was tested, requirements as cards, the answer in a few sentences and
+    the rates of all groups; of several evaluations of the same comparisons overall numbers stand
+    once. Tests of equal rates and requirements stand beside the evaluation of the same groups. The
+    settings, the seed and all numbers as JSON follow. The same results make the same page.
 
     Examples
     --------
@@ -96,19 +103,25 @@ def report(
 
 
 def _page(results: Sequence[Any], title: str, digests: dict[str, str]) -> str:
-    """Put results on one page: requirements and tests stand beside the evaluations of the same groups."""
+    """Put results on one page: requirements and tests stand beside the evaluations of the same
+    groups.
+    """
     evaluations = [result for result in results if hasattr(result, "_chapter_beside")]
     checks = [result for result in results if hasattr(result, "requirements")]
     tests = [result for result in results if hasattr(result, "different") and evaluations]
-    beside = Beside(tests, checks, max((result.groups for result in evaluations), key=len, default=()))
+    beside = Beside(
+        tests, checks, max((result.groups for result in evaluations), key=len, default=())
+    )
     placed = [test for each in evaluations for test in beside.tests_of(each.groups)]
     unseen = [*placed, *(checks if evaluations else ())]  # their plots are not on the page
     chapters = [
-        result._chapter_beside(beside)
-        if result in evaluations
-        else result._chapter_with(())
-        if result in unseen
-        else result._chapter()
+        (
+            result._chapter_beside(beside)
+            if result in evaluations
+            else result._chapter_with(())
+            if result in unseen
+            else result._chapter()
+        )
         for result in results
     ]
     main_point = str(evaluations[0].rates[0].at) if evaluations and evaluations[0].rates else None
@@ -120,14 +133,22 @@ def _page(results: Sequence[Any], title: str, digests: dict[str, str]) -> str:
         for result, chapter in pairs
         if result not in placed and result not in evaluations
     ]
-    excluded = dict.fromkeys(said for result in results for said in sentences_on_exclusions(result.left_out))
-    return render(title, [*shown, *apart], cards, digests, chapters, [visible(said) for said in excluded])
+    excluded = dict.fromkeys(
+        said for result in results for said in sentences_on_exclusions(result.left_out)
+    )
+    return render(
+        title, [*shown, *apart], cards, digests, chapters, [visible(said) for said in excluded]
+    )
 
 
 def _requirements(check: Any, chapter: Chapter, *, is_folded: bool) -> Chapter:
-    """Return the chapter of requirements whose cards stand on the first screen; alone it has their plot, too."""
+    """Return the chapter of requirements whose cards stand on the first screen; alone it has their
+    plot, too.
+    """
     pictures = () if is_folded else chapter.sections[0].pictures
-    first = FirstScreen() if is_folded else FirstScreen(groups=[("Requirements", chapter.summary[0])])
+    first = (
+        FirstScreen() if is_folded else FirstScreen(groups=[("Requirements", chapter.summary[0])])
+    )
     section = Section("All limits", (), pictures, [limits_table(check)], is_folded=is_folded)
     return replace(chapter, title="Requirements", sections=[section], first=first)
 
@@ -135,13 +156,17 @@ def _requirements(check: Any, chapter: Chapter, *, is_folded: bool) -> Chapter:
 def _sha256(path: str | Path) -> str:
     try:
         if not stat.S_ISREG(Path(path).stat().st_mode):
-            raise InputError(f"inputs: {path} is a folder, a pipe or a device: name the files that were read")
+            raise InputError(
+                f"inputs: {path} is a folder, a pipe or a device: name the files that were read"
+            )
         with Path(path).open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
     except (OSError, ValueError) as error:  # of names that no file can have
         if isinstance(error, InputError):
             raise
-        raise InputError(f"inputs: {path} cannot be read: {getattr(error, 'strerror', None) or error}") from error
+        raise InputError(
+            f"inputs: {path} cannot be read: {getattr(error, 'strerror', None) or error}"
+        ) from error
 
 
 VERDICTS = ("met", "not met", "undecided")
@@ -150,7 +175,9 @@ _REQUIRED = {"<=": "{} or less", "<": "less than {}", ">=": "{} or more", ">": "
 
 @dataclass(frozen=True)
 class Card:
-    """A requirement: its verdict, what it is about, the number that decides, and the groups behind it, in words."""
+    """A requirement: its verdict, what it is about, the number that decides, and the groups behind
+    it, in words.
+    """
 
     verdict: str
     title: str
@@ -164,7 +191,9 @@ class Card:
 
 
 def cards_of(check: Any, main_point: str | None) -> list[Card]:
-    """Make the cards of the result of `check`; the operating point of most numbers of a page is not repeated."""
+    """Make the cards of the result of `check`; the operating point of most numbers of a page is not
+    repeated.
+    """
     return [
         _card([row for row in check.rows if row.requirement == text], verdict, main_point)
         for text, verdict in check.verdicts.items()
@@ -182,9 +211,22 @@ def limits_table(check: Any) -> Table:
         limits = write(row.decided_by), f"{100 * row.decided_at:.4g} %"
         verdict = Cell(row.verdict.capitalize(), look=row.verdict)
         rows.append(
-            [visible(row.title), f"{row.relation} {write(row.bound)}", estimate, *limits, verdict, visible(row.reason)]
+            [
+                visible(row.title),
+                f"{row.relation} {write(row.bound)}",
+                estimate,
+                *limits,
+                verdict,
+                visible(row.reason),
+            ]
         )
-    columns = ["Quantity", "Required", f"Estimate [{interval_name(check.settings)}]", "Judged limit", "Its level"]
+    columns = [
+        "Quantity",
+        "Required",
+        f"Estimate [{interval_name(check.settings)}]",
+        "Judged limit",
+        "Its level",
+    ]
     return Table(
         f"Limits to one side, for {100 * check.confidence_level:g} % confidence",
         [*columns, Column("Verdict", "text"), Column("Why", "text")],
@@ -210,7 +252,11 @@ def _card(rows: Sequence[Any], verdict: str, main_point: str | None) -> Card:
         counts = {name: sum(row.verdict == name for row in rows) for name in VERDICTS}
         groups = ", ".join(f"{n or 'none'} {name}" for name, n in counts.items()) + "."
         groups = f"{len(rows)} groups: {groups}"
-    about = f"{'highest' if is_upper else 'lowest'}: {visible(row.group)}" if len(rows) > 1 else "measured"
+    about = (
+        f"{'highest' if is_upper else 'lowest'}: {visible(row.group)}"
+        if len(rows) > 1
+        else "measured"
+    )
     return Card(
         verdict,
         _title(rows, main_point),
@@ -275,19 +321,29 @@ def render(
     """
     jinja2 = require("jinja2", "cli", "a report")
     environment = jinja2.Environment(
-        autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True, finalize=_tied
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=_tied,
     )
     pictures, notes = itertools.count(1), Notes()
     environment.filters |= {
-        "drawn": lambda one: placed(one.svg if isinstance(one.svg, str) else one.svg(), next(pictures)),
+        "drawn": lambda one: placed(
+            one.svg if isinstance(one.svg, str) else one.svg(), next(pictures)
+        ),
         "laid_out": lambda one: _laid_out(one, notes),
     }
-    template = environment.from_string(resources.files(__package__).joinpath("page.html").read_text("utf-8"))
+    template = environment.from_string(
+        resources.files(__package__).joinpath("page.html").read_text("utf-8")
+    )
     content: dict[str, Any] = {
         "title": visible(title),
         "first": _first_screen(chapters, excluded),
         "cards": cards,
-        "verdicts": " · ".join(f"{n} {one}" for one in VERDICTS if (n := sum(card.verdict == one for card in cards))),
+        "verdicts": " · ".join(
+            f"{n} {one}" for one in VERDICTS if (n := sum(card.verdict == one for card in cards))
+        ),
         "chapters": chapters,
         "notes": notes.listed,
         "method": METHOD,
@@ -301,10 +357,17 @@ def render(
 
 
 def _first_screen(chapters: Sequence[Chapter], excluded: Sequence[str]) -> FirstScreen:
-    """Put together what was tested and the answer: of several evaluations, overall numbers stand once."""
+    """Put together what was tested and the answer: of several evaluations, overall numbers stand
+    once.
+    """
     firsts = [chapter.first for chapter in chapters if chapter.first is not None]
     largest = max(firsts, key=lambda screen: screen.size, default=FirstScreen())
-    of_groups = [said for screen in firsts if screen is not largest or len(firsts) < 3 for said in screen.groups]
+    of_groups = [
+        said
+        for screen in firsts
+        if screen is not largest or len(firsts) < 3
+        for said in screen.groups
+    ]
     others = [
         (chapter.title if k == 0 else "", sentence)
         for chapter in chapters
@@ -312,7 +375,9 @@ def _first_screen(chapters: Sequence[Chapter], excluded: Sequence[str]) -> First
         for k, sentence in enumerate(chapter.summary)
     ]
     facts = [*largest.facts, *(("" if k else "Left out", said) for k, said in enumerate(excluded))]
-    return replace(largest, facts=facts, overall=[*largest.overall, *of_groups, *largest.limits, *others])
+    return replace(
+        largest, facts=facts, overall=[*largest.overall, *of_groups, *largest.limits, *others]
+    )
 
 
 def _tied(value: Any) -> Any:
@@ -331,7 +396,9 @@ def _laid_out(table: Table, notes: Notes) -> dict[str, Any]:
                 "cell": one,
                 "column": column,
                 "letters": notes.letters(one.notes, given[0].text) if one.notes else [],
-                "look": f"{column.kind} s{column.side} {one.look.replace('not met', 'not-met')}".rstrip(),
+                "look": (
+                    f"{column.kind} s{column.side} {one.look.replace('not met', 'not-met')}".rstrip()
+                ),
             }
             for one, column in zip(given, columns, strict=True)
         ]
@@ -364,7 +431,9 @@ def _settings(chapters: Sequence[Chapter]) -> list[tuple[str, list[tuple[str, st
 
 
 def _without_words(row: dict[str, Any]) -> dict[str, Any]:
-    """Leave out the words of notes, which are a third of a page and are made of the notes again when it is read."""
+    """Leave out the words of notes, which are a third of a page and are made of the notes again
+    when it is read.
+    """
     return {name: value for name, value in row.items() if name != "note"} if "notes" in row else row
 
 
@@ -374,7 +443,8 @@ def _embedded(chapters: Sequence[Chapter], files: Mapping[str, str]) -> str:
         "fastfair": __version__,
         "inputs": dict(files),
         "results": [
-            {"title": chapter.title} | in_columns(json.loads(chapter.numbers, object_hook=_without_words))
+            {"title": chapter.title}
+            | in_columns(json.loads(chapter.numbers, object_hook=_without_words))
             for chapter in chapters
         ],
     }
@@ -404,7 +474,11 @@ class Notes:
             (
                 letter(k),
                 kind,
-                ", ".join(map(visible, rows)) if len(rows) <= _MOST_NAMED else f"{len(rows)} rows, marked {letter(k)}",
+                (
+                    ", ".join(map(visible, rows))
+                    if len(rows) <= _MOST_NAMED
+                    else f"{len(rows)} rows, marked {letter(k)}"
+                ),
             )
             for k, (kind, rows) in enumerate(self._rows.items())
         ]
@@ -417,30 +491,60 @@ def letter(k: int) -> str:
 
 _TERMS = (
     ("mated, non-mated", "A comparison of two samples of the same person; of two people."),
-    ("FTA and FTE", "Failure-to-acquire and failure-to-enrol rate: shares of samples, and of references, that failed."),
+    (
+        "FTA and FTE",
+        (
+            "Failure-to-acquire and failure-to-enrol rate: shares of samples, and of references,"
+            " that failed."
+        ),
+    ),
     ("operating point", "What fixes the threshold, such as an FMR of 0.1 % over all comparisons."),
-    ("DET curve", "FNMR over FMR at all thresholds, on scales of normal deviates. Lower is better."),
-    ("interval", "The plausible range for similar people: in about 95 of 100 studies it holds the true value."),
-    ("simultaneous intervals", "Wider ones that hold for all groups together in about 95 of 100 studies."),
-    ("effective sample size", "The number of independent comparisons that would be as informative."),
-    ("fewer than 30 errors", "The rule of 30: so few errors say little about a rate. Such rates are in italics."),
+    (
+        "DET curve",
+        "FNMR over FMR at all thresholds, on scales of normal deviates. Lower is better.",
+    ),
+    (
+        "interval",
+        (
+            "The plausible range for similar people: in about 95 of 100 studies it holds the true"
+            " value."
+        ),
+    ),
+    (
+        "simultaneous intervals",
+        "Wider ones that hold for all groups together in about 95 of 100 studies.",
+    ),
+    (
+        "effective sample size",
+        "The number of independent comparisons that would be as informative.",
+    ),
+    (
+        "fewer than 30 errors",
+        "The rule of 30: so few errors say little about a rate. Such rates are in italics.",
+    ),
     ("undecided", "The data show neither that a requirement is met nor that it is not."),
     ("fair value", "The value of a measure for a system whose groups have equal rates."),
 )
 METHOD = (
-    "Intervals tell how far numbers may be off because other people could have been in the data. They allow for "
-    "comparisons that share people, but not for wrong labels, for errors that are alike on one day or device, or for "
-    "use under other conditions.",
+    (
+        "Intervals tell how far numbers may be off because other people could have been in the"
+        " data. They allow for comparisons that share people, but not for wrong labels, for errors"
+        " that are alike on one day or device, or for use under other conditions."
+    ),
     "Groups are those of the labels given. Rates may differ within a group.",
     "This page states differences and how certain they are. It does not judge fairness.",
 )
 
 
 def glossary(numbers: str) -> list[tuple[str, str]]:
-    """Return terms with their meanings, and the rates, costs and measures that numbers, as JSON, name."""
+    """Return terms with their meanings, and the rates, costs and measures that numbers, as JSON,
+    name.
+    """
     named = set(re.findall(r'"(\w+)', numbers))
     named_estimands = [
-        estimand for estimand in (METRICS | MEASURES).values() if estimand.name in named and estimand.question
+        estimand
+        for estimand in (METRICS | MEASURES).values()
+        if estimand.name in named and estimand.question
     ]
     return [
         *_TERMS,

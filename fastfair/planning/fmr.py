@@ -1,7 +1,9 @@
-"""`plan_fmr`: how many subjects a study needs, and who is compared with whom, to support a claimed FMR.
+"""`plan_fmr`: how many subjects a study needs, and who is compared with whom, to support a claimed
+FMR.
 
-Studies are simulated, and judged as `claim` judges: how many false matches there are, the upper limit of the FMR, and
-whether few subjects cause most of them. Subjects err as those of the pilot do, or by a lognormal law.
+Studies are simulated, and judged as `claim` judges: how many false matches there are, the upper
+limit of the FMR, and whether few subjects cause most of them. Subjects err as those of the pilot
+do, or by a lognormal law.
 """
 
 from __future__ import annotations
@@ -43,7 +45,9 @@ if TYPE_CHECKING:
 MOST_ERRORS = 1e5  # of a study that is drawn
 _LEAST_STUDIES = 200  # which are drawn, however
 _WORK = 5e6  # many false matches and subjects they have in all
-_ROUNDS = 50  # of drawing pairs, after which those not drawn yet are left out: a few subjects have all false matches
+# of drawing pairs, after which those not drawn yet are left out: a few subjects have all false
+# matches
+_ROUNDS = 50
 _VALUES = 60  # times as often as on average that subjects may err
 _LEAST_TIMES = 0.02  # the least of them
 _LEAST_SPREAD = 0.1  # of the logarithms of effects, where the steps begin
@@ -62,7 +66,8 @@ class Subjects(NamedTuple):
     all_pairs : float
         Sum over all pairs of how much more often than at the FMR they have a false match.
     pairs : callable
-        Draws so many pairs with false matches, some of them twice or of one subject with itself: (2, m).
+        Draws so many pairs with false matches, some of them twice or of one subject with itself:
+        (2, m).
     """
 
     n: int
@@ -71,16 +76,21 @@ class Subjects(NamedTuple):
 
 
 def lognormal_subjects(n: int, covariance: float, rng: np.random.Generator) -> Subjects:
-    """Draw subjects with lognormal effects of mean 1; two err in proportion to the product of their effects."""
+    """Draw subjects with lognormal effects of mean 1; two err in proportion to the product of their
+    effects.
+    """
     spread = math.log1p(covariance)
     effect = np.exp(math.sqrt(spread) * rng.standard_normal(n) - spread / 2)
     ends = np.cumsum(effect)
     all_pairs = float((effect.sum() ** 2 - (effect**2).sum()) / 2)
-    return Subjects(n, all_pairs, lambda m: np.searchsorted(ends, ends[-1] * rng.random((2, m)), side="right"))
+    return Subjects(
+        n, all_pairs, lambda m: np.searchsorted(ends, ends[-1] * rng.random((2, m)), side="right")
+    )
 
 
 class Law(NamedTuple):
-    """The law of a pilot's subjects, whose scores are sums of both subjects' parts and of a normal noise.
+    """The law of a pilot's subjects, whose scores are sums of both subjects' parts and of a normal
+    noise.
 
     Attributes
     ----------
@@ -95,14 +105,18 @@ class Law(NamedTuple):
 
     @classmethod
     def of(cls, errors: Counts, chances: Floats, fmr: float, covariance: float) -> Law:
-        """Estimate the law of subjects who err with so many of their partners, in proportion to chances.
+        """Estimate the law of subjects who err with so many of their partners, in proportion to
+        chances.
 
-        How often subjects err is estimated by the maximum of likelihood of a mixture of Poisson laws (Kiefer and
-        Wolfowitz 1956), reached for by steps of expectation and maximisation from the lognormal law of a covariance.
+        How often subjects err is estimated by the maximum of likelihood of a mixture of Poisson
+        laws (Kiefer and Wolfowitz 1956), reached for by steps of expectation and maximisation from
+        the lognormal law of a covariance.
         """
         expected = chances * (errors.sum() / chances.sum())
         times = np.geomspace(_LEAST_TIMES, max(4.0, float((errors / expected).max())), _VALUES)
-        (numbers, means), subjects = np.unique(np.stack((errors, expected)), axis=1, return_counts=True)
+        (numbers, means), subjects = np.unique(
+            np.stack((errors, expected)), axis=1, return_counts=True
+        )
         weights = subjects * means  # as many comparisons as they have
         mean = means[:, None] * times
         logarithm = xlogy(numbers[:, None], mean) - mean
@@ -135,7 +149,11 @@ class Law(NamedTuple):
         ends, first = np.cumsum(weights), np.cumsum(number) - number
 
         def pairs(m: int) -> Counts:
-            parts = np.stack(np.divmod(np.searchsorted(ends, ends[-1] * rng.random(m), side="right"), number.size))
+            parts = np.stack(
+                np.divmod(
+                    np.searchsorted(ends, ends[-1] * rng.random(m), side="right"), number.size
+                )
+            )
             return first[parts] + (rng.random((2, m)) * number[parts]).astype(np.int64)
 
         usual = self.shares @ self.rates @ self.shares
@@ -187,19 +205,25 @@ class Design:
         return self.pairs(n) * self.repeats
 
     def relative_variance(self, n: int) -> float:
-        """Return the variance of the FMR of n subjects over its square: of N comparisons, with M as in `frailty`.
+        """Return the variance of the FMR of n subjects over its square: of N comparisons, with M as
+        in `frailty`.
 
-        That of the number of false matches is N p (1 + a (c - 1)) + kappa p^2 M, if each two subjects have c
-        comparisons.
+        That of the number of false matches is N p (1 + a (c - 1)) + kappa p^2 M, if each two
+        subjects have c comparisons.
         """
         size, partners = self.comparisons(n), self.partners(n)
-        repeated, sharing = size * (self.repeats - 1), n * self.repeats**2 * partners * (partners - 1)
+        repeated, sharing = (
+            size * (self.repeats - 1),
+            n * self.repeats**2 * partners * (partners - 1),
+        )
         more = overdispersion(self.again, repeated, self.covariance, self.fmr, sharing, size)
         return float(more / (size * self.fmr))
 
     @property
     def concentration(self) -> float:
-        """The share of false matches that involve one of the 5 % of subjects with most, in endless data."""
+        """The share of false matches that involve one of the 5 % of subjects with most, in endless
+        data.
+        """
         if self.law is not None:
             return self.law.concentration
         # Of lognormal effects weighted by themselves, the logarithms are higher by their variance.
@@ -207,20 +231,25 @@ class Design:
 
     def draw(self, n: int, rng: np.random.Generator) -> Subjects:
         """Draw the subjects of a study."""
-        return lognormal_subjects(n, self.covariance, rng) if self.law is None else self.law.draw(n, rng)
+        return (
+            lognormal_subjects(n, self.covariance, rng)
+            if self.law is None
+            else self.law.draw(n, rng)
+        )
 
 
 def simulate(
     design: Design, n: int, confidence_level: float, n_studies: int, seed: list[int]
 ) -> tuple[Counts, Floats, NDArray[np.bool_]]:
-    """Draw studies with n subjects and compute their upper limits as `claim` does, but from variances in closed form.
+    """Draw studies with n subjects and compute their upper limits as `claim` does, but from
+    variances in closed form.
 
-    Two subjects have a false match in proportion to the product of their effects. Only pairs with false matches are
-    drawn.
+    Two subjects have a false match in proportion to the product of their effects. Only pairs with
+    false matches are drawn.
 
-    n is at least 4, and the level above 0.5. Fewer studies are drawn where they have many subjects or false matches.
-    Returned are (studies,) numbers of false matches, upper limits of the FMR, and whether few subjects cause most false
-    matches, so that `claim` takes the limit for too low.
+    n is at least 4, and the level above 0.5. Fewer studies are drawn where they have many subjects
+    or false matches. Returned are (studies,) numbers of false matches, upper limits of the FMR, and
+    whether few subjects cause most false matches, so that `claim` takes the limit for too low.
     """
     memory.require(
         100 * n + 50 * n_studies + 24 * design.repeats,
@@ -230,8 +259,9 @@ def simulate(
     mean = design.fmr * design.comparisons(n)
     if mean > MOST_ERRORS:
         raise InputError(
-            f"studies of {n:,} subjects would have {mean:,.0f} false matches each, too many to draw: claim more than "
-            f"{design.fmr:g}, or compare each subject with fewer others (⟦n_partners⟧)"
+            f"studies of {n:,} subjects would have {mean:,.0f} false matches each, too many to"
+            f" draw: claim more than {design.fmr:g}, or compare each subject with fewer others"
+            " (⟦n_partners⟧)"
         )
     n_studies = min(n_studies, max(_LEAST_STUDIES, int(_WORK / (mean + n))))
     rng = np.random.default_rng([*seed, n])
@@ -242,7 +272,9 @@ def simulate(
     error, freedom, effective = np.ones((3, n_studies))
     for study in range(n_studies):
         subjects = design.draw(n, rng)
-        n_pairs = min(rng.poisson(design.fmr * subjects.all_pairs * in_design * of_pair), design.pairs(n))
+        n_pairs = min(
+            rng.poisson(design.fmr * subjects.all_pairs * in_design * of_pair), design.pairs(n)
+        )
         drawn = _draw(subjects, n_pairs, design, rng)
         errors[study] = total = int(drawn[2].sum())
         if total == 0:
@@ -253,13 +285,18 @@ def simulate(
                 effective[study] = effective_size(size, few, dyadic_variance(five, n, design)[0])
         else:
             variance, of_variance = dyadic_variance(drawn, n, design)
-            error[study], freedom[study] = math.sqrt(variance) / size, max(1.0, min(of_variance, n - 1))
+            error[study], freedom[study] = (
+                math.sqrt(variance) / size,
+                max(1.0, min(of_variance, n - 1)),
+            )
             is_narrow[study] = are_of_few(total, n, concentration(drawn, n))
     evidence = RateEvidence(np.minimum(errors / size, 1), error, freedom, effective)
     return errors, evidence.interval(2 * confidence_level - 1)[1], is_narrow
 
 
-def _draw(subjects: Subjects, n_pairs: int, design: Design, rng: np.random.Generator) -> tuple[Counts, Counts, Counts]:
+def _draw(
+    subjects: Subjects, n_pairs: int, design: Design, rng: np.random.Generator
+) -> tuple[Counts, Counts, Counts]:
     """Draw distinct pairs of subjects with false matches, and how many each has."""
     n = subjects.n
     codes = np.empty(0, np.int64)
@@ -274,30 +311,42 @@ def _draw(subjects: Subjects, n_pairs: int, design: Design, rng: np.random.Gener
     n_pairs = codes.size
     times = np.ones(n_pairs, np.int64)
     if design.repeats > 1 and design.again > 0:
-        # The first of them to err is at a place that is geometric, and each of those after it errs with the chance.
+        # The first of them to err is at a place that is geometric, and each of those after it errs
+        # with the chance.
         before = (1 - design.again) ** np.arange(design.repeats)
         first_error = rng.choice(design.repeats, n_pairs, p=before / before.sum())
         times += rng.binomial(design.repeats - 1 - first_error, design.again)
     return codes // n, codes % n, times
 
 
-def dyadic_variance(errors: tuple[Counts, Counts, Counts], n: int, design: Design) -> tuple[float, float]:
+def dyadic_variance(
+    errors: tuple[Counts, Counts, Counts], n: int, design: Design
+) -> tuple[float, float]:
     """Compute the dyadic-robust variance of a number of false matches and its degrees of freedom.
 
-    Each of the n subjects has as many comparisons. errors are the two subjects and the number of false matches of each
-    of the (pairs,) that has any.
+    Each of the n subjects has as many comparisons. errors are the two subjects and the number of
+    false matches of each of the (pairs,) that has any.
     """
     from fastfair.kernels import dyadic, pair_walk
 
     ends, times = np.concatenate(errors[:2]), np.tile(errors[2].astype(np.float64), 2)
     each = np.full(n, float(design.partners(n) * design.repeats))  # comparisons of a subject
     of_subject = np.bincount(ends, times, n)
-    wrong = np.array([of_subject, np.bincount(ends, times**2, n), design.repeats * of_subject], np.float64)
+    wrong = np.array(
+        [of_subject, np.bincount(ends, times**2, n), design.repeats * of_subject], np.float64
+    )
     of_pairs = np.zeros((1, pair_walk.N_SUMS))
-    sums = pair_walk.Sums(each, design.repeats * each, each.sum(keepdims=True), wrong[None], of_pairs)
-    point, stratum = (np.int64(0), errors[2].sum(keepdims=True), np.zeros(1, np.int64)), np.zeros(n, np.int32)
+    sums = pair_walk.Sums(
+        each, design.repeats * each, each.sum(keepdims=True), wrong[None], of_pairs
+    )
+    point, stratum = (
+        (np.int64(0), errors[2].sum(keepdims=True), np.zeros(1, np.int64)),
+        np.zeros(n, np.int32),
+    )
     estimates = np.empty((1, 3))
-    pair_walk.finish_list(sums, np.arange(n), point, (stratum, np.array([n])), estimates, of_pairs.copy())
+    pair_walk.finish_list(
+        sums, np.arange(n), point, (stratum, np.array([n])), estimates, of_pairs.copy()
+    )
     return float(estimates[0, dyadic.ROBUST]), float(estimates[0, dyadic.FREEDOM])
 
 
@@ -322,13 +371,17 @@ class FmrStudy:
     limit_assured : float
         The limit that the wanted share of studies stays within.
     within_limit : float
-        The share of studies whose limit is low enough; with fewer than 30 false matches, four times their limit.
+        The share of studies whose limit is low enough; with fewer than 30 false matches, four times
+        their limit.
     concentrated : float
-        The share of studies in which few subjects cause so many false matches that `claim` takes limits for too low.
+        The share of studies in which few subjects cause so many false matches that `claim` takes
+        limits for too low.
     assurance : float
-        The share of studies that support the claim: their limit is low enough, and false matches not concentrated.
+        The share of studies that support the claim: their limit is low enough, and false matches
+        not concentrated.
     independent_limit : float
-        Clopper and Pearson's limit for the expected number of false matches, rounded, if comparisons were independent.
+        Clopper and Pearson's limit for the expected number of false matches, rounded, if
+        comparisons were independent.
     """
 
     n_subjects: int
@@ -360,17 +413,17 @@ class FmrPlan(Result):
     wanted_assurance : float
         The share of studies that are to support the claim.
     n_subjects : int or None
-        The number of subjects with which they do; None where `max_subjects` are too few, or where no number would do,
-        as few subjects cause most false matches.
+        The number of subjects with which they do; None where `max_subjects` are too few, or where
+        no number would do, as few subjects cause most false matches.
     n_by_limit : int or None
-        The number of subjects with which limits are low enough, whoever causes the false matches; None where
-        `max_subjects` are too few.
+        The number of subjects with which limits are low enough, whoever causes the false matches;
+        None where `max_subjects` are too few.
     concentration : float
-        The share of false matches that involve one of the 5 % of subjects with most, in endless data. `claim` supports
-        nothing where it is about 0.7 or more.
+        The share of false matches that involve one of the 5 % of subjects with most, in endless
+        data. `claim` supports nothing where it is about 0.7 or more.
     needed : FmrStudy
-        What studies of so many subjects find; where there is no such number, studies of `n_by_limit` subjects, or of
-        `max_subjects`.
+        What studies of so many subjects find; where there is no such number, studies of
+        `n_by_limit` subjects, or of `max_subjects`.
     studies : tuple of FmrStudy
         What studies of fewer and of more subjects find, by their number; `needed` is among them.
     n_independent : int
@@ -403,12 +456,16 @@ class FmrPlan(Result):
 
     @property
     def rule_of_3(self) -> int:
-        """How many independent comparisons without a false match would support the claim, by the rule of 3."""
+        """How many independent comparisons without a false match would support the claim, by the
+        rule of 3.
+        """
         return math.ceil(3 / self.claimed)
 
     @property
     def rule_of_30(self) -> float:
-        """How many comparisons have 30 false matches on average, for the rule of 30; infinite at an FMR of 0."""
+        """How many comparisons have 30 false matches on average, for the rule of 30; infinite at an
+        FMR of 0.
+        """
         return math.ceil(30 / self.fmr) if self.fmr else math.inf
 
     def _sentences(self) -> list[str]:
@@ -418,29 +475,45 @@ class FmrPlan(Result):
         with_whom = "all others" if partners is None else f"{partners:,} others drawn at random"
         of_each = "" if samples == 1 else f", {samples:,} samples of each"
         text = [
-            f"The claim: FMR at most {per_cent(self.claimed)}; expected is {per_cent(self.fmr)}, and a relative "
-            f"covariance of {self.covariance:.3g} between false matches that share a subject.",
-            f"{one.n_subjects:,} subjects{of_each}, each compared with {with_whom}, make {one.n_comparisons:,} "
-            f"comparisons of {one.n_pairs:,} pairs; {one.expected_errors:.3g} false matches are expected.",
-            f"{per_cent(one.assurance)} of such studies support the claim, with an upper limit ({level}) of at most "
-            f"{per_cent(self.claimed)}; half of them have a limit of at most {per_cent(one.limit)}.",
+            (
+                f"The claim: FMR at most {per_cent(self.claimed)}; expected is"
+                f" {per_cent(self.fmr)}, and a relative covariance of {self.covariance:.3g} between"
+                " false matches that share a subject."
+            ),
+            (
+                f"{one.n_subjects:,} subjects{of_each}, each compared with {with_whom}, make"
+                f" {one.n_comparisons:,} comparisons of {one.n_pairs:,} pairs;"
+                f" {one.expected_errors:.3g} false matches are expected."
+            ),
+            (
+                f"{per_cent(one.assurance)} of such studies support the claim, with an upper limit"
+                f" ({level}) of at most {per_cent(self.claimed)}; half of them have a limit of at"
+                f" most {per_cent(one.limit)}."
+            ),
         ]
-        about = f"5 % of the subjects have a part in {per_cent(self.concentration, 2)} of all false matches"
+        about = (
+            f"5 % of the subjects have a part in {per_cent(self.concentration, 2)} of all false"
+            " matches"
+        )
         if self.n_subjects is None and self.n_by_limit == one.n_subjects:
             text.append(
-                f"No number of subjects would do: {about}, and in {per_cent(one.concentrated)} of such studies in so "
-                "many that claim takes the limit for too low. Find out whose false matches these are."
+                f"No number of subjects would do: {about}, and in {per_cent(one.concentrated)} of"
+                " such studies in so many that claim takes the limit for too low. Find out whose"
+                " false matches these are."
             )
         elif self.n_subjects is None:
-            text.append(f"That is too few for {per_cent(self.wanted_assurance)} of studies: plan for more subjects.")
+            text.append(
+                f"That is too few for {per_cent(self.wanted_assurance)} of studies: plan for more"
+                " subjects."
+            )
         elif self.n_by_limit is not None and self.n_subjects > _MORE * self.n_by_limit:
             text.append(
-                f"By their limits alone {self.n_by_limit:,} subjects would do, but {about}, and with fewer subjects "
-                "claim more often takes the limit for too low."
+                f"By their limits alone {self.n_by_limit:,} subjects would do, but {about}, and"
+                " with fewer subjects claim more often takes the limit for too low."
             )
         text.append(
-            f"If all comparisons were independent, {self.n_independent:,} subjects would do. The rule of 3 asks for "
-            f"{self.rule_of_3:,} comparisons without a false match"
+            f"If all comparisons were independent, {self.n_independent:,} subjects would do. The"
+            f" rule of 3 asks for {self.rule_of_3:,} comparisons without a false match"
             + (f", that of 30 for {self.rule_of_30:,} comparisons." if self.fmr else ".")
         )
         return text
@@ -467,12 +540,19 @@ class FmrPlan(Result):
         ax.plot(n, [one.limit for one in self.studies], ".-", color="#56B4E9", label="median limit")
         independent = [one.independent_limit for one in self.studies]
         ax.plot(n, independent, ":", color="0.45", label="limit if comparisons were independent")
-        ax.axhline(self.claimed, color="k", linestyle="--", linewidth=1.2, zorder=0, label="claimed")
+        ax.axhline(
+            self.claimed, color="k", linestyle="--", linewidth=1.2, zorder=0, label="claimed"
+        )
         if self.fmr:
             ax.axhline(self.fmr, color="0.7", linewidth=1.2, zorder=0, label="expected FMR")
         if self.n_subjects is not None:
             ax.axvline(self.n_subjects, color="0.8", linewidth=1, zorder=0)
-            ax.annotate(f"{self.n_subjects:,}", (self.n_subjects, self.claimed), (4, 4), textcoords="offset points")
+            ax.annotate(
+                f"{self.n_subjects:,}",
+                (self.n_subjects, self.claimed),
+                (4, 4),
+                textcoords="offset points",
+            )
         ax.set(xlabel="Subjects", ylabel="Upper limit of the FMR", xscale="log", yscale="log")
         ax.set_xticks(n, [f"{k:,}" for k in n])
         ax.set_xticks([], minor=True)
@@ -517,27 +597,31 @@ def plan_fmr(
     claimed : float
         What the FMR is claimed not to exceed, in (0, 0.1].
     fmr : float, optional
-        The true FMR to be expected, below `claimed`; 0 where no false match is expected. By default that of the pilot.
+        The true FMR to be expected, below `claimed`; 0 where no false match is expected. By default
+        that of the pilot.
     covariance : float, optional
-        Relative covariance of false matches that share one subject, at least 0: 0 if all subjects are falsely matched
-        as often, 0.7 to 1.8 among the speakers of VoxCeleb1-H. By default subjects are as those of the pilot.
+        Relative covariance of false matches that share one subject, at least 0: 0 if all subjects
+        are falsely matched as often, 0.7 to 1.8 among the speakers of VoxCeleb1-H. By default
+        subjects are as those of the pilot.
     again : float, optional
-        Chance, in [0, 1), that another comparison of the same two subjects is a false match where one is; needed for
-        several samples of each. By default that of the pilot.
+        Chance, in [0, 1), that another comparison of the same two subjects is a false match where
+        one is; needed for several samples of each. By default that of the pilot.
     pilot : Comparisons, optional
-        Comparisons of a pilot, from which what is not given is estimated. With one of 1,500 people plans deliver what
-        they promise; one of 400 hardly shows whether few people cause most false matches.
+        Comparisons of a pilot, from which what is not given is estimated. With one of 1,500 people
+        plans deliver what they promise; one of 400 hardly shows whether few people cause most false
+        matches.
     at : OperatingPoint, optional
-        The operating point of the pilot. Where few pairs have false matches there, a laxer one tells more of their
-        covariance; `fmr` is then to be given.
+        The operating point of the pilot. Where few pairs have false matches there, a laxer one
+        tells more of their covariance; `fmr` is then to be given.
     n_partners : int, optional
         How many other subjects, drawn at random, each is compared with. By default all.
     n_samples : int, default 1
-        Number of samples of each subject. All samples of two subjects are compared, which makes `n_samples` squared
-        comparisons.
+        Number of samples of each subject. All samples of two subjects are compared, which makes
+        `n_samples` squared comparisons.
     assurance : float, default 0.8
-        Share of studies that are to support the claim, as `claim` judges, in (0, 1): their limit is at most what is
-        claimed, and not likely too low because few subjects cause most false matches.
+        Share of studies that are to support the claim, as `claim` judges, in (0, 1): their limit is
+        at most what is claimed, and not likely too low because few subjects cause most false
+        matches.
     n_simulations : int, default 1000
         Number of studies drawn for each number of subjects that is looked at.
     confidence_level : float, default 0.95
@@ -554,8 +638,8 @@ def plan_fmr(
     Raises
     ------
     InputError
-        For numbers out of range, where `fmr`, `covariance` or `again` is missing and there is no pilot, and for a pilot
-        with false matches of fewer than 5 pairs of subjects.
+        For numbers out of range, where `fmr`, `covariance` or `again` is missing and there is no
+        pilot, and for a pilot with false matches of fewer than 5 pairs of subjects.
 
     Warns
     -----
@@ -568,24 +652,28 @@ def plan_fmr(
 
     Notes
     -----
-    Of N comparisons at the FMR p, the number of false matches has the variance N p (1 + a (c - 1)) + kappa p^2 M, if
-    each two subjects have c comparisons: a is `again`, kappa the covariance, and M counts the ordered two comparisons
-    that share one subject. Its last part falls as the number of subjects grows, not as that of comparisons does.
+    Of N comparisons at the FMR p, the number of false matches has the variance N p (1 + a (c - 1))
+    + kappa p^2 M, if each two subjects have c comparisons: a is `again`, kappa the covariance, and
+    M counts the ordered two comparisons that share one subject. Its last part falls as the number
+    of subjects grows, not as that of comparisons does.
 
-    Studies are drawn, and judged as `claim` judges: by the upper limit from the dyadic-robust variance and its degrees
-    of freedom, which with fewer than 30 false matches has to be a quarter of what is claimed, and not where few
-    subjects cause most false matches. Without a false match the limit is that for the number of comparisons divided by
-    the design effect of five pairs with false matches. The number of subjects is searched for until it is known to 1 %,
-    and depends on the studies drawn by about as much.
+    Studies are drawn, and judged as `claim` judges: by the upper limit from the dyadic-robust
+    variance and its degrees of freedom, which with fewer than 30 false matches has to be a quarter
+    of what is claimed, and not where few subjects cause most false matches. Without a false match
+    the limit is that for the number of comparisons divided by the design effect of five pairs with
+    false matches. The number of subjects is searched for until it is known to 1 %, and depends on
+    the studies drawn by about as much.
 
-    Subjects are as those of the pilot: scores are sums of both subjects' parts and of a normal noise, and how often
-    subjects are falsely matched is estimated by the nonparametric maximum of likelihood of a mixture of Poisson laws
-    [1]_. With a covariance that is given, subjects have effects, lognormal with mean 1 and variance kappa, and a
-    comparison is a false match in proportion to the product of its subjects' effects.
+    Subjects are as those of the pilot: scores are sums of both subjects' parts and of a normal
+    noise, and how often subjects are falsely matched is estimated by the nonparametric maximum of
+    likelihood of a mixture of Poisson laws [1]_. With a covariance that is given, subjects have
+    effects, lognormal with mean 1 and variance kappa, and a comparison is a false match in
+    proportion to the product of its subjects' effects.
 
-    Where 5 % of the subjects have a part in about 70 % of false matches or more, `claim` takes every limit for too low,
-    and more data show it more clearly: no number of subjects would do. Where it is somewhat less, studies find less the
-    more subjects they have, and `n_subjects` is larger than `n_by_limit`.
+    Where 5 % of the subjects have a part in about 70 % of false matches or more, `claim` takes
+    every limit for too low, and more data show it more clearly: no number of subjects would do.
+    Where it is somewhat less, studies find less the more subjects they have, and `n_subjects` is
+    larger than `n_by_limit`.
 
     References
     ----------
@@ -600,7 +688,9 @@ def plan_fmr(
     (382, 198)
     """
     if claimed > _MOST_RATE:
-        raise InputError(f"claimed must be at most {_MOST_RATE:g}, as a plan takes false matches for rare")
+        raise InputError(
+            f"claimed must be at most {_MOST_RATE:g}, as a plan takes false matches for rare"
+        )
     if (pilot is None) != (at is None):
         raise InputError("pilot and at go together: give both, or neither")
     if covariance is not None and covariance < 0:
@@ -614,19 +704,26 @@ def plan_fmr(
     if missing:
         if pilot is None or at is None:
             listed = " and ".join(f"⟦{name}⟧" for name in missing)
-            raise InputError(f"give {listed}, or the comparisons of a pilot, ⟦pilot=⟧, and their point, ⟦at=⟧")
+            raise InputError(
+                f"give {listed}, or the comparisons of a pilot, ⟦pilot=⟧, and their point, ⟦at=⟧"
+            )
         of_pilot = _of_pilot(pilot, at, fmr)
         given |= {name: float(of_pilot[name]) for name in missing}
         given["law"] = of_pilot["law"] if covariance is None else None
     design = Design(n_partners, n_samples, **given)
     if design.fmr >= claimed:
-        raise InputError(f"fmr must be below what is claimed, {claimed:g}, not {design.fmr:g}: no study would show it")
+        raise InputError(
+            f"fmr must be below what is claimed, {claimed:g}, not {design.fmr:g}: no study would"
+            " show it"
+        )
     two_sided_level(confidence_level)
     key, seed = seeds.stream(rng)
 
     @cache
     def study(n: int) -> FmrStudy:
-        errors, limit, is_narrow = simulate(design, n, confidence_level, n_simulations, key.tolist())
+        errors, limit, is_narrow = simulate(
+            design, n, confidence_level, n_simulations, key.tolist()
+        )
         size = design.comparisons(n)
         within = np.where((errors < ENOUGH_ERRORS) & (n < 2 * size), ROOM, 1) * limit <= claimed
         expected = round(size * design.fmr)
@@ -651,7 +748,11 @@ def plan_fmr(
     def is_supported(n: int) -> bool:
         return study(n).assurance >= assurance
 
-    while not is_supported(n) and n < farthest and design.fmr * design.comparisons(2 * n) < MOST_ERRORS:
+    while (
+        not is_supported(n)
+        and n < farthest
+        and design.fmr * design.comparisons(2 * n) < MOST_ERRORS
+    ):
         if concentration >= CONCENTRATED and study(n).concentrated > 1 - assurance:
             n = by_limit
             break  # more data show it more clearly
@@ -662,15 +763,18 @@ def plan_fmr(
         would_do = "raise ⟦max_subjects⟧, or ask for less"
         if is_within and n == by_limit:
             would_do = (
-                f"no number is, as 5 % of the subjects have a part in {100 * concentration:.0f} % of false matches"
+                f"no number is, as 5 % of the subjects have a part in {100 * concentration:.0f} %"
+                " of false matches"
             )
         warn(
-            f"{n:,} subjects are not enough for {100 * assurance:g} % of studies to support an FMR of at most "
-            f"{claimed:g}; {would_do}",
+            f"{n:,} subjects are not enough for {100 * assurance:g} % of studies to support an FMR"
+            f" of at most {claimed:g}; {would_do}",
             OutOfReachWarning,
         )
     numbers = sorted({n, *(min(max_subjects, max(_LEAST, round(times * n))) for times in _AROUND)})
-    rows = {k: study(k) for k in numbers if k == n or design.fmr * design.comparisons(k) <= MOST_ERRORS}
+    rows = {
+        k: study(k) for k in numbers if k == n or design.fmr * design.comparisons(k) <= MOST_ERRORS
+    }
     return FmrPlan(
         claimed=claimed,
         fmr=design.fmr,
@@ -703,11 +807,13 @@ def _of_pilot(pilot: Comparisons, at: OperatingPoint, fmr: float | None) -> dict
     assert side.reference is not None
     assert side.probe is not None
     erred = side.keys >= threshold_key(pilot, at)
-    compared, counts = count_errors(side.reference, side.probe, np.zeros(erred.size, np.int64), erred, 1)
+    compared, counts = count_errors(
+        side.reference, side.probe, np.zeros(erred.size, np.int64), erred, 1
+    )
     if counts[0, 1] < ENOUGH_PAIRS:
         raise InputError(
-            f"the pilot has false matches of {counts[0, 1]} pairs of subjects at {at}, too few for their covariance: "
-            "name a laxer operating point, and ⟦fmr=⟧"
+            f"the pilot has false matches of {counts[0, 1]} pairs of subjects at {at}, too few for"
+            " their covariance: name a laxer operating point, and ⟦fmr=⟧"
         )
     null = estimate(counts, compared)
     again = min(float(null.again), 1 - 1e-9)
@@ -715,10 +821,18 @@ def _of_pilot(pilot: Comparisons, at: OperatingPoint, fmr: float | None) -> dict
     first, second = np.sort((side.reference, side.probe), axis=0).astype(np.int64)
     pairs, pair, repeats = np.unique(first * n + second, return_inverse=True, return_counts=True)
     ends = np.concatenate(np.divmod(pairs, n))
-    of_pairs = np.bincount(pair, erred) > 0, chance_of_errors(repeats.astype(np.float64), np.array(again))
+    of_pairs = (
+        np.bincount(pair, erred) > 0,
+        chance_of_errors(repeats.astype(np.float64), np.array(again)),
+    )
     wrong, chance = (np.bincount(ends, np.tile(values, 2)) for values in of_pairs)
     used = chance > 0
-    law = Law.of(wrong[used].astype(np.int64), chance[used].astype(np.float64), fmr or erred.mean(), null.kappa[0])
+    law = Law.of(
+        wrong[used].astype(np.int64),
+        chance[used].astype(np.float64),
+        fmr or erred.mean(),
+        null.kappa[0],
+    )
     return {"fmr": erred.mean(), "covariance": null.kappa[0], "again": again, "law": law}
 
 
@@ -730,8 +844,12 @@ def _about(design: Design, claimed: float) -> int:
     return _smallest(lambda n: math.sqrt(design.relative_variance(n)) * 2.5 <= reach)
 
 
-def _smallest(is_enough: Callable[[int], bool], about: int = _LEAST, most: int = 2**40, ratio: float = 1.0) -> int:
-    """Find the smallest number of subjects that is enough, up to a ratio, from about that number on; or the most."""
+def _smallest(
+    is_enough: Callable[[int], bool], about: int = _LEAST, most: int = 2**40, ratio: float = 1.0
+) -> int:
+    """Find the smallest number of subjects that is enough, up to a ratio, from about that number
+    on; or the most.
+    """
     high = min(most, max(_LEAST, about))
     while not is_enough(high) and high < most:
         high = min(most, math.ceil(_STEP * high))
@@ -742,13 +860,19 @@ def _smallest(is_enough: Callable[[int], bool], about: int = _LEAST, most: int =
 
 
 def independent_subjects(design: Design, claimed: float, assurance: float, level: float) -> int:
-    """Return how many subjects would do if all comparisons were independent, by Clopper and Pearson's limit."""
+    """Return how many subjects would do if all comparisons were independent, by Clopper and
+    Pearson's limit.
+    """
 
     def supports(errors: int) -> Callable[[int], bool]:
-        # The limit for so many errors in n is at most what is claimed where so many are this improbable at it.
+        # The limit for so many errors in n is at most what is claimed where so many are this
+        # improbable at it.
         return lambda n: (
-            design.comparisons(n) > errors and (betainc(errors + 1, design.comparisons(n) - errors, claimed) >= level)
+            design.comparisons(n) > errors
+            and (betainc(errors + 1, design.comparisons(n) - errors, claimed) >= level)
         )
 
     of_errors = ((errors, _smallest(supports(errors))) for errors in itertools.count())
-    return next(n for errors, n in of_errors if bdtr(errors, design.comparisons(n), design.fmr) >= assurance)
+    return next(
+        n for errors, n in of_errors if bdtr(errors, design.comparisons(n), design.fmr) >= assurance
+    )

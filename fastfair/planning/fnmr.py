@@ -1,6 +1,8 @@
-"""`plan_margin`, `plan_power`, `plan_subjects`: what studies of groups' FNMRs find, and how many subjects they need.
+"""`plan_margin`, `plan_power`, `plan_subjects`: what studies of groups' FNMRs find, and how many
+subjects they need.
 
-Settings become studies, which have exact margins or are simulated; plans are made of what they find.
+Settings become studies, which have exact margins or are simulated; plans are made of what they
+find.
 """
 
 from __future__ import annotations
@@ -49,7 +51,9 @@ _SHORT = 1e-12  # by which sums of probabilities may fall short of what they are
 
 
 def law_of_failures(n: int, pmf: Floats) -> Floats:
-    """Return the probabilities of 0 to n m failures of n alike, independent subjects, from those of 0 to m of one."""
+    """Return the probabilities of 0 to n m failures of n alike, independent subjects, from those of
+    0 to m of one.
+    """
     from scipy.fft import irfft, next_fast_len, rfft
 
     size = n * (pmf.size - 1) + 1
@@ -89,7 +93,8 @@ class Subjects:
         return failures, np.repeat(self.numbers, self.numbers + 1), share
 
     def variance(self, n: int) -> float:
-        """Return the variance of the FNMR of n subjects: pi (1 - pi) (1 + (m0 - 1) rho) over the attempts.
+        """Return the variance of the FNMR of n subjects: pi (1 - pi) (1 + (m0 - 1) rho) over the
+        attempts.
 
         m0 are the attempts of the subject of an attempt, on average: the sum of m^2 over that of m.
         """
@@ -98,9 +103,11 @@ class Subjects:
         return self.fnmr * (1 - self.fnmr) * inflation / (n * self.mean_attempts)
 
     def margins(self, n: int, n_groups: Counts, probability: float) -> Floats:
-        """Compute the exact margins of (k,) numbers of groups of n, all with as many attempts, where the rate is known.
+        """Compute the exact margins of (k,) numbers of groups of n, all with as many attempts,
+        where the rate is known.
 
-        Groups are alike and independent: all keep a distance with the probability of one, to the power of their number.
+        Groups are alike and independent: all keep a distance with the probability of one, to the
+        power of their number.
         """
         m = int(self.numbers[0])
         memory.require(
@@ -116,7 +123,9 @@ class Subjects:
 
 
 def attempts_of(attempts: ArrayLike) -> tuple[Counts, Floats]:
-    """Return the different numbers of attempts of a pilot's subjects, or the one of all, and the shares with them."""
+    """Return the different numbers of attempts of a pilot's subjects, or the one of all, and the
+    shares with them.
+    """
     numbers, times = np.unique(validation.counts("attempts", attempts, 1), return_counts=True)
     return numbers, times / times.sum()
 
@@ -125,14 +134,18 @@ SETTINGS = ("n_groups", "n_subjects", "n_attempts", "fnmr", "correlation")
 _LEAST_OF = {"n_groups": 2, "n_subjects": 1, "n_attempts": 1}
 
 
-_STUDIES_RESAMPLED = 200  # studies whose margins are estimated by replicates, as `margin_of_error` does
+_STUDIES_RESAMPLED = (
+    200  # studies whose margins are estimated by replicates, as `margin_of_error` does
+)
 _REPLICATES = 999  # of each of them
 _LEAST = 2  # subjects of a group, without whom no variance can be estimated
 _ROUNDS = 8  # of simulation, after which the search for a number of subjects ends
-_STEPS = 4  # of 1 / distance, by which the search looks ahead for a number of subjects that is not enough
+# of 1 / distance, by which the search looks ahead for a number of subjects that is not enough
+_STEPS = 4
 _MOST_AHEAD = 1000  # numbers of subjects
 _HALVINGS = 40  # of the interval in which a margin lies
-_NEAR = 0.03  # relative distance of numbers of subjects at which what was simulated for one tells of the other
+# relative distance of numbers of subjects at which what was simulated for one tells of the other
+_NEAR = 0.03
 _ROUNDING = 1e-9  # relative, by which margins that are equal may differ
 
 
@@ -173,11 +186,15 @@ class Studies:
         return float(np.quantile(self.margins(), share, method="inverted_cdf"))
 
     def find(self) -> float:
-        """Return the share of studies in which the first group is farther from the overall rate than the margin."""
+        """Return the share of studies in which the first group is farther from the overall rate
+        than the margin.
+        """
         return float((np.abs(self.apart) > self.margins() * (1 + _ROUNDING)).mean())
 
     def of(self, n: int) -> Studies:
-        """Return about what as many studies of n subjects find, as errors fall with the root of the number."""
+        """Return about what as many studies of n subjects find, as errors fall with the root of the
+        number.
+        """
         shrunk = math.sqrt(self.n / n)
         return replace(
             self,
@@ -190,7 +207,8 @@ class Studies:
 
 @dataclass(frozen=True, eq=False)
 class Study:
-    """A study of groups, of which the first may differ, that can be made with any number of subjects.
+    """A study of groups, of which the first may differ, that can be made with any number of
+    subjects.
 
     Attributes
     ----------
@@ -228,13 +246,18 @@ class Study:
         numbers, n_studies = self.others.numbers, n_kept * self.n_simulations
         n_kinds = int(numbers.sum()) + numbers.size
         memory.require(
-            self.n_groups * (40 * n_kinds + 64 * min(AT_ONCE, n_studies)) + 200 * n_kinds + 40 * n_studies,
-            f"{n_studies:,} studies of {self.n_groups:,} groups with up to {numbers[-1]:,} attempts of each subject",
+            self.n_groups * (40 * n_kinds + 64 * min(AT_ONCE, n_studies))
+            + 200 * n_kinds
+            + 40 * n_studies,
+            f"{n_studies:,} studies of {self.n_groups:,} groups with up to {numbers[-1]:,} attempts"
+            " of each subject",
             "plan for fewer, or margins with the exact method",
         )
 
     def _draw(self, n: int, use: Callable[[slice, Counts], None]) -> None:
-        """Draw studies with groups of n subjects, and pass on sums over them as `draw_groups` does."""
+        """Draw studies with groups of n subjects, and pass on sums over them as `draw_groups`
+        does.
+        """
         draw_groups(
             self.kinds,
             np.full(self.n_groups, n),
@@ -245,7 +268,9 @@ class Study:
         )
 
     def margins_of_known_rate(self, n: int, n_groups: Counts) -> Floats:
-        """Draw margins of (k,) numbers of alike groups; the first groups of this study are those of a smaller one."""
+        """Draw margins of (k,) numbers of alike groups; the first groups of this study are those of
+        a smaller one.
+        """
         numbers, number_of = np.unique(n_groups, return_inverse=True)
         self._require_memory(numbers.size)
         largest = np.empty((self.n_simulations, numbers.size))
@@ -255,13 +280,15 @@ class Study:
             largest[at] = np.maximum.accumulate(apart, axis=1)[:, numbers - 1]
 
         self._draw(n, use)
-        return np.asarray(np.quantile(largest, self.probability, axis=0, method="inverted_cdf")[number_of])
+        return np.asarray(
+            np.quantile(largest, self.probability, axis=0, method="inverted_cdf")[number_of]
+        )
 
     def simulate(self, n: int) -> Studies:
         """Draw studies with n subjects in each group.
 
-        Their margins are those of normal laws with the variances that a study estimates, times a factor by which the
-        margins of resampled studies differ from it on average.
+        Their margins are those of normal laws with the variances that a study estimates, times a
+        factor by which the margins of resampled studies differ from it on average.
         """
         self._require_memory(1)
         margin, apart = np.empty((2, self.n_simulations))
@@ -281,13 +308,17 @@ class Study:
         return (self.first.fnmr - self.others.fnmr) * (1 - 1 / self.n_groups)
 
     def _normal_margins(self, sums: Any) -> Floats:
-        """Compute (studies,) the distance that all groups' rates keep, if normal, from (5, studies, groups) sums."""
+        """Compute (studies,) the distance that all groups' rates keep, if normal, from (5, studies,
+        groups) sums.
+        """
         with np.errstate(invalid="ignore", divide="ignore"):
             error = np.sqrt(squared_deviations(sums)) / sums[0]
         return distance_kept(np.nan_to_num(error), self.probability)
 
     def _factor(self, n: int) -> float:
-        """Compare margins estimated by replicates with those of normal laws, in a part of the studies."""
+        """Compare margins estimated by replicates with those of normal laws, in a part of the
+        studies.
+        """
         rng = np.random.default_rng([*self.key.tolist(), n])
         by_replicates, normal = [], []
         for study in range(min(_STUDIES_RESAMPLED, self.n_simulations)):
@@ -304,7 +335,12 @@ class Study:
 
             key = np.array([self.key[0], self.key[1] ^ np.uint32(study)], np.uint32)
             draw_groups(
-                kinds, np.full(self.n_groups, n), seeds.Purpose.REPLICATES_OF_PLANNED_STUDIES, _REPLICATES, key, use
+                kinds,
+                np.full(self.n_groups, n),
+                seeds.Purpose.REPLICATES_OF_PLANNED_STUDIES,
+                _REPLICATES,
+                key,
+                use,
             )
             by_replicates.append(np.quantile(largest, self.probability))
             normal.append(self._normal_margins(sums[:, None])[0])
@@ -320,7 +356,9 @@ class Study:
         drawn = SubjectKinds(kinds.failures[kept], kinds.attempts[kept], times[kept], end)
         return drawn, sum_kinds(drawn)
 
-    def subjects_for_margin(self, wanted: float, share: float, most: int) -> tuple[int | None, Studies]:
+    def subjects_for_margin(
+        self, wanted: float, share: float, most: int
+    ) -> tuple[int | None, Studies]:
         """Find how many subjects keep the margin at or below `wanted` in a share of studies."""
         about = self.others.variance(1) * (self._errors_inside() / wanted) ** 2
         return self._smallest(lambda studies: studies.keep(wanted) >= share, about, wanted, most)
@@ -328,7 +366,9 @@ class Study:
     def subjects_for_power(self, wanted: float, most: int) -> tuple[int | None, Studies]:
         """Find how many subjects the first group is found with in the share of studies `wanted`."""
         difference = abs(self._difference())
-        errors = max(1.0, self._errors_inside() + float(ndtri(wanted)))  # that the difference has to be large
+        errors = max(
+            1.0, self._errors_inside() + float(ndtri(wanted))
+        )  # that the difference has to be large
         about = max(self.others.variance(1), self.first.variance(1)) * (errors / difference) ** 2
         return self._smallest(lambda studies: studies.find() >= wanted, about, difference, most)
 
@@ -339,11 +379,15 @@ class Study:
     def _smallest(
         self, is_enough: Callable[[Studies], bool], about: float, distance: float, most: int
     ) -> tuple[int | None, Studies]:
-        """Find the smallest number of subjects from which on all numbers are enough, and what its studies find.
+        """Find the smallest number of subjects from which on all numbers are enough, and what its
+        studies find.
 
         What is simulated for one number tells of others that are near.
         """
-        n, ahead = min(most, max(_LEAST, math.ceil(about))), min(_MOST_AHEAD, math.ceil(_STEPS / distance))
+        n, ahead = (
+            min(most, max(_LEAST, math.ceil(about))),
+            min(_MOST_AHEAD, math.ceil(_STEPS / distance)),
+        )
         for _ in range(_ROUNDS):
             studies = self.simulate(n)
             if n == most and not is_enough(studies):
@@ -357,11 +401,12 @@ class Study:
 
 
 def _first(is_enough: Callable[[int], bool], low: int, high: int, ahead: int) -> int:
-    """Find the smallest of the numbers from low to high from which on all are enough; high if this is not enough.
+    """Find the smallest of the numbers from low to high from which on all are enough; high if this
+    is not enough.
 
-    Rates are multiples of 1 / (n m), or of 1 / n where all attempts of a subject fail or none. While n grows by
-    1 / distance, other multiples come to lie just within the distance, so that one number can be enough and the next
-    not: the search looks ahead.
+    Rates are multiples of 1 / (n m), or of 1 / n where all attempts of a subject fail or none.
+    While n grows by 1 / distance, other multiples come to lie just within the distance, so that one
+    number can be enough and the next not: the search looks ahead.
     """
     many = least_whole(is_enough, low - 1, high)
     few = many - 1
@@ -372,7 +417,8 @@ def _first(is_enough: Callable[[int], bool], low: int, high: int, ahead: int) ->
 
 
 def distance_kept(error: Floats, probability: float) -> Floats:
-    """Compute the distance from 0 that normal numbers all keep with a probability: (n,) of (n, g) standard deviations.
+    """Compute the distance from 0 that normal numbers all keep with a probability: (n,) of (n, g)
+    standard deviations.
 
     The g numbers are independent. It is infinite where all standard deviations are 0.
     """
@@ -391,7 +437,8 @@ def distance_kept(error: Floats, probability: float) -> Floats:
 
 _MOST_PRINTED = 200  # settings in a table of the terminal
 _MOST_SENTENCES = 10  # settings that a summary describes one by one
-# The number of subjects of a plan of a single setting, and what plans the same for other numbers, which plots draw.
+# The number of subjects of a plan of a single setting, and what plans the same for other numbers,
+# which plots draw.
 _Around = tuple[int, Callable[..., Any]]
 # How settings and planned values are written on axes, and in legends.
 _NAMES = {
@@ -401,29 +448,41 @@ _NAMES = {
     "wanted_margin": ("Margin of error", "M"), "wanted_assurance": ("Share of studies within the margin", "assurance"),
     "wanted_power": ("Power", "power"), "margin": ("Margin of error", "M"), "power": ("Power", "power"),
 }  # fmt: skip
-_PER_CENT = {"fnmr", "difference", "margin", "power", "wanted_margin", "wanted_assurance", "wanted_power"}
+_PER_CENT = {
+    "fnmr",
+    "difference",
+    "margin",
+    "power",
+    "wanted_margin",
+    "wanted_assurance",
+    "wanted_power",
+}
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class GroupsPlan(Result):
-    """What studies of groups' FNMRs find, or how many subjects they need: the result of three functions.
+    """What studies of groups' FNMRs find, or how many subjects they need: the result of three
+    functions.
 
     Attributes
     ----------
     n_groups, n_subjects, n_attempts, fnmr, correlation : ndarray
-        The settings, broadcast to one shape. Where numbers of subjects were looked for, `n_subjects` are those needed
-        in each group: whole numbers, or NaN where `max_subjects` are not enough.
+        The settings, broadcast to one shape. Where numbers of subjects were looked for,
+        `n_subjects` are those needed in each group: whole numbers, or NaN where `max_subjects` are
+        not enough.
     difference : ndarray or None
         The difference of the group to find; None for plans of margins.
     wanted_margin, wanted_assurance, wanted_power : ndarray or None
-        What `plan_subjects` was asked for: the largest margin allowed and the share of studies that are to stay within
-        it, or the power.
+        What `plan_subjects` was asked for: the largest margin allowed and the share of studies that
+        are to stay within it, or the power.
     margin : ndarray
-        The margin of each setting: groups whose rate differs by more from the overall rate are found to differ. Of
-        studies that estimate theirs, the median, or what `assurance` of them stay within.
+        The margin of each setting: groups whose rate differs by more from the overall rate are
+        found to differ. Of studies that estimate theirs, the median, or what `assurance` of them
+        stay within.
     assurance : ndarray or None
-        The share of studies whose margin is at most the one wanted, or planned; None for the margin at a known FNMR and
-        correlation, and for `difference`. With `max_subjects` where these are not enough.
+        The share of studies whose margin is at most the one wanted, or planned; None for the margin
+        at a known FNMR and correlation, and for `difference`. With `max_subjects` where these are
+        not enough.
     power : ndarray or None
         The share of studies in which the group that differs is found.
     confidence_level : float
@@ -433,7 +492,8 @@ class GroupsPlan(Result):
     method : str
         "simulation" or "exact".
     attempts : dict of int to float, or None
-        Share of subjects with each number of attempts, where it varies; `n_attempts` is then its mean.
+        Share of subjects with each number of attempts, where it varies; `n_attempts` is then its
+        mean.
     n_simulations : int or None
         Number of studies drawn for each setting; None where the margin is exact.
     seed : int or str or None
@@ -476,14 +536,17 @@ class GroupsPlan(Result):
         """Say what is planned for one setting, a row of the table."""
         if self.difference is not None:
             side = "higher" if row["difference"] > 0 else "lower"
-            share, aim = row["power"], f"find a group whose FNMR is {_points(abs(row['difference']))} {side}"
+            share, aim = (
+                row["power"],
+                f"find a group whose FNMR is {_points(abs(row['difference']))} {side}",
+            )
         elif self.assurance is not None:
             margin = row["margin"] if self.wanted_margin is None else row["wanted_margin"]
             share, aim = row["assurance"], f"have a margin of at most {_points(margin)}"
         else:
             return (
-                f"groups with equal FNMRs all lie within {_points(row['margin'])} of the overall FNMR with a "
-                f"probability of {per_cent(self.confidence_level)}."
+                f"groups with equal FNMRs all lie within {_points(row['margin'])} of the overall"
+                f" FNMR with a probability of {per_cent(self.confidence_level)}."
             )
         found = f"{per_cent(share)} of studies {aim}."
         if self._wanted is None:
@@ -515,7 +578,11 @@ class GroupsPlan(Result):
         return [name for name in names if name not in ("margin", "power", self._planned)]
 
     def _columns(self) -> dict[str, list[Any]]:
-        return {name: one.ravel().tolist() for name, one in vars(self).items() if isinstance(one, np.ndarray)}
+        return {
+            name: one.ravel().tolist()
+            for name, one in vars(self).items()
+            if isinstance(one, np.ndarray)
+        }
 
     def _tables(self) -> list[Printed]:
         return super()._tables() if self.margin.size <= _MOST_PRINTED else []
@@ -524,16 +591,17 @@ class GroupsPlan(Result):
     def plot(self, ax: Axes | None = None, *, over: str | None = None, **kwargs: Any) -> Axes:
         """Draw the planned value over one setting, with a line for each combination of the others.
 
-        A plan of a single setting is drawn with what studies of a quarter to four times as many subjects would give:
-        margins or, where a group is to be found, the power. What was wanted is marked.
+        A plan of a single setting is drawn with what studies of a quarter to four times as many
+        subjects would give: margins or, where a group is to be found, the power. What was wanted is
+        marked.
 
         Parameters
         ----------
         ax : matplotlib Axes, optional
             Where to draw; a new figure by default.
         over : str, optional
-            The setting on the horizontal axis, by the attribute's name; by default the one with the most values, and
-            for a single setting the number of subjects.
+            The setting on the horizontal axis, by the attribute's name; by default the one with the
+            most values, and for a single setting the number of subjects.
         **kwargs
             Passed to `Axes.plot`.
 
@@ -551,7 +619,9 @@ class GroupsPlan(Result):
         colormap = require("matplotlib", "cli", "drawing").colormaps["viridis"]
         others = [name for name in given if name != over and np.ptp(columns[name])]
         combinations, line = np.unique(
-            np.stack([np.zeros(self.margin.size), *(columns[name] for name in others)]), axis=1, return_inverse=True
+            np.stack([np.zeros(self.margin.size), *(columns[name] for name in others)]),
+            axis=1,
+            return_inverse=True,
         )
         # In an order that all see, none too light for paper.
         colors = colormap(np.linspace(0, 0.75, combinations.shape[1]))
@@ -559,7 +629,8 @@ class GroupsPlan(Result):
             at = np.flatnonzero(line.ravel() == k)
             at = at[np.argsort(columns[over][at], kind="stable")]
             label = ", ".join(
-                f"{_NAMES[name][1]} = {tick_per_cent(number) if name in _PER_CENT else f'{number:g}'}"
+                f"{_NAMES[name][1]} ="
+                f" {tick_per_cent(number) if name in _PER_CENT else f'{number:g}'}"
                 for name, number in zip(others, combination, strict=True)
             )
             style = {"color": color, "marker": ".", "label": label} | kwargs
@@ -573,8 +644,12 @@ class GroupsPlan(Result):
             ax.legend()
         return ax
 
-    def _plot_around(self, n: int, plan: Callable[..., Any], ax: Axes | None, **kwargs: Any) -> Axes:
-        """Draw what studies with a quarter to four times as many subjects would give, and what was wanted."""
+    def _plot_around(
+        self, n: int, plan: Callable[..., Any], ax: Axes | None, **kwargs: Any
+    ) -> Axes:
+        """Draw what studies with a quarter to four times as many subjects would give, and what was
+        wanted.
+        """
         sizes = sorted({max(2, round(n * times)) for times in (0.25, 0.5, 1, 2, 4)})
         ax = plan(n_subjects=sizes).plot(ax, over="n_subjects", **({"color": USUAL} | kwargs))
         ax.set_xscale("log")
@@ -590,7 +665,9 @@ class GroupsPlan(Result):
 
 
 def _setting(row: Mapping[str, Any]) -> str:
-    of_each = f" of {row['n_subjects']:,} subjects" if isinstance(row.get("n_subjects"), int) else ""
+    of_each = (
+        f" of {row['n_subjects']:,} subjects" if isinstance(row.get("n_subjects"), int) else ""
+    )
     attempts = f"{row['n_attempts']:,.3g} attempt{'s' * (row['n_attempts'] != 1)} of each subject"
     return (
         f"{row['n_groups']:,} groups{of_each}, {attempts}, FNMR {per_cent(row['fnmr'])}, "
@@ -631,34 +708,36 @@ def plan_margin(
     n_subjects : array_like of int
         Number of subjects in each group.
     n_attempts : array_like of int or FailureCounts
-        Number of mated comparisons of each subject, if it is the same for all; or the failure counts of a pilot, whose
-        subjects' numbers of attempts those of the study are taken to have, too.
+        Number of mated comparisons of each subject, if it is the same for all; or the failure
+        counts of a pilot, whose subjects' numbers of attempts those of the study are taken to have,
+        too.
     fnmr : array_like of float
         True FNMR of every group, in (0, 1).
     correlation : array_like of float
         Intra-class correlation of the decisions on one subject, in [0, 1].
     assurance : float, optional
-        Share of studies whose own margin is to be at most the one returned, in (0, 1). By default the margin is that
-        for a known FNMR and correlation, as in the paper; the margin that a study estimates is larger in about half of
-        studies.
+        Share of studies whose own margin is to be at most the one returned, in (0, 1). By default
+        the margin is that for a known FNMR and correlation, as in the paper; the margin that a
+        study estimates is larger in about half of studies.
     n_simulations : int, default 1000
         Number of studies drawn for each setting.
     confidence_level : float, default 0.95
         Probability that no group of a fair system is found to differ.
     quantile : {"family-wise", "paper"}
-        Which quantile of the largest difference the margin is: "family-wise" is that at the confidence level 1 - alpha;
-        "paper" that at 1 - alpha/2, as in the paper's step 5.
+        Which quantile of the largest difference the margin is: "family-wise" is that at the
+        confidence level 1 - alpha; "paper" that at 1 - alpha/2, as in the paper's step 5.
     method : {"simulation", "exact"}
-        "simulation" draws studies, as the paper does. "exact" computes the distribution that they are drawn from,
-        which is faster and has no simulation noise; with neither a pilot nor `assurance`.
+        "simulation" draws studies, as the paper does. "exact" computes the distribution that they
+        are drawn from, which is faster and has no simulation noise; with neither a pilot nor
+        `assurance`.
     rng : None, int, SeedSequence or Generator
-        Seed of the random numbers. A setting's margin depends only on the setting, the seed and `n_simulations`, not on
-        the other settings of the call.
+        Seed of the random numbers. A setting's margin depends only on the setting, the seed and
+        `n_simulations`, not on the other settings of the call.
     n_threads : int, optional
         Number of threads; all processors by default. Results do not depend on it.
     progress : bool or callable, default False
-        Whether to show a progress bar; or a function to call with the numbers of settings done and in all, where
-        settings that differ only in the number of groups count as one.
+        Whether to show a progress bar; or a function to call with the numbers of settings done and
+        in all, where settings that differ only in the number of groups count as one.
 
     Returns
     -------
@@ -668,8 +747,8 @@ def plan_margin(
     Raises
     ------
     InputError
-        For settings out of range, for settings whose shapes do not broadcast, and where the exact method is asked for
-        what it does not compute.
+        For settings out of range, for settings whose shapes do not broadcast, and where the exact
+        method is asked for what it does not compute.
 
     See Also
     --------
@@ -677,17 +756,19 @@ def plan_margin(
 
     Notes
     -----
-    The failures of a subject are beta-binomial: each decision fails with probability `fnmr`, and two decisions on one
-    subject have the correlation [1]_. The margin is the smallest value that the largest difference between a group's
-    estimate and `fnmr` exceeds in at most the share of studies that the quantile leaves. Rates are multiples of
-    1 / (n_subjects * n_attempts), so margins come in steps.
+    The failures of a subject are beta-binomial: each decision fails with probability `fnmr`, and
+    two decisions on one subject have the correlation [1]_. The margin is the smallest value that
+    the largest difference between a group's estimate and `fnmr` exceeds in at most the share of
+    studies that the quantile leaves. Rates are multiples of 1 / (n_subjects * n_attempts), so
+    margins come in steps.
 
-    The exact margin follows from groups being independent and alike: the probability that no group differs by more than
-    x is that of a single group to the power of the number of groups. A group's failures are the sum over independent,
-    alike subjects, whose distribution is a convolution power, computed by one Fourier transform.
+    The exact margin follows from groups being independent and alike: the probability that no group
+    differs by more than x is that of a single group to the power of the number of groups. A group's
+    failures are the sum over independent, alike subjects, whose distribution is a convolution
+    power, computed by one Fourier transform.
 
-    With `assurance`, each study drawn estimates its own margin as `margin_of_error` does, and the margin returned is
-    the smallest that so many of them stay within. See `plan_subjects`.
+    With `assurance`, each study drawn estimates its own margin as `margin_of_error` does, and the
+    margin returned is the smallest that so many of them stay within. See `plan_subjects`.
 
     References
     ----------
@@ -705,12 +786,19 @@ def plan_margin(
     """
     settings, studies, about = _planned(locals() | {"progress": False}, plan_margin)
     if method == "exact":
-        for name, given in (("the attempts of a pilot", about["attempts"]), ("assurance", assurance)):
+        for name, given in (
+            ("the attempts of a pilot", about["attempts"]),
+            ("assurance", assurance),
+        ):
             if given is not None:
-                raise InputError(f'⟦method="exact"⟧ computes no margin with {name}: use ⟦method="simulation"⟧')
+                raise InputError(
+                    f'⟦method="exact"⟧ computes no margin with {name}: use ⟦method="simulation"⟧'
+                )
         about |= {"n_simulations": None, "seed": None}
     groups, *others = (settings[name].ravel() for name in SETTINGS)
-    law_of = np.unique(np.stack(others), axis=1, return_inverse=True)[1].ravel()  # in NumPy 2.0.0 of two dimensions
+    law_of = np.unique(np.stack(others), axis=1, return_inverse=True)[
+        1
+    ].ravel()  # in NumPy 2.0.0 of two dimensions
     of_law = np.split(np.argsort(law_of, kind="stable"), np.cumsum(np.bincount(law_of))[:-1])
     margin = np.empty(settings["n_groups"].shape)
 
@@ -754,7 +842,8 @@ def plan_power(
     difference : array_like of float
         FNMR of the remaining group minus `fnmr`; above or below 0.
     n_simulations : int, default 2000
-        Number of studies drawn for each setting. With 2,000 a power of 80 % is known to within about 2 points.
+        Number of studies drawn for each setting. With 2,000 a power of 80 % is known to within
+        about 2 points.
     confidence_level, quantile
         As in `plan_margin`.
     rng
@@ -772,10 +861,11 @@ def plan_power(
 
     Notes
     -----
-    The group is found if its estimate differs from that of all groups together by more than the margin that the study
-    estimates, as `margin_of_error` does by default. As the group is one of these G groups, it moves their estimate by
-    1 / G of the difference. Margins of simulated studies are those of normal laws with the variances estimated in each
-    study, times a factor by which margins by replicates differ from them in 200 studies.
+    The group is found if its estimate differs from that of all groups together by more than the
+    margin that the study estimates, as `margin_of_error` does by default. As the group is one of
+    these G groups, it moves their estimate by 1 / G of the difference. Margins of simulated studies
+    are those of normal laws with the variances estimated in each study, times a factor by which
+    margins by replicates differ from them in 200 studies.
 
     Examples
     --------
@@ -809,7 +899,8 @@ def plan_subjects(
     max_subjects: AtLeastTwo = 100_000,
     rng: seeds.Seed = None,
 ) -> GroupsPlan:
-    """Find how many subjects a study needs in each group, for a margin of error or to find a group that differs.
+    """Find how many subjects a study needs in each group, for a margin of error or to find a group
+    that differs.
 
     Parameters
     ----------
@@ -818,8 +909,8 @@ def plan_subjects(
     margin : array_like of float, optional
         The largest margin allowed; either this or `difference`.
     assurance : array_like of float, default 0.8
-        Share of studies whose own margin, as `margin_of_error` estimates it, is to be at most `margin`; ignored with
-        `difference`.
+        Share of studies whose own margin, as `margin_of_error` estimates it, is to be at most
+        `margin`; ignored with `difference`.
     difference : array_like of float, optional
         FNMR of the group to find minus `fnmr`.
 
@@ -838,14 +929,14 @@ def plan_subjects(
     Returns
     -------
     GroupsPlan
-        With arrays of the shape that the settings broadcast to. `n_subjects` is NaN where `max_subjects`
-        are too few.
+        With arrays of the shape that the settings broadcast to. `n_subjects` is NaN where
+        `max_subjects` are too few.
 
     Raises
     ------
     InputError
-        For settings out of range, for settings whose shapes do not broadcast, and where not exactly one of `margin` and
-        `difference` is given.
+        For settings out of range, for settings whose shapes do not broadcast, and where not exactly
+        one of `margin` and `difference` is given.
 
     Warns
     -----
@@ -854,13 +945,15 @@ def plan_subjects(
 
     Notes
     -----
-    A study is simulated as in `plan_power`. What is simulated for one number of subjects tells of near ones, as errors
-    fall with the root of the number, so few numbers are simulated; the last is within 3 % of the one returned.
+    A study is simulated as in `plan_power`. What is simulated for one number of subjects tells of
+    near ones, as errors fall with the root of the number, so few numbers are simulated; the last is
+    within 3 % of the one returned.
 
-    Where all subjects make as many attempts m, margins are multiples of 1 / (n_subjects * m), so one number of subjects
-    can be enough and the next not. The result is the smallest number from which on all numbers are enough, and more
-    studies than asked for may then stay within the margin. The search continues past the last number that is not enough
-    until the multiples have shifted by several steps.
+    Where all subjects make as many attempts m, margins are multiples of 1 / (n_subjects * m), so
+    one number of subjects can be enough and the next not. The result is the smallest number from
+    which on all numbers are enough, and more studies than asked for may then stay within the
+    margin. The search continues past the last number that is not enough until the multiples have
+    shifted by several steps.
 
     Examples
     --------
@@ -872,7 +965,9 @@ def plan_subjects(
     """
     given = locals()
     if (margin is None) == (difference is None):
-        raise InputError("give margin or difference, and not both: it determines how many subjects are needed")
+        raise InputError(
+            "give margin or difference, and not both: it determines how many subjects are needed"
+        )
     plan: Callable[..., Any] = plan_power if margin is None else plan_margin
     wanted = {"power": power} if margin is None else {"margin": margin, "assurance": assurance}
     settings, studies, about = _planned(given, plan, wanted)
@@ -890,8 +985,9 @@ def plan_subjects(
     if missing.any():
         first = ", ".join(f"{name} {array[missing][0]:g}" for name, array in settings.items())
         warn(
-            f"{max_subjects:,} subjects in each group are not enough for {missing.sum()} of {missing.size} settings, "
-            f"the first {first}: ⟦n_subjects⟧ is NaN there; raise ⟦max_subjects⟧, or ask for less",
+            f"{max_subjects:,} subjects in each group are not enough for {missing.sum()} of"
+            f" {missing.size} settings, the first {first}: ⟦n_subjects⟧ is NaN there; raise"
+            " ⟦max_subjects⟧, or ask for less",
             OutOfReachWarning,
         )
     if about["_around"]:
@@ -901,15 +997,22 @@ def plan_subjects(
 
 
 def _planned(
-    given: Mapping[str, Any], plan: Callable[..., Any], wanted: Mapping[str, ArrayLike] = MappingProxyType({})
+    given: Mapping[str, Any],
+    plan: Callable[..., Any],
+    wanted: Mapping[str, ArrayLike] = MappingProxyType({}),
 ) -> tuple[dict[str, NDArray[Any]], list[Study], dict[str, Any]]:
     """Check what all plans are asked, by the arguments of a call.
 
-    plan: what plans the same with a number of subjects; wanted: shares and margins to reach. Returned are the settings,
-    broadcast to one shape, the study of each, and what results say of how it was planned.
+    plan: what plans the same with a number of subjects; wanted: shares and margins to reach.
+    Returned are the settings, broadcast to one shape, the study of each, and what results say of
+    how it was planned.
     """
     settings: dict[str, NDArray[Any]] = {}
-    pilot = attempts_of(given["n_attempts"].attempts) if isinstance(given["n_attempts"], FailureCounts) else None
+    pilot = (
+        attempts_of(given["n_attempts"].attempts)
+        if isinstance(given["n_attempts"], FailureCounts)
+        else None
+    )
     for name, least in _LEAST_OF.items():
         if pilot and name == "n_attempts":
             settings[name] = np.array(float(pilot[1] @ pilot[0]))
@@ -920,14 +1023,18 @@ def _planned(
     if given.get("difference") is not None:
         settings["difference"] = validation.numbers_of("⟦difference⟧", given["difference"])
     settings |= {
-        f"wanted_{name}": validation.fractions(f"⟦{name}⟧", values, "(0, 1)") for name, values in wanted.items()
+        f"wanted_{name}": validation.fractions(f"⟦{name}⟧", values, "(0, 1)")
+        for name, values in wanted.items()
     }
     try:
         shape = np.broadcast_shapes(*(array.shape for array in settings.values()))
     except ValueError:
-        shapes = ", ".join(f"{name} {array.shape}" for name, array in settings.items() if array.ndim)
+        shapes = ", ".join(
+            f"{name} {array.shape}" for name, array in settings.items() if array.ndim
+        )
         raise InputError(
-            f"the settings' shapes do not go together: {shapes}; give one an axis of its own, as in values[:, None]"
+            f"the settings' shapes do not go together: {shapes}; give one an axis of its own, as in"
+            " values[:, None]"
         ) from None
     settings = {name: np.broadcast_to(array, shape) for name, array in settings.items()}
     probability = share_inside(given["confidence_level"], given["quantile"])
@@ -936,19 +1043,25 @@ def _planned(
 
     def study(k: int) -> Study:
         one = {name: array.flat[k].item() for name, array in settings.items()}
-        alike = Subjects(*(pilot or attempts_of(one["n_attempts"])), one["fnmr"], one["correlation"])
-        first = replace(alike, fnmr=alike.fnmr + one["difference"]) if "difference" in one else alike
+        alike = Subjects(
+            *(pilot or attempts_of(one["n_attempts"])), one["fnmr"], one["correlation"]
+        )
+        first = (
+            replace(alike, fnmr=alike.fnmr + one["difference"]) if "difference" in one else alike
+        )
         if not 0 < first.fnmr < 1 or one.get("difference") == 0:
             raise InputError(
-                f"difference must be other than 0, with fnmr + difference in (0, 1), not {one['difference']:g} at "
-                f"fnmr {alike.fnmr:g}"
+                "difference must be other than 0, with fnmr + difference in (0, 1), not"
+                f" {one['difference']:g} at fnmr {alike.fnmr:g}"
             )
         return Study(one["n_groups"], first, alike, probability, n_simulations, key)
 
     attempts = pilot and dict(zip(pilot[0].tolist(), pilot[1].tolist(), strict=True))
     around = None
     if math.prod(shape) == 1:
-        again = {name: given[name] for name in signature(plan).parameters if name in given} | {"rng": seed}
+        again = {name: given[name] for name in signature(plan).parameters if name in given} | {
+            "rng": seed
+        }
         again |= {name: settings[f"wanted_{name}"].item() for name in wanted if name in again}
         around = int(settings.get("n_subjects", np.zeros(1)).item()), partial(plan, **again)
     about = {name: given[name] for name in ("confidence_level", "quantile", "n_simulations")}

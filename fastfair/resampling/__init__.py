@@ -1,1 +1,3 @@
-"""Bootstrap replicates: draw units, weigh comparisons or pairs of vectors, compute the rates of every replicate."""
+"""Bootstrap replicates: draw units, weigh comparisons or pairs of vectors, compute the rates of
+every replicate.
+"""

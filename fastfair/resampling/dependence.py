@@ -1,4 +1,6 @@
-"""How errors depend on each other as they share subjects: design effects, effective sample sizes, overdispersion."""
+"""How errors depend on each other as they share subjects: design effects, effective sample sizes,
+overdispersion.
+"""
 
 from __future__ import annotations
 
@@ -29,32 +31,39 @@ def pooled(part: Any, whole: Any) -> Floats:
 def repeat_probability(repeated: Any, repeatable: Any) -> Floats:
     """Return the probability that another comparison of two subjects errs where one does.
 
-    With m comparisons of a pair, s of them errors: the sum of s (s - 1) over that of s (m - 1), of all groups together,
-    which are on the last axis.
+    With m comparisons of a pair, s of them errors: the sum of s (s - 1) over that of s (m - 1), of
+    all groups together, which are on the last axis.
     """
     return pooled(repeated, repeatable)
 
 
-def overdispersion(again: Any, repeated: Any, kappa: Any, rate: Any, sharing: Any, size: Any) -> Any:
+def overdispersion(
+    again: Any, repeated: Any, kappa: Any, rate: Any, sharing: Any, size: Any
+) -> Any:
     """Return the variance of a number of false matches over that of as many independent ones.
 
-    Of n = size comparisons with a rate r, where R = sum m (m - 1) is `repeated`, M = sum_k (m_k^2 - sum m^2) `sharing`,
-    a `again`, and kappa the relative covariance of errors that share one subject: 1 + (a R + kappa r M) / n.
+    Of n = size comparisons with a rate r, where R = sum m (m - 1) is `repeated`, M = sum_k (m_k^2 -
+    sum m^2) `sharing`, a `again`, and kappa the relative covariance of errors that share one
+    subject: 1 + (a R + kappa r M) / n.
     """
     return 1 + (again * repeated + kappa * rate * sharing) / size
 
 
 def effective_size(n: float, n_errors: float, variance: float) -> float:
-    """Return the effective sample size of n comparisons: n over the design effect of errors with such a variance."""
+    """Return the effective sample size of n comparisons: n over the design effect of errors with
+    such a variance.
+    """
     binomial = n_errors * (n - n_errors) / n
     return min(n, max(1.0, n * binomial / variance)) if variance > binomial else float(n)
 
 
 def typical_attempts(sums: Floats, n: Any, n_errors: Any) -> Floats:
-    """Return the typical number of mated comparisons of a subject, and of one who fails if that is larger.
+    """Return the typical number of mated comparisons of a subject, and of one who fails if that is
+    larger.
 
-    That is the sum of m^2 over the sum of m, or of e m over the sum of e, of subjects with e failures of m comparisons;
-    NaN without comparisons. sums: (..., sums) over pairs of units, as `kernels.pair_walk` names them.
+    That is the sum of m^2 over the sum of m, or of e m over the sum of e, of subjects with e
+    failures of m comparisons; NaN without comparisons. sums: (..., sums) over pairs of units, as
+    `kernels.pair_walk` names them.
     """
     from fastfair.kernels import pair_walk
 
@@ -67,14 +76,16 @@ def typical_attempts(sums: Floats, n: Any, n_errors: Any) -> Floats:
 class CountModel:
     """The numbers of comparisons and errors of groups, and how errors vary at any rate r.
 
-    The variance is n r (1 + linear) + quadratic r^2 for false matches, n r (1 - r) (1 + linear) for false non-matches.
+    The variance is n r (1 + linear) + quadratic r^2 for false matches, n r (1 - r) (1 + linear) for
+    false non-matches.
 
     Attributes
     ----------
     comparisons, errors : (g,) ndarray
         Numbers of comparisons and errors inside each group.
     linear, quadratic : (g,) ndarray
-        What comparisons of the same subjects, and those that share one subject, add to the variance.
+        What comparisons of the same subjects, and those that share one subject, add to the
+        variance.
     """
 
     comparisons: Floats
@@ -90,17 +101,24 @@ class CountModel:
 
     def take(self, groups: list[int]) -> CountModel:
         """Keep some of the groups."""
-        return CountModel(*(getattr(self, name)[groups] for name in ("comparisons", "errors", "linear", "quadratic")))
+        return CountModel(
+            *(
+                getattr(self, name)[groups]
+                for name in ("comparisons", "errors", "linear", "quadratic")
+            )
+        )
 
 
 def count_models(lists: ErrorLists, thresholds: Integers, n_groups: int) -> list[CountModel]:
-    """Estimate how the numbers of errors of groups vary at some thresholds, from all groups together.
+    """Estimate how the numbers of errors of groups vary at some thresholds, from all groups
+    together.
 
-    With m comparisons of a pair of subjects, of which x are errors, e = x - r m, and m_k and T_k the sums of m and e
-    over the pairs of subject k, the quadratic term of false matches is kappa M with M = sum_k (m_k^2 - sum m^2) and
-    kappa = sum (T_k^2 - sum e^2) / sum r^2 M, the sums running over all groups. The linear term is
-    (sum m (m - 1) / n) times the chance that another comparison of a pair errs where one does. That of false
-    non-matches is (sum m^2 / n - 1) times the intra-class correlation of subjects.
+    With m comparisons of a pair of subjects, of which x are errors, e = x - r m, and m_k and T_k
+    the sums of m and e over the pairs of subject k, the quadratic term of false matches is kappa M
+    with M = sum_k (m_k^2 - sum m^2) and kappa = sum (T_k^2 - sum e^2) / sum r^2 M, the sums running
+    over all groups. The linear term is (sum m (m - 1) / n) times the chance that another comparison
+    of a pair errs where one does. That of false non-matches is (sum m^2 / n - 1) times the
+    intra-class correlation of subjects.
 
     Parameters
     ----------
@@ -126,7 +144,9 @@ def count_models(lists: ErrorLists, thresholds: Integers, n_groups: int) -> list
 
 
 def _count_model(mated: bool, n: Floats, errors: Floats, sums: Floats) -> CountModel:
-    """Make the model of FNMRs, or FMRs, from (groups,) comparisons and errors, and (sums, groups) sums over pairs."""
+    """Make the model of FNMRs, or FMRs, from (groups,) comparisons and errors, and (sums, groups)
+    sums over pairs.
+    """
     from fastfair.kernels import pair_walk as kernels
 
     rate = errors / np.maximum(n, 1)
@@ -142,7 +162,11 @@ def _count_model(mated: bool, n: Floats, errors: Floats, sums: Floats) -> CountM
         kappa = float(pooled(sums[kernels.T_SQUARED] - squared, rate**2 * share))
         linear = repeat_probability(again, repeats) * repeated / np.maximum(n, 1)
         return CountModel(n, errors, linear, kappa * share)
-    squared = sums[kernels.S_SQUARED] - 2 * rate * sums[kernels.S_TIMES_M] + rate**2 * sums[kernels.REPEATS_SQUARED]
+    squared = (
+        sums[kernels.S_SQUARED]
+        - 2 * rate * sums[kernels.S_TIMES_M]
+        + rate**2 * sums[kernels.REPEATS_SQUARED]
+    )
     of_one = squared - errors * (1 - rate) ** 2 - (n - errors) * rate**2
     correlation = min(float(pooled(of_one, rate * (1 - rate) * repeated)), 1.0)
     return CountModel(n, errors, correlation * repeated / np.maximum(n, 1), np.zeros(n.size))

@@ -1,9 +1,9 @@
 """The engine: replicates of thresholds, rates and metrics, in blocks of 64, from weights of units.
 
-No resampled copy of the scores is made. They are sorted once, and a replicate is one weighted pass over as many of
-them as its operating points need. A block depends on the key of the random stream and its number alone: threads of
-this process, or workers of an executor, compute any of them, and those that need more than was sent along are
-finished here.
+No resampled copy of the scores is made. They are sorted once, and a replicate is one weighted pass
+over as many of them as its operating points need. A block depends on the key of the random stream
+and its number alone: threads of this process, or workers of an executor, compute any of them, and
+those that need more than was sent along are finished here.
 """
 
 from __future__ import annotations
@@ -39,8 +39,15 @@ from .units import BLOCK, Units
 if TYPE_CHECKING:
     from fastfair.kernels.sweep import Side
 
-_UNFINISHED = "unfinished"  # the name of a further array: which replicates need more than was at hand
-_EER_METHODS = {"nearest": 0, "nearest-max": 1, "interpolated": 2, "convex-hull": 0}  # whose hull is another kernel's
+_UNFINISHED = (  # the name of a further array: which replicates need more than was at hand
+    "unfinished"
+)
+_EER_METHODS = {
+    "nearest": 0,
+    "nearest-max": 1,
+    "interpolated": 2,
+    "convex-hull": 0,
+}  # whose hull is another kernel's
 Scheme = Literal["dyadic", "product"]
 _lock = threading.Lock()  # not the object's, which travels to other processes
 _MOST_LEFT_OUT = 20_000  # beyond it the jackknife takes longer than all replicates
@@ -48,14 +55,16 @@ _MOST_LEFT_OUT = 20_000  # beyond it the jackknife takes longer than all replica
 
 @dataclass(frozen=True, eq=False)
 class Replicates:
-    """Thresholds, rates and metrics of every replicate, with replicates on the last axis; or, without it, of the data.
+    """Thresholds, rates and metrics of every replicate, with replicates on the last axis; or,
+    without it, of the data.
 
     Attributes
     ----------
     threshold : (points, r) ndarray
         Thresholds on the scale of the scores; NaN where there is none.
     fmr : (points, 1 + groups + cells, r) ndarray
-        False match rates: overall, of each group, of each pair of groups in `cells`; NaN where not computed.
+        False match rates: overall, of each group, of each pair of groups in `cells`; NaN where not
+        computed.
     fnmr : (points, 1 + groups, r) ndarray
         False non-match rates: overall and of each group.
     metrics : dict of (1 + groups, r) ndarray
@@ -92,7 +101,10 @@ class BlockSweep:
     def __init__(self, engine: Any) -> None:
         self._engine, self.weights = engine, engine.units.new_weights()
         n_metrics = 1 + engine.n_groups
-        self._eer, self._eer_keys = np.full((n_metrics, BLOCK), np.nan), np.empty((n_metrics, BLOCK), np.int64)
+        self._eer, self._eer_keys = (
+            np.full((n_metrics, BLOCK), np.nan),
+            np.empty((n_metrics, BLOCK), np.int64),
+        )
         self._take_lists()
 
     def _take_lists(self) -> None:
@@ -101,7 +113,11 @@ class BlockSweep:
         self._lists: Classes[ErrorLists] = engine.error_lists
         shrinkage = engine.shrinkage.mated, engine.shrinkage.nonmated
         self._sides = Classes(*map(self._side_of, self._lists, shrinkage))
-        chunks = int(np.diff(self._lists.nonmated.end, prepend=0).max()) // BLOCK + 1 if engine.need_eer else 0
+        chunks = (
+            int(np.diff(self._lists.nonmated.end, prepend=0).max()) // BLOCK + 1
+            if engine.need_eer
+            else 0
+        )
         self._sums = np.empty((2, chunks, BLOCK), np.int64)
 
     def _side_of(self, lists: ErrorLists, shrinkage: Floats) -> Side:
@@ -125,7 +141,9 @@ class BlockSweep:
             self._take_lists()
 
     def _sweep(self, out: dict[str, Floats], totals: Classes[Totals], number: int) -> bool:
-        """Compute a block of 64 replicates from their weights, and return whether lists reach far enough."""
+        """Compute a block of 64 replicates from their weights, and return whether lists reach far
+        enough.
+        """
         largest = int(self.weights.max(initial=1))
         self._sides = Classes(*(side._replace(largest=largest) for side in self._sides))
         for of_class, side in zip(totals, self._sides, strict=True):
@@ -135,16 +153,22 @@ class BlockSweep:
         return self._find_rates(out) and self._find_metrics(out, totals, number)
 
     def _find_equal_errors(self) -> bool:
-        """Find the EERs of the block and their keys, once; return whether lists reach far enough."""
+        """Find the EERs of the block and their keys, once; return whether lists reach far
+        enough.
+        """
         from fastfair.kernels import replicated_eer
 
         engine = self._engine
         self._has_equal_errors = self._has_equal_errors or bool(
             replicated_eer.equal_error_rates(
-                *self._shrunk("eer"), engine.guesses, _EER_METHODS[engine.metrics.eer_method], *self._sums,
-                self._eer, self._eer_keys,
+                *self._shrunk("eer"),
+                engine.guesses,
+                _EER_METHODS[engine.metrics.eer_method],
+                *self._sums,
+                self._eer,
+                self._eer_keys,
             )
-        )  # fmt: skip
+        )
         return self._has_equal_errors
 
     def _find_metrics(self, out: dict[str, Floats], totals: Classes[Totals], number: int) -> bool:
@@ -164,7 +188,7 @@ class BlockSweep:
             least, of_data = np.empty_like(self._eer), engine.least_costs * costs.unit
             if not replicated_cost.least_costs(
                 *self._shrunk("min_dcf"), costs.miss, costs.false_match, of_data, least
-            ):  # fmt: skip
+            ):
                 return False
             out["min_dcf"][:] = least / costs.unit
         return True
@@ -181,15 +205,26 @@ class BlockSweep:
             return False
         missing = thresholds == sweep.NO_LIMIT
         scores = self._decode(thresholds, missing)
-        out["threshold"][:] = np.where(missing, np.nan, 0.0 + (-scores if engine.score_kind == "distance" else scores))
-        of_classes = zip(self._lists, self._sides, self._summed, (0, engine.first_fmr), ("fnmr", "fmr"), strict=True)
+        out["threshold"][:] = np.where(
+            missing, np.nan, 0.0 + (-scores if engine.score_kind == "distance" else scores)
+        )
+        of_classes = zip(
+            self._lists,
+            self._sides,
+            self._summed,
+            (0, engine.first_fmr),
+            ("fnmr", "fmr"),
+            strict=True,
+        )
         for lists, side, summed, first_list, name in of_classes:
             limits = np.where(missing, thresholds, lists.limits(thresholds))
             if not lists.reach(limits):
                 return False
             if first_list < lists.end.size:
                 shares = np.empty((limits.shape[0], lists.end.size - first_list, BLOCK))
-                sweep.shares_at(side, summed, limits, np.argsort(limits, axis=None, kind="stable"), shares)
+                sweep.shares_at(
+                    side, summed, limits, np.argsort(limits, axis=None, kind="stable"), shares
+                )
                 out[name][:, first_list:] = shares
         return True
 
@@ -199,13 +234,17 @@ class BlockSweep:
         return score_keys.decode(of_scores).astype(np.float64)
 
     def _shrunk(self, name: str) -> tuple[Side, Side]:
-        """Return the non-mated and the mated side, as kernels take them, with weights shrunk for a metric."""
+        """Return the non-mated and the mated side, as kernels take them, with weights shrunk for a
+        metric.
+        """
         of_classes = zip(self._sides, self._engine.shrinkage.metrics[name], strict=True)
         mated, nonmated = (side._replace(shrinkage=shrinkage) for side, shrinkage in of_classes)
         return nonmated, mated
 
     def _find_thresholds(self) -> Integers | None:
-        """Find the (points, 64) threshold keys of a block; None where lists do not reach far enough."""
+        """Find the (points, 64) threshold keys of a block; None where lists do not reach far
+        enough.
+        """
         from fastfair.kernels import sweep
 
         points, lowest = self._engine.points, self._engine.lowest_key
@@ -218,7 +257,9 @@ class BlockSweep:
             thresholds[of_rule] = keys
         if lowest is not None:  # no threshold accepts comparisons that failed
             given = np.array([point.is_given for point in points])[:, None]
-            return np.where((thresholds == sweep.NO_LIMIT) | given, thresholds, np.maximum(thresholds, lowest))
+            return np.where(
+                (thresholds == sweep.NO_LIMIT) | given, thresholds, np.maximum(thresholds, lowest)
+            )
         return thresholds
 
     def given(self, points: Indices) -> Integers:
@@ -230,18 +271,26 @@ class BlockSweep:
         return self._eer_keys[0] if self._find_equal_errors() else None
 
     def at_mean_group_equal_error(self) -> Integers | None:
-        """Return the (64,) keys of the means of groups' EER thresholds; None where lists do not reach far enough."""
+        """Return the (64,) keys of the means of groups' EER thresholds; None where lists do not
+        reach far enough.
+        """
         from fastfair.kernels import sweep
 
         if not self._find_equal_errors():
             return None
         keys, of_lists = self._eer_keys[1 + self._engine.measured], self._lists.nonmated.keys
-        missing = (keys <= score_keys.failed_key(of_lists)).any(axis=0)  # or there are no comparisons
-        means = score_keys.first_keys_at_least(self._decode(keys, missing).mean(axis=0), of_lists).astype(np.int64)
+        missing = (keys <= score_keys.failed_key(of_lists)).any(
+            axis=0
+        )  # or there are no comparisons
+        means = score_keys.first_keys_at_least(
+            self._decode(keys, missing).mean(axis=0), of_lists
+        ).astype(np.int64)
         return np.where(missing, sweep.NO_LIMIT, means)
 
     def at_rates(self, mated: bool, points: Indices) -> Integers | None:
-        """Find the (points, 64) keys at which FNMRs, or FMRs, are held; None where lists do not reach far enough."""
+        """Find the (points, 64) keys at which FNMRs, or FMRs, are held; None where lists do not
+        reach far enough.
+        """
         from fastfair.kernels import sweep
 
         rates, lists = self._engine.rates[points], self._lists.of(mated)
@@ -252,8 +301,8 @@ class BlockSweep:
         too_short = not lists.complete and (positions == errors.keys.size).any()
         if too_short or (positions == sweep.INSIDE_RANGE).any():
             return None
-        # At the end where shares round. The non-mated score there is the first that must be rejected: the threshold is
-        # the next float above it.
+        # At the end where shares round. The non-mated score there is the first that must be
+        # rejected: the threshold is the next float above it.
         keys = errors.keys[np.minimum(positions, errors.keys.size - 1)].astype(np.int64)
         thresholds = np.empty_like(keys)
         thresholds[ascending] = np.where(positions < 0, sweep.NO_LIMIT, keys if mated else -keys)
@@ -269,7 +318,9 @@ class BlockSweep:
 
     def _cllr(self, totals: Classes[Totals], number: int) -> Floats:
         engine, means = self._engine, []
-        of_classes = zip(totals, self._sides, engine.mean_costs, engine.shrinkage.metrics["cllr"], strict=True)
+        of_classes = zip(
+            totals, self._sides, engine.mean_costs, engine.shrinkage.metrics["cllr"], strict=True
+        )
         for of_class, side, mean, shrinkage in of_classes:
             costs = of_class.cost(number, self.weights, shrinkage.size)
             with np.errstate(invalid="ignore"):
@@ -297,7 +348,9 @@ class Engine(ABC):
     metrics: Metrics
     cells: tuple[tuple[int, int], ...]
     n_groups: int
-    _not_sent: ClassVar[tuple[str, ...]]  # attributes that others need only where lists are too short
+    _not_sent: ClassVar[
+        tuple[str, ...]
+    ]  # attributes that others need only where lists are too short
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in vars(self).items() if name not in self._not_sent}
@@ -332,7 +385,8 @@ class Engine(ABC):
         *,
         first: int = 0,
     ) -> Replicates:
-        """Draw `n_resamples` replicates from number `first` on; each depends only on the key and on its number.
+        """Draw `n_resamples` replicates from number `first` on; each depends only on the key and on
+        its number.
 
         Parameters
         ----------
@@ -358,7 +412,9 @@ class Engine(ABC):
         starts = range(replicates.start, replicates.stop, BLOCK)
         n_costs = 1 + self.n_groups if "cllr" in self.metrics.names else 0
         done, n = 0, int(sum(side.sizes[0] for side in sides))
-        with reporting(workers.progress, "total weights") if sides[0].in_passes else nullcontext() as report:
+        with (
+            reporting(workers.progress, "total weights") if sides[0].in_passes else nullcontext()
+        ) as report:
 
             def report_more(n_more: int) -> None:
                 nonlocal done
@@ -366,25 +422,37 @@ class Engine(ABC):
                 if report is not None:
                     report(done, n)
 
-            return Classes(*(side.totals(self.units, starts, key, n_costs, report_more) for side in sides))
+            return Classes(
+                *(side.totals(self.units, starts, key, n_costs, report_more) for side in sides)
+            )
 
     @property
     def shapes(self) -> dict[str, tuple[int, ...]]:
-        """Names of the arrays in which replicates are computed, with the shape that each has in one replicate."""
+        """Names of the arrays in which replicates are computed, with the shape that each has in one
+        replicate.
+        """
         n_points, (mated, nonmated) = len(self.points), self.error_lists
-        rates = {"threshold": (n_points,), "fmr": (n_points, nonmated.end.size), "fnmr": (n_points, mated.end.size)}
+        rates = {
+            "threshold": (n_points,),
+            "fmr": (n_points, nonmated.end.size),
+            "fnmr": (n_points, mated.end.size),
+        }
         return rates | dict.fromkeys(self.metrics.names, (1 + self.n_groups,))
 
     def _run(self, n: int, job: _Blocks, workers: Workers) -> Replicates:
         """Compute n replicates block by block, with several blocks at a time."""
         size = 8 * _padded(n) * sum(int(np.prod(shape)) for shape in self.shapes.values())
         would_do = "use fewer resamples, operating points or groups (pairs of groups count, too)"
-        memory.require(2 * size, f"{n:,} replicates of all rates", would_do)  # what is made of them is as large
+        memory.require(
+            2 * size, f"{n:,} replicates of all rates", would_do
+        )  # what is made of them is as large
         replicates = {name: np.empty((*shape, n)) for name, shape in self.shapes.items()}
         unfinished: list[int] = []
 
         def take(steps: range, arrays: Arrays) -> None:
-            unfinished.extend(steps[k] for k in np.flatnonzero(arrays.pop(_UNFINISHED)[::BLOCK]) * BLOCK)
+            unfinished.extend(
+                steps[k] for k in np.flatnonzero(arrays.pop(_UNFINISHED)[::BLOCK]) * BLOCK
+            )
             for name, array in arrays.items():
                 replicates[name][..., steps.start : steps.stop] = array
 
@@ -393,14 +461,17 @@ class Engine(ABC):
             take(steps, job.run(steps, 1, None))
 
         do_job(job, n, BLOCK, workers, f"{n:,} replicates", take)
-        run_blocks(finish, tuple(unfinished), n, BLOCK, workers.n_threads, None)  # here, where all data are
+        run_blocks(
+            finish, tuple(unfinished), n, BLOCK, workers.n_threads, None
+        )  # here, where all data are
         threshold, fmr, fnmr = (replicates.pop(name) for name in ("threshold", "fmr", "fnmr"))
         return Replicates(threshold, fmr, fnmr, replicates, self.cells)
 
 
 @dataclass(frozen=True, eq=False)
 class _Blocks:
-    """Everything computed again with other weights of units, as a job whose steps are replicates in blocks of 64.
+    """Everything computed again with other weights of units, as a job whose steps are replicates in
+    blocks of 64.
 
     It is pickled with all that replicates need, but for working memory.
 
@@ -420,15 +491,22 @@ class _Blocks:
     totals: Classes[Totals]
     key: RandomKey | None = None
     first: int = 0
-    _free: list[BlockSweep] = field(default_factory=list)  # working memory, which the next thread or part uses again
+    _free: list[BlockSweep] = field(
+        default_factory=list
+    )  # working memory, which the next thread or part uses again
 
     def __reduce__(self) -> tuple[type, tuple[Any, ...]]:
         return _Blocks, (self.engine, self.totals, self.key, self.first)
 
     def run(self, steps: range, n_threads: int | None, told: Report | None) -> Arrays:
-        """Compute replicates from a block on, and mark those that need comparisons that were not sent along."""
+        """Compute replicates from a block on, and mark those that need comparisons that were not
+        sent along.
+        """
         n = len(steps)
-        out = {name: np.full((*shape, _padded(n)), np.nan) for name, shape in self.engine.shapes.items()}
+        out = {
+            name: np.full((*shape, _padded(n)), np.nan)
+            for name, shape in self.engine.shapes.items()
+        }
         unfinished = np.zeros(n, np.bool_)
 
         def block(start: int) -> None:
@@ -499,13 +577,15 @@ class Resampler(Engine):
     comparisons : Comparisons
         The comparisons to resample.
     points : sequence of OperatingPoint
-        Operating points to compute rates at. All thresholds but given ones are found again in every replicate.
+        Operating points to compute rates at. All thresholds but given ones are found again in every
+        replicate.
     unit : {"comparison", "subject", "sample", "subject+sample"}
-        The units drawn with replacement: comparisons, separately for mated and non-mated; subjects within each group;
-        samples within each subject; or subjects, and then samples of these.
+        The units drawn with replacement: comparisons, separately for mated and non-mated; subjects
+        within each group; samples within each subject; or subjects, and then samples of these.
     scheme : {"dyadic", "product"}
-        How a comparison of two subjects is weighted: "product" multiplies the subjects' weights; "dyadic" shrinks this
-        product until replicates have the dyadic-robust variance. All units but "subject" use plain products.
+        How a comparison of two subjects is weighted: "product" multiplies the subjects' weights;
+        "dyadic" shrinks this product until replicates have the dyadic-robust variance. All units
+        but "subject" use plain products.
     metrics : Metrics
         What to compute besides the rates at the operating points.
     measured : sequence of int
@@ -513,7 +593,8 @@ class Resampler(Engine):
     with_groups : bool
         Whether to compute the rates of groups and of pairs of groups.
     workers : Workers
-        Who prepares the comparisons: threads of this process, and of scans the workers of an executor.
+        Who prepares the comparisons: threads of this process, and of scans the workers of an
+        executor.
 
     Attributes
     ----------
@@ -522,7 +603,8 @@ class Resampler(Engine):
     cells : tuple of tuple of int
         Pairs of different groups that have non-mated comparisons.
     error_lists : Classes of ErrorLists
-        Mated and non-mated comparisons: of all, of each group, and the non-mated ones of each of `cells`.
+        Mated and non-mated comparisons: of all, of each group, and the non-mated ones of each of
+        `cells`.
     thresholds : (points,) ndarray of int64
         Threshold key of each operating point in the data.
     lowest_key : int or None
@@ -558,17 +640,25 @@ class Resampler(Engine):
         self.comparisons, self.score_kind = comparisons, comparisons.score_kind
         # Kept, as other processes get what was drawn without the comparisons.
         self.no_unit_left_out = comparisons.lacks.get("units left out", "")
-        self.points, self.metrics, self.measured = tuple(points), metrics, np.asarray(measured, np.intp)
+        self.points, self.metrics, self.measured = (
+            tuple(points),
+            metrics,
+            np.asarray(measured, np.intp),
+        )
         self.rates = np.array([point.value for point in points], np.float64)
         self.n_groups = len(comparisons.groups) if with_groups else 0
         self.units = Units.of_comparisons(comparisons, unit)
         self.cells = different_groups(comparisons) if self.n_groups else ()
         self._kept = Classes(self._sorted(True), self._sorted(False))
-        of_eers = {point.rule.eers for point in points} | {"groups" if "eer" in metrics.names else ""}
+        of_eers = {point.rule.eers for point in points} | {
+            "groups" if "eer" in metrics.names else ""
+        }
         self.need_eer = of_eers != {""}
         self.eer_lists = 1 + self.n_groups if "groups" in of_eers else 1
         self.hull_eer = "eer" in metrics.names and metrics.eer_method == "convex-hull"
-        self.thresholds = np.array([threshold_key(comparisons, point, measured) for point in points], np.int64)
+        self.thresholds = np.array(
+            [threshold_key(comparisons, point, measured) for point in points], np.int64
+        )
         self.lowest_key = keys_of(comparisons).lowest
         with_eer = self._find_estimates()
         self._make_sides(with_eer, workers)
@@ -593,7 +683,11 @@ class Resampler(Engine):
         if "cllr" in names:
             self.comparisons._require("costs")
             exact = exact_costs(of_all, score_metrics.prior_log_odds(self.metrics.p_target))
-        n_kept = (of_all.mated.size, of_all.nonmated.size) if self._needs_all else self._numbers_to_keep(with_eer)
+        n_kept = (
+            (of_all.mated.size, of_all.nonmated.size)
+            if self._needs_all
+            else self._numbers_to_keep(with_eer)
+        )
         self._require_memory(sum(n_kept))
         of_classes = zip(self.comparisons.pairs, self._kept, exact, strict=True)
         sides = (side_of(pairs, kept, workers, costs) for pairs, kept, costs in of_classes)
@@ -612,17 +706,27 @@ class Resampler(Engine):
         return SortedComparisons(comparisons, mated, self.units, lists)
 
     def _require_memory(self, n_kept: int) -> None:
-        """Refuse more comparisons than can be grouped by unit, and divided into lists, in the memory there is."""
+        """Refuse more comparisons than can be grouped by unit, and divided into lists, in the
+        memory there is.
+        """
         costs = sorted({"cllr", "min_cllr"} & set(self.metrics.names))
-        would_do = "use fewer comparisons" + (" or no groups, which take up to half of it" if self.n_groups else "")
+        would_do = "use fewer comparisons" + (
+            " or no groups, which take up to half of it" if self.n_groups else ""
+        )
         if costs:
             would_do += f", or leave out {' and '.join(costs)}"
         each = _BYTES + _BYTES_OF_A_COST * ("cllr" in costs)
         n_bytes = sum(  # a scan has more than it keeps, and looks after that memory itself
-            each * len(of_class) + _BYTES_OF_A_RUN * min(len(of_class), self.units.n_rows * of_class.sizes.size)
+            each * len(of_class)
+            + _BYTES_OF_A_RUN * min(len(of_class), self.units.n_rows * of_class.sizes.size)
             for of_class in self._kept
         )
-        kept = _BYTES_KEPT + self.comparisons.nonmated.keys.itemsize - 4 + _BYTES_OF_COSTS * ("min_cllr" in costs)
+        kept = (
+            _BYTES_KEPT
+            + self.comparisons.nonmated.keys.itemsize
+            - 4
+            + _BYTES_OF_COSTS * ("min_cllr" in costs)
+        )
         # Lists of groups hold each comparison once more.
         n_bytes += kept * n_kept * (2 if self.n_groups else 1)
         memory.require(n_bytes, "comparisons prepared for resampling", would_do)
@@ -630,29 +734,50 @@ class Resampler(Engine):
     def _make_lists(self, *n_kept: int) -> Classes[ErrorLists]:
         """List so many comparisons of each class."""
         of_classes = zip(self._kept, self._sides, (True, False), n_kept, strict=True)
-        return Classes(*(make_lists(kept.listed, side, mated, n) for kept, side, mated, n in of_classes))
+        return Classes(
+            *(make_lists(kept.listed, side, mated, n) for kept, side, mated, n in of_classes)
+        )
 
     def _numbers_to_keep(self, with_eer: list[int]) -> tuple[int, int]:
-        """Return how many mated and non-mated comparisons replicates are expected to need, from the first error on."""
+        """Return how many mated and non-mated comparisons replicates are expected to need, from the
+        first error on.
+        """
         of_all = keys_of(self.comparisons)
         mated, nonmated = of_all.mated, of_all.nonmated
         keys = np.append(self.thresholds, self.eer_keys[with_eer])
-        errors = np.stack((np.searchsorted(mated, keys), nonmated.size - np.searchsorted(nonmated, keys)), axis=1)
-        at_costs = [self._needed_for_cost(k) for k in np.flatnonzero(np.isfinite(self.least_costs)).tolist()]
-        most = np.concatenate((errors, np.reshape(at_costs, (-1, 2)))).max(axis=0, initial=0).astype(np.int64).tolist()
+        errors = np.stack(
+            (np.searchsorted(mated, keys), nonmated.size - np.searchsorted(nonmated, keys)), axis=1
+        )
+        at_costs = [
+            self._needed_for_cost(k) for k in np.flatnonzero(np.isfinite(self.least_costs)).tolist()
+        ]
+        most = (
+            np.concatenate((errors, np.reshape(at_costs, (-1, 2))))
+            .max(axis=0, initial=0)
+            .astype(np.int64)
+            .tolist()
+        )
         return _with_spare(most[0], mated.size), _with_spare(most[1], nonmated.size)
 
     def _needed_for_cost(self, k: int) -> tuple[int, int]:
-        """Return up to which mated and non-mated comparisons of all a list's minimum cost is looked for.
+        """Return up to which mated and non-mated comparisons of all a list's minimum cost is looked
+        for.
 
         These are errors at the thresholds where errors of their class alone cost as much.
         """
         of_all, keys = keys_of(self.comparisons), keys_of(self.comparisons, k - 1 if k else None)
         costs = self.metrics.costs
         cost = float(self.least_costs[k]) * costs.unit
-        of_classes = zip((keys.mated, keys.nonmated), (costs.miss, costs.false_match), keys.sizes, strict=True)
-        of_mated, of_nonmated = (min(kept.size - 1, int(cost / of_error * n)) for kept, of_error, n in of_classes)
-        last_mated, last_nonmated = keys.mated[of_mated], keys.nonmated[keys.nonmated.size - 1 - of_nonmated]
+        of_classes = zip(
+            (keys.mated, keys.nonmated), (costs.miss, costs.false_match), keys.sizes, strict=True
+        )
+        of_mated, of_nonmated = (
+            min(kept.size - 1, int(cost / of_error * n)) for kept, of_error, n in of_classes
+        )
+        last_mated, last_nonmated = (
+            keys.mated[of_mated],
+            keys.nonmated[keys.nonmated.size - 1 - of_nonmated],
+        )
         return (
             int(np.searchsorted(of_all.mated, last_mated, side="right")),
             of_all.nonmated.size - int(np.searchsorted(of_all.nonmated, last_nonmated)),
@@ -666,17 +791,26 @@ class Resampler(Engine):
             raise not_kept("a replicate", keys_of(self.comparisons))
 
     def complete(self, mated: bool) -> ErrorLists:
-        """Return the lists of a class with all of its comparisons, or with all that a scan has kept."""
+        """Return the lists of a class with all of its comparisons, or with all that a scan has
+        kept.
+        """
         lists = self.lists(mated)
         if lists.complete:
             return lists
         if mated not in self._complete:
-            self._complete[mated] = make_lists(self._kept.of(mated).listed, self._sides.of(mated), mated)
+            self._complete[mated] = make_lists(
+                self._kept.of(mated).listed, self._sides.of(mated), mated
+            )
         return self._complete[mated]
 
     def _find_estimates(self) -> list[int]:
-        """Find the EER and the minimum cost of each list, and their thresholds, in the data; return who has an EER."""
-        of_lists = [keys_of(self.comparisons), *(keys_of(self.comparisons, k) for k in range(self.n_groups))]
+        """Find the EER and the minimum cost of each list, and their thresholds, in the data; return
+        who has an EER.
+        """
+        of_lists = [
+            keys_of(self.comparisons),
+            *(keys_of(self.comparisons, k) for k in range(self.n_groups)),
+        ]
         self.eer_keys = np.zeros(len(of_lists), np.int64)
         self.cost_keys = np.zeros(len(of_lists), np.int64)
         self.least_costs = np.full(len(of_lists), np.nan)
@@ -688,15 +822,21 @@ class Resampler(Engine):
                 self.eer_keys[k] = score_metrics.nearest_equal_error(keys).key
                 with_eer.append(k)
             if "min_dcf" in self.metrics.names:
-                self.least_costs[k], self.cost_keys[k] = score_metrics.least_cost(self.metrics.costs, keys)
+                self.least_costs[k], self.cost_keys[k] = score_metrics.least_cost(
+                    self.metrics.costs, keys
+                )
         return with_eer
 
     def _find_blocks(self) -> None:
-        """Find the blocks of comparisons from which the ROC convex hulls of all replicates are made."""
+        """Find the blocks of comparisons from which the ROC convex hulls of all replicates are
+        made.
+        """
         from fastfair.kernels import replicated_hull
 
         (mated, nonmated), lists = self.error_lists, range(1 + self.n_groups)
-        of_lists = [replicated_hull.find_blocks(mated.keys_of(k), nonmated.keys_of(k)) for k in lists]
+        of_lists = [
+            replicated_hull.find_blocks(mated.keys_of(k), nonmated.keys_of(k)) for k in lists
+        ]
         first, above = map(np.concatenate, zip(*of_lists, strict=True))
         self.blocks = first, above, np.cumsum([first.size for first, _ in of_lists])
 
@@ -709,7 +849,9 @@ class Resampler(Engine):
         for name in {"cllr", "min_cllr"} & set(names):
             shrinkage.metrics[name] = Classes(np.ones(n_lists), np.ones(n_lists))
         if dyadic and "cllr" in names:
-            for side, means, factors in zip(self._sides, self.mean_costs, shrinkage.metrics["cllr"], strict=True):
+            for side, means, factors in zip(
+                self._sides, self.mean_costs, shrinkage.metrics["cllr"], strict=True
+            ):
                 if side.two_way:
                     factors[:] = shrinkage_of(side.variances_of_mean_costs(means))
         if dyadic and "min_cllr" in names:
@@ -717,7 +859,9 @@ class Resampler(Engine):
                 both, self._calibrated_costs(), shrinkage.metrics["min_cllr"], strict=True
             ):
                 factors[:] = lists.shrinkage_of_costs(costs, n_lists)
-        mean = both.mated.source.mean_weight  # below 1 where mated pairs of a sample with itself take the rest
+        mean = (
+            both.mated.source.mean_weight
+        )  # below 1 where mated pairs of a sample with itself take the rest
         shrinkage.mated[:] *= mean[:, None]
         for mated, _ in shrinkage.metrics.values():
             mated *= mean[: mated.size]
@@ -733,7 +877,9 @@ class Resampler(Engine):
         for k in range(1 + self.n_groups):
             of_mated, of_nonmated = mated.keys_of(k), nonmated.keys_of(k)
             if of_mated.size and of_nonmated.size:
-                each = score_metrics.calibrated_costs(read_only(of_mated), read_only(~of_nonmated[::-1]))
+                each = score_metrics.calibrated_costs(
+                    read_only(of_mated), read_only(~of_nonmated[::-1])
+                )
                 costs.mated[mated.start[k] : mated.end[k]] = np.repeat(*each[0])
                 costs.nonmated[nonmated.start[k] : nonmated.end[k]] = np.repeat(*each[1])[::-1]
         return costs
@@ -747,29 +893,32 @@ class Resampler(Engine):
     def effective_sample_size(
         self, mated: bool, cell: tuple[int, int] | None = None, nothing_but_errors: bool = False
     ) -> float:
-        """Compute the effective sample size of a rate with few errors: comparisons over their design effect.
+        """Compute the effective sample size of a rate with few errors: comparisons over their
+        design effect.
 
-        A rate without errors has no variance to compute the design effect from. It is that of the rate at the nearest
-        laxer threshold at which comparisons of five pairs of subjects, or mated comparisons of five subjects, are
-        errors.
+        A rate without errors has no variance to compute the design effect from. It is that of the
+        rate at the nearest laxer threshold at which comparisons of five pairs of subjects, or mated
+        comparisons of five subjects, are errors.
 
         Parameters
         ----------
         mated : bool
             Whether the rate is an FNMR.
         cell : tuple of int, optional
-            The groups of its references and probes, which have comparisons; by default all comparisons.
+            The groups of its references and probes, which have comparisons; by default all
+            comparisons.
         nothing_but_errors : bool
-            Whether the rate is 1 instead of 0, so that the nearest stricter threshold is meant at which those of five
-            pairs, or subjects, are not errors.
+            Whether the rate is 1 instead of 0, so that the nearest stricter threshold is meant at
+            which those of five pairs, or subjects, are not errors.
 
         Returns
         -------
         float
-            At least 1, and at most the number of comparisons, which it is where the units drawn are not subjects.
-            Where no threshold has five pairs in error and others that are not: the number of subjects, or of pairs of
-            subjects without anybody in common. Where a scan has not kept the comparisons of five pairs: 1, so that
-            limits are never narrower than those of all comparisons.
+            At least 1, and at most the number of comparisons, which it is where the units drawn are
+            not subjects. Where no threshold has five pairs in error and others that are not: the
+            number of subjects, or of pairs of subjects without anybody in common. Where a scan has
+            not kept the comparisons of five pairs: 1, so that limits are never narrower than those
+            of all comparisons.
         """
         from fastfair.kernels import dyadic as kernels
 
@@ -790,7 +939,9 @@ class Resampler(Engine):
             varying = np.unique(np.concatenate(units))
             n_subjects = int(lists.source.varies[varying].sum())
             return float(min(n, max(1, n_subjects if mated else n_subjects // 2)))
-        variance = float(lists.variance(k, n_errors, from_the_end=nothing_but_errors)[0][kernels.ROBUST])
+        variance = float(
+            lists.variance(k, n_errors, from_the_end=nothing_but_errors)[0][kernels.ROBUST]
+        )
         return effective_size(n, n_errors, variance)
 
     def n_comparisons(self, mated: bool, cell: tuple[int, int] | None = None) -> int:
@@ -855,8 +1006,8 @@ class Resampler(Engine):
             raise InputError(self.no_unit_left_out)
         if self.units.n_units > _MOST_LEFT_OUT:
             raise InputError(
-                f'⟦method="bca"⟧ leaves out {self.units.n_units:,} units one at a time, but at most {_MOST_LEFT_OUT:,} '
-                "are possible: use another method or another unit"
+                f'⟦method="bca"⟧ leaves out {self.units.n_units:,} units one at a time, but at most'
+                f" {_MOST_LEFT_OUT:,} are possible: use another method or another unit"
             )
         sides = Classes(*(lists.source for lists in self.error_lists))
         return self._run(self.units.n_units, _Blocks(self, sides), Workers(n_threads))

@@ -1,8 +1,10 @@
-"""Lists of comparisons, each sorted with errors first, and what shrinks their weights to the dyadic-robust variance.
+"""Lists of comparisons, each sorted with errors first, and what shrinks their weights to the
+dyadic-robust variance.
 
-Of the most similar non-mated pairs of vectors, those near thresholds are listed, and of the ranges between them sums
-suffice: a replicate's threshold lies near that of the data, so that most pairs are errors in every replicate or in
-none, and what counts is the total weight of all pairs between two thresholds.
+Of the most similar non-mated pairs of vectors, those near thresholds are listed, and of the ranges
+between them sums suffice: a replicate's threshold lies near that of the data, so that most pairs
+are errors in every replicate or in none, and what counts is the total weight of all pairs between
+two thresholds.
 """
 
 from __future__ import annotations
@@ -31,7 +33,9 @@ if TYPE_CHECKING:
 _CELL_BITS = 16  # of the range of keys
 _FEW = 500_000  # pairs that are all sorted
 _LOOKED_AT = 2_000_000  # pairs that tell how much the errors of units vary
-_DEVIATIONS = 6.0  # of the number of errors, on either side of a threshold, within which pairs are sorted,
+_DEVIATIONS = (
+    6.0  # of the number of errors, on either side of a threshold, within which pairs are sorted,
+)
 _LEAST_WIDTH = 64  # and as many pairs more
 _IN_A_RUN = 8  # pairs of a unit in a range, in the mean, from which on sums are faster than sorting
 _LEAST_SHARE = 0.005  # of the pairs that a range must have
@@ -40,7 +44,8 @@ _MOST_PARTS = 8  # threads that count at once, each in an array of its own
 
 @dataclass(frozen=True, eq=False)
 class Ranges:
-    """Ranges of keys whose pairs are left out of lists, as replicates need their total weights alone.
+    """Ranges of keys whose pairs are left out of lists, as replicates need their total weights
+    alone.
 
     Attributes
     ----------
@@ -49,7 +54,8 @@ class Ranges:
     parts : (ranges, 1 + groups) int64
         Number of pairs across groups, and inside each group.
     runs : kernels.partners.Runs
-        The pairs by the smaller of their rows of weights; their lists, numbered from 1, are those that `parts` counts.
+        The pairs by the smaller of their rows of weights; their lists, numbered from 1, are those
+        that `parts` counts.
     """
 
     key: Integers
@@ -66,7 +72,8 @@ class Ranges:
         return self.counts[:, self.key <= limit].sum(axis=1)
 
     def positions(self, positions: Integers, keys: score_keys.Keys) -> Integers:
-        """Turn positions among all pairs of list 0 into positions among those that are listed, -1 for those of ranges.
+        """Turn positions among all pairs of list 0 into positions among those that are listed, -1
+        for those of ranges.
 
         positions: (n,) counted from 0; keys: (listed,) those of the pairs listed.
         """
@@ -79,7 +86,9 @@ class Ranges:
         return np.where(inside.any(axis=1), -1, among_listed)
 
     def in_replicates(self, weights: Bytes, largest: int) -> Summed:
-        """Sum the weights of the pairs of each list in 64 replicates; weights: (rows, 64), up to the largest."""
+        """Sum the weights of the pairs of each list in 64 replicates; weights: (rows, 64), up to
+        the largest.
+        """
         from fastfair.kernels import row_sums, sweep
 
         totals = np.empty((1 + self.parts.size, BLOCK), np.int64)
@@ -109,7 +118,13 @@ class PairParting:
     """
 
     def __init__(
-        self, pairs: FoundPairs, units: Units, group: Codes, n_groups: int, positions: Integers, n_threads: int
+        self,
+        pairs: FoundPairs,
+        units: Units,
+        group: Codes,
+        n_groups: int,
+        positions: Integers,
+        n_threads: int,
     ) -> None:
         self._pairs, self._units, self._group, self._n_groups = pairs, units, group, n_groups
         self._packed = pairs.packed
@@ -121,7 +136,9 @@ class PairParting:
         self._bits = 2 * packing.places + self._dropped, packing.places
 
     def parted(self) -> tuple[FoundPairs, Ranges] | None:
-        """Part the pairs into those to sort and those to sum; None where sorting all of them is as fast."""
+        """Part the pairs into those to sort and those to sum; None where sorting all of them is as
+        fast.
+        """
         n_rows, n_lists = self._units.n_rows - 1, 1 + self._n_groups
         size = self._packed.size
         if size < max(_FEW, n_rows * self._positions.size) or self._positions[-1] >= size:
@@ -137,17 +154,25 @@ class PairParting:
         """(cells,) number of pairs before the end of each cell."""
         from fastfair.kernels import parted_pairs as kernels
 
-        counts = np.zeros((len(self._slices), 1 << (self._pairs.packing.span - self._dropped)), np.int64)
-        self._in_threads(lambda k: kernels.count_cells(self._packed[self._slices[k]], self._bits[0], counts[k]))
+        counts = np.zeros(
+            (len(self._slices), 1 << (self._pairs.packing.span - self._dropped)), np.int64
+        )
+        self._in_threads(
+            lambda k: kernels.count_cells(self._packed[self._slices[k]], self._bits[0], counts[k])
+        )
         return np.cumsum(counts.sum(axis=0))
 
     def _parts(self, least: int) -> tuple[NDArray[np.int16], list[int]]:
-        """Return the part of each cell, and the cell after each range, which has at least so many pairs."""
+        """Return the part of each cell, and the cell after each range, which has at least so many
+        pairs.
+        """
         before = np.append(0, self._cells)
         half = self._half_widths()
         last = self._packed.size - 1
         first_cells, last_cells = (
-            np.searchsorted(self._cells, np.clip(self._positions + side * half, 0, last), side="right")
+            np.searchsorted(
+                self._cells, np.clip(self._positions + side * half, 0, last), side="right"
+            )
             for side in (-1, 1)
         )
         to_sort, left_out = -1, -2
@@ -164,7 +189,9 @@ class PairParting:
         return part, ends
 
     def _half_widths(self) -> Integers:
-        """(levels,) by how many pairs the number of errors at the threshold of the data may differ in replicates."""
+        """(levels,) by how many pairs the number of errors at the threshold of the data may differ
+        in replicates.
+        """
         from fastfair.kernels import parted_pairs as kernels
 
         cells = np.searchsorted(self._cells, self._positions, side="right")
@@ -173,7 +200,8 @@ class PairParting:
         errors = np.zeros((cells.size, self._units.n_rows - 1))
         kernels.count_rows(self._packed, step, self._bits, part, self._row, errors)
         errors = step * np.cumsum(errors, axis=0)
-        # Errors that were not looked at add to the variance of those found, and weights of pairs to that of units.
+        # Errors that were not looked at add to the variance of those found, and weights of pairs to
+        # that of units.
         variance = self._units.spread(errors) - (step - 1) * errors.sum(axis=1)
         deviation = np.sqrt(1.5 * np.maximum(variance, 0) + 4 * self._positions)
         return (_DEVIATIONS * deviation + _LEAST_WIDTH).astype(np.int64)
@@ -183,7 +211,9 @@ class PairParting:
         from fastfair.kernels.partners import Runs
 
         columns = self._bits, part, self._row, self._group
-        counts = np.zeros((len(self._slices), self._units.n_rows - 1, key.size + 2, 1 + self._n_groups), np.int64)
+        counts = np.zeros(
+            (len(self._slices), self._units.n_rows - 1, key.size + 2, 1 + self._n_groups), np.int64
+        )
         kept: dict[int, Integers] = {}
 
         def count(k: int) -> None:
@@ -222,14 +252,17 @@ Scale = tuple[()] | tuple[Floats, Floats]
 
 @dataclass(frozen=True, eq=False)
 class ErrorLists:
-    """Lists of comparisons, one after another: list 0 is of all, the others are of groups or of pairs of groups.
+    """Lists of comparisons, one after another: list 0 is of all, the others are of groups or of
+    pairs of groups.
 
     Attributes
     ----------
     keys : (n,) int32 or int64
-        Ascending in each list, errors first: non-mated keys are inverted. Lists may be kept up to some key only.
+        Ascending in each list, errors first: non-mated keys are inverted. Lists may be kept up to
+        some key only.
     a, b : (n,) int32
-        For each comparison, the rows of the weights of its two units, whose product is the comparison's weight.
+        For each comparison, the rows of the weights of its two units, whose product is the
+        comparison's weight.
     end : (lists,) int64
         Position after the last comparison kept of each list.
     mated : bool
@@ -239,8 +272,8 @@ class ErrorLists:
     complete : bool
         Whether all comparisons are kept.
     scale : tuple of (rows,) ndarray, or ()
-        Two arrays: a comparison counts in a rate as much as the product of the first one's value at `a` and the second
-        one's at `b`. () where all count alike.
+        Two arrays: a comparison counts in a rate as much as the product of the first one's value at
+        `a` and the second one's at `b`. () where all count alike.
     ranges : Ranges or None
         Comparisons that are counted, but not listed.
     """
@@ -287,13 +320,30 @@ class ErrorLists:
         """
         from fastfair.kernels import sweep
 
-        return sweep.Side(self.keys, self.a, self.b, self.scale, self.end, self.sizes, weights, 1, totals, shrinkage)
+        return sweep.Side(
+            self.keys,
+            self.a,
+            self.b,
+            self.scale,
+            self.end,
+            self.sizes,
+            weights,
+            1,
+            totals,
+            shrinkage,
+        )
 
     def summed(self, weights: Bytes, largest: int) -> Summed:
-        """Sum the weights, (rows, 64) up to the largest, of the comparisons that are counted, but not listed."""
+        """Sum the weights, (rows, 64) up to the largest, of the comparisons that are counted, but
+        not listed.
+        """
         from fastfair.kernels import sweep
 
-        return sweep.NONE_SUMMED if self.ranges is None else self.ranges.in_replicates(weights, largest)
+        return (
+            sweep.NONE_SUMMED
+            if self.ranges is None
+            else self.ranges.in_replicates(weights, largest)
+        )
 
     def limits(self, thresholds: Integers) -> Integers:
         """Turn threshold keys into the keys below which comparisons are errors."""
@@ -307,7 +357,9 @@ class ErrorLists:
         return self.count_below(np.atleast_2d(self.limits(thresholds))).reshape(thresholds.shape)
 
     def count_below(self, limits: Integers) -> Integers:
-        """Count the comparisons of the first lists with keys below limits, (levels, n) for the first n lists."""
+        """Count the comparisons of the first lists with keys below limits, (levels, n) for the
+        first n lists.
+        """
         from fastfair.kernels import curves as kernels
 
         counts = np.empty(limits.shape, np.int64)
@@ -315,21 +367,27 @@ class ErrorLists:
         return counts
 
     def errors_at(self, thresholds: Integers, of_lists: Sequence[Integers] = ()) -> Integers:
-        """Count the errors in all lists at threshold keys, and in the first lists at keys that each has for itself.
+        """Count the errors in all lists at threshold keys, and in the first lists at keys that each
+        has for itself.
 
-        thresholds: (points,); of_lists: any number of (n,) ndarray. Returns (points + of_lists, lists).
+        thresholds: (points,); of_lists: any number of (n,) ndarray. Returns (points + of_lists,
+        lists).
         """
         errors = np.zeros((thresholds.size + len(of_lists), self.end.size), np.int64)
-        errors[: thresholds.size] = self.count_errors(np.repeat(thresholds[:, None], self.end.size, axis=1))
+        errors[: thresholds.size] = self.count_errors(
+            np.repeat(thresholds[:, None], self.end.size, axis=1)
+        )
         for row, keys in enumerate(of_lists, thresholds.size):
             errors[row, : keys.size] = self.count_errors(keys)
         return errors
 
     def variances(self, errors: Integers) -> tuple[Floats, Floats]:
-        """Compute the variances of each list's rate with so many errors, and sums over its pairs of units.
+        """Compute the variances of each list's rate with so many errors, and sums over its pairs of
+        units.
 
-        errors: (points, lists) ndarray. Returns (points, lists, 3), the variances times n^2 and their degrees of
-        freedom as `kernels.dyadic` writes them, and (points, lists, sums), as `kernels.pair_walk` names them.
+        errors: (points, lists) ndarray. Returns (points, lists, 3), the variances times n^2 and
+        their degrees of freedom as `kernels.dyadic` writes them, and (points, lists, sums), as
+        `kernels.pair_walk` names them.
         """
         return self.source.variances(Errors(self.a, self.b, self.start, self.start + errors))
 
@@ -344,7 +402,9 @@ class ErrorLists:
         return variances[0], of_pairs[0]
 
     def shrinkage_of_costs(self, costs: Floats, n_lists: int) -> Floats:
-        """Compute the shrinkage of the first lists' weights for the mean of what their comparisons cost, (n_lists,)."""
+        """Compute the shrinkage of the first lists' weights for the mean of what their comparisons
+        cost, (n_lists,).
+        """
         from fastfair.kernels import dyadic as kernels
 
         if not self.source.two_way:
@@ -365,20 +425,23 @@ class ErrorLists:
 def number_pairs(a: AnyIntegers, b: AnyIntegers, n_units: int) -> tuple[Codes, Codes, Codes, Codes]:
     """Number the distinct pairs of units of comparisons, those with the same smaller unit together.
 
-    Returns the pair of each comparison, (n,), and the smaller unit, the larger one and the number of comparisons of
-    each pair, (pairs,) each.
+    Returns the pair of each comparison, (n,), and the smaller unit, the larger one and the number
+    of comparisons of each pair, (pairs,) each.
     """
     from fastfair.kernels import comparison_lists as kernels
 
     pair, *of_pairs = room((4, a.size), np.int32)
     n_pairs = np.empty(1, np.int64)
-    kernels.number_pairs(a, b, np.array([0]), np.array([a.size]), n_units, pair, tuple(of_pairs), n_pairs)
+    kernels.number_pairs(
+        a, b, np.array([0]), np.array([a.size]), n_units, pair, tuple(of_pairs), n_pairs
+    )
     first, second, repeats = (column[: n_pairs[0]] for column in of_pairs)
     return pair, first, second, repeats
 
 
 def shrinkage_of(variances: Floats) -> Floats:
-    """Return what weights must be shrunk by so that product weights give the dyadic-robust variance.
+    """Return what weights must be shrunk by so that product weights give the dyadic-robust
+    variance.
 
     Parameters
     ----------
@@ -393,11 +456,18 @@ def shrinkage_of(variances: Floats) -> Floats:
 
     robust, product = variances[..., kernels.ROBUST], variances[..., kernels.PRODUCT]
     with np.errstate(invalid="ignore", divide="ignore"):
-        return np.where((product > 0) & (robust > 0), np.minimum(1.0, np.sqrt(robust / product)), 1.0)
+        return np.where(
+            (product > 0) & (robust > 0), np.minimum(1.0, np.sqrt(robust / product)), 1.0
+        )
 
 
 def make_lists(
-    kept: ListedComparisons, source: PairSide, mated: bool, n_kept: int | None = None, *, errors_first: bool = False
+    kept: ListedComparisons,
+    source: PairSide,
+    mated: bool,
+    n_kept: int | None = None,
+    *,
+    errors_first: bool = False,
 ) -> ErrorLists:
     """Divide the sorted mated, or non-mated, comparisons into lists.
 
@@ -410,10 +480,11 @@ def make_lists(
     mated : bool
         Whether they are mated.
     n_kept : int, optional
-        Number of comparisons to keep, from the first error on; all by default, or all that a scan has kept.
+        Number of comparisons to keep, from the first error on; all by default, or all that a scan
+        has kept.
     errors_first : bool, default False
-        Whether errors of non-mated comparisons come first, too; else these are taken from the last one on, and their
-        keys inverted.
+        Whether errors of non-mated comparisons come first, too; else these are taken from the last
+        one on, and their keys inverted.
 
     Returns
     -------
@@ -427,7 +498,9 @@ def make_lists(
     first = 0 if forward else n - n_kept
     of_threads = slices(n_kept, count_threads(n_threads))
     # Where errors come last, comparisons are taken from the last one on.
-    parts = [slice(first + part.start, first + part.stop) for part in of_threads][:: 1 if forward else -1]
+    parts = [slice(first + part.start, first + part.stop) for part in of_threads][
+        :: 1 if forward else -1
+    ]
     sizes = np.zeros((len(parts), source.sizes.size), np.int64)
 
     def count(k: int) -> None:
@@ -462,7 +535,8 @@ class Shrinkage:
     metrics : dict of Classes of (metrics' lists,) ndarray
         For each metric, the factors of the mated and of the non-mated lists.
     freedom : (lists, points) ndarray
-        Degrees of freedom of the dyadic-robust variance of each FMR; infinite where it is not computed.
+        Degrees of freedom of the dyadic-robust variance of each FMR; infinite where it is not
+        computed.
     """
 
     mated: Floats
@@ -474,7 +548,8 @@ class Shrinkage:
 def find_shrinkage(
     both: Classes[ErrorLists], thresholds: Integers, keys: Mapping[str, Integers], *, dyadic: bool
 ) -> Shrinkage:
-    """Compute the shrinkage that gives replicates the dyadic-robust variance; see `fastfair.kernels.dyadic`.
+    """Compute the shrinkage that gives replicates the dyadic-robust variance; see
+    `fastfair.kernels.dyadic`.
 
     Parameters
     ----------

@@ -1,15 +1,17 @@
-"""Standard errors of error rates, and correlations of two systems' rates, in closed form, near those of replicates.
+"""Standard errors of error rates, and correlations of two systems' rates, in closed form, near
+those of replicates.
 
-With A_k what unit k adds to an FNMR, minus its mean over the stratum, replicates have the variance V = sum_k A_k^2.
-That of an FMR is the dyadic-robust one, which weights are shrunk for; see `fastfair.kernels.dyadic`. A threshold that
-holds a rate is an estimate. With B_k what unit k adds to the rate held, and s the slope of a rate over the rate held,
-the rate at the estimated threshold has the variance
+With A_k what unit k adds to an FNMR, minus its mean over the stratum, replicates have the variance
+V = sum_k A_k^2. That of an FMR is the dyadic-robust one, which weights are shrunk for; see
+`fastfair.kernels.dyadic`. A threshold that holds a rate is an estimate. With B_k what unit k adds
+to the rate held, and s the slope of a rate over the rate held, the rate at the estimated threshold
+has the variance
 
     V(A) + s^2 V(B) - 2 s C(A, B),    C(A, B) = sum_k A_k B_k - sum_kl a_kl b_kl.
 
-The last sum is over the pairs of units behind both, and counts each once; a_kl and b_kl are what the pair adds. The
-covariance of two systems' rates is C(A - s B, A' - s' B'), of which what units have in several pairs counts for no
-more than it does in the variances.
+The last sum is over the pairs of units behind both, and counts each once; a_kl and b_kl are what
+the pair adds. The covariance of two systems' rates is C(A - s B, A' - s' B'), of which what units
+have in several pairs counts for no more than it does in the variances.
 """
 
 from __future__ import annotations
@@ -30,7 +32,9 @@ _ROUNDING = 1e-12  # of a variance, relative to its parts
 
 
 class _Rates:
-    """The error rates of lists of comparisons at all operating points, and what units and their pairs add to them."""
+    """The error rates of lists of comparisons at all operating points, and what units and their
+    pairs add to them.
+    """
 
     def __init__(self, lists: ErrorLists, thresholds: Integers) -> None:
         self.lists, self.sizes = lists, np.maximum(lists.sizes, 1)
@@ -41,7 +45,9 @@ class _Rates:
 
     @cached_property
     def variances(self) -> Floats:
-        """(points, lists) variances at given thresholds, which replicates have; NaN for lists without comparisons."""
+        """(points, lists) variances at given thresholds, which replicates have; NaN for lists
+        without comparisons.
+        """
         from fastfair.kernels import dyadic as kernels
 
         variances, _ = self._walked
@@ -59,7 +65,9 @@ class _Rates:
         wrong = slice(lists.start[k], lists.start[k] + self.errors[point, k])
         comparisons, source = self.unit_counts(k), lists.source
         n_rows = source.stratum.size
-        errors = np.bincount(lists.a[wrong], minlength=n_rows) + np.bincount(lists.b[wrong], minlength=n_rows)
+        errors = np.bincount(lists.a[wrong], minlength=n_rows) + np.bincount(
+            lists.b[wrong], minlength=n_rows
+        )
         added = (errors - self.rates[point, k] * comparisons) / self.sizes[k]
         mean = np.bincount(source.stratum, weights=added) / source.stratum_size
         return added - mean[source.stratum]
@@ -74,7 +82,9 @@ class _Rates:
         return (errors - self.rates[point] * comparisons) / self.sizes
 
     def _errors_of_pairs(self, point: int, k: int) -> tuple[Integers, Integers]:
-        """Return the pairs of units whose weights vary that have errors in a list, as codes, and how many each has."""
+        """Return the pairs of units whose weights vary that have errors in a list, as codes, and
+        how many each has.
+        """
         lists, n_rows = self.lists, self.lists.source.stratum.size
         wrong = slice(lists.start[k], lists.start[k] + self.errors[point, k])
         a, b, varies = lists.a[wrong], lists.b[wrong], lists.source.varies
@@ -82,15 +92,25 @@ class _Rates:
         return np.unique(codes[varies[a] & varies[b]], return_counts=True)
 
     def sums_of_pairs(self, point: int, k: int) -> tuple[float, float, float]:
-        """Sum over the pairs of units whose weights vary: squared errors, errors times, and squared, comparisons."""
+        """Sum over the pairs of units whose weights vary: squared errors, errors times, and
+        squared, comparisons.
+        """
         from fastfair.kernels import pair_walk
 
-        columns = (pair_walk.S_SQUARED_OF_BOTH, pair_walk.S_TIMES_M_OF_BOTH, pair_walk.REPEATS_SQUARED_OF_BOTH)
-        squared, times, repeats_squared = (float(self._walked[1][point, k, column]) for column in columns)
+        columns = (
+            pair_walk.S_SQUARED_OF_BOTH,
+            pair_walk.S_TIMES_M_OF_BOTH,
+            pair_walk.REPEATS_SQUARED_OF_BOTH,
+        )
+        squared, times, repeats_squared = (
+            float(self._walked[1][point, k, column]) for column in columns
+        )
         return squared, times, repeats_squared
 
 
-def _sum_of_pairs(point: int, k: int, first: tuple[_Rates, int], second: tuple[_Rates, int]) -> float:
+def _sum_of_pairs(
+    point: int, k: int, first: tuple[_Rates, int], second: tuple[_Rates, int]
+) -> float:
     """Sum what the pairs of units in list k add to two rates: each that of a list of one system."""
     (system, row), (other, other_row) = first, second
     rate, other_rate = system.rates[point, row], other.rates[point, other_row]
@@ -100,7 +120,10 @@ def _sum_of_pairs(point: int, k: int, first: tuple[_Rates, int], second: tuple[_
         codes, errors = system.errors_of_pairs(point, k)
         other_codes, other_errors = other.errors_of_pairs(point, k)
         _, here, there = np.intersect1d(codes, other_codes, assume_unique=True, return_indices=True)
-        shared, other_times = float(errors[here] @ other_errors[there]), other.sums_of_pairs(point, k)[1]
+        shared, other_times = (
+            float(errors[here] @ other_errors[there]),
+            other.sums_of_pairs(point, k)[1],
+        )
     added = shared + rate * other_rate * repeats_squared - (other_rate * times + rate * other_times)
     return float(added / system.sizes[row] / other.sizes[other_row])
 
@@ -114,7 +137,8 @@ class _Threshold:
     sign : float
         How the FMR enters what the operating point holds.
     of_units : Classes of (units,) ndarray
-        What each unit adds to what is held in mated, and in non-mated comparisons; 0 where the threshold is given.
+        What each unit adds to what is held in mated, and in non-mated comparisons; 0 where the
+        threshold is given.
     variance : float
         Of what is held.
     slopes : Classes of (lists,) ndarray
@@ -159,16 +183,22 @@ def _of_pairs(first: _Linear, second: _Linear, mated: bool, point: int, k: int) 
         added += first.slope * second.slope * _sum_of_pairs(point, 0, (fmr, 0), (other_fmr, 0))
     if not mated:
         added += _sum_of_pairs(point, k, (fmr, k), (other_fmr, k))
-        added -= second.slope * _sum_of_pairs(point, k, (fmr, k), (other_fmr, 0)) if second.slope else 0.0
-        added -= first.slope * _sum_of_pairs(point, k, (fmr, 0), (other_fmr, k)) if first.slope else 0.0
+        added -= (
+            second.slope * _sum_of_pairs(point, k, (fmr, k), (other_fmr, 0))
+            if second.slope
+            else 0.0
+        )
+        added -= (
+            first.slope * _sum_of_pairs(point, k, (fmr, 0), (other_fmr, k)) if first.slope else 0.0
+        )
     return added
 
 
 def _correlation(first: _Linear, second: _Linear, mated: bool, point: int, k: int) -> float:
     """Return the correlation of the rate of list k in two systems.
 
-    What units have in several pairs adds to the variance of an FMR; where it is estimated to be negative it counts as
-    none, and in the covariance it counts for no more than in the variances.
+    What units have in several pairs adds to the variance of an FMR; where it is estimated to be
+    negative it counts as none, and in the covariance it counts for no more than in the variances.
     """
     both = ((first, first), (second, second), (first, second))
     of_pairs = [_of_pairs(*pair, mated, point, k) for pair in both]
@@ -182,7 +212,11 @@ def _correlation(first: _Linear, second: _Linear, mated: bool, point: int, k: in
         most = float(np.sqrt(in_several[0] * in_several[1]))
         in_several[2] = min(max(in_several[2], -most), most)
     variance, another, covariance = (
-        float(system.mated @ other.mated + system.mated @ other.nonmated + system.nonmated @ other.mated)
+        float(
+            system.mated @ other.mated
+            + system.mated @ other.nonmated
+            + system.nonmated @ other.mated
+        )
         + pairs
         + several
         for (system, other), pairs, several in zip(both, of_pairs, in_several, strict=True)
@@ -203,23 +237,32 @@ class LinearizedRates:
 
     def __init__(self, resampler: Resampler) -> None:
         self.resampler = resampler
-        self._sides = Classes(*(_Rates(lists, resampler.thresholds) for lists in resampler.error_lists))
+        self._sides = Classes(
+            *(_Rates(lists, resampler.thresholds) for lists in resampler.error_lists)
+        )
 
     @cached_property
     def _errors(self) -> Classes[Floats]:
         """(points, mated lists) and (points, non-mated lists) standard errors."""
         of_classes = Classes(*(np.full(side.rates.shape, np.nan) for side in self._sides))
         for point, threshold in self._thresholds.items():
-            for side, slopes, variances in zip(self._sides, threshold.slopes, of_classes, strict=True):
+            for side, slopes, variances in zip(
+                self._sides, threshold.slopes, of_classes, strict=True
+            ):
                 shared = side.sums_of_units(point, threshold.of_units[0] + threshold.of_units[1])
                 if threshold.sign and side is self._sides.nonmated and side.lists.source.two_way:
-                    pairs = [_sum_of_pairs(point, k, (side, k), (side, 0)) for k in range(side.sizes.size)]
+                    pairs = [
+                        _sum_of_pairs(point, k, (side, k), (side, 0))
+                        for k in range(side.sizes.size)
+                    ]
                     shared = shared - threshold.sign * np.array(pairs)
                 given, held = side.variances[point], threshold.variance
                 most = np.sqrt(given * held)
                 apart = given + slopes**2 * held
                 together = apart - 2 * slopes * np.clip(shared, -most, most)
-                variances[point] = np.where(together > _ROUNDING * apart, together, np.where(np.isnan(apart), apart, 0))
+                variances[point] = np.where(
+                    together > _ROUNDING * apart, together, np.where(np.isnan(apart), apart, 0)
+                )
         return Classes(*map(np.sqrt, of_classes))
 
     def standard_error(self, mated: bool, point: int, cell: tuple[int, int] | None = None) -> float:
@@ -237,14 +280,16 @@ class LinearizedRates:
         Returns
         -------
         float
-            NaN without comparisons, and at operating points that fix no threshold in a way that is known here.
+            NaN without comparisons, and at operating points that fix no threshold in a way that is
+            known here.
         """
         return float(self._errors.of(mated)[point, self.resampler.position(cell)])
 
     def correlation(
         self, other: LinearizedRates, mated: bool, point: int, cell: tuple[int, int] | None = None
     ) -> float:
-        """Return the correlation of the same error rate of two systems that scored the same comparisons.
+        """Return the correlation of the same error rate of two systems that scored the same
+        comparisons.
 
         Parameters
         ----------
@@ -264,8 +309,15 @@ class LinearizedRates:
     def _linear(self, mated: bool, point: int, k: int) -> _Linear:
         threshold = self._thresholds[point]
         slope = float(threshold.slopes.of(mated)[k])
-        given, (of_mated, of_nonmated) = self._sides.of(mated).of_units(point, k), threshold.of_units
-        norm = float(np.linalg.norm(given) + np.linalg.norm(slope * of_mated) + np.linalg.norm(slope * of_nonmated))
+        given, (of_mated, of_nonmated) = (
+            self._sides.of(mated).of_units(point, k),
+            threshold.of_units,
+        )
+        norm = float(
+            np.linalg.norm(given)
+            + np.linalg.norm(slope * of_mated)
+            + np.linalg.norm(slope * of_nonmated)
+        )
         added = (given, 0.0) if mated else (0.0, given)
         parts = added[0] - slope * of_mated, added[1] - slope * of_nonmated
         return _Linear(*parts, slope * threshold.sign, norm, self._sides.nonmated)
@@ -273,7 +325,9 @@ class LinearizedRates:
     @cached_property
     def _thresholds(self) -> dict[int, _Threshold]:
         points = self.resampler.points
-        return {k: self._threshold(k) for k, point in enumerate(points) if point.rule.signs is not None}
+        return {
+            k: self._threshold(k) for k, point in enumerate(points) if point.rule.signs is not None
+        }
 
     def _threshold(self, point: int) -> _Threshold:
         resampler, at = self.resampler, self.resampler.points[point]
@@ -283,7 +337,9 @@ class LinearizedRates:
             return _Threshold(0.0, Classes(nothing, nothing), 0.0, slopes)
         held = HeldThreshold(resampler.comparisons, at)
         signed = [*zip(self._sides, held.signs, strict=True)]
-        of_units = Classes(*(sign * side.of_units(point, 0) if sign else nothing for side, sign in signed))
+        of_units = Classes(
+            *(sign * side.of_units(point, 0) if sign else nothing for side, sign in signed)
+        )
         variance = float(2 * (of_units.mated @ of_units.nonmated))
         variance += sum(abs(sign) * side.variances[point, 0] for side, sign in signed)
         variance = max(variance, 0.0)
@@ -292,7 +348,10 @@ class LinearizedRates:
         slopes = Classes(
             *(
                 np.array(
-                    [slope(mated, cell)[0] if n else 0.0 for cell, n in zip(cells, side.lists.sizes, strict=False)]
+                    [
+                        slope(mated, cell)[0] if n else 0.0
+                        for cell, n in zip(cells, side.lists.sizes, strict=False)
+                    ]
                 )
                 for mated, side in zip((True, False), self._sides, strict=True)
             )

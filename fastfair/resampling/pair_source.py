@@ -1,17 +1,19 @@
-"""What the engine asks of comparisons, wherever they lie: in memory, in files, or as numbers of vectors.
+"""What the engine asks of comparisons, wherever they lie: in memory, in files, or as numbers of
+vectors.
 
-A source has two sides, the mated and the non-mated comparisons. `side_of` makes one from what `Comparisons.pairs` holds
-of a class; a new kind of source registers its own. What a kind of data cannot do stands in `Comparisons.lacks`, in
-words, and is asked for by `Comparisons._require`.
+A source has two sides, the mated and the non-mated comparisons. `side_of` makes one from what
+`Comparisons.pairs` holds of a class; a new kind of source registers its own. What a kind of data
+cannot do stands in `Comparisons.lacks`, in words, and is asked for by `Comparisons._require`.
 
-The promises of a side: what it sums are whole numbers, so that no order, number of threads or partition changes a bit;
-rows of weights are those of `Units`, in the order in which these are drawn; and it can be pickled with all that
-replicates need of it, unless `totals` sums that beforehand.
+The promises of a side: what it sums are whole numbers, so that no order, number of threads or
+partition changes a bit; rows of weights are those of `Units`, in the order in which these are
+drawn; and it can be pickled with all that replicates need of it, unless `totals` sums that
+beforehand.
 
-Comparisons that are listed, in memory, are grouped by one of their units. Pairs of vectors are not: two subjects with n
-and m vectors have n m pairs, so that sums over pairs are products of sums over subjects. Only pairs of two groups in
-which one group is that of the references depend on the order of the vectors. Those of a scan, in buckets, stand in
-`scanned_pairs`.
+Comparisons that are listed, in memory, are grouped by one of their units. Pairs of vectors are not:
+two subjects with n and m vectors have n m pairs, so that sums over pairs are products of sums over
+subjects. Only pairs of two groups in which one group is that of the references depend on the order
+of the vectors. Those of a scan, in buckets, stand in `scanned_pairs`.
 """
 
 from __future__ import annotations
@@ -27,7 +29,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastfair._lib import memory
-from fastfair._lib.arrays import AnyIntegers, Bytes, Codes, Flags, Floats, Groups, Integers, RandomKey, Words
+from fastfair._lib.arrays import (
+    AnyIntegers,
+    Bytes,
+    Codes,
+    Flags,
+    Floats,
+    Groups,
+    Integers,
+    RandomKey,
+    Words,
+)
 from fastfair._lib.threads import count_threads, in_threads, slices
 from fastfair._lib.workers import Workers
 from fastfair.data import score_keys
@@ -70,10 +82,14 @@ class Totals(Protocol):
     """Sums over all comparisons of each list in blocks of 64 replicates."""
 
     def weigh(self, block: int, weights: Bytes, largest: int, totals: Integers) -> None:
-        """Write the total weights into `totals`, (lists, 64); weights: (rows, 64) of that block, up to `largest`."""
+        """Write the total weights into `totals`, (lists, 64); weights: (rows, 64) of that block, up
+        to `largest`.
+        """
 
     def cost(self, block: int, weights: Bytes, n_lists: int) -> Floats:
-        """Return (n_lists, 64) sums of weight times cost in nats, of the first lists; of sides with costs."""
+        """Return (n_lists, 64) sums of weight times cost in nats, of the first lists; of sides with
+        costs.
+        """
 
 
 class Errors(NamedTuple):
@@ -82,7 +98,8 @@ class Errors(NamedTuple):
     a: AnyIntegers  # (n,) those of all lists, one behind the other, errors first
     b: AnyIntegers  # (n,)
     start: Any  # (lists,) where each list begins; of one list alone a number
-    stops: AnyIntegers  # (points, lists) where its errors end; (lists,), or (points,) of one list alone
+    # (points, lists) where its errors end; (lists,), or (points,) of one list alone
+    stops: AnyIntegers
 
     def of_list(self, k: int) -> Errors:
         """Return those of one list at all points."""
@@ -100,7 +117,9 @@ class GroupedErrors(NamedTuple):
     repeats: Codes  # (errors,) the number of comparisons of each error's pair
 
     @classmethod
-    def of(cls, a: AnyIntegers, b: AnyIntegers, first: Any, stop: Any, n_units: int) -> GroupedErrors:
+    def of(
+        cls, a: AnyIntegers, b: AnyIntegers, first: Any, stop: Any, n_units: int
+    ) -> GroupedErrors:
         """Group the errors from one position to another, without the numbers of comparisons."""
         from fastfair.kernels import pair_walk
 
@@ -110,7 +129,8 @@ class GroupedErrors(NamedTuple):
 
 
 class PairSide(ABC):
-    """The mated, or the non-mated, comparisons of a source, in lists: list 0 of all, others of groups or two groups.
+    """The mated, or the non-mated, comparisons of a source, in lists: list 0 of all, others of
+    groups or two groups.
 
     Attributes
     ----------
@@ -140,26 +160,37 @@ class PairSide(ABC):
 
     @property
     def mean_weight(self) -> Floats:
-        """(lists,) mean weight in replicates; below 1 where pairs of a sample with itself take the rest."""
+        """(lists,) mean weight in replicates; below 1 where pairs of a sample with itself take the
+        rest.
+        """
         return np.ones(self.sizes.size)
 
     @cached_property
     @abstractmethod
     def two_way(self) -> bool:
-        """Whether any comparison has two units whose weights vary; without one, no weights are shrunk."""
+        """Whether any comparison has two units whose weights vary; without one, no weights are
+        shrunk.
+        """
 
     @abstractmethod
     def totals(
-        self, units: Units, starts: range, key: RandomKey, n_costs: int, report: Callable[[int], None]
-    ) -> Totals:  # fmt: skip
-        """Return what weighs blocks that begin at some replicates; costs are asked of the first lists alone."""
+        self,
+        units: Units,
+        starts: range,
+        key: RandomKey,
+        n_costs: int,
+        report: Callable[[int], None],
+    ) -> Totals:
+        """Return what weighs blocks that begin at some replicates; costs are asked of the first
+        lists alone.
+        """
 
     @abstractmethod
     def variances(self, errors: Errors) -> tuple[Floats, Floats]:
         """Compute the variances of the rates of all lists, and sums over their pairs of units.
 
-        Returns (points, lists, 3), the variances times n^2 and their degrees of freedom as `kernels.dyadic` writes
-        them, and (points, lists, sums), as `kernels.pair_walk` names them.
+        Returns (points, lists, 3), the variances times n^2 and their degrees of freedom as
+        `kernels.dyadic` writes them, and (points, lists, sums), as `kernels.pair_walk` names them.
         """
 
 
@@ -170,7 +201,14 @@ class SideInMemory(PairSide):
     def weigh(self, block: int, weights: Bytes, largest: int, totals: Integers) -> None:
         """As in `Totals`."""
 
-    def totals(self, units: Units, starts: range, key: RandomKey, n_costs: int, report: Callable[[int], None]) -> Any:
+    def totals(
+        self,
+        units: Units,
+        starts: range,
+        key: RandomKey,
+        n_costs: int,
+        report: Callable[[int], None],
+    ) -> Any:
         """As in `PairSide`."""
         return self
 
@@ -207,7 +245,9 @@ class SummedSide(PairSide):
         if errors.stops.size:
             for k in range(self.n_shared):
                 compute(k)
-            in_threads(int(self.sizes[0]), compute, range(self.n_shared, self.sizes.size), self.n_threads)
+            in_threads(
+                int(self.sizes[0]), compute, range(self.n_shared, self.sizes.size), self.n_threads
+            )
         return variances, of_pairs
 
     def variances_of_list(self, k: int, errors: Errors) -> tuple[Floats, Floats]:
@@ -216,11 +256,15 @@ class SummedSide(PairSide):
 
         order = np.argsort(errors.stops, kind="stable")
         ascending = errors.stops[order]
-        grouped = GroupedErrors.of(errors.a, errors.b, errors.start, ascending[-1], self.stratum.size)
+        grouped = GroupedErrors.of(
+            errors.a, errors.b, errors.start, ascending[-1], self.stratum.size
+        )
         sums = self._sums_of_list(k, grouped, ascending)
         variances, of_pairs = np.empty((order.size, 3)), np.empty((order.size, pair_walk.N_SUMS))
         strata, units = (self.stratum, self.stratum_size), np.flatnonzero(sums.comparisons)
-        pair_walk.finish_list(sums, units, (errors.start, ascending, order), strata, variances, of_pairs)
+        pair_walk.finish_list(
+            sums, units, (errors.start, ascending, order), strata, variances, of_pairs
+        )
         return variances, of_pairs
 
 
@@ -237,11 +281,15 @@ class CostedSide(PairSide):
 
     @abstractmethod
     def cost_words(self, n_lists: int) -> Integers:
-        """Return the total costs of the first lists in words of 32 bits, (words, n_lists), carried."""
+        """Return the total costs of the first lists in words of 32 bits, (words, n_lists),
+        carried.
+        """
 
     @abstractmethod
     def cost_variances(self, means: Floats, scale: float) -> Floats:
-        """Compute the (lists, 3) variances of the mean costs of the first lists, of costs times a scale."""
+        """Compute the (lists, 3) variances of the mean costs of the first lists, of costs times a
+        scale.
+        """
 
     def mean_costs(self, n_lists: int) -> Floats:
         """Compute what comparisons of the first lists cost in Cllr in the mean, in nats."""
@@ -249,19 +297,25 @@ class CostedSide(PairSide):
         return self.exact.nats(self.cost_words(n_lists)) / np.maximum(self.sizes[:n_lists], 1)
 
     def variances_of_mean_costs(self, mean_costs: Floats) -> Floats:
-        """Compute the (lists, 3) variances of the mean costs as `kernels.dyadic` does, on a scale of their own."""
+        """Compute the (lists, 3) variances of the mean costs as `kernels.dyadic` does, on a scale
+        of their own.
+        """
         assert self.exact is not None
-        # As multiples of what costs are multiples of; a pair's residual is less than the largest cost of all.
+        # As multiples of what costs are multiples of; a pair's residual is less than the largest
+        # cost of all.
         means = np.ldexp(mean_costs, -self.exact.exponent)
         scale = 0.5 ** (1 + self.exact.bits + int(self.sizes[0]).bit_length())
         variances = self.cost_variances(means, scale)
-        variances[variances < (_ROUNDING * means * scale)[:, None] ** 2] = 0  # as of a list with a single pair
+        variances[variances < (_ROUNDING * means * scale)[:, None] ** 2] = (
+            0  # as of a list with a single pair
+        )
         return variances
 
 
 @dataclass(frozen=True, eq=False)
 class ListedComparisons:
-    """Comparisons of a class with the rows of weights of each, and the list that it is in besides that of all.
+    """Comparisons of a class with the rows of weights of each, and the list that it is in besides
+    that of all.
 
     Attributes
     ----------
@@ -276,7 +330,8 @@ class ListedComparisons:
     groups_of : callable, optional
         Returns the groups of the first and of the second units of a slice of comparisons.
     list_of_cell : (groups, groups) ndarray of int32, optional
-        The list that comparisons of two groups are in besides list 0, or 0 for none; None where list 0 is alone.
+        The list that comparisons of two groups are in besides list 0, or 0 for none; None where
+        list 0 is alone.
     """
 
     first: AnyIntegers
@@ -292,7 +347,9 @@ class ListedComparisons:
         return self.rows_of(self.first[part], self.second[part])
 
     def lists(self, part: slice) -> NDArray[Any]:
-        """Return the list that each of some comparisons is in besides list 0, or 0; nothing where list 0 is alone."""
+        """Return the list that each of some comparisons is in besides list 0, or 0; nothing where
+        list 0 is alone.
+        """
         from fastfair.kernels import partners as kernels
 
         dtype = np.uint16 if self.n_lists <= 2**16 else np.int32
@@ -317,7 +374,8 @@ class SortedComparisons:
     units : Units
         The units that are drawn with replacement.
     list_of_cell : (groups, groups) ndarray of int32, or None
-        The list that comparisons of two groups are in besides list 0, or 0 for none; numbers ascend from 1.
+        The list that comparisons of two groups are in besides list 0, or 0 for none; numbers ascend
+        from 1.
     """
 
     comparisons: Comparisons
@@ -367,17 +425,23 @@ class SortedComparisons:
             return self.by_group.reference_group[part], self.by_group.probe_group[part]
 
         rows_of = partial(self.units.rows_of, self.mated)
-        return ListedComparisons(first, second, side.keys, rows_of, self.sizes.size, groups_of, self.list_of_cell)
+        return ListedComparisons(
+            first, second, side.keys, rows_of, self.sizes.size, groups_of, self.list_of_cell
+        )
 
 
 def pieces(part: slice) -> list[slice]:
-    """Cut comparisons into pieces that are worked on one after another, so that what is written of them is small."""
+    """Cut comparisons into pieces that are worked on one after another, so that what is written of
+    them is small.
+    """
     cuts = [*range(part.start, part.stop, _PIECE), part.stop]
     return [slice(*both_ends) for both_ends in itertools.pairwise(cuts)]
 
 
 @singledispatch
-def side_of(pairs: Any, kept: SortedComparisons, workers: Workers, exact: ExactCosts | None = None) -> PairSide:
+def side_of(
+    pairs: Any, kept: SortedComparisons, workers: Workers, exact: ExactCosts | None = None
+) -> PairSide:
     """Make a side from one of `Comparisons.pairs`.
 
     Parameters
@@ -396,7 +460,9 @@ def side_of(pairs: Any, kept: SortedComparisons, workers: Workers, exact: ExactC
 
 @dataclass(eq=False)
 class Walked:
-    """Sums over all pairs of units of lists, and the numbers of comparisons of their errors' pairs."""
+    """Sums over all pairs of units of lists, and the numbers of comparisons of their errors'
+    pairs.
+    """
 
     errors: Errors  # with (lists,) ends
     comparisons: Floats  # (lists, rows), as in `kernels.pair_walk.Sums`, and so are the next three
@@ -412,20 +478,29 @@ class Walked:
 
 
 class CountedSide(SummedSide):
-    """Comparisons that are counted, but not listed: sums over their pairs are found in a walk over all of them."""
+    """Comparisons that are counted, but not listed: sums over their pairs are found in a walk over
+    all of them.
+    """
 
     _walked: Walked | None = None
 
     @abstractmethod
     def _walk(self, errors: Errors) -> Walked:
-        """Sum over all pairs of units of each list, and count the comparisons of each error's pair."""
+        """Sum over all pairs of units of each list, and count the comparisons of each error's
+        pair.
+        """
 
     def variances(self, errors: Errors) -> tuple[Floats, Floats]:
         """As in `PairSide`."""
         walked, (a, b, start, stops) = self._walked, errors
-        if stops.size and (walked is None or walked.errors.a is not a or (stops > walked.errors.stops).any()):
-            # Further ones, for rates without errors, whose design effect is that at a laxer threshold.
-            most = np.minimum(np.append(start[1:], a.size), np.maximum(stops.max(axis=0), start + _LEAST_WALKED))
+        if stops.size and (
+            walked is None or walked.errors.a is not a or (stops > walked.errors.stops).any()
+        ):
+            # Further ones, for rates without errors, whose design effect is that at a laxer
+            # threshold.
+            most = np.minimum(
+                np.append(start[1:], a.size), np.maximum(stops.max(axis=0), start + _LEAST_WALKED)
+            )
             self._walked = self._walk(Errors(a, b, start, most))
         return super().variances(errors)
 
@@ -437,7 +512,9 @@ class CountedSide(SummedSide):
         return self._walked.comparisons[k].astype(np.int64)
 
     def _sums_of_list(self, k: int, errors: GroupedErrors, stops: AnyIntegers) -> Sums:
-        """As in `SummedSide`, of what was walked over, or in a walk for the errors of this list alone."""
+        """As in `SummedSide`, of what was walked over, or in a walk for the errors of this list
+        alone.
+        """
         from fastfair.kernels import pair_walk
 
         walked, n_rows = self._walked, self.stratum.size
@@ -446,10 +523,15 @@ class CountedSide(SummedSide):
             start[k], ends[k] = errors.first, stops[-1]
             walked = self._walk(Errors(errors.a, errors.b, start, ends))
         sums = pair_walk.new_sums(stops.size, n_rows, self.stratum_size.size)
-        sums.comparisons[:], sums.repeats_squared[:] = walked.comparisons[k], walked.repeats_squared[k]
+        sums.comparisons[:], sums.repeats_squared[:] = (
+            walked.comparisons[k],
+            walked.repeats_squared[k],
+        )
         sums.inside[:], sums.of_pairs[:1] = walked.inside[k], walked.of_pairs[k]
         counted = errors._replace(repeats=walked.repeats[k])
-        pair_walk.add_errors(np.int64(0), np.int64(n_rows), tuple(counted), stops, self.varies, sums)
+        pair_walk.add_errors(
+            np.int64(0), np.int64(n_rows), tuple(counted), stops, self.varies, sums
+        )
         return sums
 
 
@@ -462,7 +544,8 @@ def require_room(n_lists: int, n_units: int) -> None:
     )
 
 
-_REPEATED = 5  # comparisons of a pair, from which on multiplying a pair's weight is faster than adding it as often
+# comparisons of a pair, from which on multiplying a pair's weight is faster than adding it as often
+_REPEATED = 5
 _REPEATED_WITH_COSTS = 2  # the same where costs are weighted, too
 _LOOKED_AT = 2**20  # comparisons that tell how often pairs are repeated
 
@@ -478,7 +561,8 @@ class Grouped:
     sizes : (lists,) ndarray of int64
         Number of comparisons in each list; list 0 holds all.
     words : (n, 2 or 3) ndarray of uint32
-        Costs of partners in words of 32 bits, the lowest first; (0, 2) where comparisons were grouped without.
+        Costs of partners in words of 32 bits, the lowest first; (0, 2) where comparisons were
+        grouped without.
     """
 
     runs: Runs
@@ -505,7 +589,9 @@ class Grouped:
         return np.argsort(self.runs.list, kind="stable").astype(np.int32), end - n, end
 
     def parts(self, n_threads: int) -> list[slice]:
-        """Cut the runs into parts with about as many comparisons, each with all runs of its units."""
+        """Cut the runs into parts with about as many comparisons, each with all runs of its
+        units.
+        """
         runs = self.runs
         if runs.stop.size == 0:
             return [slice(0, 0)]
@@ -518,8 +604,8 @@ class Grouped:
 class ListedSide(SideInMemory, SummedSide, CostedSide):
     """Comparisons in memory, or of any source that lists them.
 
-    Unlike `CountedSide` it walks over pairs and errors of all lists together, with several threads and without sums
-    for each unit of each list, which many units and lists would have no room for.
+    Unlike `CountedSide` it walks over pairs and errors of all lists together, with several threads
+    and without sums for each unit of each list, which many units and lists would have no room for.
     """
 
     n_shared = 1
@@ -573,7 +659,10 @@ class ListedSide(SideInMemory, SummedSide, CostedSide):
         runs, n_rows, of_errors = self.grouped.runs, self.stratum.size, tuple(errors)
 
         def add(chosen: AnyIntegers) -> Sums:
-            sums, seen = pair_walk.new_sums(stops.size, n_rows, self.stratum_size.size), np.empty(n_rows, np.int64)
+            sums, seen = (
+                pair_walk.new_sums(stops.size, n_rows, self.stratum_size.size),
+                np.empty(n_rows, np.int64),
+            )
             pair_walk.add_runs(runs, chosen, of_errors, self.stratum, self.varies, sums, seen)
             if chosen.size:
                 first, last = runs.unit[chosen[[0, -1]]].astype(np.int64)
@@ -582,11 +671,15 @@ class ListedSide(SideInMemory, SummedSide, CostedSide):
 
         if k > 0:
             return add(self.grouped.runs_of_list(k))
-        return self._added(lambda part: add(np.arange(part.start, part.stop, dtype=np.int32)), int(self.sizes[0]))
+        return self._added(
+            lambda part: add(np.arange(part.start, part.stop, dtype=np.int32)), int(self.sizes[0])
+        )
 
     def _added(self, add: Callable[[slice], Any], n: int) -> Any:
         """Add up, array by array, the sums over as many parts of the runs as there are threads."""
-        sums, *others = in_threads(n, add, self.grouped.parts(count_threads(self.n_threads)), self.n_threads)
+        sums, *others = in_threads(
+            n, add, self.grouped.parts(count_threads(self.n_threads)), self.n_threads
+        )
         for other in others:
             for array, more in zip(sums, other, strict=True):
                 array += more
@@ -612,38 +705,53 @@ class ListedSide(SideInMemory, SummedSide, CostedSide):
                 chosen = np.arange(part.start, part.stop, dtype=np.int32)
                 if k > 0:
                     chosen = chosen[self.grouped.runs.list[part] == k]
-                counts, costs = pair_walk.new_sums(1, n_rows, self.stratum_size.size), cost_sums.new_costs(n_rows)
-                add_pair_costs(self.grouped, chosen, of_list, self.stratum, self.varies, (counts, costs))
+                counts, costs = (
+                    pair_walk.new_sums(1, n_rows, self.stratum_size.size),
+                    cost_sums.new_costs(n_rows),
+                )
+                add_pair_costs(
+                    self.grouped, chosen, of_list, self.stratum, self.varies, (counts, costs)
+                )
                 return [*counts, *costs]
 
             counts, costs = pair_and_cost_sums(self._added(add, int(self.sizes[k])))
-            cost_sums.finish_costs(counts, costs, of_list, (self.stratum, self.stratum_size), variances[k])
+            cost_sums.finish_costs(
+                counts, costs, of_list, (self.stratum, self.stratum_size), variances[k]
+            )
         return variances
 
 
 class VectorsWithThemselves(ListedSide):
-    """Mated pairs of one set of vectors whose samples are drawn, some of them twice: paired with themselves, too.
+    """Mated pairs of one set of vectors whose samples are drawn, some of them twice: paired with
+    themselves, too.
 
-    Pairs of a vector with itself are not listed and never fail. Of a subject with n vectors they have 1 / n of the
-    weight, so that the mean weight of other pairs is w = 1 - 1 / n. The V-statistic E / N, with errors of weight E
-    among N pairs, varies around w times the rate r of the data. Replicates are (1 - w) r + E / N, which varies as much,
-    but around r: weights are shrunk by w, and their total is its mean, w N.
+    Pairs of a vector with itself are not listed and never fail. Of a subject with n vectors they
+    have 1 / n of the weight, so that the mean weight of other pairs is w = 1 - 1 / n. The
+    V-statistic E / N, with errors of weight E among N pairs, varies around w times the rate r of
+    the data. Replicates are (1 - w) r + E / N, which varies as much, but around r: weights are
+    shrunk by w, and their total is its mean, w N.
     """
 
     total_type = np.float64
 
-    def __init__(self, kept: SortedComparisons, n_threads: int | None, exact: ExactCosts | None) -> None:
+    def __init__(
+        self, kept: SortedComparisons, n_threads: int | None, exact: ExactCosts | None
+    ) -> None:
         super().__init__(kept.listed, kept.sizes, kept.units, n_threads, exact)
         self._units = units = kept.units
         mean = 1 - 1 / np.bincount(units.subject)
         pairs = [units.of_subjects(self.unit_counts(k)) / 2 for k in range(self.sizes.size)]
         members = [np.flatnonzero(of_list) for of_list in pairs]
-        self._mean_of_members = [(rows, (of_list * mean)[rows]) for rows, of_list in zip(members, pairs, strict=True)]
+        self._mean_of_members = [
+            (rows, (of_list * mean)[rows]) for rows, of_list in zip(members, pairs, strict=True)
+        ]
 
     @property
     def mean_weight(self) -> Floats:
         """As in `PairSide`."""
-        return np.array([means.sum() for _, means in self._mean_of_members]) / np.maximum(self.sizes, 1)
+        return np.array([means.sum() for _, means in self._mean_of_members]) / np.maximum(
+            self.sizes, 1
+        )
 
     def weigh(self, block: int, weights: Bytes, largest: int, totals: NDArray[Any]) -> None:
         """As in `PairSide`, with the mean weights of pairs of subjects that are drawn so often."""
@@ -653,16 +761,22 @@ class VectorsWithThemselves(ListedSide):
 
 
 @side_of.register
-def _(pairs: SortedSide, kept: SortedComparisons, workers: Workers, exact: ExactCosts | None = None) -> ListedSide:
+def _(
+    pairs: SortedSide, kept: SortedComparisons, workers: Workers, exact: ExactCosts | None = None
+) -> ListedSide:
     if kept.mated and kept.units.pairs_itself:
         return VectorsWithThemselves(kept, workers.n_threads, exact)
     return ListedSide(kept.listed, kept.sizes, kept.units, workers.n_threads, exact)
 
 
 def add_pair_costs(
-    grouped: Grouped, chosen: AnyIntegers, of_list: tuple[float, float], stratum: AnyIntegers, varies: Flags,
+    grouped: Grouped,
+    chosen: AnyIntegers,
+    of_list: tuple[float, float],
+    stratum: AnyIntegers,
+    varies: Flags,
     sums: tuple[Sums, CostSums],
-) -> None:  # fmt: skip
+) -> None:
     """Add up the pairs of some runs of a list, and their costs, as `kernels.cost_sums` does."""
     from fastfair.kernels import cost_sums, pair_walk
 
@@ -681,7 +795,11 @@ def pair_and_cost_sums(arrays: Sequence[Any]) -> tuple[Sums, CostSums]:
 
 
 def group_comparisons(
-    source: ListedComparisons, sizes: Integers, n_units: int, n_threads: int | None, exact: ExactCosts | None = None
+    source: ListedComparisons,
+    sizes: Integers,
+    n_units: int,
+    n_threads: int | None,
+    exact: ExactCosts | None = None,
 ) -> Grouped:
     """Group comparisons by the smaller of their two units, and by list.
 
@@ -723,18 +841,27 @@ def group_comparisons(
     def scatter(k: int) -> None:
         for piece in parts[k]:
             costs = no_costs if exact is None else exact.of(source.keys[piece])
-            kernels.scatter(*source.rows(piece), source.lists(piece), position[k], partner, lists, costs, words)
+            kernels.scatter(
+                *source.rows(piece), source.lists(piece), position[k], partner, lists, costs, words
+            )
 
     in_threads(n, scatter, range(len(parts)), n_threads)
     cuts = np.searchsorted(begin, [part.stop for part in slices(n, count_threads(n_threads))][:-1])
     blocks = [*itertools.pairwise(sorted({0, *cuts.tolist(), n_units}))]
     n_runs = in_threads(
-        n, lambda block: int(kernels.arrange(begin, *block, n_lists, partner, lists, words)), blocks, n_threads
+        n,
+        lambda block: int(kernels.arrange(begin, *block, n_lists, partner, lists, words)),
+        blocks,
+        n_threads,
     )
     total = sum(n_runs)
     runs = kernels.Runs(
-        np.empty(total, np.int32), np.empty(total, np.int32), np.empty(total, np.int64), partner, np.empty(0, np.int32)
-    )  # fmt: skip
+        np.empty(total, np.int32),
+        np.empty(total, np.int32),
+        np.empty(total, np.int64),
+        partner,
+        np.empty(0, np.int32),
+    )
     first = np.cumsum(n_runs) - n_runs
 
     def write(k: int) -> None:
@@ -746,7 +873,9 @@ def group_comparisons(
 
 
 def _merged(runs: Runs, words: Words, n_units: int) -> tuple[Runs, Words]:
-    """Keep partners once, with the number and the costs of their comparisons, where they are repeated often."""
+    """Keep partners once, with the number and the costs of their comparisons, where they are
+    repeated often.
+    """
     from fastfair.kernels import cost_sums
     from fastfair.kernels import partners as kernels
 

@@ -1,4 +1,6 @@
-"""Comparisons of a scan, in buckets in memory or in files: grouped once, and summed over bucket by bucket."""
+"""Comparisons of a scan, in buckets in memory or in files: grouped once, and summed over bucket by
+bucket.
+"""
 
 from __future__ import annotations
 
@@ -49,10 +51,12 @@ Add = Callable[[Grouped, int, Arrays, threading.Lock], None]
 
 
 class Pass(NamedTuple):
-    """What is summed over the comparisons of all buckets, part by part, in whole numbers. It can be pickled.
+    """What is summed over the comparisons of all buckets, part by part, in whole numbers. It can be
+    pickled.
 
-    n_parts: how many parts, such as lists, there are, which several threads may sum at once; shapes: of the sums, with
-    their types; begin: returns, once in a process, what adds part k of a bucket to the sums, under the part's lock.
+    n_parts: how many parts, such as lists, there are, which several threads may sum at once;
+    shapes: of the sums, with their types; begin: returns, once in a process, what adds part k of a
+    bucket to the sums, under the part's lock.
     """
 
     n_parts: int
@@ -60,7 +64,9 @@ class Pass(NamedTuple):
     begin: Callable[[], Add]
 
     def adding(self, n_threads: int | None) -> tuple[Arrays, Callable[[Grouped], int]]:
-        """Return sums of nothing, and what adds a bucket to them in several threads at once and counts it."""
+        """Return sums of nothing, and what adds a bucket to them in several threads at once and
+        counts it.
+        """
         sums = {name: np.zeros(*shape) for name, shape in self.shapes.items()}
         add, locks = self.begin(), [threading.Lock() for _ in range(self.n_parts)]
 
@@ -96,13 +102,17 @@ class _Grouping:
         def groups_of(part: slice) -> tuple[Groups, Groups]:
             return look_up(reference[part], self.group_of), look_up(probe[part], self.group_of)
 
-        bucket = ListedComparisons(reference, probe, keys, rows_of, self.sizes.size, groups_of, self.list_of_cell)
+        bucket = ListedComparisons(
+            reference, probe, keys, rows_of, self.sizes.size, groups_of, self.list_of_cell
+        )
         return group_comparisons(bucket, self.sizes, self.n_rows, n_threads, self.exact)
 
 
 @dataclass(frozen=True, eq=False)
 class _Passing:
-    """A pass over buckets as a job, whose workers keep what they group in files that all of them read."""
+    """A pass over buckets as a job, whose workers keep what they group in files that all of them
+    read.
+    """
 
     grouping: _Grouping
     folder: str
@@ -128,29 +138,42 @@ class _Passing:
 
 
 class ScannedSide(CountedSide, CostedSide):
-    """The mated, or the non-mated, comparisons of a scan, bucket by bucket, where they are grouped with their costs.
+    """The mated, or the non-mated, comparisons of a scan, bucket by bucket, where they are grouped
+    with their costs.
 
-    Units are numbered as in `SpilledPairs`, where all pairs of the smaller number lie in one bucket. Threads of this
-    process, or the workers of an executor, group and sum.
+    Units are numbered as in `SpilledPairs`, where all pairs of the smaller number lie in one
+    bucket. Threads of this process, or the workers of an executor, group and sum.
     """
 
     in_passes = True
 
     def __init__(
-        self, pairs: SpilledPairs, kept: SortedComparisons, workers: Workers, exact: ExactCosts | None = None
+        self,
+        pairs: SpilledPairs,
+        kept: SortedComparisons,
+        workers: Workers,
+        exact: ExactCosts | None = None,
     ) -> None:
         super().__init__(kept.sizes, kept.units, workers.n_threads)
         self.exact = exact
         comparisons = cast(KeptComparisons, kept.comparisons)
-        # The row of weights of each subject, as scans number subjects, and after them the row of ones; and the reverse.
-        self._row = np.append(kept.units.row[np.argsort(comparisons.numbers)], kept.units.n_rows - 1)
+        # The row of weights of each subject, as scans number subjects, and after them the row of
+        # ones; and the reverse.
+        self._row = np.append(
+            kept.units.row[np.argsort(comparisons.numbers)], kept.units.n_rows - 1
+        )
         self._number = np.argsort(self._row).astype(np.int32)
         if workers.executor is not None:
             pairs.spill()
         readers, self._n_buckets_at_once = pairs.buckets(count_threads(workers.n_threads))
         self._grouping = _Grouping(
-            readers, comparisons.group_of_number, kept.list_of_cell, kept.sizes, kept.units.n_rows, exact
-        )  # fmt: skip
+            readers,
+            comparisons.group_of_number,
+            kept.list_of_cell,
+            kept.sizes,
+            kept.units.n_rows,
+            exact,
+        )
         self._workers = workers
         self._most_bytes, self._n_bytes, self._lock = pairs.most_bytes, 0, threading.Lock()
         # Files that are removed with this object.
@@ -160,11 +183,15 @@ class ScannedSide(CountedSide, CostedSide):
         self._inner = 1 if self._n_buckets_at_once > 1 and len(readers) > 1 else workers.n_threads
 
     def __getstate__(self) -> dict[str, Any]:
-        """Leave out the comparisons, whose total weights are summed before others draw replicates."""
+        """Leave out the comparisons, whose total weights are summed before others draw
+        replicates.
+        """
         return {"sizes": self.sizes, "n_threads": self.n_threads}
 
     def _sum(self, work: Pass, report: Callable[[int], None] = lambda _: None) -> Arrays:
-        """Sum over the comparisons of all buckets; report: called with how many comparisons more are done."""
+        """Sum over the comparisons of all buckets; report: called with how many comparisons more
+        are done.
+        """
         n = len(self._grouping.readers)
         if self._workers.executor is not None:
             return self._sum_in_tasks(work, n, report)
@@ -216,10 +243,18 @@ class ScannedSide(CountedSide, CostedSide):
         from fastfair.kernels import partners as kernels
 
         varies = self.varies[self._row]
-        return any(kernels.any_varies(self._get(k).runs, varies) for k in range(len(self._grouping.readers)))
+        return any(
+            kernels.any_varies(self._get(k).runs, varies)
+            for k in range(len(self._grouping.readers))
+        )
 
     def totals(
-        self, units: Units, starts: range, key: RandomKey, n_costs: int, report: Callable[[int], None]
+        self,
+        units: Units,
+        starts: range,
+        key: RandomKey,
+        n_costs: int,
+        report: Callable[[int], None],
     ) -> Totals:
         """As in `PairSide`; each bucket is read once."""
         from fastfair.kernels import cost_sums
@@ -233,7 +268,9 @@ class ScannedSide(CountedSide, CostedSide):
         totals, costs = (n, self.sizes.size, BLOCK), (n, n_costs, cost_sums.WORDS, BLOCK)
         shapes = {"totals": (totals, np.int64), "costs": (costs, np.int64)}
         n_threads = self._workers.n_threads if self._workers.executor is None else 1
-        sums = self._sum(Pass(n, shapes, partial(_add_totals, units, starts, key, self._row, n_threads)), report)
+        sums = self._sum(
+            Pass(n, shapes, partial(_add_totals, units, starts, key, self._row, n_threads)), report
+        )
         if not n_costs:
             return SummedBlocks(sums["totals"], None)
         for block in sums["costs"]:
@@ -255,11 +292,16 @@ class ScannedSide(CountedSide, CostedSide):
             "repeats_squared": ((n_lists, n_units), np.float64),
             "inside": ((n_lists, self.stratum_size.size), np.float64),
             "of_pairs": ((n_lists, 1, pair_walk.N_SUMS), np.float64),
-            "repeats": ((int((stops - start).sum()),), np.int32),  # those of a pair are found in one bucket alone
+            "repeats": (
+                (int((stops - start).sum()),),
+                np.int32,
+            ),  # those of a pair are found in one bucket alone
         }
         add_pairs = partial(_add_pairs, grouped, self.stratum[self._row], self.varies[self._row])
         sums = self._sum(Pass(n_lists, shapes, add_pairs))
-        comparisons, squared = (np.take(sums[name], self._number, 1) for name in ("comparisons", "repeats_squared"))
+        comparisons, squared = (
+            np.take(sums[name], self._number, 1) for name in ("comparisons", "repeats_squared")
+        )
         repeats = np.split(sums["repeats"], np.cumsum(stops - start)[:-1])
         return Walked(errors, comparisons, squared, sums["inside"], sums["of_pairs"], repeats)
 
@@ -282,22 +324,35 @@ class ScannedSide(CountedSide, CostedSide):
             "use fewer groups, or leave Cllr out",
         )
         number, n_units, variances = self._number, self.stratum.size, np.empty((means.size, 3))
-        of_list = *pair_walk.new_sums(1, n_units, self.stratum_size.size), *cost_sums.new_costs(n_units)
-        shapes = {str(k): ((means.size, *array.shape), array.dtype) for k, array in enumerate(of_list)}
-        begin = partial(_add_pair_costs, means, scale, self.stratum[self._row], self.varies[self._row])
+        of_list = (
+            *pair_walk.new_sums(1, n_units, self.stratum_size.size),
+            *cost_sums.new_costs(n_units),
+        )
+        shapes = {
+            str(k): ((means.size, *array.shape), array.dtype) for k, array in enumerate(of_list)
+        }
+        begin = partial(
+            _add_pair_costs, means, scale, self.stratum[self._row], self.varies[self._row]
+        )
         arrays = self._sum(Pass(means.size, shapes, begin))
         for k in range(means.size):
             counts, costs = pair_and_cost_sums([array[k] for array in arrays.values()])
-            in_rows = {name: getattr(counts, name)[number] for name in ("comparisons", "repeats_squared")}
+            in_rows = {
+                name: getattr(counts, name)[number] for name in ("comparisons", "repeats_squared")
+            }
             counts = counts._replace(**in_rows)
             costs = costs._replace(costs=costs.costs[number], squares=costs.squares[number])
-            cost_sums.finish_costs(counts, costs, (means[k], scale), (self.stratum, self.stratum_size), variances[k])
+            cost_sums.finish_costs(
+                counts, costs, (means[k], scale), (self.stratum, self.stratum_size), variances[k]
+            )
         return variances
 
 
 @dataclass(frozen=True, eq=False)
 class SummedBlocks:
-    """`Totals` that were summed beforehand: (blocks, lists, 64) weights, and (blocks, lists, 64) costs in nats."""
+    """`Totals` that were summed beforehand: (blocks, lists, 64) weights, and (blocks, lists, 64)
+    costs in nats.
+    """
 
     weights: Integers
     costs: Floats | None
@@ -314,8 +369,9 @@ class SummedBlocks:
 
 def _add_totals(
     units: Units, starts: range, key: RandomKey, row: Integers, n_threads: int | None
-) -> Add:  # fmt: skip
-    """Draw weights, and sum those of all comparisons, and their weighted costs, in blocks of replicates.
+) -> Add:
+    """Draw weights, and sum those of all comparisons, and their weighted costs, in blocks of
+    replicates.
 
     row: that of the weights of each unit, as buckets number units.
     """
@@ -344,14 +400,20 @@ def _add_totals(
 def _add_pairs(errors: list[GroupedErrors], stratum: Integers, varies: Flags) -> Add:
     """Sum over the pairs of units of each list, as `kernels.pair_walk` does.
 
-    errors: those of each list, but for the numbers of comparisons of their pairs; stratum, varies: of each unit.
+    errors: those of each list, but for the numbers of comparisons of their pairs; stratum, varies:
+    of each unit.
     """
     from fastfair.kernels import pair_walk
 
-    ends, no_errors = np.cumsum([of_list.at.size for of_list in errors]), np.empty((0, 3, stratum.size))
+    ends, no_errors = (
+        np.cumsum([of_list.at.size for of_list in errors]),
+        np.empty((0, 3, stratum.size)),
+    )
 
     def add(grouped: Grouped, k: int, sums: Arrays, lock: threading.Lock) -> None:
-        comparisons, squared, inside = (sums[name][k] for name in ("comparisons", "repeats_squared", "inside"))
+        comparisons, squared, inside = (
+            sums[name][k] for name in ("comparisons", "repeats_squared", "inside")
+        )
         of_list = pair_walk.Sums(comparisons, squared, inside, no_errors, sums["of_pairs"][k])
         counted = errors[k]._replace(repeats=sums["repeats"][ends[k] - errors[k].at.size : ends[k]])
         runs, seen = grouped.runs_of_list(k), np.empty(stratum.size, np.int64)
@@ -380,11 +442,15 @@ def _add_pair_costs(means: Floats, scale: float, stratum: Integers, varies: Flag
     def add(grouped: Grouped, k: int, sums: Arrays, lock: threading.Lock) -> None:
         of_list = pair_and_cost_sums([array[k] for array in sums.values()])
         with lock:
-            add_pair_costs(grouped, grouped.runs_of_list(k), (means[k], scale), stratum, varies, of_list)
+            add_pair_costs(
+                grouped, grouped.runs_of_list(k), (means[k], scale), stratum, varies, of_list
+            )
 
     return add
 
 
 @side_of.register(SpilledPairs)
-def _(pairs: SpilledPairs, kept: SortedComparisons, workers: Workers, exact: ExactCosts | None = None) -> ScannedSide:
+def _(
+    pairs: SpilledPairs, kept: SortedComparisons, workers: Workers, exact: ExactCosts | None = None
+) -> ScannedSide:
     return ScannedSide(pairs, kept, workers, exact)

@@ -1,4 +1,6 @@
-"""The units that are resampled, their strata, and the drawing of their weights for a block of replicates."""
+"""The units that are resampled, their strata, and the drawing of their weights for a block of
+replicates.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,8 @@ Unit = Literal["comparison", "subject", "sample", "subject+sample"]
 UNITS: tuple[Unit, ...] = get_args(Unit)
 VectorUnit = Literal["sample", "subject", "subject+sample"]
 VECTOR_UNITS: tuple[VectorUnit, ...] = get_args(VectorUnit)
-_ENOUGH_SUBJECTS = 10  # of a stratum inside another: replicates of n subjects vary by (n - 1) / n of what they should
+# of a stratum inside another: replicates of n subjects vary by (n - 1) / n of what they should
+_ENOUGH_SUBJECTS = 10
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,7 +46,9 @@ class Draw:
 
     @classmethod
     def of(cls, purpose: Purpose, stratum: AnyIntegers) -> Draw:
-        """Give units consecutive rows within their strata, which are numbered from 0; none is empty."""
+        """Give units consecutive rows within their strata, which are numbered from 0; none is
+        empty.
+        """
         order = np.argsort(stratum, kind="stable")
         row = np.empty(stratum.size, np.int32)
         row[order] = np.arange(stratum.size, dtype=np.int32)
@@ -63,8 +68,12 @@ class Draw:
         """Draw the weights of 64 replicates into `weights`, (units, 64)."""
         from fastfair.kernels import weights as kernels
 
-        if not kernels.draw_with_replacement(np.cumsum(self.sizes), self.purpose.value, first_replicate, key, weights):
-            raise FastfairError("a unit was drawn more than 255 times in one replicate; no fair draw does that")
+        if not kernels.draw_with_replacement(
+            np.cumsum(self.sizes), self.purpose.value, first_replicate, key, weights
+        ):
+            raise FastfairError(
+                "a unit was drawn more than 255 times in one replicate; no fair draw does that"
+            )
 
 
 class Units:
@@ -73,8 +82,8 @@ class Units:
     Parameters
     ----------
     unit : {"comparison", "subject", "sample", "subject+sample"}
-        The units drawn with replacement: comparisons or subjects within strata; samples within each subject; or
-        subjects, and then samples of these.
+        The units drawn with replacement: comparisons or subjects within strata; samples within each
+        subject; or subjects, and then samples of these.
     stratum : (k,) ndarray of int
         The stratum of each subject, or comparison; none is empty.
     subject : (n,) ndarray of int, optional
@@ -118,13 +127,17 @@ class Units:
         if subject is not None:
             self.row = self.subject = drawn.row[subject]
         if "sample" in unit:
-            # Samples are drawn within subjects, or parts of these, numbered as the rows of subjects are.
+            # Samples are drawn within subjects, or parts of these, numbered as the rows of subjects
+            # are.
             n_parts = 1 if part is None else 2
             of_parts = n_parts * self.subject + (0 if part is None else part)
             present, stratum_of_sample = np.unique(of_parts, return_inverse=True)
             samples = Draw.of(Purpose.SAMPLES, stratum_of_sample)
             self._owner = np.repeat(present // n_parts, samples.sizes).astype(np.int32)
-            self._draws, self.row = ([samples] if unit == "sample" else [drawn, samples]), samples.row
+            self._draws, self.row = (
+                ([samples] if unit == "sample" else [drawn, samples]),
+                samples.row,
+            )
             of_row = samples.stratum if unit == "sample" else np.tile(of_row[self._owner], 2)
         sizes = self._draws[0].sizes
         self.n_units, self.n_rows = self._draws[0].size, of_row.size + 1
@@ -133,7 +146,8 @@ class Units:
 
     @classmethod
     def of_comparisons(cls, comparisons: Comparisons, unit: str) -> Units:
-        """Draw units of comparisons; samples are drawn as `of_vectors` does where these are all pairs of vectors.
+        """Draw units of comparisons; samples are drawn as `of_vectors` does where these are all
+        pairs of vectors.
 
         Raises
         ------
@@ -141,7 +155,9 @@ class Units:
             Where the comparisons lack the subjects or samples to draw.
         """
         if unit == "comparison":
-            return cls(unit, np.repeat(np.arange(2), [len(comparisons.mated), len(comparisons.nonmated)]))
+            return cls(
+                unit, np.repeat(np.arange(2), [len(comparisons.mated), len(comparisons.nonmated)])
+            )
         require_units(comparisons, unit)
         stratum = strata_of_subjects(comparisons)
         if unit == "subject":
@@ -155,19 +171,29 @@ class Units:
 
     @classmethod
     def of_vectors(cls, embeddings: Embeddings, unit: str) -> Units:
-        """Draw units of vectors, numbered as in the pairing: samples of a subject, references apart from probes."""
-        pairing, stratum = embeddings.pairing, np.unique(embeddings.subject_group, return_inverse=True)[1]
+        """Draw units of vectors, numbered as in the pairing: samples of a subject, references apart
+        from probes.
+        """
+        pairing, stratum = (
+            embeddings.pairing,
+            np.unique(embeddings.subject_group, return_inverse=True)[1],
+        )
         part = pairing.is_probe if pairing.two_sets else None
         return cls(unit, stratum, pairing.subject, part, pairs_itself=part is None)
 
     def rows_of(self, mated: bool, first: Codes, second: Codes) -> tuple[Codes, Codes]:
         """Return the two rows whose product is the weight of each of some comparisons: (n,) each.
 
-        first, second: (n,) numbers of the subjects, or samples, that are compared; of a comparison twice its own.
+        first, second: (n,) numbers of the subjects, or samples, that are compared; of a comparison
+        twice its own.
         """
         from fastfair.kernels import partners as kernels
 
-        ones, a, b = np.int32(self.n_rows - 1), room(first.size, np.int32), room(first.size, np.int32)
+        ones, a, b = (
+            np.int32(self.n_rows - 1),
+            room(first.size, np.int32),
+            room(first.size, np.int32),
+        )
         if mated and self.unit == "subject":
             return np.take(self.row, first, mode="clip", out=a), np.full(first.size, ones)
         kernels.rows_of_units(first, second, self.row, ones, a, b)
@@ -176,20 +202,26 @@ class Units:
         return a, b
 
     def new_weights(self) -> Bytes:
-        """Allocate the weights of a block so that each row takes one line of the processor's cache."""
+        """Allocate the weights of a block so that each row takes one line of the processor's
+        cache.
+        """
         room = np.ones((self.n_rows + 1) * BLOCK, np.uint8)
         start = -room.ctypes.data % BLOCK
         return room[start : start + self.n_rows * BLOCK].reshape(self.n_rows, BLOCK)
 
     def draw(self, first_replicate: int, key: RandomKey, weights: Bytes) -> None:
-        """Draw the weights of 64 replicates; each replicate depends only on the key and on its number."""
+        """Draw the weights of 64 replicates; each replicate depends only on the key and on its
+        number.
+        """
         raw = self._raw(weights)
         for draw, rows in zip(self._draws, np.split(raw, [self._draws[0].size]), strict=False):
             draw.fill(first_replicate, key, rows)
         self._multiply(raw, weights)
 
     def leave_one_out(self, first_unit: int, weights: Bytes) -> None:
-        """Write the weights of 64 jackknife replicates; those beyond the last unit leave no unit out."""
+        """Write the weights of 64 jackknife replicates; those beyond the last unit leave no unit
+        out.
+        """
         from fastfair.kernels import weights as kernels
 
         raw = self._raw(weights)
@@ -197,7 +229,9 @@ class Units:
         self._multiply(raw, weights)
 
     def _raw(self, weights: Bytes) -> Bytes:
-        """Return where weights of units are written, (units, 64): ones for subjects and samples, else the rows."""
+        """Return where weights of units are written, (units, 64): ones for subjects and samples,
+        else the rows.
+        """
         n_units = sum(draw.size for draw in self._draws)
         return np.ones((n_units, BLOCK), np.uint8) if len(self._draws) > 1 else weights[:-1]
 
@@ -209,7 +243,9 @@ class Units:
             return
         n_samples = self._owner.size
         if not kernels.multiply_by_owner(self._owner, raw, weights[:n_samples]):
-            raise FastfairError("a sample was drawn more than 255 times in one replicate; no fair draw does that")
+            raise FastfairError(
+                "a sample was drawn more than 255 times in one replicate; no fair draw does that"
+            )
         weights[n_samples:-1] = raw[-n_samples:]
 
     def per_row(self, of_subject: Floats) -> Floats:
@@ -224,7 +260,8 @@ class Units:
         return np.bincount(self._owner, of_samples, self._subjects.size).astype(np.float64)
 
     def spread(self, errors: Floats) -> Floats:
-        """Return the variance, in replicates, of sums over units, from the part of each row of weights in them.
+        """Return the variance, in replicates, of sums over units, from the part of each row of
+        weights in them.
 
         Parameters
         ----------
@@ -238,11 +275,15 @@ class Units:
         if self.unit != "subject+sample":
             return _within(errors, self.stratum[:-1])
         of_samples = errors[:, : self._owner.size]
-        of_subjects: Floats = np.array([np.bincount(self._owner, of_level) for of_level in of_samples], np.float64)
+        of_subjects: Floats = np.array(
+            [np.bincount(self._owner, of_level) for of_level in of_samples], np.float64
+        )
         return _within(of_samples, self._owner) + _within(of_subjects, self._subjects.stratum)
 
     def subject_weights(self, weights: Bytes) -> Integers:
-        """Return how often each subject was drawn, and a row of ones: (k + 1, 64), or (k + 1, 1) where none are."""
+        """Return how often each subject was drawn, and a row of ones: (k + 1, 64), or (k + 1, 1)
+        where none are.
+        """
         if self.unit == "sample":
             return np.ones((self._subjects.size + 1, 1), np.int64)
         if self.unit == "subject":
@@ -254,7 +295,9 @@ class Units:
 
 
 def _within(parts: Floats, stratum: AnyIntegers) -> Floats:
-    """Sum the squared deviations of parts from the means of their strata. parts: (levels, n). Returns (levels,)."""
+    """Sum the squared deviations of parts from the means of their strata. parts: (levels, n).
+    Returns (levels,).
+    """
     size = np.maximum(np.bincount(stratum), 1)
     sums = np.stack([np.bincount(stratum, of_level) for of_level in parts])
     return (parts**2).sum(axis=1) - (sums**2 / size).sum(axis=1)
@@ -266,31 +309,38 @@ def require_units(comparisons: Comparisons, unit: str) -> None:
         return
     if comparisons.subjects is None:
         raise InputError(
-            f'⟦unit="{unit}"⟧ resamples subjects, but the comparisons have none: give reference and probe, or pass '
-            '⟦unit="comparison"⟧ (too narrow where a subject is in several comparisons) or ⟦n_resamples=0⟧'
+            f'⟦unit="{unit}"⟧ resamples subjects, but the comparisons have none: give reference and'
+            ' probe, or pass ⟦unit="comparison"⟧ (too narrow where a subject is in several'
+            " comparisons) or ⟦n_resamples=0⟧"
         )
     if unit != "subject" and comparisons.samples is None:
         raise InputError(
-            f'⟦unit="{unit}"⟧ resamples samples, but the comparisons have none: give reference_sample and '
-            "probe_sample, or read them from paths with ⟦subject_pattern=⟧"
+            f'⟦unit="{unit}"⟧ resamples samples, but the comparisons have none: give'
+            " reference_sample and probe_sample, or read them from paths with ⟦subject_pattern=⟧"
         )
 
 
 def strata_of_subjects(comparisons: Comparisons) -> AnyIntegers:
-    """Number the strata in which subjects are drawn, (subjects,): the same whatever groups are looked at.
+    """Number the strata in which subjects are drawn, (subjects,): the same whatever groups are
+    looked at.
 
-    Those who share the label of the first attribute make a stratum; inside, ten or more who share that of the next one
-    do, and the others together. So an overall rate has one interval, not one for each attribute.
+    Those who share the label of the first attribute make a stratum; inside, ten or more who share
+    that of the next one do, and the others together. So an overall rate has one interval, not one
+    for each attribute.
     """
     assert comparisons.subjects is not None
     stratum: AnyIntegers = np.zeros(comparisons.subjects.size, np.int64)
     for k, name in enumerate(comparisons.attributes):
-        stratum = _split(stratum, _labels_of_subjects(comparisons, name), _ENOUGH_SUBJECTS if k else 1)
+        stratum = _split(
+            stratum, _labels_of_subjects(comparisons, name), _ENOUGH_SUBJECTS if k else 1
+        )
     return stratum
 
 
 def _split(stratum: AnyIntegers, label: AnyIntegers, enough: int) -> AnyIntegers:
-    """Split strata by labels, (subjects,), which fewer subjects than enough of a stratum do not share."""
+    """Split strata by labels, (subjects,), which fewer subjects than enough of a stratum do not
+    share.
+    """
     width = int(label.max()) + 1
     cells, cell, sizes = np.unique(stratum * width + label, return_inverse=True, return_counts=True)
     if enough > 1:
@@ -306,7 +356,9 @@ def _split(stratum: AnyIntegers, label: AnyIntegers, enough: int) -> AnyIntegers
 
 
 def _labels_of_subjects(comparisons: Comparisons, name: str) -> AnyIntegers:
-    """Number the label of an attribute, or the range of labels, that each subject has, (subjects,)."""
+    """Number the label of an attribute, or the range of labels, that each subject has,
+    (subjects,).
+    """
     from fastfair.kernels import groups as kernels
 
     assert comparisons.subjects is not None
@@ -315,7 +367,11 @@ def _labels_of_subjects(comparisons: Comparisons, name: str) -> AnyIntegers:
     n_subjects, n_labels = comparisons.subjects.size, len(comparisons.attributes[name])
     low, high = np.full(n_subjects, n_labels, np.int64), np.full(n_subjects, -1, np.int64)
     # Those that failed count, too, so that their subjects are drawn as those of the others are.
-    for side in (comparisons.mated, comparisons.nonmated, *(comparisons.failed.sides if comparisons.failed else ())):
+    for side in (
+        comparisons.mated,
+        comparisons.nonmated,
+        *(comparisons.failed.sides if comparisons.failed else ()),
+    ):
         assert side.reference is not None
         assert side.probe is not None
         for subject, label in zip((side.reference, side.probe), side.attribute(name), strict=True):

@@ -1,4 +1,6 @@
-"""Replicates of embeddings at thresholds that hold given FMRs, straight from the pairs of vectors that are found."""
+"""Replicates of embeddings at thresholds that hold given FMRs, straight from the pairs of vectors
+that are found.
+"""
 
 from __future__ import annotations
 
@@ -40,12 +42,13 @@ class Draws(NamedTuple):
     Attributes
     ----------
     weighting : {"identity", "comparison"}
-        Whether all subjects, and all pairs of them, have the same weight in a rate, or all pairs of vectors.
+        Whether all subjects, and all pairs of them, have the same weight in a rate, or all pairs of
+        vectors.
     unit : {"sample", "subject", "subject+sample"}
         The units drawn with replacement.
     scheme : {"dyadic", "product"}
-        Whether the weights of pairs of subjects are shrunk until replicates have the dyadic-robust variance; only
-        those of the unit "subject" are.
+        Whether the weights of pairs of subjects are shrunk until replicates have the dyadic-robust
+        variance; only those of the unit "subject" are.
     """
 
     weighting: str
@@ -67,7 +70,8 @@ class PairResampler(Engine):
     with_groups, with_overall_fmr : bool
         Whether to compute the rates of groups, and the FMR of all pairs.
     all_listed : bool
-        Whether lists must hold all pairs that are kept, even those that replicates do not need one by one.
+        Whether lists must hold all pairs that are kept, even those that replicates do not need one
+        by one.
     workers : Workers
         Who computes similarities and replicates.
 
@@ -104,20 +108,32 @@ class PairResampler(Engine):
         all_listed: bool = False,
         workers: Workers = Workers(),  # noqa: B008 - frozen
     ) -> None:
-        self.embeddings, self.levels, self._workers, self._all_listed = embeddings, levels, workers, all_listed
+        self.embeddings, self.levels, self._workers, self._all_listed = (
+            embeddings,
+            levels,
+            workers,
+            all_listed,
+        )
         self.points, self.rates = [at_fmr(level) for level in levels.tolist()], levels * ROUNDING
-        self.n_groups, self.first_fmr = len(embeddings.groups) if with_groups else 0, 0 if with_overall_fmr else 1
+        self.n_groups, self.first_fmr = (
+            len(embeddings.groups) if with_groups else 0,
+            0 if with_overall_fmr else 1,
+        )
         self.units = Units.of_vectors(embeddings, draws.unit)
         self._sides = Classes(
             *(
-                CurveSide(embeddings, self.units, mated, draws.weighting, self.n_groups, workers.n_threads)
+                CurveSide(
+                    embeddings, self.units, mated, draws.weighting, self.n_groups, workers.n_threads
+                )
                 for mated in (True, False)
             )
         )
         self._require_resolution(draws.weighting)
         self._finder = embeddings._finder(workers)
         expected = float(levels[-1]) * embeddings.n_nonmated
-        self.share = (_SPARE[draws.unit] * expected + _SPARE_DEVIATIONS * expected**0.5 + BLOCK) / embeddings.n_nonmated
+        self.share = (
+            _SPARE[draws.unit] * expected + _SPARE_DEVIATIONS * expected**0.5 + BLOCK
+        ) / embeddings.n_nonmated
         self._find_pairs()
         self.thresholds = self._threshold_keys().astype(np.int64)
         dyadic = draws.scheme == "dyadic" and draws.unit == "subject"
@@ -130,11 +146,14 @@ class PairResampler(Engine):
             references, probes = pairs.vectors
             first = np.argsort(references)[-2:]
             most = max(int(np.delete(probes, k).max()) * int(references[k]) for k in first)
-            least = 1 / (int(pairs_of_two_subjects(references > 0, probes > 0, pairs.is_probe is not None)) * most)
+            least = 1 / (
+                int(pairs_of_two_subjects(references > 0, probes > 0, pairs.is_probe is not None))
+                * most
+            )
         if self.rates[0] < least:
             raise InputError(
-                f"⟦fmr={self.levels[0]:g}⟧ is too low for these data, in which a single false match makes an FMR of "
-                f"{least:.3g}: give that or more"
+                f"⟦fmr={self.levels[0]:g}⟧ is too low for these data, in which a single false match"
+                f" makes an FMR of {least:.3g}: give that or more"
             )
 
     def _find_pairs(self) -> None:
@@ -144,7 +163,9 @@ class PairResampler(Engine):
         nonmated = unsorted.sorted(n_threads)
         if of_nonmated.ranges is not None:
             of_nonmated.listed_before = np.searchsorted(nonmated.keys, of_nonmated.ranges.key)
-        self.error_lists = Classes(self._list(mated, of_mated, True), self._list(nonmated, of_nonmated, False))
+        self.error_lists = Classes(
+            self._list(mated, of_mated, True), self._list(nonmated, of_nonmated, False)
+        )
 
     def _list(self, pairs: Pairs, side: CurveSide, mated: bool) -> ErrorLists:
         """List sorted pairs, and after them those inside each group."""
@@ -155,7 +176,9 @@ class PairResampler(Engine):
 
         cells = np.diag(np.arange(1, n_groups + 1, dtype=np.int32)) if n_groups else None
         rows_of = partial(self.units.rows_of, mated)
-        kept = ListedComparisons(pairs.first, pairs.second, pairs.keys, rows_of, 1 + n_groups, groups_of, cells)
+        kept = ListedComparisons(
+            pairs.first, pairs.second, pairs.keys, rows_of, 1 + n_groups, groups_of, cells
+        )
         lists = make_lists(kept, side, mated, errors_first=True)
         return replace(lists, complete=pairs.complete, scale=side.scale, ranges=side.ranges)
 
@@ -166,7 +189,9 @@ class PairResampler(Engine):
             return pairs, None
         positions = (self.rates * side.sizes[0]).astype(np.int64)
         group = side.group[self.units.subject]
-        return PairParting(pairs, self.units, group, self.n_groups, positions, n_threads).parted() or (pairs, None)
+        return PairParting(
+            pairs, self.units, group, self.n_groups, positions, n_threads
+        ).parted() or (pairs, None)
 
     def _keep_more(self) -> None:
         """List all non-mated pairs that are kept, or keep more where all are listed."""
@@ -188,20 +213,28 @@ class PairResampler(Engine):
                 if nonmated.ranges is not None:
                     positions = nonmated.ranges.positions(positions, keys)
             if (positions >= 0).all() and (nonmated.complete or positions[-1] < keys.size):
-                # The score there is the first that must be rejected: the threshold is the next float above it.
+                # The score there is the first that must be rejected: the threshold is the next
+                # float above it.
                 return -keys[np.minimum(positions, keys.size - 1)]
             self.keep_more(self.error_lists)
 
     def estimate(self) -> tuple[Replicates, Floats]:
-        """Return the rates in the data, and the (levels, 1 + groups) V-statistics around which FNMR replicates vary."""
+        """Return the rates in the data, and the (levels, 1 + groups) V-statistics around which FNMR
+        replicates vary.
+        """
         mated, nonmated = self.error_lists
         keys = self.thresholds.astype(nonmated.keys.dtype)
         thresholds = score_keys.decode(keys).astype(np.float64)
-        fnmr, fmr = _shares_below(mated, mated.scale, keys), _shares_below(nonmated, nonmated.scale, -keys)
+        fnmr, fmr = (
+            _shares_below(mated, mated.scale, keys),
+            _shares_below(nonmated, nonmated.scale, -keys),
+        )
         return Replicates(thresholds, fmr, fnmr), _shares_below(mated, self._scale_of_draws(), keys)
 
     def _scale_of_draws(self) -> Scale:
-        """Return the mean weights of mated pairs over replicates, in which a vector may be paired with itself."""
+        """Return the mean weights of mated pairs over replicates, in which a vector may be paired
+        with itself.
+        """
         scale, units = self.error_lists.mated.scale, self.units
         if not units.pairs_itself:
             return scale
@@ -209,11 +242,16 @@ class PairResampler(Engine):
         return (apart * scale[0], scale[1]) if scale else (apart, np.ones_like(apart))
 
     def typed(self, thresholds: Floats) -> Floats:
-        """Return short decimals between the highest rejected pair, just above which a threshold is, and the next."""
+        """Return short decimals between the highest rejected pair, just above which a threshold is,
+        and the next.
+        """
         of_mated, of_nonmated = (lists.keys_of(0) for lists in self.error_lists)
         kind, decimals = score_keys.float_type(of_nonmated).type, []
         for key in score_keys.first_keys_at_least(thresholds, of_nonmated):
-            nonmated, mated = np.searchsorted(of_nonmated, ~(key - 1)), np.searchsorted(of_mated, key)
+            nonmated, mated = (
+                np.searchsorted(of_nonmated, ~(key - 1)),
+                np.searchsorted(of_mated, key),
+            )
             above = ~of_nonmated[max(nonmated - 1, 0) : nonmated], of_mated[mated : mated + 1]
             near = score_keys.decode(np.concatenate(([key - 1], *above)).astype(of_nonmated.dtype))
             rejected, *accepted = near.astype(np.float64).tolist()
@@ -227,8 +265,12 @@ def _running_sums(lists: ErrorLists, scale: tuple[Floats, Floats], part: slice) 
 
 
 def _shares_below(lists: ErrorLists, scale: Scale, limits: score_keys.Keys) -> Floats:
-    """Return the (levels, lists) weight of errors, under a scale, over the total weight under the lists' own scale."""
-    shares = lists.count_below(np.repeat(limits[:, None].astype(np.int64), lists.end.size, axis=1)).astype(np.float64)
+    """Return the (levels, lists) weight of errors, under a scale, over the total weight under the
+    lists' own scale.
+    """
+    shares = lists.count_below(
+        np.repeat(limits[:, None].astype(np.int64), lists.end.size, axis=1)
+    ).astype(np.float64)
     for k in range(lists.end.size):
         if scale:
             sums = np.append(0, _running_sums(lists, scale, slice(lists.start[k], lists.end[k])))

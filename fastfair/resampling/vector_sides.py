@@ -1,4 +1,6 @@
-"""The sides of a source of vectors: pairs that are counted as products of numbers of references and of probes."""
+"""The sides of a source of vectors: pairs that are counted as products of numbers of references and
+of probes.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,15 @@ from fastfair.data.vector_pairs import PairsOfVectors
 from fastfair.error_rates.score_metrics import ExactCosts
 
 from .error_lists import Ranges, Scale, number_pairs
-from .pair_source import CountedSide, Errors, SideInMemory, SortedComparisons, Walked, require_room, side_of
+from .pair_source import (
+    CountedSide,
+    Errors,
+    SideInMemory,
+    SortedComparisons,
+    Walked,
+    require_room,
+    side_of,
+)
 from .units import Units
 
 if TYPE_CHECKING:
@@ -29,15 +39,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Products:
-    """The numbers of pairs of any two units: those of references of one times those of probes of the other.
+    """The numbers of pairs of any two units: those of references of one times those of probes of
+    the other.
 
     Mated pairs are of a subject and of what never varies, which is the last unit.
 
     Attributes
     ----------
     references, probes : (units,) ndarray of int64
-        Numbers of references and of probes of each subject, in the order in which these are drawn, and of the last
-        unit.
+        Numbers of references and of probes of each subject, in the order in which these are drawn,
+        and of the last unit.
     halved : bool
         Whether each pair is counted twice, as every two vectors are compared.
     """
@@ -74,7 +85,9 @@ class Products:
         return self._once(r * (p.sum() - p) + p * (r.sum() - r))
 
     def squares(self, partners: Any = 1) -> NDArray[Any]:
-        """Sum the squared numbers of pairs of each unit with its partners, which are 1, and others 0."""
+        """Sum the squared numbers of pairs of each unit with its partners, which are 1, and others
+        0.
+        """
         r, p = self.references, self.probes
         r_others, p_others, both = partners * r**2, partners * p**2, partners * r * p
         squares = r**2 * (p_others.sum() - p_others) + p**2 * (r_others.sum() - r_others)
@@ -88,17 +101,23 @@ class Products:
         )
         return np.asarray(r * p - both if self.halved else 2 * (r * p - both), np.float64)
 
-    def weigh(self, weights: Integers, members: dict[int, tuple[Any, Any]], totals: NDArray[Any]) -> None:
+    def weigh(
+        self, weights: Integers, members: dict[int, tuple[Any, Any]], totals: NDArray[Any]
+    ) -> None:
         """Sum the weights of the pairs of lists.
 
-        weights: (units, r); members: for each list the positions of units whose references, and whose probes, it has;
-        totals: (lists, r), out.
+        weights: (units, r); members: for each list the positions of units whose references, and
+        whose probes, it has; totals: (lists, r), out.
         """
-        references, probes = (counts[:, None] * weights for counts in (self.references, self.probes))
+        references, probes = (
+            counts[:, None] * weights for counts in (self.references, self.probes)
+        )
         for k, (of_references, of_probes) in members.items():
             r, p = references[of_references], probes[of_probes]
             pairs = r.sum(axis=0) * p.sum(axis=0)
-            totals[k] = self._once(pairs - (r * p).sum(axis=0) if of_references is of_probes else pairs)
+            totals[k] = self._once(
+                pairs - (r * p).sum(axis=0) if of_references is of_probes else pairs
+            )
 
 
 _EVERYBODY = slice(None)
@@ -107,7 +126,8 @@ _EVERYBODY = slice(None)
 class VectorSide(SideInMemory, CountedSide):
     """The mated, or the non-mated, pairs of vectors.
 
-    Without roles, those of two groups of which one is that of the references depend on the order of the vectors.
+    Without roles, those of two groups of which one is that of the references depend on the order of
+    the vectors.
     """
 
     def __init__(self, pairs: PairsOfVectors, kept: SortedComparisons, workers: Workers) -> None:
@@ -132,7 +152,9 @@ class VectorSide(SideInMemory, CountedSide):
         return bool(self._products.between(self.varies, self.varies).of_units().any())
 
     def _lists(self) -> Iterator[tuple[int, int, int]]:
-        """Yield the lists of groups that do not depend on an order, with the groups of references and of probes."""
+        """Yield the lists of groups that do not depend on an order, with the groups of references
+        and of probes.
+        """
         for g, h in zip(*(axis.tolist() for axis in np.nonzero(self._cells)), strict=True):
             if g == h or not self._is_ordered:
                 yield int(self._cells[g, h]), g, h
@@ -143,9 +165,13 @@ class VectorSide(SideInMemory, CountedSide):
 
     @cached_property
     def _positions(self) -> dict[int, tuple[Any, Any]]:
-        """For each list that does not depend on an order, its units, as `Products.weigh` takes them."""
+        """For each list that does not depend on an order, its units, as `Products.weigh` takes
+        them.
+        """
         of_groups = [np.flatnonzero(self._members(g)) for g in range(self._cells.shape[0])]
-        return {0: (_EVERYBODY, _EVERYBODY)} | {k: (of_groups[g], of_groups[h]) for k, g, h in self._lists()}
+        return {0: (_EVERYBODY, _EVERYBODY)} | {
+            k: (of_groups[g], of_groups[h]) for k, g, h in self._lists()
+        }
 
     def _of_lists(self) -> Iterator[tuple[int, Products]]:
         """Yield each of these lists with its numbers of pairs."""
@@ -160,7 +186,9 @@ class VectorSide(SideInMemory, CountedSide):
         totals[:] = 0
         self._products.weigh(weights.astype(np.int64), self._positions, totals)
         if self._is_ordered:
-            kernels.weigh_by_order(self._pairs.subject, self.group, self._cells, weights[:-1], totals)
+            kernels.weigh_by_order(
+                self._pairs.subject, self.group, self._cells, weights[:-1], totals
+            )
 
     def _walk(self, errors: Errors) -> Walked:
         from fastfair.kernels import pair_walk
@@ -169,10 +197,16 @@ class VectorSide(SideInMemory, CountedSide):
         require_room(n_lists, n_rows)
         comparisons, squares = np.zeros((2, n_lists, n_rows), np.int64)
         inside, of_all, of_ends = np.zeros((n_lists, n_strata)), *np.zeros((2, n_lists), np.int64)
-        repeats = [np.zeros(stop - start, np.int32) for start, stop in zip(errors.start, errors.stops, strict=True)]
+        repeats = [
+            np.zeros(stop - start, np.int32)
+            for start, stop in zip(errors.start, errors.stops, strict=True)
+        ]
         for k, products in self._of_lists():
             squared = products.squares()
-            comparisons[k], squares[k] = products.of_units(), self.varies * products.squares(self.varies)
+            comparisons[k], squares[k] = (
+                products.of_units(),
+                self.varies * products.squares(self.varies),
+            )
             inside[k] = products.inside(self.stratum, n_strata)
             of_all[k], of_ends[k] = squared.sum() // 2, squared[self.varies].sum()
             part = slice(errors.start[k], errors.stops[k])
@@ -184,8 +218,13 @@ class VectorSide(SideInMemory, CountedSide):
         of_pairs[:, 0, pair_walk.REPEATS_SQUARED] = of_all
         of_pairs[:, 0, pair_walk.REPEATS_SQUARED_OF_ENDS] = of_ends
         return Walked(
-            errors, comparisons.astype(np.float64), squares.astype(np.float64), inside, of_pairs, repeats
-        )  # fmt: skip
+            errors,
+            comparisons.astype(np.float64),
+            squares.astype(np.float64),
+            inside,
+            of_pairs,
+            repeats,
+        )
 
     def _ordered(self) -> Iterator[tuple[int, int, int]]:
         """Yield the lists of two groups, with those of references and of probes."""
@@ -194,13 +233,17 @@ class VectorSide(SideInMemory, CountedSide):
                 yield int(self._cells[g, h]), g, h
 
     def _add_ordered(self, sums: tuple[Integers, Integers, Integers, Integers]) -> None:
-        """Add the numbers of pairs of each unit, their squares, and these of all pairs and of ends that vary."""
+        """Add the numbers of pairs of each unit, their squares, and these of all pairs and of ends
+        that vary.
+        """
         from fastfair.kernels import vector_pairs as kernels
 
         pairs, group, (comparisons, squares, of_all, of_ends) = self._pairs, self.group, sums
         as_reference, as_probe = pairs.with_groups(group, self._cells.shape[0])
         for k, g, h in self._ordered():
-            comparisons[k, :-1] = np.where(group == g, as_reference[:, h], np.where(group == h, as_probe[:, g], 0))
+            comparisons[k, :-1] = np.where(
+                group == g, as_reference[:, h], np.where(group == h, as_probe[:, g], 0)
+            )
         lock, parts = Lock(), slices(group.size, count_threads(self.n_threads))
         totals = squares[:, :-1], of_all, of_ends
 
@@ -208,7 +251,7 @@ class VectorSide(SideInMemory, CountedSide):
             of_part = tuple(np.zeros_like(total) for total in totals)
             kernels.square_by_order(
                 part.start, part.stop, pairs.subject, group, self._cells, self.varies[:-1], of_part
-            )  # fmt: skip
+            )
             with lock:
                 for total, more in zip(totals, of_part, strict=True):
                     total += more
@@ -216,7 +259,9 @@ class VectorSide(SideInMemory, CountedSide):
         in_threads(pairs.subject.size * group.size, add, parts, self.n_threads)
 
     def _count_ordered(self, errors: Errors, repeats: list[Codes]) -> None:
-        """Count the pairs of the two subjects of each error, of which the one in the first group is the reference."""
+        """Count the pairs of the two subjects of each error, of which the one in the first group is
+        the reference.
+        """
         from fastfair.kernels import vector_pairs as kernels
 
         vectors = np.argsort(self._pairs.subject, kind="stable").astype(np.int32)
@@ -225,21 +270,28 @@ class VectorSide(SideInMemory, CountedSide):
             part = slice(errors.start[k], errors.stops[k])
             a, b = errors.a[part], errors.b[part]
             swapped = self.group[a] != g
-            kernels.count_ordered(begin, vectors, np.where(swapped, b, a), np.where(swapped, a, b), repeats[k])
+            kernels.count_ordered(
+                begin, vectors, np.where(swapped, b, a), np.where(swapped, a, b), repeats[k]
+            )
 
 
 @side_of.register
-def _(pairs: PairsOfVectors, kept: SortedComparisons, workers: Workers, exact: ExactCosts | None = None) -> VectorSide:
+def _(
+    pairs: PairsOfVectors,
+    kept: SortedComparisons,
+    workers: Workers,
+    exact: ExactCosts | None = None,
+) -> VectorSide:
     return VectorSide(pairs, kept, workers)
 
 
 class CurveSide(SideInMemory):
     """The mated, or the non-mated, pairs of vectors, as curves over FMR need them.
 
-    `VectorSide` walks over the errors of each list one by one, for any number of comparisons of two units and for sums
-    that models of counts need, which takes six times as long for the ten million errors of a curve. This one sums them
-    by unit in all lists at once, and has identity weights, and ranges of pairs that are not listed, which make
-    replicates four times as fast.
+    `VectorSide` walks over the errors of each list one by one, for any number of comparisons of two
+    units and for sums that models of counts need, which takes six times as long for the ten million
+    errors of a curve. This one sums them by unit in all lists at once, and has identity weights,
+    and ranges of pairs that are not listed, which make replicates four times as fast.
 
     Attributes
     ----------
@@ -252,17 +304,26 @@ class CurveSide(SideInMemory):
     listed_before : (ranges,) ndarray
         How many of the pairs that are listed lie below each.
     group : (k,) ndarray of int32
-        The group of each subject, in the order in which these are drawn; -1 without lists of groups.
+        The group of each subject, in the order in which these are drawn; -1 without lists of
+        groups.
     """
 
     def __init__(
-        self, embeddings: Embeddings, units: Units, mated: bool, weighting: str, n_groups: int, n_threads: int | None
+        self,
+        embeddings: Embeddings,
+        units: Units,
+        mated: bool,
+        weighting: str,
+        n_groups: int,
+        n_threads: int | None,
     ) -> None:
         self._units, self._mated = units, mated
         self.ranges: Ranges | None = None
         self.listed_before = np.empty(0, np.int64)
         order = np.argsort(embeddings.subject_group, kind="stable")
-        self.group: Codes = embeddings.subject_group[order] if n_groups else np.full(order.size, -1, np.int32)
+        self.group: Codes = (
+            embeddings.subject_group[order] if n_groups else np.full(order.size, -1, np.int32)
+        )
         self.products = Products.of(embeddings.pairs[0 if mated else 1], np.argsort(order))
         self.scale: Scale = ()
         if weighting == "identity":
@@ -271,19 +332,27 @@ class CurveSide(SideInMemory):
         of_groups = [np.flatnonzero(np.append(self.group == g, mated)) for g in range(n_groups)]
         self._members: dict[int, tuple[Any, Any]] = {
             k: (units, units) for k, units in enumerate((_EVERYBODY, *of_groups))
-        }  # fmt: skip
+        }
         sizes: NDArray[Any] = np.empty((1 + n_groups, 1), self.total_type)
         self.products.weigh(np.ones((order.size + 1, 1), np.int64), self._members, sizes)
         super().__init__(sizes[:, 0].copy(), units, n_threads)
 
     def _weigh_alike(self, products: Products) -> tuple[Products, Scale]:
-        """Return products and a scale by which all subjects, or pairs of them, weigh alike; () where they do anyway."""
-        sides = [products.references[:-1]] if self._mated else [products.references[:-1], products.probes[:-1]]
+        """Return products and a scale by which all subjects, or pairs of them, weigh alike; ()
+        where they do anyway.
+        """
+        sides = (
+            [products.references[:-1]]
+            if self._mated
+            else [products.references[:-1], products.probes[:-1]]
+        )
         if all(np.unique(side[side > 0]).size <= 1 for side in sides):
             return products, ()
         with np.errstate(divide="ignore"):
             rows = [self._units.per_row(np.where(side > 0, 1 / side, 0)) for side in sides]
-        references, probes = ((side > 0).astype(np.int64) for side in (products.references, products.probes))
+        references, probes = (
+            (side > 0).astype(np.int64) for side in (products.references, products.probes)
+        )
         return Products(references, probes, products.halved), (
             rows[0],
             np.ones_like(rows[0]) if self._mated else rows[1],
@@ -300,40 +369,60 @@ class CurveSide(SideInMemory):
 
     def variances(self, errors: Errors) -> tuple[Floats, Floats]:
         """As in `PairSide`, of subjects and ascending ends; without sums over pairs."""
-        of_lists = self._variances_of_weighted(errors) if self.scale else self._variances_of_counts(errors)
+        of_lists = (
+            self._variances_of_weighted(errors) if self.scale else self._variances_of_counts(errors)
+        )
         return of_lists.swapaxes(0, 1).copy(), np.empty((*of_lists.shape[1::-1], 0))
 
     def _sizes_of_lists(self) -> Iterator[tuple[int, tuple[Floats, Floats]]]:
-        """Yield each list with the numbers of references and of probes of subjects, as `kernels.dyadic` takes them."""
+        """Yield each list with the numbers of references and of probes of subjects, as
+        `kernels.dyadic` takes them.
+        """
         references = self.products.references[:-1].astype(np.float64)
-        probes = self.products.probes[:-1] / (2 if self.products.halved else 1)  # two subjects' pairs are counted once
+        probes = self.products.probes[:-1] / (
+            2 if self.products.halved else 1
+        )  # two subjects' pairs are counted once
         for k, (members, _) in self._members.items():
             inside = np.zeros(references.size)
             inside[members] = 1
             yield k, (references * inside, probes * inside)
 
     def _variances_of_counts(self, errors: Errors) -> Floats:
-        """Compute (lists, points, 3) where all pairs weigh alike, so that any order of them gives the same integers."""
+        """Compute (lists, points, 3) where all pairs weigh alike, so that any order of them gives
+        the same integers.
+        """
         from fastfair.kernels import dyadic, unit_errors
 
         stratum, stratum_size = self.stratum[:-1], self.stratum_size[:-1]
         stops = np.ascontiguousarray(errors.stops[:, 0])
         a, b = errors.a[: stops[-1]], errors.b[: stops[-1]]
-        grouped = np.empty(stratum.size + 1, np.int64), np.empty(a.size, np.int32), np.empty(a.size, np.int64)
+        grouped = (
+            np.empty(stratum.size + 1, np.int64),
+            np.empty(a.size, np.int32),
+            np.empty(a.size, np.int64),
+        )
         unit_errors.group_by_smaller(a, b, *grouped)
         of_lists = dict(self._sizes_of_lists())
         varies = (stratum_size[stratum] > 1).astype(np.float64)
         wrong = np.zeros((stops.size, 2, 3, stratum.size))
-        unit_errors.add_errors(grouped, stops, *self._ranges_at(stops), (*of_lists[0], varies), self.group, wrong)
+        unit_errors.add_errors(
+            grouped, stops, *self._ranges_at(stops), (*of_lists[0], varies), self.group, wrong
+        )
         wrong = np.cumsum(wrong, axis=0)
-        of_all, of_groups = (np.ascontiguousarray(sums) for sums in (wrong.sum(axis=1), wrong[:, 1]))
+        of_all, of_groups = (
+            np.ascontiguousarray(sums) for sums in (wrong.sum(axis=1), wrong[:, 1])
+        )
         variances = np.empty((len(of_lists), stops.size, 3))
         for k, sizes in of_lists.items():
-            dyadic.variances_of_counts(of_groups if k else of_all, sizes, stratum, stratum_size, variances[k])
+            dyadic.variances_of_counts(
+                of_groups if k else of_all, sizes, stratum, stratum_size, variances[k]
+            )
         return variances
 
     def _ranges_at(self, stops: AnyIntegers) -> tuple[Runs, Integers]:
-        """Return the pairs of ranges, and the first point at which those of each of their lists are errors."""
+        """Return the pairs of ranges, and the first point at which those of each of their lists are
+        errors.
+        """
         from fastfair.kernels.partners import Runs
 
         if self.ranges is None:
@@ -353,5 +442,7 @@ class CurveSide(SideInMemory):
             a, b = errors.a[part], errors.b[part]
             pair = number_pairs(a, b, strata[0].size)[0]
             ends = np.ascontiguousarray(errors.stops[:, k] - errors.start[k])
-            dyadic.variances_of_all_pairs((a, b, pair, self.scale), ends, sizes, *strata, variances[k])
+            dyadic.variances_of_all_pairs(
+                (a, b, pair, self.scale), ends, sizes, *strata, variances[k]
+            )
         return variances

@@ -1,1 +1,3 @@
-"""What all analyses return: results with sentences, a table, JSON that is read back, a plot and a chapter of a page."""
+"""What all analyses return: results with sentences, a table, JSON that is read back, a plot and a
+chapter of a page.
+"""

@@ -1,4 +1,6 @@
-"""`Result`: what every analysis returns, a dataclass that is shown, tabulated, written, read, drawn and reported."""
+"""`Result`: what every analysis returns, a dataclass that is shown, tabulated, written, read, drawn
+and reported.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,15 @@ from fastfair._lib import frames, validation, whole_files
 from fastfair._lib.arguments import checked
 from fastfair._lib.notebook import Shown
 from fastfair._lib.tables import columns_of, write_json
-from fastfair._lib.text import NONE, cell, interval_of_rate, number_with_interval, p_value, rate_with_interval, typed
+from fastfair._lib.text import (
+    NONE,
+    cell,
+    interval_of_rate,
+    number_with_interval,
+    p_value,
+    rate_with_interval,
+    typed,
+)
 from fastfair._version import __version__
 from fastfair.data.exclusions import Exclusion, sentences_on_exclusions
 from fastfair.errors import visible
@@ -52,7 +62,9 @@ class Result(Shown):
     _title: ClassVar[str] = ""  # of its chapter, a question that the result answers
     _rows: ClassVar[str] = "rows"  # the attribute that the table is made of
     _properties: ClassVar[str] = ""  # of these rows, which the table has, too
-    _per_group: ClassVar[str] = ""  # or the attributes with a number of each group that it is made of
+    _per_group: ClassVar[str] = (
+        ""  # or the attributes with a number of each group that it is made of
+    )
     _derived: ClassVar[tuple[str, ...]] = ()  # properties that JSON has, too
     _printed: ClassVar[str] = ""  # columns that the terminal prints; by default all
     _estimate: ClassVar[str] = "estimate"  # the column whose interval is from "low" to "high"
@@ -74,7 +86,9 @@ class Result(Shown):
         -------
         str
         """
-        return "\n".join(map(visible, [*self._sentences(), *sentences_on_exclusions(self.left_out)]))
+        return "\n".join(
+            map(visible, [*self._sentences(), *sentences_on_exclusions(self.left_out)])
+        )
 
     def _sentences(self) -> Sequence[str]:
         """Return the sentences of the summary."""
@@ -86,7 +100,9 @@ class Result(Shown):
             arrays = {name: getattr(self, name).tolist() for name in self._per_group.split()}
             return {"group": list(vars(self)["groups"])} | arrays
         rows = getattr(self, self._rows)
-        return columns_of(rows) | {name: [getattr(row, name) for row in rows] for name in self._properties.split()}
+        return columns_of(rows) | {
+            name: [getattr(row, name) for row in rows] for name in self._properties.split()
+        }
 
     def _tables(self) -> list[Printed]:
         """Return the tables that the terminal prints below the summary."""
@@ -94,7 +110,9 @@ class Result(Shown):
         return [printed(columns, self._printed.split() or columns, of=self._estimate)]
 
     def _figures(self) -> Mapping[str, Axes | Figure]:
-        """Return what `--plots` draws, by the names of the files; "" stands for that of the result."""
+        """Return what `--plots` draws, by the names of the files; "" stands for that of the
+        result.
+        """
         return {"": self.plot()} if hasattr(self, "plot") else {}
 
     def _content(self) -> dict[str, Any]:
@@ -117,7 +135,11 @@ class Result(Shown):
         -------
         dict
         """
-        about = {"fastfair": {"type": "string"}, "kind": {"const": cls.__name__}, "schema": {"const": SCHEMA_VERSION}}
+        about = {
+            "fastfair": {"type": "string"},
+            "kind": {"const": cls.__name__},
+            "schema": {"const": SCHEMA_VERSION},
+        }
         derived = {name: written.schema_of_property(cls, name) for name in cls._derived}
         return written.schema_of(cls, about | derived)
 
@@ -125,11 +147,14 @@ class Result(Shown):
         return self.summary().splitlines()
 
     def _shown_tables(self) -> Sequence[Printed]:
-        return self._tables() or [printed(self._columns(), self._printed.split() or self._columns())]
+        return self._tables() or [
+            printed(self._columns(), self._printed.split() or self._columns())
+        ]
 
     @checked
     def to_frame(self, backend: frames.Backend | None = None) -> Any:
-        """Return the table of the result as a data frame: one row for each group, rate, effect or study.
+        """Return the table of the result as a data frame: one row for each group, rate, effect or
+        study.
 
         Parameters
         ----------
@@ -154,8 +179,8 @@ class Result(Shown):
         Returns
         -------
         str
-            Each attribute under its name. Infinite numbers are "Infinity" and "-Infinity"; null stands for numbers
-            that there are none of.
+            Each attribute under its name. Infinite numbers are "Infinity" and "-Infinity"; null
+            stands for numbers that there are none of.
         """
         return write_json(self._content(), path)
 
@@ -164,7 +189,9 @@ class Result(Shown):
         return write_json(self._content(), None, indent=None)
 
     @checked
-    def to_latex(self, path: str | Path | None = None, *, columns: Sequence[str] | None = None) -> str:
+    def to_latex(
+        self, path: str | Path | None = None, *, columns: Sequence[str] | None = None
+    ) -> str:
         r"""Write the table of the result for LaTeX, with the rules of the package booktabs.
 
         Parameters
@@ -196,18 +223,33 @@ class Result(Shown):
         \end{tabular}
         """
         of_all = self._columns()
-        names = [validation.choice("columns", one, list(of_all)) for one in (of_all if columns is None else columns)]
-        sides = ["l" if any(isinstance(value, str) for value in of_all[name]) else "r" for name in names]
-        rows = [[name.replace("_", " ") for name in names], *zip(*(of_all[name] for name in names), strict=True)]
-        lines = [" & ".join(cell(value).translate(_LATEX) for value in row) + r" \\" for row in rows]
-        lines[1:1], lines[:0] = [r"\midrule"], [rf"\begin{{tabular}}{{{''.join(sides)}}}", r"\toprule"]
+        names = [
+            validation.choice("columns", one, list(of_all))
+            for one in (of_all if columns is None else columns)
+        ]
+        sides = [
+            "l" if any(isinstance(value, str) for value in of_all[name]) else "r" for name in names
+        ]
+        rows = [
+            [name.replace("_", " ") for name in names],
+            *zip(*(of_all[name] for name in names), strict=True),
+        ]
+        lines = [
+            " & ".join(cell(value).translate(_LATEX) for value in row) + r" \\" for row in rows
+        ]
+        lines[1:1], lines[:0] = (
+            [r"\midrule"],
+            [rf"\begin{{tabular}}{{{''.join(sides)}}}", r"\toprule"],
+        )
         text = "\n".join([*lines, r"\bottomrule", r"\end{tabular}"])
         if path is not None:
             whole_files.write_text(path, text + "\n")
         return text
 
     @checked
-    def report(self, path: str | Path, *, title: str | None = None, inputs: Sequence[str | Path] = ()) -> None:
+    def report(
+        self, path: str | Path, *, title: str | None = None, inputs: Sequence[str | Path] = ()
+    ) -> None:
         """Write the result as one page; see `fastfair.report`.
 
         Parameters
@@ -233,17 +275,26 @@ class Result(Shown):
         """Return the chapter with some pictures, or with none."""
         title, tables = self._question(), self._tables()
         notes = [said for said, headings, _ in tables if not headings]
-        sentences = [visible(line) for text in self._sentences() for line in text.splitlines() if line]
+        sentences = [
+            visible(line) for text in self._sentences() for line in text.splitlines() if line
+        ]
         shown = [on_page(*table) for table in tables if table[1]]
         section = Section("Numbers", notes, pictures, shown)
         return Chapter(title, sentences, [section], getattr(self, "settings", {}), self._numbers())
 
     def _pictures(self) -> list[Picture]:
         """Draw what `--plots` draws, too."""
-        alt, caption = f"{self._question()} A plot of the table below.", "The table below has the numbers."
+        alt, caption = (
+            f"{self._question()} A plot of the table below.",
+            "The table below has the numbers.",
+        )
         figures: Mapping[str, Any] = self._figures()
         return [
-            Picture(svg_of(one.get_figure(root=True)), alt, name.replace("_", " ").capitalize() or caption)
+            Picture(
+                svg_of(one.get_figure(root=True)),
+                alt,
+                name.replace("_", " ").capitalize() or caption,
+            )
             for name, one in figures.items()
         ]
 
@@ -251,7 +302,14 @@ class Result(Shown):
 def on_page(title: str, headings: Sequence[str], rows: Sequence[Sequence[str]]) -> Table:
     """Return a table of the terminal as one of a page: columns without numbers hold text."""
     columns = [
-        Column(heading, "text" if k and not any(one.lstrip("-–<> ")[:1].isdigit() for one in cells) else "number")
+        Column(
+            heading,
+            (
+                "text"
+                if k and not any(one.lstrip("-–<> ")[:1].isdigit() for one in cells)
+                else "number"
+            ),
+        )
         for k, (heading, *cells) in enumerate(zip(headings, *rows, strict=True))
     ]
     look = "dense" if len(headings) > _MOST_ON_PAPER else ""
@@ -279,7 +337,9 @@ _HEADINGS = {
 }  # fmt: skip
 
 
-def printed(columns: Mapping[str, Sequence[Any]], names: Iterable[str], *, of: str = "estimate") -> Printed:
+def printed(
+    columns: Mapping[str, Sequence[Any]], names: Iterable[str], *, of: str = "estimate"
+) -> Printed:
     """Write columns as a table; the interval "low" to "high" is that of the column `of`."""
     n = len(next(iter(columns.values()), ()))
     kinds = columns.get("name", [None] * n)
@@ -298,13 +358,21 @@ def printed(columns: Mapping[str, Sequence[Any]], names: Iterable[str], *, of: s
 
 
 def _written(
-    name: str, kind: str | None, value: Any, low: float | None, high: float | None, *, is_interval: bool
+    name: str,
+    kind: str | None,
+    value: Any,
+    low: float | None,
+    high: float | None,
+    *,
+    is_interval: bool,
 ) -> str:
     if name == "group" and value is None:
         return "all"
     if name == "name":
         return printed_name(value)
-    if (kind, name) == ("threshold", "estimate") and not math.isnan(value):  # with all its digits, as it is typed
+    if (kind, name) == ("threshold", "estimate") and not math.isnan(
+        value
+    ):  # with all its digits, as it is typed
         return " ".join([typed(value), *number_with_interval(value, low, high).split(" ", 1)[1:]])
     if is_interval:
         return interval_of_rate(low, high)
@@ -315,4 +383,6 @@ def _written(
     if name.startswith("n_"):
         return NONE if math.isnan(value) else f"{value:,.1f}".removesuffix(".0")
     is_rate = name == "decided_at" or (name in _RATES and (kind is None or kind in IN_PER_CENT))
-    return rate_with_interval(value, low, high) if is_rate else number_with_interval(value, low, high)
+    return (
+        rate_with_interval(value, low, high) if is_rate else number_with_interval(value, low, high)
+    )

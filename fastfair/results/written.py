@@ -1,7 +1,7 @@
 """Results as JSON and back: each attribute under its name, rows as objects, arrays as lists.
 
-JSON has no infinite numbers and no NaN: these are "Infinity", "-Infinity" and null. `at` is written as
-"operating_point", and a mapping whose keys are no text as a list of pairs.
+JSON has no infinite numbers and no NaN: these are "Infinity", "-Infinity" and null. `at` is written
+as "operating_point", and a mapping whose keys are no text as a list of pairs.
 """
 
 from __future__ import annotations
@@ -28,7 +28,8 @@ _OF_NOTES = "note", "flags"  # what files have besides the notes themselves
 
 
 UNWRITTEN = {"written": False}
-"""Metadata of fields that JSON does not have, such as replicates: what is read has their default."""
+"""Metadata of fields that JSON does not have, such as replicates: what is read has their
+default."""
 
 
 def nothing() -> NDArray[np.float64]:
@@ -57,7 +58,9 @@ def converter() -> Converter:
     def changes(kind: type[Any]) -> dict[str, Any]:
         get_type_hints(kind)  # refuses a class whose types are not known here
         return {
-            one.name: override(rename=_NAMES.get(one.name, one.name), omit=not one.metadata.get("written", True))
+            one.name: override(
+                rename=_NAMES.get(one.name, one.name), omit=not one.metadata.get("written", True)
+            )
             for one in fields(kind)
         }
 
@@ -67,31 +70,42 @@ def converter() -> Converter:
             return write
         return lambda row: write(row) | {name: getattr(row, name) for name in _OF_NOTES}
 
-    made.register_unstructure_hook_factory(lambda kind: isinstance(kind, type) and is_dataclass(kind), writing)
+    made.register_unstructure_hook_factory(
+        lambda kind: isinstance(kind, type) and is_dataclass(kind), writing
+    )
 
     def reading(kind: type[Any]) -> Callable[[Any, Any], Any]:
         read = make_dict_structure_fn(kind, made, **changes(kind))
         completed = getattr(kind, "_as_read", None)  # of a class that has more to do
         if issubclass(kind, Noted):
-            return lambda content, _: (completed or (lambda row: row))(read(_with_notes(content), kind))
+            return lambda content, _: (completed or (lambda row: row))(
+                read(_with_notes(content), kind)
+            )
         return read if completed is None else lambda content, _: completed(read(content, kind))
 
-    made.register_structure_hook_factory(lambda kind: isinstance(kind, type) and is_dataclass(kind), reading)
+    made.register_structure_hook_factory(
+        lambda kind: isinstance(kind, type) and is_dataclass(kind), reading
+    )
     made.register_unstructure_hook(Note, Note.to_plain)
     made.register_structure_hook(Note, lambda content, _: Note.from_plain(content))
     made.register_unstructure_hook(float, _number)
-    made.register_structure_hook(float, lambda value, _: math.nan if value is None else float(value))
+    made.register_structure_hook(
+        float, lambda value, _: math.nan if value is None else float(value)
+    )
     made.register_unstructure_hook_func(_is_array, lambda array: _numbers(array.tolist()))
     made.register_structure_hook_func(_is_array, _array)
     made.register_unstructure_hook(OperatingPoint, str)
     made.register_structure_hook(OperatingPoint, lambda text, _: read_point(text))
     made.register_unstructure_hook_func(
-        _is_keyed_by_objects, lambda values: [[made.unstructure(key), made.unstructure(v)] for key, v in values.items()]
+        _is_keyed_by_objects,
+        lambda values: [[made.unstructure(key), made.unstructure(v)] for key, v in values.items()],
     )
 
     def mapping(pairs: Any, kind: Any) -> dict[Any, Any]:
         of_key, of_value = get_args(kind)
-        return {made.structure(key, of_key): made.structure(value, of_value) for key, value in pairs}
+        return {
+            made.structure(key, of_key): made.structure(value, of_value) for key, value in pairs
+        }
 
     made.register_structure_hook_func(_is_keyed_by_objects, mapping)
     return made
@@ -120,7 +134,10 @@ def _numbers(values: Any) -> Any:
 def _is_array(kind: Any) -> bool:
     if get_origin(kind) is UnionType:
         return all(map(_is_array, get_args(kind)))
-    return kind is np.ndarray or get_origin(kind) in (np.ndarray, NDArray)  # which it is depends on NumPy's version
+    return kind is np.ndarray or get_origin(kind) in (
+        np.ndarray,
+        NDArray,
+    )  # which it is depends on NumPy's version
 
 
 def _array(values: Any, kind: Any) -> np.ndarray[Any, Any]:
@@ -135,12 +152,19 @@ def _is_keyed_by_objects(kind: Any) -> bool:
 
 
 def schema_of(kind: type[Any], others: dict[str, Any]) -> dict[str, Any]:
-    """Return the JSON schema of a class of results, which has other properties besides its fields."""
+    """Return the JSON schema of a class of results, which has other properties besides its
+    fields.
+    """
     parts: dict[str, Any] = {}
     _schema(kind, parts)
     own = parts.pop(kind.__name__)
     own = {"properties": others | own["properties"], "required": [*others, *own["required"]]}
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema", "type": "object", **own, "$defs": parts}
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "type": "object",
+        **own,
+        "$defs": parts,
+    }
 
 
 def schema_of_property(kind: type[Any], name: str) -> dict[str, Any]:
@@ -157,26 +181,43 @@ def _schema(kind: Any, parts: dict[str, Any]) -> dict[str, Any]:
     if kind is Note:
         values = {"type": "object", "additionalProperties": {"type": ["number", "string"]}}
         told = {"code": {"enum": list(Code)}, "about": {"type": "string"}, "values": values}
-        return {"anyOf": [told["code"], {"type": "object", "properties": told, "required": ["code", "values"]}]}
+        return {
+            "anyOf": [
+                told["code"],
+                {"type": "object", "properties": told, "required": ["code", "values"]},
+            ]
+        }
     if isinstance(kind, type) and is_dataclass(kind) and kind is not OperatingPoint:
         if kind.__name__ not in parts:
             parts[kind.__name__] = {}
             hints = get_type_hints(kind)
             written = [one for one in fields(kind) if one.metadata.get("written", True)]
-            properties = {_NAMES.get(one.name, one.name): _schema(hints[one.name], parts) for one in written}
+            properties = {
+                _NAMES.get(one.name, one.name): _schema(hints[one.name], parts) for one in written
+            }
             if issubclass(kind, Noted):
                 properties |= {name: {"type": "string"} for name in _OF_NOTES}
-            parts[kind.__name__] = {"type": "object", "properties": properties, "required": list(properties)}
+            parts[kind.__name__] = {
+                "type": "object",
+                "properties": properties,
+                "required": list(properties),
+            }
         return {"$ref": f"#/$defs/{kind.__name__}"}
     if origin in (dict, Mapping) and arguments[0] is str:
         return {"type": "object", "additionalProperties": _schema(arguments[1], parts)}
     if origin in (tuple, list):
-        return {"type": "array"} | ({"items": _schema(arguments[0], parts)} if arguments[1:] == (...,) else {})
+        return {"type": "array"} | (
+            {"items": _schema(arguments[0], parts)} if arguments[1:] == (...,) else {}
+        )
     if origin in (dict, Mapping):
         return {"type": "array"}  # of pairs
     if arguments:
         return {"anyOf": [_schema(one, parts) for one in arguments]}
     number = {"anyOf": [{"type": "number"}, {"enum": ["Infinity", "-Infinity", None]}]}
-    plain: dict[Any, Any] = {float: number, type(None): {"type": "null"}, OperatingPoint: {"type": "string"}}
+    plain: dict[Any, Any] = {
+        float: number,
+        type(None): {"type": "null"},
+        OperatingPoint: {"type": "string"},
+    }
     names = {int: "integer", bool: "boolean", str: "string"}
     return plain.get(kind) or ({"type": names[kind]} if kind in names else {})

@@ -39,7 +39,8 @@ _SIDES = ("mated", "nonmated")
 
 @dataclass(frozen=True, eq=False)
 class CoverageExperiment:
-    """How often, in many simulated data sets, intervals of the FNMR at an FMR contain the true FNMR.
+    """How often, in many simulated data sets, intervals of the FNMR at an FMR contain the true
+    FNMR.
 
     Attributes
     ----------
@@ -104,7 +105,8 @@ class CoverageExperiment:
 
     @checked
     def plot(self, ax: Axes | None = None, **kwargs: Any) -> Axes:
-        """Draw estimated over nominal coverage, with one standard error; correct intervals lie on the diagonal.
+        """Draw estimated over nominal coverage, with one standard error; correct intervals lie on
+        the diagonal.
 
         Parameters
         ----------
@@ -120,9 +122,18 @@ class CoverageExperiment:
         ax, nominal = axes_or_new(ax), self.confidence_level
         for m, method in enumerate(self.methods):
             for k, fmr in enumerate(self.fmr):
-                style: dict[str, Any] = {"color": f"C{m}", "linestyle": _STYLES[k % len(_STYLES)], "marker": "."}
+                style: dict[str, Any] = {
+                    "color": f"C{m}",
+                    "linestyle": _STYLES[k % len(_STYLES)],
+                    "marker": ".",
+                }
                 style["label"] = f"{method}, FMR {fmr:g}"
-                ax.errorbar(nominal, self.coverage[m, :, k], self.standard_error[m, :, k], **(style | kwargs))
+                ax.errorbar(
+                    nominal,
+                    self.coverage[m, :, k],
+                    self.standard_error[m, :, k],
+                    **(style | kwargs),
+                )
         ends = nominal.min(), nominal.max()
         ax.plot(ends, ends, color="0.7", linewidth=0.8, linestyle=":", zorder=0)
         ax.set(xlabel="Nominal coverage", ylabel="Estimated coverage")
@@ -148,14 +159,16 @@ def coverage_experiment(
     progress: bool | Callable[[int, int], None] = False,
     executor: Executor | Checkpoint = None,
 ) -> CoverageExperiment:
-    """Draw many data sets of the same identities and count how often `roc_band` contains the true FNMR.
+    """Draw many data sets of the same identities and count how often `roc_band` contains the true
+    FNMR.
 
     Parameters
     ----------
     n_datasets, n_resamples : int
         Number of data sets, at least 2, and of replicates of each, at least 2.
     identities : VonMisesFisherIdentities, optional
-        Whose vectors are drawn; by default 200 with vectors of 64 numbers and concentrations from 50 to 150.
+        Whose vectors are drawn; by default 200 with vectors of 64 numbers and concentrations from
+        50 to 150.
     n_samples : int or (n_subjects,) array_like of int
         Number of vectors of each identity in a data set.
     fmr : (levels,) array_like
@@ -167,15 +180,16 @@ def coverage_experiment(
     weighting : {"identity", "comparison"}
         As in `roc_band`; the same where all subjects have equally many vectors.
     unit : {"sample", "subject", "subject+sample"}
-        The units drawn with replacement. The data sets have the same identities and differ only in their samples,
-        which is what "sample" assumes.
+        The units drawn with replacement. The data sets have the same identities and differ only in
+        their samples, which is what "sample" assumes.
     rng : None, int, SeedSequence or Generator
         Seed of the random numbers.
     n_threads : int, optional
-        Number of threads; all processors by default, with an executor those of each task, 1 by default. Each works on
-        other data sets; results do not depend on it.
+        Number of threads; all processors by default, with an executor those of each task, 1 by
+        default. Each works on other data sets; results do not depend on it.
     progress : bool or callable, default False
-        Whether to show a progress bar; or a function to call with the numbers of data sets done and in all.
+        Whether to show a progress bar; or a function to call with the numbers of data sets done and
+        in all.
     executor
         As in `evaluate`; a task is a part of the data sets.
 
@@ -190,18 +204,19 @@ def coverage_experiment(
 
     Notes
     -----
-    This is the experiment of the paper [1]_. All methods and levels use the same replicates. The default
-    identities and FMRs were chosen for this function: about a seventh of mated pairs fail at FMR 0.001, about a
-    twentieth at 0.01.
+    This is the experiment of the paper [1]_. All methods and levels use the same replicates. The
+    default identities and FMRs were chosen for this function: about a seventh of mated pairs fail
+    at FMR 0.001, about a twentieth at 0.01.
 
-    The true FNMR at an FMR is taken as the mean FNMR of the data sets at the threshold where their mean FMR is that
-    FMR. The paper instead merges all data sets into one and takes its FNMR. Merging adds pairs between data sets, but
-    these are distributed as those within a data set, as all are independent draws of the same identities. At any
-    threshold both are unbiased for the same rates, and both have an error that is small compared with an interval:
-    that of the means is the error of one data set divided by the square root of their number.
+    The true FNMR at an FMR is taken as the mean FNMR of the data sets at the threshold where their
+    mean FMR is that FMR. The paper instead merges all data sets into one and takes its FNMR.
+    Merging adds pairs between data sets, but these are distributed as those within a data set, as
+    all are independent draws of the same identities. At any threshold both are unbiased for the
+    same rates, and both have an error that is small compared with an interval: that of the means is
+    the error of one data set divided by the square root of their number.
 
-    The scores behind all data sets' rates stay in memory: about 5 bytes for each mated pair and for each false match
-    at the highest FMR, 130 MB by default.
+    The scores behind all data sets' rates stay in memory: about 5 bytes for each mated pair and for
+    each false match at the highest FMR, 130 MB by default.
 
     References
     ----------
@@ -222,7 +237,8 @@ def coverage_experiment(
     levels = np.sort(checked_levels(fmr))
     workers = Workers(n_threads, progress, executor).checked(rng)
     memory.require(
-        8 * n_datasets * (levels.size * (3 + 2 * len(names) * nominal.size) + 8) + 16 * n_resamples * levels.size,
+        8 * n_datasets * (levels.size * (3 + 2 * len(names) * nominal.size) + 8)
+        + 16 * n_resamples * levels.size,
         f"{n_datasets:,} data sets with {n_resamples:,} replicates each",
         "use fewer",
     )
@@ -232,12 +248,22 @@ def coverage_experiment(
     of_each, draws = samples_of_each(n_samples, *identities.centers.shape), Draws(weighting, unit)
     found: Arrays = {}
     data_sets = _DataSets(identities, of_each, levels, draws, seed, n_resamples, names, nominal)
-    do_job(data_sets, n_datasets, 1, workers, f"{n_datasets:,} data sets", lambda _, arrays: found.update(arrays))
+    do_job(
+        data_sets,
+        n_datasets,
+        1,
+        workers,
+        f"{n_datasets:,} data sets",
+        lambda _, arrays: found.update(arrays),
+    )
     thresholds, estimates, expected, low, high = (
         np.array([found[f"{k} {name}"] for k in range(n_datasets)]) for name in _OF_EACH
     )
     mated, nonmated = (
-        [_Ranked(*(found[f"{k} {side} {name}"] for name in _Ranked._fields)) for k in range(n_datasets)]
+        [
+            _Ranked(*(found[f"{k} {side} {name}"] for name in _Ranked._fields))
+            for k in range(n_datasets)
+        ]
         for side in _SIDES
     )
     pooled = one_blas_thread()(partial(_pooled, data_sets, thresholds, mated, nonmated))
@@ -249,7 +275,9 @@ def coverage_experiment(
         confidence_level=nominal,
         fmr=levels,
         coverage=coverage,
-        standard_error=np.sqrt(np.maximum(coverage * (1 - coverage), 0.25 / n_datasets) / n_datasets),
+        standard_error=np.sqrt(
+            np.maximum(coverage * (1 - coverage), 0.25 / n_datasets) / n_datasets
+        ),
         width=(high - low).mean(axis=2),
         truth=truth,
         threshold=threshold,
@@ -283,7 +311,12 @@ class _Ranked(NamedTuple):
         cumulative = np.empty(0)
         if lists.scale:
             cumulative = np.append(0, np.cumsum(lists.scale[0][lists.a] * lists.scale[1][lists.b]))
-        return cls(lists.keys.copy(), cumulative, np.asarray(lists.sizes[0], np.float64), np.asarray(lists.complete))
+        return cls(
+            lists.keys.copy(),
+            cumulative,
+            np.asarray(lists.sizes[0], np.float64),
+            np.asarray(lists.complete),
+        )
 
     def share(self, limit: int) -> float:
         """Return the rate of pairs with keys of at most a limit."""
@@ -297,7 +330,9 @@ class _Ranked(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class _DataSets:
-    """Data sets of the same identities as a job, whose steps they are; each depends only on the seed and its number."""
+    """Data sets of the same identities as a job, whose steps they are; each depends only on the
+    seed and its number.
+    """
 
     identities: VonMisesFisherIdentities
     n_samples: NDArray[np.intp]
@@ -312,7 +347,9 @@ class _DataSets:
         """Draw a data set and find its pairs."""
         vectors = self.identities.draw(self.n_samples, rng=seeds.child(self.seed, k))
         data = Embeddings(vectors, np.repeat(np.arange(self.n_samples.size), self.n_samples))
-        return PairResampler(data, self.levels, self.draws, with_groups=False, all_listed=True, workers=ONE_THREAD)
+        return PairResampler(
+            data, self.levels, self.draws, with_groups=False, all_listed=True, workers=ONE_THREAD
+        )
 
     def run(self, steps: range, n_threads: int | None, told: Report | None) -> Arrays:
         arrays: Arrays = {}
@@ -325,14 +362,24 @@ class _DataSets:
             key, _ = seeds.stream(seeds.child(self.seed, k))
             replicates = resampler.replicate(self.n_resamples, key, ONE_THREAD).fnmr[:, 0]
             ends = [
-                [interval(replicates, estimate, expected, level, method) for level in self.nominal.tolist()]
+                [
+                    interval(replicates, estimate, expected, level, method)
+                    for level in self.nominal.tolist()
+                ]
                 for method in self.methods
             ]
-            shape = len(self.methods), self.nominal.size, 2, estimate.size  # there may be no methods
+            shape = (
+                len(self.methods),
+                self.nominal.size,
+                2,
+                estimate.size,
+            )  # there may be no methods
             low, high = np.clip(np.moveaxis(np.reshape(ends, shape), 2, 0), 0, 1)
             own = dict(zip(_OF_EACH, (rates.threshold, estimate, expected, low, high), strict=True))
             for side, lists in zip(_SIDES, resampler.error_lists, strict=True):
-                own |= {f"{side} {name}": values for name, values in _Ranked.of(lists)._asdict().items()}
+                own |= {
+                    f"{side} {name}": values for name, values in _Ranked.of(lists)._asdict().items()
+                }
             arrays.update({f"{k} {name}": values for name, values in own.items()})
 
         run_blocks(work, steps, len(steps), 1, n_threads, told)
@@ -342,9 +389,12 @@ class _DataSets:
 def _pooled(
     data_sets: _DataSets, thresholds: Floats, mated: list[_Ranked], nonmated: list[_Ranked]
 ) -> tuple[Floats, Floats]:
-    """Find the thresholds at which the data sets' mean FMR is each level, and their mean FNMR at these thresholds."""
-    # Keys of non-mated pairs are inverted. What meets a level in every data set meets it in the mean, what exceeds it
-    # in every one exceeds it: the key looked for lies between the data sets' own.
+    """Find the thresholds at which the data sets' mean FMR is each level, and their mean FNMR at
+    these thresholds.
+    """
+    # Keys of non-mated pairs are inverted. What meets a level in every data set meets it in the
+    # mean, what exceeds it in every one exceeds it: the key looked for lies between the data sets'
+    # own.
     own = ~score_keys.first_keys_at_least(thresholds, nonmated[0].keys).astype(np.int64)
     for k, ranked in enumerate(nonmated):
         if not ranked.reaches(int(own.max())):
@@ -353,8 +403,12 @@ def _pooled(
     def exceeds(level: float, key: int) -> bool:
         return bool(np.mean([ranked.share(key) for ranked in nonmated]) > level * ROUNDING)
 
-    ends = zip(data_sets.levels.tolist(), own.min(axis=0).tolist(), own.max(axis=0).tolist(), strict=True)
-    found = [least_whole(partial(exceeds, level), least, most + 1) - 1 for level, least, most in ends]
+    ends = zip(
+        data_sets.levels.tolist(), own.min(axis=0).tolist(), own.max(axis=0).tolist(), strict=True
+    )
+    found = [
+        least_whole(partial(exceeds, level), least, most + 1) - 1 for level, least, most in ends
+    ]
     keys = (~np.array(found)).astype(nonmated[0].keys.dtype)
     truth = [np.mean([ranked.share(int(key) - 1) for ranked in mated]) for key in keys]
     return score_keys.decode(keys).astype(np.float64), np.array(truth)

@@ -1,4 +1,6 @@
-"""`synthesize`: simulated scores with given error rates, by hill climbing; `biased_system`: those of groups."""
+"""`synthesize`: simulated scores with given error rates, by hill climbing; `biased_system`: those
+of groups.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,12 @@ from fastfair._lib.warnings import warn
 from fastfair._lib.workers import reporting
 from fastfair.data.comparisons import Comparisons
 from fastfair.data.sorted_scores import read_only
-from fastfair.error_rates.operating_points import OperatingPoint, at_fmr, at_mean_group_eer, threshold_key
+from fastfair.error_rates.operating_points import (
+    OperatingPoint,
+    at_fmr,
+    at_mean_group_eer,
+    threshold_key,
+)
 from fastfair.error_rates.rates import ErrorRate, rates_at_key
 from fastfair.errors import InputError, TargetMissedWarning
 from fastfair.evaluation.evaluate import evaluate
@@ -50,10 +57,11 @@ class Synthesis:
     fmr, fnmr : float
         Error rates at the threshold.
     history : (n_steps + 1,) ndarray
-        How far the rates were from the target at first and after every step: ``|FMR - target| + |TMR - target|``, or
-        the same of FNMR and TNMR.
+        How far the rates were from the target at first and after every step: ``|FMR - target| +
+        |TMR - target|``, or the same of FNMR and TNMR.
     n_steps, n_accepted : int
-        Number of steps made, fewer than allowed if the target was reached, and of those that were accepted.
+        Number of steps made, fewer than allowed if the target was reached, and of those that were
+        accepted.
     kind : str
         "fmr" if the target is an FMR at a TMR, "fnmr" if it is an FNMR at a TNMR.
     target, at : float
@@ -102,7 +110,9 @@ class Synthesis:
         Comparisons(1000 mated, 1000 non-mated, distance)
         """
         groups = None if group is None else np.full(self.distances.size, group)
-        return Comparisons(self.distances, self.mated, reference_group=groups, score_kind="distance")
+        return Comparisons(
+            self.distances, self.mated, reference_group=groups, score_kind="distance"
+        )
 
     @checked
     def plot(self, ax: Axes | None = None, **kwargs: Any) -> Axes:
@@ -148,8 +158,8 @@ def synthesize(
     n_mated, n_nonmated : int
         Comparisons of each class.
     fmr : float, optional
-        The target FMR at the threshold that accepts a share `tmr` of the mated comparisons, or the next larger share
-        there can be. Either this or `fnmr`.
+        The target FMR at the threshold that accepts a share `tmr` of the mated comparisons, or the
+        next larger share there can be. Either this or `fnmr`.
     tmr : float, default 0.95
         In (0, 1).
     fnmr : float, optional
@@ -159,12 +169,14 @@ def synthesize(
     n_steps : int, default 1000
         Largest number of steps.
     step : float, optional
-        The largest change of a distance in a step. By default it adapts, and in every other step the
-        comparisons that fix the threshold change by a 64th as much.
+        The largest change of a distance in a step. By default it adapts, and in every other step
+        the comparisons that fix the threshold change by a 64th as much.
     accept : {"improving", "plateau"}
-        Whether a step is accepted only where the rates come closer, as in [1]_, or also where they stay as far off.
+        Whether a step is accepted only where the rates come closer, as in [1]_, or also where they
+        stay as far off.
     stop : bool, default True
-        Stop as soon as the rate is the nearest to the target that this number of comparisons can have.
+        Stop as soon as the rate is the nearest to the target that this number of comparisons can
+        have.
     rng : None, int, SeedSequence or Generator
         Seed.
 
@@ -175,8 +187,8 @@ def synthesize(
     Raises
     ------
     InputError
-        For rates outside (0, 1), rates that amount to less than one error (the message names the nearest
-        possible rate), and counts below 1.
+        For rates outside (0, 1), rates that amount to less than one error (the message names the
+        nearest possible rate), and counts below 1.
 
     Warns
     -----
@@ -185,18 +197,20 @@ def synthesize(
 
     Notes
     -----
-    This is algorithm 1 of [1]_. Mated distances start uniform in [0, 0.5] and non-mated ones in [0.5, 1]. Each step
-    changes all of them at random, and is accepted if ``|FMR - target| + |TMR - target|`` falls. The paper does not
-    define the threshold; here it is the one at the TMR, found again in every step. Changes are uniform between -step
-    and step, and distances are reflected at 0 and 1. For an FNMR at a TNMR, the roles of mated and non-mated
-    comparisons and the direction of the distances are reversed.
+    This is algorithm 1 of [1]_. Mated distances start uniform in [0, 0.5] and non-mated ones in
+    [0.5, 1]. Each step changes all of them at random, and is accepted if ``|FMR - target| + |TMR -
+    target|`` falls. The paper does not define the threshold; here it is the one at the TMR, found
+    again in every step. Changes are uniform between -step and step, and distances are reflected at
+    0 and 1. For an FNMR at a TNMR, the roles of mated and non-mated comparisons and the direction
+    of the distances are reversed.
 
-    By default several step sizes are tried in turn, from the change that moves the first distance across the threshold
-    up to large ones; after each accepted step this begins again. In every other step the comparisons that fix the
-    threshold hardly change, because a threshold that was favourable by chance tends to be lost again.
+    By default several step sizes are tried in turn, from the change that moves the first distance
+    across the threshold up to large ones; after each accepted step this begins again. In every
+    other step the comparisons that fix the threshold hardly change, because a threshold that was
+    favourable by chance tends to be lost again.
 
-    The sets of the paper, with rates up to 0.05, reach their rates in 1,000 steps, except for about one in some
-    thousand, which is off by one comparison. Rates above 0.1 take more steps.
+    The sets of the paper, with rates up to 0.05, reach their rates in 1,000 steps, except for about
+    one in some thousand, which is off by one comparison. Rates above 0.1 take more steps.
 
     References
     ----------
@@ -218,7 +232,16 @@ def synthesize(
     targets: Any = [fnmr if fmr is None else fmr]
     at = tnmr if fmr is None else tmr
     return synthesize_each(
-        n_mated, n_nonmated, kind, targets, at=at, n_steps=n_steps, step=step, accept=accept, stop=stop, rng=rng
+        n_mated,
+        n_nonmated,
+        kind,
+        targets,
+        at=at,
+        n_steps=n_steps,
+        step=step,
+        accept=accept,
+        stop=stop,
+        rng=rng,
     )[0]
 
 
@@ -238,7 +261,8 @@ def synthesize_each(
     n_threads: int | None = None,
     progress: bool | Callable[[int, int], None] = False,
 ) -> tuple[Synthesis, ...]:
-    """Simulate many sets of distances, one for each target rate, with several at a time on several threads.
+    """Simulate many sets of distances, one for each target rate, with several at a time on several
+    threads.
 
     Parameters
     ----------
@@ -253,7 +277,8 @@ def synthesize_each(
     n_steps, step, accept, stop
         As in `synthesize`.
     rng : None, int, SeedSequence or Generator
-        Seed of the random numbers. A set depends only on the seed, its target and its position among the targets.
+        Seed of the random numbers. A set depends only on the seed, its target and its position
+        among the targets.
     n_threads, progress
         As in `evaluate`.
 
@@ -285,15 +310,22 @@ def synthesize_each(
     plateaus = accept == "plateau"
     require_memory(n_mated, n_nonmated, n_steps, len(wanted))
     key, _ = seeds.stream(rng)
-    n_right = max(1, int(np.ceil(held * held_at * (1 - 1e-12))))  # of those whose rate is held at the TMR or TNMR
+    n_right = max(
+        1, int(np.ceil(held * held_at * (1 - 1e-12)))
+    )  # of those whose rate is held at the TMR or TNMR
     made: list[Any] = [None] * len(wanted)
 
     def make(k: int) -> None:
         from fastfair.kernels import climb
 
         scores, history = np.empty(held + free), np.empty(n_steps + 1)
-        goal, rules = climb.Goal(held, n_right - 1, wanted[k]), climb.Rules(step or 0.0, plateaus, bool(stop))
-        errors, n_accepted, n_made = climb.climb(goal, rules, 2 * k + KINDS.index(kind), key, scores, history)
+        goal, rules = (
+            climb.Goal(held, n_right - 1, wanted[k]),
+            climb.Rules(step or 0.0, plateaus, bool(stop)),
+        )
+        errors, n_accepted, n_made = climb.climb(
+            goal, rules, 2 * k + KINDS.index(kind), key, scores, history
+        )
         rates = errors / free, (held - n_right) / held
         if kind == "fmr":
             threshold = float(np.partition(scores[:held], n_right - 1)[n_right - 1])
@@ -322,18 +354,21 @@ def synthesize_each(
     if missed:
         said = ", ".join(f"{one.target:g} ({getattr(one, kind):g} reached)" for one in missed[:5])
         warn(
-            f"{len(missed)} of {len(made)} targets of the {kind.upper()} missed in {n_steps} steps: {said}"
-            f"{', ...' if len(missed) > 5 else ''}; give more steps or another seed",
+            f"{len(missed)} of {len(made)} targets of the {kind.upper()} missed in {n_steps} steps:"
+            f" {said}{', ...' if len(missed) > 5 else ''}; give more steps or another seed",
             TargetMissedWarning,
         )
     return tuple(made)
 
 
 def require_memory(n_mated: int, n_nonmated: int, n_steps: int, n_sets: int) -> None:
-    """Refuse sets that take more memory than there is, by comparisons and steps of a set, and sets."""
+    """Refuse sets that take more memory than there is, by comparisons and steps of a set, and
+    sets.
+    """
     memory.require(
         n_sets * (24 * (n_mated + n_nonmated) + 16 * n_steps),
-        f"sets ({n_sets:,}) of {n_mated:,} mated and {n_nonmated:,} non-mated comparisons in {n_steps:,} steps",
+        f"sets ({n_sets:,}) of {n_mated:,} mated and {n_nonmated:,} non-mated comparisons in"
+        f" {n_steps:,} steps",
         "use fewer",
     )
 
@@ -350,8 +385,8 @@ def _reachable(name: str, value: object, n: int) -> float:
         nearest = 1 / n if rate * n < 1 else (n - 1) / n
         which = "non-mated" if name == "fmr" else "mated"
         raise InputError(
-            f"{name}={rate:g} of {n:,} {which} comparisons is {rate * n:.3g} of them: the nearest rate there can be is "
-            f"{nearest:.6g}; ask for that, or for more comparisons"
+            f"{name}={rate:g} of {n:,} {which} comparisons is {rate * n:.3g} of them: the nearest"
+            f" rate there can be is {nearest:.6g}; ask for that, or for more comparisons"
         )
     return rate
 
@@ -460,7 +495,8 @@ def _threshold_free(comparisons: Comparisons) -> Mapping[str, BaseMetric]:
     found = evaluate(comparisons, at=(), measures=(), metrics=OF_ANY_SCORES, n_resamples=0)
     return {
         name: BaseMetric(
-            np.array([found.value(name, group=group) for group in comparisons.groups]), np.float64(found.value(name))
+            np.array([found.value(name, group=group) for group in comparisons.groups]),
+            np.float64(found.value(name)),
         )
         for name in OF_ANY_SCORES
     }
@@ -513,8 +549,8 @@ def biased_system(
     Raises
     ------
     InputError
-        For ratios that are not numbers above 0 with colons between them, fewer than two ratios, and rates that so many
-        comparisons cannot have.
+        For ratios that are not numbers above 0 with colons between them, fewer than two ratios, and
+        rates that so many comparisons cannot have.
 
     Warns
     -----
@@ -523,9 +559,10 @@ def biased_system(
 
     Notes
     -----
-    By default the data sets are those of tables II and III of [1]_: 3,000 mated and 3,000 non-mated comparisons for
-    each group, where groups with the same ratio share one set, and a separate set for the overall performance. For that
-    set the paper's table III prints 3,000 and 24,000 comparisons, and its text 12,000 and 600,000.
+    By default the data sets are those of tables II and III of [1]_: 3,000 mated and 3,000 non-mated
+    comparisons for each group, where groups with the same ratio share one set, and a separate set
+    for the overall performance. For that set the paper's table III prints 3,000 and 24,000
+    comparisons, and its text 12,000 and 600,000.
 
     References
     ----------
@@ -578,7 +615,7 @@ def _factors(ratios: str) -> tuple[float, ...]:
         numbers = ()
     if not 2 <= len(numbers) <= _MOST_GROUPS or not all(0 < number < np.inf for number in numbers):
         raise InputError(
-            f"ratios must be 2 to {_MOST_GROUPS} numbers above 0 with colons between them, as in '1:1:3:5', not "
-            f"{ratios!r}"
+            f"ratios must be 2 to {_MOST_GROUPS} numbers above 0 with colons between them, as in"
+            f" '1:1:3:5', not {ratios!r}"
         )
     return numbers

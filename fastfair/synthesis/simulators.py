@@ -1,4 +1,6 @@
-"""Simulated data whose true error rates are known: binormal scores, embeddings of subjects, correlated decisions."""
+"""Simulated data whose true error rates are known: binormal scores, embeddings of subjects,
+correlated decisions.
+"""
 
 from __future__ import annotations
 
@@ -25,15 +27,18 @@ Floats = NDArray[np.float64]
 @checked
 @dataclass(frozen=True)
 class Binormal:
-    """A simulated system with normally distributed similarities, whose error rates are known at every threshold.
+    """A simulated system with normally distributed similarities, whose error rates are known at
+    every threshold.
 
-    Mated similarities have the mean mu / 2, non-mated ones -mu / 2, and both the variance 1. The scores are distances
-    1 / (1 + exp(similarity)), so that all lie in (0, 1) and the error rates are equal at the threshold 0.5.
+    Mated similarities have the mean mu / 2, non-mated ones -mu / 2, and both the variance 1. The
+    scores are distances 1 / (1 + exp(similarity)), so that all lie in (0, 1) and the error rates
+    are equal at the threshold 0.5.
 
     Parameters
     ----------
     mu : float
-        The difference between the two means in standard deviations; at 0 the scores carry no information.
+        The difference between the two means in standard deviations; at 0 the scores carry no
+        information.
 
     Examples
     --------
@@ -53,16 +58,23 @@ class Binormal:
     @classmethod
     @checked
     def of_rates(
-        cls, *, fmr: float | None = None, tmr: float = 0.95, fnmr: float | None = None, tnmr: float = 0.95
+        cls,
+        *,
+        fmr: float | None = None,
+        tmr: float = 0.95,
+        fnmr: float | None = None,
+        tnmr: float = 0.95,
     ) -> Binormal:
         """Find the system with a given error rate.
 
         Parameters
         ----------
         fmr, tmr : float
-            The FMR at the threshold that accepts the share `tmr` of mated comparisons, both in (0, 1).
+            The FMR at the threshold that accepts the share `tmr` of mated comparisons, both in (0,
+            1).
         fnmr, tnmr : float
-            In place of `fmr`: the FNMR at the threshold that rejects the share `tnmr` of non-mated comparisons.
+            In place of `fmr`: the FNMR at the threshold that rejects the share `tnmr` of non-mated
+            comparisons.
 
         Returns
         -------
@@ -80,7 +92,9 @@ class Binormal:
         4.735
         """
         if (fmr is None) == (fnmr is None):
-            raise InputError(f"give one of fmr and fnmr, not {'both' if fmr is not None else 'neither'}")
+            raise InputError(
+                f"give one of fmr and fnmr, not {'both' if fmr is not None else 'neither'}"
+            )
         rates = {"fmr": fmr, "tmr": tmr} if fnmr is None else {"fnmr": fnmr, "tnmr": tnmr}
         error, success = (validation.fraction(name, rate, "(0, 1)") for name, rate in rates.items())
         return cls(float(ndtri(success) - ndtri(error)))
@@ -172,12 +186,12 @@ class Binormal:
         n_mated, n_nonmated : int
             Numbers of mated and of non-mated comparisons, at least 1.
         n_subjects : int, optional
-            Number of subjects, at least 2, among whom the comparisons are divided evenly. By default comparisons have
-            no subjects and are independent.
+            Number of subjects, at least 2, among whom the comparisons are divided evenly. By
+            default comparisons have no subjects and are independent.
         subject_effect : float, default 0
-            The correlation in [0, 1] of two mated similarities of one subject, and of two non-mated ones of the same
-            two subjects; non-mated ones with one subject in common have half of it. The rates of the system are the
-            same for every value.
+            The correlation in [0, 1] of two mated similarities of one subject, and of two non-mated
+            ones of the same two subjects; non-mated ones with one subject in common have half of
+            it. The rates of the system are the same for every value.
         group : str, optional
             A label for both sides of all comparisons.
         rng : None, int, SeedSequence or Generator
@@ -191,14 +205,16 @@ class Binormal:
         Raises
         ------
         InputError
-            For sizes below 1, fewer than 2 subjects, and a subject effect outside [0, 1] or without subjects.
+            For sizes below 1, fewer than 2 subjects, and a subject effect outside [0, 1] or without
+            subjects.
 
         Notes
         -----
-        With r the subject effect, a mated similarity of subject k is mu / 2 + sqrt(r) u_k + sqrt(1 - r) e, and a
-        non-mated one of subjects k and l is -mu / 2 + sqrt(r / 2) (v_k + v_l) + sqrt(1 - r) e, where all u, v and e are
-        independent standard normal numbers. Subjects take turns as the reference, and meet each other subject as the
-        probe once before any a second time.
+        With r the subject effect, a mated similarity of subject k is mu / 2 + sqrt(r) u_k + sqrt(1
+        - r) e, and a non-mated one of subjects k and l is -mu / 2 + sqrt(r / 2) (v_k + v_l) +
+        sqrt(1 - r) e, where all u, v and e are independent standard normal numbers. Subjects take
+        turns as the reference, and meet each other subject as the probe once before any a second
+        time.
 
         Examples
         --------
@@ -208,7 +224,10 @@ class Binormal:
         """
         r = float(subject_effect)
         if n_subjects is None and r > 0:
-            raise InputError(f"subject_effect is {r:g}, but there are no subjects: say how many with ⟦n_subjects=⟧")
+            raise InputError(
+                f"subject_effect is {r:g}, but there are no subjects: say how many with"
+                " ⟦n_subjects=⟧"
+            )
         memory.require(
             (32 if n_subjects is None else 64) * (n_mated + n_nonmated) + 16 * (n_subjects or 0),
             f"{n_mated:,} mated and {n_nonmated:,} non-mated comparisons"
@@ -221,13 +240,19 @@ class Binormal:
         if n_subjects is not None:
             reference, probe = (
                 np.concatenate(sides)
-                for sides in zip(_dealt(n_mated, n_subjects, True), _dealt(n_nonmated, n_subjects, False), strict=True)
+                for sides in zip(
+                    _dealt(n_mated, n_subjects, True),
+                    _dealt(n_nonmated, n_subjects, False),
+                    strict=True,
+                )
             )
             known = {"reference": reference, "probe": probe}
             similarity *= np.sqrt(1 - r)
             mated, nonmated = generator.standard_normal((2, n_subjects))
             similarity[:n_mated] += np.sqrt(r) * mated[reference[:n_mated]]
-            similarity[n_mated:] += np.sqrt(r / 2) * (nonmated[reference[n_mated:]] + nonmated[probe[n_mated:]])
+            similarity[n_mated:] += np.sqrt(r / 2) * (
+                nonmated[reference[n_mated:]] + nonmated[probe[n_mated:]]
+            )
         similarity[:n_mated] += self.mu / 2
         similarity[n_mated:] -= self.mu / 2
         if group is not None:
@@ -258,11 +283,14 @@ def binormal_comparisons(
     n_mated, n_nonmated : int
         Numbers of mated and of non-mated comparisons, at least 1.
     fmr, tmr : float
-        The FMR of the system at the threshold that accepts the share `tmr` of mated comparisons, both in (0, 1).
+        The FMR of the system at the threshold that accepts the share `tmr` of mated comparisons,
+        both in (0, 1).
     fnmr, tnmr : float
-        In place of `fmr`: the FNMR at the threshold that rejects the share `tnmr` of non-mated comparisons.
+        In place of `fmr`: the FNMR at the threshold that rejects the share `tnmr` of non-mated
+        comparisons.
     n_subjects : int, optional
-        Number of subjects, at least 2, among whom the comparisons are divided evenly; none by default.
+        Number of subjects, at least 2, among whom the comparisons are divided evenly; none by
+        default.
     subject_effect : float, default 0
         The correlation in [0, 1] of comparisons of the same subjects, as in `Binormal.draw`.
     group : str, optional
@@ -273,7 +301,8 @@ def binormal_comparisons(
     Returns
     -------
     Comparisons
-        With distances in (0, 1). The given rates are those of the system; the comparisons have them up to chance.
+        With distances in (0, 1). The given rates are those of the system; the comparisons have them
+        up to chance.
 
     Raises
     ------
@@ -294,11 +323,20 @@ def binormal_comparisons(
     0.001
     """
     system = Binormal.of_rates(fmr=fmr, tmr=tmr, fnmr=fnmr, tnmr=tnmr)
-    return system.draw(n_mated, n_nonmated, n_subjects=n_subjects, subject_effect=subject_effect, group=group, rng=rng)
+    return system.draw(
+        n_mated,
+        n_nonmated,
+        n_subjects=n_subjects,
+        subject_effect=subject_effect,
+        group=group,
+        rng=rng,
+    )
 
 
 def _dealt(n: int, n_subjects: int, mated: bool) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Deal comparisons to subjects in turn; in every round of non-mated ones the probes are one subject further on."""
+    """Deal comparisons to subjects in turn; in every round of non-mated ones the probes are one
+    subject further on.
+    """
     turn, reference = np.divmod(np.arange(n), n_subjects)
     return reference, reference if mated else (reference + 1 + turn % (n_subjects - 1)) % n_subjects
 
@@ -309,7 +347,8 @@ _BLOCK = 2**17  # numbers that stay in a processor's cache
 @checked
 @dataclass(frozen=True, eq=False)
 class VonMisesFisherIdentities:
-    """Subjects whose vectors have von Mises-Fisher distributions, each around the subject's own centre on the sphere.
+    """Subjects whose vectors have von Mises-Fisher distributions, each around the subject's own
+    centre on the sphere.
 
     All data sets drawn from one object have the same identities, as studies of coverage need.
 
@@ -336,13 +375,17 @@ class VonMisesFisherIdentities:
         centers = checks.vectors(self.centers)
         checks.require_usable(centers, "cosine")
         if centers.shape[1] < 2:
-            raise InputError("centers needs at least 2 columns: on a line there are two directions alone")
+            raise InputError(
+                "centers needs at least 2 columns: on a line there are two directions alone"
+            )
         centers = centers / np.linalg.norm(centers, axis=1, keepdims=True)
         given = validation.numbers_of("concentrations", self.concentrations)
         try:
             concentrations = np.broadcast_to(given, len(centers)).copy()
         except ValueError:
-            raise InputError(f"concentrations must be one number, or one for each of {len(centers)} centers") from None
+            raise InputError(
+                f"concentrations must be one number, or one for each of {len(centers)} centers"
+            ) from None
         if not (np.isfinite(given) & (given >= 0)).all():
             raise InputError("concentrations must be finite numbers of at least 0")
         object.__setattr__(self, "centers", read_only(centers.astype(np.float64)))
@@ -351,7 +394,12 @@ class VonMisesFisherIdentities:
     @classmethod
     @checked
     def random(
-        cls, n_subjects: AtLeastTwo, dim: AtLeastTwo, concentration: float | tuple[float, float], *, rng: Seed = None
+        cls,
+        n_subjects: AtLeastTwo,
+        dim: AtLeastTwo,
+        concentration: float | tuple[float, float],
+        *,
+        rng: Seed = None,
     ) -> VonMisesFisherIdentities:
         """Make subjects with centres drawn uniformly from the sphere.
 
@@ -360,9 +408,11 @@ class VonMisesFisherIdentities:
         n_subjects, dim : int
             Number of subjects and dimension of the vectors; both at least 2.
         concentration : float or pair of float
-            The concentration of every subject, or the range from which each subject's is drawn uniformly.
+            The concentration of every subject, or the range from which each subject's is drawn
+            uniformly.
         rng : None, int, SeedSequence or Generator
-            Seed of the random numbers. The same seed may be used for `draw`, which uses other random numbers.
+            Seed of the random numbers. The same seed may be used for `draw`, which uses other
+            random numbers.
 
         Returns
         -------
@@ -370,14 +420,19 @@ class VonMisesFisherIdentities:
         """
         low, high = _limits(concentration)
         memory.require(
-            16 * n_subjects * dim, f"{n_subjects:,} centres of {dim:,} numbers", "use fewer subjects or a lower dim"
+            16 * n_subjects * dim,
+            f"{n_subjects:,} centres of {dim:,} numbers",
+            "use fewer subjects or a lower dim",
         )
         generator = np.random.Generator(np.random.PCG64(fixed(rng)).jumped())
-        return cls(generator.standard_normal((n_subjects, dim)), generator.uniform(low, high, n_subjects))
+        return cls(
+            generator.standard_normal((n_subjects, dim)), generator.uniform(low, high, n_subjects)
+        )
 
     @checked
     def draw(self, n_samples: int | ArrayLike, *, rng: Seed = None) -> NDArray[np.float32]:
-        """Draw a data set in which the vectors of each subject are consecutive, in the order of `centers`.
+        """Draw a data set in which the vectors of each subject are consecutive, in the order of
+        `centers`.
 
         Parameters
         ----------
@@ -393,8 +448,8 @@ class VonMisesFisherIdentities:
 
         Notes
         -----
-        The cosine to the centre is drawn by Wood's rejection (1994), the direction about it is uniform: the
-        distribution is exact.
+        The cosine to the centre is drawn by Wood's rejection (1994), the direction about it is
+        uniform: the distribution is exact.
         """
         k, d = self.centers.shape
         subject = np.repeat(np.arange(k), samples_of_each(n_samples, k, d))
@@ -422,7 +477,8 @@ def von_mises_fisher_embeddings(
     *,
     rng: Seed = None,
 ) -> Embeddings:
-    """Draw embeddings of subjects whose centres are uniform on the sphere, with von Mises-Fisher scatter about them.
+    """Draw embeddings of subjects whose centres are uniform on the sphere, with von Mises-Fisher
+    scatter about them.
 
     Parameters
     ----------
@@ -433,7 +489,8 @@ def von_mises_fisher_embeddings(
     dim : int
         Dimension of the vectors, at least 2.
     concentration : float or pair of float
-        How closely vectors lie around their subject's centre; from a pair, a range, each subject's own is drawn.
+        How closely vectors lie around their subject's centre; from a pair, a range, each subject's
+        own is drawn.
     rng : None, int, SeedSequence or Generator
         Seed, for the same vectors again.
 
@@ -448,7 +505,8 @@ def von_mises_fisher_embeddings(
 
     References
     ----------
-    Wood, "Simulation of the von Mises Fisher distribution", Communications in Statistics 23(1), 1994.
+    Wood, "Simulation of the von Mises Fisher distribution", Communications in Statistics 23(1),
+    1994.
 
     Examples
     --------
@@ -465,7 +523,12 @@ def von_mises_fisher_embeddings(
 
 @checked
 def correlated_decisions(
-    n_subjects: Natural, n_attempts: Natural, fnmr: Probability, correlation: Share, *, rng: Seed = None
+    n_subjects: Natural,
+    n_attempts: Natural,
+    fnmr: Probability,
+    correlation: Share,
+    *,
+    rng: Seed = None,
 ) -> NDArray[np.bool_]:
     """Draw decisions on mated comparisons that are correlated within subjects.
 
@@ -476,8 +539,8 @@ def correlated_decisions(
     fnmr : float
         Probability that a comparison fails, in (0, 1).
     correlation : float
-        Intra-class correlation of the decisions on one subject, in [0, 1]: at 0 all decisions are independent, at 1
-        all decisions on a subject are the same.
+        Intra-class correlation of the decisions on one subject, in [0, 1]: at 0 all decisions are
+        independent, at 1 all decisions on a subject are the same.
     rng : None, int, SeedSequence or Generator
         Seed, for the same decisions again.
 
@@ -492,9 +555,9 @@ def correlated_decisions(
 
     Notes
     -----
-    Decisions are drawn from an urn: after e failures in j attempts of a subject, the next fails with probability
-    ((1 - correlation) fnmr + correlation e) / (1 - correlation + correlation j). That is the same law as a failure
-    rate for each subject, drawn from a beta distribution.
+    Decisions are drawn from an urn: after e failures in j attempts of a subject, the next fails
+    with probability ((1 - correlation) fnmr + correlation e) / (1 - correlation + correlation j).
+    That is the same law as a failure rate for each subject, drawn from a beta distribution.
 
     Examples
     --------
@@ -520,20 +583,33 @@ def correlated_decisions(
 
 
 def _limits(concentration: Any) -> tuple[float, float]:
-    low, high = concentration if isinstance(concentration, tuple) else (concentration, concentration)
+    low, high = (
+        concentration if isinstance(concentration, tuple) else (concentration, concentration)
+    )
     if not 0 <= low <= high:
-        raise InputError(f"concentration must be at least 0, and a pair ascending, not {concentration!r}")
+        raise InputError(
+            f"concentration must be at least 0, and a pair ascending, not {concentration!r}"
+        )
     return low, high
 
 
 def samples_of_each(n_samples: int | ArrayLike, k: int, d: int) -> NDArray[np.intp]:
-    """Check how many vectors of d numbers each of k subjects has, and that there is memory for them."""
+    """Check how many vectors of d numbers each of k subjects has, and that there is memory for
+    them.
+    """
     given = validation.counts("n_samples", n_samples, 1)
     if given.shape not in ((), (k,)):
-        raise InputError(f"⟦n_samples⟧ must be one number, or one for each of {k} subjects, not of shape {given.shape}")
+        raise InputError(
+            f"⟦n_samples⟧ must be one number, or one for each of {k} subjects, not of shape"
+            f" {given.shape}"
+        )
     of_each = np.broadcast_to(given, k).astype(np.intp)
     n = sum(of_each.tolist())
-    memory.require((4 * d + 64) * n, f"{n:,} vectors of {d:,} numbers", "use fewer samples, subjects or a lower dim")
+    memory.require(
+        (4 * d + 64) * n,
+        f"{n:,} vectors of {d:,} numbers",
+        "use fewer samples, subjects or a lower dim",
+    )
     return of_each
 
 
@@ -542,8 +618,8 @@ def _angles(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Draw the cosines and sines of the angles between vectors and their centres.
 
-    Wood's proposal is w = (1 - (1 + b) z) / (1 - (1 - b) z) with z from a beta distribution. It is written in 1 - w, as
-    w itself is too near 1 to be told from it where concentrations are high.
+    Wood's proposal is w = (1 - (1 + b) z) / (1 - (1 - b) z) with z from a beta distribution. It is
+    written in 1 - w, as w itself is too near 1 to be told from it where concentrations are high.
     """
     b = (d - 1) / (2 * concentration + np.hypot(2 * concentration, d - 1))
     mode = 2 * b / (1 + b)  # 1 - x0 in Wood's notation

@@ -1,24 +1,29 @@
-"""How much data are behind each quantity, and the limits of rates at thresholds that few errors hold.
+"""How much data are behind each quantity, and the limits of rates at thresholds that few errors
+hold.
 
-Degrees of freedom of a rate are the number of units behind it minus the number of strata that they are drawn in. Those
-of an FMR are fewer where few subjects cause most of its variance, which is then less certain; and so are those of an
-FNMR whose threshold holds such an FMR.
+Degrees of freedom of a rate are the number of units behind it minus the number of strata that they
+are drawn in. Those of an FMR are fewer where few subjects cause most of its variance, which is then
+less certain; and so are those of an FNMR whose threshold holds such an FMR.
 
-Upper limits of rates of failure allow for one more subject; see `rate_limits`. Its weight is typical, sum m^2 / sum m
-attempts, or where those who fail try more often, as when people try until they succeed, theirs, sum e m / sum e.
+Upper limits of rates of failure allow for one more subject; see `rate_limits`. Its weight is
+typical, sum m^2 / sum m attempts, or where those who fail try more often, as when people try until
+they succeed, theirs, sum e m / sum e.
 
-A threshold that holds an FMR at which fewer than ten errors are expected lies at the edge of the data. How far off it
-is, replicates do not tell. At the population's threshold the number of errors in the data varies about that expected,
-by a gamma law with the standard error of the rate held. So that threshold lies between two scores of the data: those
-beyond which the quantiles of this law leave errors. A rate there has the limits of a rate at given thresholds: the
-upper one at the score at which it is higher, the lower one at the other; half of the error probability belongs to the
-threshold, and half to the rate. Where the lower quantile is below one error, the strictest threshold may be beyond all
-scores, so that an FNMR has no upper limit but 1. Thresholds that hold an FNMR are the mirror image.
+A threshold that holds an FMR at which fewer than ten errors are expected lies at the edge of the
+data. How far off it is, replicates do not tell. At the population's threshold the number of errors
+in the data varies about that expected, by a gamma law with the standard error of the rate held. So
+that threshold lies between two scores of the data: those beyond which the quantiles of this law
+leave errors. A rate there has the limits of a rate at given thresholds: the upper one at the score
+at which it is higher, the lower one at the other; half of the error probability belongs to the
+threshold, and half to the rate. Where the lower quantile is below one error, the strictest
+threshold may be beyond all scores, so that an FNMR has no upper limit but 1. Thresholds that hold
+an FNMR are the mirror image.
 
-An EER lies between the two rates at any threshold. Where fewer than ten errors of a kind are behind it, its upper limit
-is the lowest that the greater of the two rates' upper limits can be: as one of them falls with the threshold and the
-other one rises, it is above the EER wherever both limits hold at the EER's own threshold. A minDCF is at most the cost
-at any threshold, and then has the limits of the rates at its own.
+An EER lies between the two rates at any threshold. Where fewer than ten errors of a kind are behind
+it, its upper limit is the lowest that the greater of the two rates' upper limits can be: as one of
+them falls with the threshold and the other one rises, it is above the EER wherever both limits hold
+at the EER's own threshold. A minDCF is at most the cost at any threshold, and then has the limits
+of the rates at its own.
 """
 
 from __future__ import annotations
@@ -55,18 +60,24 @@ MOST_PER_ERROR = 1 / 3  # of the subjects whose share of the errors is looked at
 _MOST_STEPS = 30  # errors by which thresholds for an EER's limits differ from its own
 _LOOKED_AT = 300  # errors; of more, it is not computed how many independent ones they are
 _LARGE = 0.3  # share of a rate's variance that comes from its threshold
-_FREEDOM = 30.0  # degrees of freedom of the FMR, from which on no few subjects cause most false matches
+_FREEDOM = (
+    30.0  # degrees of freedom of the FMR, from which on no few subjects cause most false matches
+)
 
 
 class Limits(NamedTuple):
-    """Limits that an interval has to reach, NaN where there is none, and why it ends where the range of values does."""
+    """Limits that an interval has to reach, NaN where there is none, and why it ends where the
+    range of values does.
+    """
 
     low: float
     high: float
     missing: Note | None = None
 
 
-_Asked = tuple[int, bool, int]  # the row of an entry, whether its FNMR or its FMR is asked for, and the threshold's key
+_Asked = tuple[
+    int, bool, int
+]  # the row of an entry, whether its FNMR or its FMR is asked for, and the threshold's key
 _Search = Generator[list[_Asked], Floats, Limits | None]
 
 
@@ -92,8 +103,13 @@ class FewHeldErrors:
         self._known: dict[_Asked, tuple[float, float, float, float, float]] = {}
         self._ends: dict[tuple[int, float], tuple[int | None, int | None]] = {}
         points = {k: at.rate for k, at in enumerate(resampler.points) if at.rate}
-        freedom = degrees_of_freedom([Entry(rate, None, k, None) for k, rate in points.items()], resampler)
-        held = {k: self._held_rate(k, of_rate) for k, of_rate in zip(points, freedom.tolist(), strict=True)}
+        freedom = degrees_of_freedom(
+            [Entry(rate, None, k, None) for k, rate in points.items()], resampler
+        )
+        held = {
+            k: self._held_rate(k, of_rate)
+            for k, of_rate in zip(points, freedom.tolist(), strict=True)
+        }
         self._held = {k: rate for k, rate in held.items() if rate.expected < FEWEST_ERRORS}
 
     def holds(self, point: int) -> bool:
@@ -103,7 +119,8 @@ class FewHeldErrors:
     def limits(self, rows: Sequence[int], confidence_level: float) -> list[Limits | None]:
         """Return the limits of entries at a level; None where replicates tell them, and for row -1.
 
-        Those of all entries that are asked for in one step are computed at once; those of an EER lead to further ones.
+        Those of all entries that are asked for in one step are computed at once; those of an EER
+        lead to further ones.
         """
         half = (1 + confidence_level) / 2
         found: list[Limits | None] = [None] * len(rows)
@@ -119,11 +136,15 @@ class FewHeldErrors:
             searches = {place: searches[place] for place in asked}
             limits = self._limits_at(list(itertools.chain(*asked.values())), half)
             after = np.cumsum([len(one) for one in asked.values()])
-            ends = dict(zip(asked, np.split(limits, after[:-1], axis=1), strict=True)) if asked else {}
+            ends = (
+                dict(zip(asked, np.split(limits, after[:-1], axis=1), strict=True)) if asked else {}
+            )
         return found
 
     def _search(self, row: int, half: float) -> _Search:
-        """Look for the limits of an entry: yield the rates and thresholds whose limits, (2, asked), they rest on."""
+        """Look for the limits of an entry: yield the rates and thresholds whose limits, (2, asked),
+        they rest on.
+        """
         entry, resampler = self._entries[row], self._resampler
         if not math.isfinite(entry.value):
             return None
@@ -131,13 +152,19 @@ class FewHeldErrors:
             at = resampler.points[entry.point]
             if entry.point in self._held:
                 is_held = entry.cell is None and entry.name == at.rate
-                return None if is_held else (yield from self._at_held_threshold(row, entry.point, half))
+                return (
+                    None
+                    if is_held
+                    else (yield from self._at_held_threshold(row, entry.point, half))
+                )
             if entry.cell is None and at.rule.eers == "all":
                 return (yield from self._between_rates(row, int(resampler.thresholds[entry.point])))
         elif entry.name in ("eer", "min_dcf"):
             if 0 < entry.value < 1:
                 keys = resampler.eer_keys if entry.name == "eer" else resampler.cost_keys
-                return (yield from self._between_rates(row, int(keys[resampler.position(entry.cell)])))
+                return (
+                    yield from self._between_rates(row, int(keys[resampler.position(entry.cell)]))
+                )
         elif entry.point in self._held:  # a threshold or a measure
             missing = self._missing(self._held[entry.point], (1 - half) / 2)
             return None if missing is None else Limits(math.nan, math.nan, missing)
@@ -146,10 +173,16 @@ class FewHeldErrors:
     @staticmethod
     @cache
     def _missing(held: HeldRate, tail: float) -> Note | None:
-        """Say that too few errors are expected at an operating point to judge rates there; else nothing."""
+        """Say that too few errors are expected at an operating point to judge rates there; else
+        nothing.
+        """
         if held.errors(tail)[0]:
             return None
-        errors, comparisons = ("false non-matches", "mated") if held.name == "fnmr" else ("false matches", "non-mated")
+        errors, comparisons = (
+            ("false non-matches", "mated")
+            if held.name == "fnmr"
+            else ("false matches", "non-mated")
+        )
         values: dict[str, float | str] = {"expected": held.rate * held.n, "errors": errors}
         if held.expected < 0.9 * held.rate * held.n:
             values["effective"] = held.expected
@@ -159,7 +192,9 @@ class FewHeldErrors:
         return Note.of(Code.BELOW_RESOLUTION, **values)
 
     def _held_rate(self, point: int, freedom: float) -> HeldRate:
-        """Return the rate that an operating point holds, as chance makes it vary at the population's threshold."""
+        """Return the rate that an operating point holds, as chance makes it vary at the
+        population's threshold.
+        """
         resampler, at = self._resampler, self._resampler.points[point]
         mated = at.rate == "fnmr"
         lists = resampler.lists(mated)
@@ -175,10 +210,14 @@ class FewHeldErrors:
         """Count the errors of a list at a threshold key."""
         return int(np.searchsorted(lists.keys_of(k), key if lists.mated else -key))
 
-    def _error(self, mated: bool, lists: ErrorLists, k: int, errors: int) -> tuple[float, float, float]:
-        """Return the standard error of a rate with so many errors, its degrees of freedom, and one more's attempts.
+    def _error(
+        self, mated: bool, lists: ErrorLists, k: int, errors: int
+    ) -> tuple[float, float, float]:
+        """Return the standard error of a rate with so many errors, its degrees of freedom, and one
+        more's attempts.
 
-        The degrees of freedom are those of an FMR, the attempts those of one more subject for an FNMR.
+        The degrees of freedom are those of an FMR, the attempts those of one more subject for an
+        FNMR.
         """
         from fastfair.kernels import dyadic
 
@@ -207,7 +246,10 @@ class FewHeldErrors:
             if keys.size <= many < held.n:
                 self._require_more()
                 many = held.n
-            near, far = None if few == 0 else int(keys[few - 1]), None if many >= held.n else int(keys[many])
+            near, far = (
+                None if few == 0 else int(keys[few - 1]),
+                None if many >= held.n else int(keys[many]),
+            )
             if not mated:  # keys are inverted; thresholds lie above the scores
                 near, far = (None if key is None else ~key + 1 for key in (near, far))
             self._ends[point, half] = near, far
@@ -217,7 +259,9 @@ class FewHeldErrors:
         """Look for the limits of a rate where another one is held."""
         held, is_fnmr = self._held[point], self._entries[row].name == "fnmr"
         near, far = self._ends_of_threshold(point, half)
-        harm, other = (near, far) if is_fnmr != (held.name == "fnmr") else (far, near)  # the first has more errors
+        harm, other = (
+            (near, far) if is_fnmr != (held.name == "fnmr") else (far, near)
+        )  # the first has more errors
         ends = yield [(row, is_fnmr, key) for key in (other, harm) if key is not None]
         low = 0.0 if other is None else float(ends[0, 0])
         if harm is None:
@@ -233,7 +277,9 @@ class FewHeldErrors:
             return None
         if self._entries[row].name == "min_dcf":
             ends = yield _both_rates(row, key)
-            return Limits(math.nan, float(mean_cost(self._resampler.metrics.costs, *ends[1].tolist())))
+            return Limits(
+                math.nan, float(mean_cost(self._resampler.metrics.costs, *ends[1].tolist()))
+            )
         low = yield from self._best_of_thresholds(row, few[0], key, upper=False)
         high = yield from self._best_of_thresholds(row, few[0], key, upper=True)
         return Limits(low, -high)
@@ -241,10 +287,12 @@ class FewHeldErrors:
     def _best_of_thresholds(
         self, row: int, mated: bool, key: int, *, upper: bool
     ) -> Generator[list[_Asked], Floats, float]:
-        """Return the greatest lower limit of both rates, or minus the lowest upper one, at thresholds near a key.
+        """Return the greatest lower limit of both rates, or minus the lowest upper one, at
+        thresholds near a key.
 
-        They are those with one error of a kind more, or less, after the other. Where errors of the kind are as many, an
-        upper limit is sought where the others are fewest, and a lower one where they are most.
+        They are those with one error of a kind more, or less, after the other. Where errors of the
+        kind are as many, an upper limit is sought where the others are fewest, and a lower one
+        where they are most.
         """
 
         def value(ends: Floats) -> float:
@@ -270,23 +318,33 @@ class FewHeldErrors:
         errors, n = self._count(lists, k, key), int(lists.sizes[k])
         if not n or errors > _LOOKED_AT:
             return False
-        if errors < FEWEST_ERRORS or mated:  # one more subject allows for few subjects behind many failures
+        if (
+            errors < FEWEST_ERRORS or mated
+        ):  # one more subject allows for few subjects behind many failures
             return errors < FEWEST_ERRORS
         error = self._error(mated, lists, k, errors)[0]
         return error > 0 and (errors / n / error) ** 2 < FEWEST_ERRORS
 
     def _limits_at(self, asked: Sequence[_Asked], level: float) -> Floats:
         """Compute the limits of rates at given thresholds, as evaluations have them: (2, asked)."""
-        low, high = RateEvidence(*np.array([self._evidence(*one) for one in asked]).reshape(-1, 5).T).interval(level)
+        low, high = RateEvidence(
+            *np.array([self._evidence(*one) for one in asked]).reshape(-1, 5).T
+        ).interval(level)
         return np.array([np.nan_to_num(low, nan=0.0), np.nan_to_num(high, nan=1.0)])
 
-    def _evidence(self, row: int, mated: bool, key: int) -> tuple[float, float, float, float, float]:
-        """Return the evidence of a rate of an entry's comparisons at a threshold; NaN where it is not kept."""
+    def _evidence(
+        self, row: int, mated: bool, key: int
+    ) -> tuple[float, float, float, float, float]:
+        """Return the evidence of a rate of an entry's comparisons at a threshold; NaN where it is
+        not kept.
+        """
         if (row, mated, key) not in self._known:
             self._known[row, mated, key] = self._evidence_at(row, mated, key)
         return self._known[row, mated, key]
 
-    def _evidence_at(self, row: int, mated: bool, key: int) -> tuple[float, float, float, float, float]:
+    def _evidence_at(
+        self, row: int, mated: bool, key: int
+    ) -> tuple[float, float, float, float, float]:
         cell, lists = self._entries[row].cell, self._resampler.lists(mated)
         k, limit = self._resampler.position(cell), np.array([key if mated else -key])
         if not lists.reach(limit):
@@ -308,7 +366,9 @@ class FewHeldErrors:
         """Raise an error where a scan could keep more comparisons than it has."""
         comparisons = self._resampler.comparisons
         if comparisons.may_keep_more:
-            raise not_kept("the limit of a rate at a threshold that few errors hold", keys_of(comparisons))
+            raise not_kept(
+                "the limit of a rate at a threshold that few errors hold", keys_of(comparisons)
+            )
 
 
 def is_held_by_few_subjects(freedom: float, concentration: float) -> bool:
@@ -319,7 +379,8 @@ def is_held_by_few_subjects(freedom: float, concentration: float) -> bool:
     freedom : float
         Degrees of freedom of the FMR of all comparisons.
     concentration : float
-        The share of its errors that involve one of few subjects, at most `MOST_PER_ERROR` of them for each error.
+        The share of its errors that involve one of few subjects, at most `MOST_PER_ERROR` of them
+        for each error.
 
     Returns
     -------
@@ -331,9 +392,9 @@ def is_held_by_few_subjects(freedom: float, concentration: float) -> bool:
 def hangs_on_threshold(rates: Floats, thresholds: Floats) -> NDArray[np.bool_]:
     """Return where a good part of the variance of a rate's replicates is that of their thresholds.
 
-    Where few subjects hold the threshold, intervals of the rate are then likely too narrow: whether such subjects are
-    in the data is luck. In simulations this was so in 97 % of the intervals that failed at FMRs at which they hold the
-    truth in fewer than 92 % of data sets.
+    Where few subjects hold the threshold, intervals of the rate are then likely too narrow: whether
+    such subjects are in the data is luck. In simulations this was so in 97 % of the intervals that
+    failed at FMRs at which they hold the truth in fewer than 92 % of data sets.
 
     Parameters
     ----------
@@ -360,14 +421,15 @@ class SampleSizes:
     degrees_of_freedom : (quantities,) ndarray
         Of rates, costs, and groups' ratios to the average; infinite for others.
     effective : (quantities,) ndarray
-        Effective sample sizes of rates and EERs of 0 or 1, and of rates with one to four errors; NaN for others.
+        Effective sample sizes of rates and EERs of 0 or 1, and of rates with one to four errors;
+        NaN for others.
     raised : (quantities,) ndarray
         By how much one more subject raises rates of failure, EERs and minDCFs; NaN for others.
     few_held : FewHeldErrors, optional
         The limits of quantities at thresholds that few errors hold.
     places : sequence of int
-        The place of each quantity among the entries of `few_held`, -1 for none; of an FRR or FAR, that of the FNMR or
-        FMR.
+        The place of each quantity among the entries of `few_held`, -1 for none; of an FRR or FAR,
+        that of the FNMR or FMR.
     unit : str
         The units that the data consist of, as in `evaluate`; may be empty.
     count_models : callable, optional
@@ -401,7 +463,9 @@ class SampleSizes:
         )
 
     def followed_by(self, other: SampleSizes) -> SampleSizes:
-        """Return these and those of further quantities, whose limits are among `few_held` of these."""
+        """Return these and those of further quantities, whose limits are among `few_held` of
+        these.
+        """
         return replace(
             self,
             degrees_of_freedom=np.append(self.degrees_of_freedom, other.degrees_of_freedom),
@@ -411,8 +475,11 @@ class SampleSizes:
         )
 
 
-def degrees_of_freedom(entries: Sequence[Entry], resampler: Resampler, *, of_held: bool = True) -> Floats:
-    """Count the degrees of freedom of each rate, EER, minDCF and min Cllr, and of groups' ratios of these, at least 1.
+def degrees_of_freedom(
+    entries: Sequence[Entry], resampler: Resampler, *, of_held: bool = True
+) -> Floats:
+    """Count the degrees of freedom of each rate, EER, minDCF and min Cllr, and of groups' ratios of
+    these, at least 1.
 
     They are infinite for all other entries, and for all entries where samples are drawn.
 
@@ -432,10 +499,14 @@ def degrees_of_freedom(entries: Sequence[Entry], resampler: Resampler, *, of_hel
     found, comparisons = np.full(len(entries), np.inf), resampler.comparisons
     if resampler.units.unit == "sample":
         return found
-    stratum = resampler.units.stratum_of_subject  # None where comparisons are drawn, in a stratum for each class
+    stratum = (
+        resampler.units.stratum_of_subject
+    )  # None where comparisons are drawn, in a stratum for each class
     n_all, has_some = 1 if stratum is None else int(stratum.max()) + 1, None
     if stratum is not None and comparisons.group_of_subject is not None:
-        has_some = np.zeros((len(comparisons.groups), n_all), np.bool_)  # whether a group has subjects in a stratum
+        has_some = np.zeros(
+            (len(comparisons.groups), n_all), np.bool_
+        )  # whether a group has subjects in a stratum
         has_some[comparisons.group_of_subject, stratum] = True
 
     def count(mated: bool, cell: Cell) -> int:
@@ -458,19 +529,26 @@ def degrees_of_freedom(entries: Sequence[Entry], resampler: Resampler, *, of_hel
         if _SIDES[name] == ("non-mated",):
             assert entry.point is not None
             most = resampler.freedom(entry.point, cell)
-        elif of_held and name == "fnmr" and entry.point is not None and resampler.points[entry.point].rate == "fmr":
+        elif (
+            of_held
+            and name == "fnmr"
+            and entry.point is not None
+            and resampler.points[entry.point].rate == "fmr"
+        ):
             most = resampler.freedom(entry.point)
         found[k] = max(1, min(own, most))
     return found
 
 
 def effective_sample_sizes(entries: Sequence[Entry], resampler: Resampler) -> Floats:
-    """Compute the effective sample size of rates and EERs of 0 or 1, and of rates with one to four errors.
+    """Compute the effective sample size of rates and EERs of 0 or 1, and of rates with one to four
+    errors.
 
-    So few errors have no design effect of their own. That of a group's FNMR is that with the intra-class correlation of
-    all groups at this threshold, if five of their subjects fail there; else, and of other rates, that of a laxer
-    threshold. An EER of 0 means that both rates are 0 at the thresholds between all non-mated and all mated scores. It
-    cannot lie above the larger of the two upper limits there, which is that of the smaller number.
+    So few errors have no design effect of their own. That of a group's FNMR is that with the
+    intra-class correlation of all groups at this threshold, if five of their subjects fail there;
+    else, and of other rates, that of a laxer threshold. An EER of 0 means that both rates are 0 at
+    the thresholds between all non-mated and all mated scores. It cannot lie above the larger of the
+    two upper limits there, which is that of the smaller number.
 
     Parameters
     ----------
@@ -484,25 +562,44 @@ def effective_sample_sizes(entries: Sequence[Entry], resampler: Resampler) -> Fl
     (entries,) ndarray
         Numbers of comparisons; NaN for other entries.
     """
-    count, of_failures = cache(resampler.effective_sample_size), cache(partial(_of_correlated_failures, resampler))
+    count, of_failures = (
+        cache(resampler.effective_sample_size),
+        cache(partial(_of_correlated_failures, resampler)),
+    )
     found = np.full(len(entries), np.nan)
     for k, entry in enumerate(entries):
         cell = entry.cell
         if entry.name not in (*RATES, "eer"):
             continue
-        held = cell is None and entry.point is not None and resampler.points[entry.point].rate == entry.name
+        held = (
+            cell is None
+            and entry.point is not None
+            and resampler.points[entry.point].rate == entry.name
+        )
         few = not held and entry.name in RATES and 0 < entry.value < 1
         if few:
-            few = round(float(entry.value) * resampler.n_comparisons(entry.name == "fnmr", cell)) < ENOUGH_PAIRS
+            few = (
+                round(float(entry.value) * resampler.n_comparisons(entry.name == "fnmr", cell))
+                < ENOUGH_PAIRS
+            )
         if few or entry.value in (0, 1):
-            found[k] = of_failures(entry.point)[cell[0]] if entry.name == "fnmr" and cell is not None else math.nan
+            found[k] = (
+                of_failures(entry.point)[cell[0]]
+                if entry.name == "fnmr" and cell is not None
+                else math.nan
+            )
             if math.isnan(found[k]):
-                found[k] = min(count(side == "mated", cell, bool(entry.value == 1)) for side in _SIDES[entry.name])
+                found[k] = min(
+                    count(side == "mated", cell, bool(entry.value == 1))
+                    for side in _SIDES[entry.name]
+                )
     return found
 
 
 def _of_correlated_failures(resampler: Resampler, point: int) -> Floats:
-    """Return the effective sample sizes of groups' FNMRs, with one correlation; NaN where it is not known."""
+    """Return the effective sample sizes of groups' FNMRs, with one correlation; NaN where it is not
+    known.
+    """
     lists, n_groups = resampler.lists(True), resampler.n_groups
     n_errors = int(lists.errors_at(resampler.thresholds)[point, 0])
     failing = np.unique(lists.a[lists.start[0] : lists.start[0] + n_errors]).size
@@ -543,12 +640,15 @@ def attempts_of_one_more(entries: Sequence[Entry], resampler: Resampler) -> Floa
 
 
 def raised_by_one_more(entries: Sequence[Entry], resampler: Resampler) -> Floats:
-    """Compute by how much one more subject raises each FNMR, EER and minDCF that rests on failures; NaN for others.
+    """Compute by how much one more subject raises each FNMR, EER and minDCF that rests on failures;
+    NaN for others.
 
     entries, resampler: as `attempts_of_one_more` takes them. Returns (entries,).
     """
     found = np.full(len(entries), np.nan)
-    for row, (entry, more) in enumerate(zip(entries, attempts_of_one_more(entries, resampler).tolist(), strict=True)):
+    for row, (entry, more) in enumerate(
+        zip(entries, attempts_of_one_more(entries, resampler).tolist(), strict=True)
+    ):
         value = float(entry.value)
         if math.isnan(more) or not value > 0:
             continue
@@ -557,14 +657,18 @@ def raised_by_one_more(entries: Sequence[Entry], resampler: Resampler) -> Floats
             found[row] = _of_least_cost(value, resampler.metrics.costs, keys, more)
             continue
         found[row] = raised_rate(value, keys.sizes[0], more)
-        if entry.name == "eer":  # which rises by less than the FNMR at its threshold, as the new one is laxer
+        if (
+            entry.name == "eer"
+        ):  # which rises by less than the FNMR at its threshold, as the new one is laxer
             raised = _crossing(keys, more) - _crossing(keys, 0.0)
             found[row] = found[row] if math.isnan(raised) else max(0.0, raised)
     return found
 
 
 def _crossing(keys: ClassKeys, attempts: float) -> float:
-    """Return the rate at which FMR and FNMR cross with so many attempts more, half of which fail; NaN if not kept."""
+    """Return the rate at which FMR and FNMR cross with so many attempts more, half of which fail;
+    NaN if not kept.
+    """
     m, n = keys.sizes
 
     def rates(key: int) -> tuple[float, float]:
@@ -575,7 +679,10 @@ def _crossing(keys: ClassKeys, attempts: float) -> float:
         fmr, fnmr = rates(key)
         return fmr <= fnmr
 
-    low, high = int(min(keys.mated[0], keys.nonmated[0])), int(max(keys.mated[-1], keys.nonmated[-1])) + 1
+    low, high = (
+        int(min(keys.mated[0], keys.nonmated[0])),
+        int(max(keys.mated[-1], keys.nonmated[-1])) + 1,
+    )
     if keys.limits is not None:
         low, high = max(low, keys.limits[0]), min(high, keys.limits[1])
         fmr, fnmr = rates(low)
@@ -585,10 +692,14 @@ def _crossing(keys: ClassKeys, attempts: float) -> float:
 
 
 def _of_least_cost(value: float, costs: Costs, keys: ClassKeys, attempts: float) -> float:
-    """Return by how much a minDCF is raised: the FNMR behind it is less than that at another threshold."""
+    """Return by how much a minDCF is raised: the FNMR behind it is less than that at another
+    threshold.
+    """
     n = keys.sizes[0]
     of_half = costs.miss * attempts / 2 / (n + attempts) / costs.unit
     try:
-        return max(0.0, least_cost(costs, keys, miss=costs.miss * n / (n + attempts))[0] + of_half - value)
+        return max(
+            0.0, least_cost(costs, keys, miss=costs.miss * n / (n + attempts))[0] + of_half - value
+        )
     except NotKeptError:
         return of_half

@@ -1,4 +1,5 @@
-"""`IntervalMaker`: intervals of quantities, each by the method that suits it, from replicates or in closed form.
+"""`IntervalMaker`: intervals of quantities, each by the method that suits it, from replicates or in
+closed form.
 
 Which interval a quantity gets, and which notes warn of its weaknesses, are rules at the beginning.
 """
@@ -45,23 +46,34 @@ from .quantities import (
 from .rate_limits import RateEvidence
 
 _ROUNDING = 1e-12
-_SHIFTED = 0.5  # standard errors between estimate and mean of replicates from which on intervals miss the truth
-_OFTEN = 0.05  # share of replicates without a value from which on an interval must be read with care
-# Where few subjects cause most false matches, which fewer than 30 of these do not show, up to 30 % of FMRs that are
-# just too high had an upper limit below the bound in simulations, and at most 5 % one below a fourth of it. More
-# subjects do not help: moderately skewed ones needed room for 2 to 2.6 times the limit, 100 of them as well as 1,000,
-# and very skewed ones for 4 times.
+# standard errors between estimate and mean of replicates from which on intervals miss the truth
+_SHIFTED = 0.5
+_OFTEN = (
+    0.05  # share of replicates without a value from which on an interval must be read with care
+)
+# Where few subjects cause most false matches, which fewer than 30 of these do not show, up to 30 %
+# of FMRs that are just too high had an upper limit below the bound in simulations, and at most 5 %
+# one below a fourth of it. More subjects do not help: moderately skewed ones needed room for 2 to
+# 2.6 times the limit, 100 of them as well as 1,000, and very skewed ones for 4 times.
 ROOM = 4
 FEW_GROUP_ERRORS = "few errors of the group"  # instead of a method
 CLOSED_FORM = "closed form"  # what that of intervals without replicates is called
 CLOPPER_PEARSON = "clopper-pearson"
-_FEW = 0.5  # standard errors, in units of a rate or its complement, from which on replicates' quantiles are held, too
+# standard errors, in units of a rate or its complement, from which on replicates' quantiles are
+# held, too
+_FEW = 0.5
 
 
-def notes_without_errors(quantity: Quantity, independent: float, confidence_level: float) -> list[Note]:
-    """Return what there is to say of a rate or EER of 0 or 1, which is the same in all replicates."""
+def notes_without_errors(
+    quantity: Quantity, independent: float, confidence_level: float
+) -> list[Note]:
+    """Return what there is to say of a rate or EER of 0 or 1, which is the same in all
+    replicates.
+    """
     code = Code.NO_ERRORS if quantity.estimate == 0 else Code.NOTHING_BUT_ERRORS
-    values: dict[str, float | str] = {"errors": "failures" if quantity.name in FAILURE_RATES else "errors"}
+    values: dict[str, float | str] = {
+        "errors": "failures" if quantity.name in FAILURE_RATES else "errors"
+    }
     # Only where subjects are drawn is it known how much their errors come together.
     known = independent != quantity.n_comparisons
     notes = [Note.of(code, **values, **({"n": independent} if known else {}))]
@@ -95,7 +107,9 @@ def is_given_threshold(quantity: Quantity) -> bool:
 
 
 def is_at_held_threshold(quantity: Quantity) -> bool:
-    """Return whether a quantity is a rate at a threshold that the data set, and is not what holds it."""
+    """Return whether a quantity is a rate at a threshold that the data set, and is not what holds
+    it.
+    """
     at_held = quantity.at is not None and not quantity.at.is_given
     return quantity.name in (*RATES, *WITH_FAILURES) and at_held and not quantity.is_held
 
@@ -126,7 +140,9 @@ def is_measure(quantity: Quantity) -> bool:
 
 
 def is_one_sided_measure(quantity: Quantity) -> bool:
-    """Return whether a quantity is a fairness measure that no data move beyond that of a fair system."""
+    """Return whether a quantity is a fairness measure that no data move beyond that of a fair
+    system.
+    """
     measure = measure_of(quantity.name)
     return measure is not None and measure.fairer != "nearer"
 
@@ -148,11 +164,13 @@ def has_method(quantity: Quantity, method: str) -> bool:
 
 
 def rests_on_any(quantity: Quantity, rates: Collection[Quantity]) -> bool:
-    """Return whether a quantity rests on one of these FMRs, such as those whose false matches few subjects cause.
+    """Return whether a quantity rests on one of these FMRs, such as those whose false matches few
+    subjects cause.
 
-    A minDCF, and the min Cllr of a group, rest on those of their own group, a threshold that holds an FMR on that of
-    all comparisons, and a fairness measure of false matches on those of all groups at its operating point. The min Cllr
-    of all comparisons depends on so many scores that it is hardly changed by them.
+    A minDCF, and the min Cllr of a group, rest on those of their own group, a threshold that holds
+    an FMR on that of all comparisons, and a fairness measure of false matches on those of all
+    groups at its operating point. The min Cllr of all comparisons depends on so many scores that it
+    is hardly changed by them.
     """
     name, at, of_all = quantity.name, quantity.at, quantity.name == "threshold"
     if name == "min_dcf" or (name == "min_cllr" and quantity.group is not None):
@@ -160,15 +178,19 @@ def rests_on_any(quantity: Quantity, rates: Collection[Quantity]) -> bool:
     measure = measure_of(name)
     is_of_fmrs = measure is not None and (not measure.of or name.endswith("(fmr)"))
     rests = at is not None and (at.rate == "fmr" if of_all else is_of_fmrs)
-    return rests and any(fmr.name == "fmr" and (fmr.group is None) is of_all and fmr.at == at for fmr in rates)
+    return rests and any(
+        fmr.name == "fmr" and (fmr.group is None) is of_all and fmr.at == at for fmr in rates
+    )
 
 
 def are_concentrated(quantity: Quantity) -> bool:
-    """Return whether few subjects cause so many of the errors behind an FMR that its interval is likely too narrow.
+    """Return whether few subjects cause so many of the errors behind an FMR that its interval is
+    likely too narrow.
 
-    Whether such subjects are in the data is luck. In populations where 95 % intervals contain the true rate in 91 % of
-    data sets, 4 of 5 had the note; where they contain it in 94 %, 1 of 3; and in others, at most 3 of 100. Few errors,
-    and those of few subjects, are always concentrated, which says nothing.
+    Whether such subjects are in the data is luck. In populations where 95 % intervals contain the
+    true rate in 91 % of data sets, 4 of 5 had the note; where they contain it in 94 %, 1 of 3; and
+    in others, at most 3 of 100. Few errors, and those of few subjects, are always concentrated,
+    which says nothing.
     """
     if quantity.name in OF_MATED or quantity.concentration is None:
         return False
@@ -176,7 +198,9 @@ def are_concentrated(quantity: Quantity) -> bool:
 
 
 def are_of_few(n_errors: int, n_subjects: int, concentration: float) -> bool:
-    """Return whether few of the subjects cause most errors, by the share of those that involve 5 % of them."""
+    """Return whether few of the subjects cause most errors, by the share of those that involve 5 %
+    of them.
+    """
     known = n_subjects >= 20 and n_errors >= max(10, 3 * -(-n_subjects // 20))
     return known and concentration >= CONCENTRATED
 
@@ -184,15 +208,21 @@ def are_of_few(n_errors: int, n_subjects: int, concentration: float) -> bool:
 def may_be_of_few(quantity: Any, times: float = 1.0) -> bool:
     """Return whether an FMR has too few errors to see whether a few subjects cause most of them.
 
-    Where nobody is in two comparisons, nobody can cause several errors. times: how many times as many errors there are.
+    Where nobody is in two comparisons, nobody can cause several errors. times: how many times as
+    many errors there are.
     """
-    if quantity.name not in ("fmr", "fmr_matrix") or (quantity.n_errors or 0) * times >= ENOUGH_ERRORS:
+    if (
+        quantity.name not in ("fmr", "fmr_matrix")
+        or (quantity.n_errors or 0) * times >= ENOUGH_ERRORS
+    ):
         return False
     return quantity.n_subjects is None or quantity.n_subjects < 2 * (quantity.n_comparisons or 0)
 
 
 def has_few_false_matches(quantity: Quantity) -> bool:
-    """Return whether an FMR has errors, but too few to see whether a few of its known subjects cause most of them."""
+    """Return whether an FMR has errors, but too few to see whether a few of its known subjects
+    cause most of them.
+    """
     is_known = not quantity.is_held and quantity.n_subjects is not None
     return is_known and bool(quantity.n_errors) and may_be_of_few(quantity)
 
@@ -258,9 +288,11 @@ class Ends(NamedTuple):
 
 
 class IntervalMaker:
-    """Gives quantities intervals of any level, to both sides or to one, from replicates or from standard errors.
+    """Gives quantities intervals of any level, to both sides or to one, from replicates or from
+    standard errors.
 
-    Limits of all quantities of a kind are computed at once, and rows with notes are made at the end.
+    Limits of all quantities of a kind are computed at once, and rows with notes are made at the
+    end.
 
     Parameters
     ----------
@@ -269,8 +301,8 @@ class IntervalMaker:
     replicates : (quantities, r) ndarray, optional
         The value of each quantity in every replicate.
     standard_errors : (quantities,) ndarray, optional
-        Without replicates, the standard errors of rates at their operating points; NaN for all other quantities, which
-        get no interval.
+        Without replicates, the standard errors of rates at their operating points; NaN for all
+        other quantities, which get no interval.
     sizes : SampleSizes, optional
         How much data are behind the quantities, where more is known of that than replicates tell.
     jackknife : callable, optional
@@ -327,18 +359,30 @@ class IntervalMaker:
 
     @cached_property
     def evidence(self) -> RateEvidence:
-        """What the limits of rates are computed from, (quantities,) of each; of no meaning for what is no rate."""
+        """What the limits of rates are computed from, (quantities,) of each; of no meaning for what
+        is no rate.
+        """
         sizes, freedom = self.sizes, self.sizes.degrees_of_freedom
         strata = np.array([quantity.n_subjects or 0 for quantity in self.quantities]) - freedom
         raised = np.where(self._where(is_fitted), np.nan, sizes.raised)
         return RateEvidence(
-            self._estimates, self._spread.error, freedom, sizes.effective, raised, np.maximum(1.0, strata)
+            self._estimates,
+            self._spread.error,
+            freedom,
+            sizes.effective,
+            raised,
+            np.maximum(1.0, strata),
         )
 
     def with_intervals(
-        self, confidence_level: float, method: str, alternative: str = "two-sided", simultaneous: bool = False
+        self,
+        confidence_level: float,
+        method: str,
+        alternative: str = "two-sided",
+        simultaneous: bool = False,
     ) -> tuple[Quantity, ...]:
-        """Return the quantities with intervals, or with one limit and the bound of what is possible.
+        """Return the quantities with intervals, or with one limit and the bound of what is
+        possible.
 
         Parameters
         ----------
@@ -350,7 +394,9 @@ class IntervalMaker:
         tuple of Quantity
         """
         rows = range(len(self.quantities))
-        level = confidence_level if alternative == "two-sided" else two_sided_level(confidence_level)
+        level = (
+            confidence_level if alternative == "two-sided" else two_sided_level(confidence_level)
+        )
         ends = self.ends_at(rows, level, method)
         notes = self._notes(ends, level, method)
         if simultaneous:
@@ -359,17 +405,23 @@ class IntervalMaker:
             if ends.high[k] > ends.high[fmr]:
                 ends.low[k], ends.high[k] = min(ends.low[k], ends.high[fmr]), ends.high[fmr]
         if alternative != "two-sided":
-            # The other end is the bound of possible values. What an operating point holds stays as it is.
-            opened = ~np.isnan(ends.low) & ~((ends.low == ends.high) & (ends.low == self._estimates))
-            end, bound = (ends.low, self._range[0]) if alternative == "less" else (ends.high, self._range[1])
+            # The other end is the bound of possible values. What an operating point holds stays as
+            # it is.
+            opened = ~np.isnan(ends.low) & ~(
+                (ends.low == ends.high) & (ends.low == self._estimates)
+            )
+            end, bound = (
+                (ends.low, self._range[0]) if alternative == "less" else (ends.high, self._range[1])
+            )
             end[opened] = bound[opened]
         return tuple(self._reported(rows, ends, notes))
 
     def pvalue_of_limit(self, row: int, bound: float, *, upper: bool) -> float:
-        """Return the smallest error probability of a one-sided limit of a quantity that is on its side of a bound.
+        """Return the smallest error probability of a one-sided limit of a quantity that is on its
+        side of a bound.
 
-        That of an upper limit which is at most the bound, or of a lower one which is at least it. It is looked for
-        between 1e-6 and 0.5, and 1 where there is none.
+        That of an upper limit which is at most the bound, or of a lower one which is at least it.
+        It is looked for between 1e-6 and 0.5, and 1 where there is none.
         """
 
         def excludes(tail: float) -> bool:
@@ -378,16 +430,21 @@ class IntervalMaker:
 
         return least_between(excludes, 1e-6, 0.499, 1.005) if excludes(0.499) else 1.0
 
-    def quantities_at(self, rows: Sequence[int], confidence_level: float, method: str) -> list[Quantity]:
+    def quantities_at(
+        self, rows: Sequence[int], confidence_level: float, method: str
+    ) -> list[Quantity]:
         """Return some of the quantities with two-sided intervals of a level."""
         ends = self.ends_at(rows, confidence_level, method)
         return list(self._reported(rows, ends, self._notes(ends, confidence_level, method)))
 
     def ends_at(self, rows: Sequence[int], confidence_level: float, method: str) -> Ends:
-        """Compute the two-sided intervals of some of the quantities, by the method that each is to have."""
+        """Compute the two-sided intervals of some of the quantities, by the method that each is to
+        have.
+        """
         if self._replicates is None and method != "auto":
             raise InputError(
-                f'⟦method="{method}"⟧ needs replicates: evaluate with ⟦n_resamples⟧ > 0, or ⟦method="auto"⟧'
+                f'⟦method="{method}"⟧ needs replicates: evaluate with ⟦n_resamples⟧ > 0, or'
+                ' ⟦method="auto"⟧'
             )
         n, estimate = len(self.quantities), self._estimates
         asked, is_fixed = np.zeros(n, np.bool_), self._is_fixed
@@ -403,32 +460,46 @@ class IntervalMaker:
         else:
             by_evidence = computed & self._where(has_method, "logit") & (method == "auto")
             ends.made_by[by_evidence] = "logit"
-            self._set_by_replicates(ends, np.flatnonzero(computed & ~by_evidence), confidence_level, method)
+            self._set_by_replicates(
+                ends, np.flatnonzero(computed & ~by_evidence), confidence_level, method
+            )
         ends.made_by[without] = CLOPPER_PEARSON
         limits = self.evidence[by_evidence | without].interval(confidence_level)
         ends.low[by_evidence | without], ends.high[by_evidence | without] = limits
         self._withhold(ends)
         if method == "auto":
             others = computed & ~by_evidence
-            limits = self.evidence[others].widened(ends.low[others], ends.high[others], confidence_level)
+            limits = self.evidence[others].widened(
+                ends.low[others], ends.high[others], confidence_level
+            )
             ends.low[others], ends.high[others] = limits
         for end in (ends.low, ends.high):
             end[computed] = np.clip(end[computed], *self._range[:, computed])
-        thresholds = computed & self._where(is_threshold)  # scores or decimals near them, and replicates' are scores
+        thresholds = computed & self._where(
+            is_threshold
+        )  # scores or decimals near them, and replicates' are scores
         ends.low[thresholds] = np.minimum(ends.low[thresholds], estimate[thresholds])
         ends.high[thresholds] = np.maximum(ends.high[thresholds], estimate[thresholds])
         inverted = np.isin(ends.made_by, (INVERSION, FEW_DRAWN))
-        ends.low[inverted & (abs(ends.low) < _ROUNDING)] = 0.0  # of a fair system's standard deviation, which is 0
+        ends.low[inverted & (abs(ends.low) < _ROUNDING)] = (
+            0.0  # of a fair system's standard deviation, which is 0
+        )
         if method == "auto":
             self._widen_to_quantiles(ends, confidence_level)
             self._widen_within_few_held(ends, np.flatnonzero(asked), confidence_level)
         return ends
 
-    def _set_by_replicates(self, ends: Ends, rows: Rows, confidence_level: float, method: str) -> None:
-        """Set intervals made of replicates; rows: of those that do not come from what is known of a rate."""
+    def _set_by_replicates(
+        self, ends: Ends, rows: Rows, confidence_level: float, method: str
+    ) -> None:
+        """Set intervals made of replicates; rows: of those that do not come from what is known of a
+        rate.
+        """
         general = "percentile" if method in ("auto", "dyadic") else method
         left_out = self.left_out if method == "bca" else None
-        fitted = rows[self._where(is_fitted)[rows] & (self._estimates[rows] + self._optimism[rows] > 0)]
+        fitted = rows[
+            self._where(is_fitted)[rows] & (self._estimates[rows] + self._optimism[rows] > 0)
+        ]
         fitted = fitted if method == "auto" else rows[:0]
 
         def of_general(some: Rows, drawn: Floats) -> tuple[Floats, Floats]:
@@ -455,16 +526,20 @@ class IntervalMaker:
             shift, asked = self._spread.shift, np.zeros(len(self.quantities), np.bool_)
             asked[rows] = True
             unshifted = ends.low - shift, ends.high - shift
-            for inverted in self.inversion.intervals(self._estimates, asked, unshifted, confidence_level):
+            for inverted in self.inversion.intervals(
+                self._estimates, asked, unshifted, confidence_level
+            ):
                 ends.low[inverted.row], ends.high[inverted.row] = inverted.low, inverted.high
                 ends.made_by[inverted.row] = inverted.made_by
 
     def _limits_of_fitted_costs(self, rows: Rows, confidence_level: float) -> tuple[Floats, Floats]:
-        """Compute intervals of costs at thresholds, or of calibrations, that are fitted to the same comparisons.
+        """Compute intervals of costs at thresholds, or of calibrations, that are fitted to the same
+        comparisons.
 
-        They are symmetric on the scale of logarithms. Replicates fit once more, so they lie below the estimate about
-        half as far as this lies below the truth: the interval's middle is raised by this optimism, and twice it is part
-        of the error. The upper limit is also that with one more subject, who raises the cost; see `rate_limits`.
+        They are symmetric on the scale of logarithms. Replicates fit once more, so they lie below
+        the estimate about half as far as this lies below the truth: the interval's middle is raised
+        by this optimism, and twice it is part of the error. The upper limit is also that with one
+        more subject, who raises the cost; see `rate_limits`.
         """
         from scipy.special import stdtrit
 
@@ -472,24 +547,40 @@ class IntervalMaker:
         estimate, error = self._estimates[rows], np.hypot(self._spread.error[rows], 2 * optimism)
 
         def middle_and_factor(raised: Floats) -> tuple[Floats, Floats]:
-            center, freedom = estimate + optimism + raised, self.sizes.degrees_of_freedom[rows] + (raised > 0)
+            center, freedom = (
+                estimate + optimism + raised,
+                self.sizes.degrees_of_freedom[rows] + (raised > 0),
+            )
             widened = np.minimum(np.hypot(error, raised), center) * np.sqrt(1 + 1 / freedom)
             return center, np.exp(stdtrit(freedom, (1 + confidence_level) / 2) * widened / center)
 
-        (center, factor), (higher, its_factor) = middle_and_factor(np.zeros(rows.size)), middle_and_factor(raised)
-        return np.minimum(estimate, center / factor), np.maximum(center * factor, higher * its_factor)
+        (center, factor), (higher, its_factor) = (
+            middle_and_factor(np.zeros(rows.size)),
+            middle_and_factor(raised),
+        )
+        return np.minimum(estimate, center / factor), np.maximum(
+            center * factor, higher * its_factor
+        )
 
     def _widen_ratios(self, ends: Ends, confidence_level: float) -> None:
-        """Widen intervals by quantiles of groups' ratios to the average, in place, and withhold those of few errors."""
+        """Widen intervals by quantiles of groups' ratios to the average, in place, and withhold
+        those of few errors.
+        """
         rows = np.flatnonzero(ends.computed & self._where(is_ratio))
         ends.made_by[rows] = np.where(self._rests_on_few_errors[rows], FEW_GROUP_ERRORS, "log")
         ends.low[rows], ends.high[rows] = intervals_of_ratios(
-            self._estimates[rows], self._where(is_logarithm)[rows], (ends.low[rows], ends.high[rows]),
-            self._relative_error[rows], self.sizes.degrees_of_freedom[rows], confidence_level,
-        )  # fmt: skip
+            self._estimates[rows],
+            self._where(is_logarithm)[rows],
+            (ends.low[rows], ends.high[rows]),
+            self._relative_error[rows],
+            self.sizes.degrees_of_freedom[rows],
+            confidence_level,
+        )
 
     def _withhold(self, ends: Ends) -> None:
-        """Take back intervals, in place, that do not tell how uncertain a quantity is, and keep why."""
+        """Take back intervals, in place, that do not tell how uncertain a quantity is, and keep
+        why.
+        """
         of_one_subject = self._where(is_of_one_subject) & (self.sizes.unit == "subject")
         constant = Code.CONSTANT_RATE if self._replicates is None else Code.CONSTANT_REPLICATES
         for which, code in (
@@ -506,21 +597,30 @@ class IntervalMaker:
             ends.computed[which] = False
 
     def _widen_to_quantiles(self, ends: Ends, confidence_level: float) -> None:
-        """Widen intervals of rates at thresholds held by others, in place, where few errors are left.
+        """Widen intervals of rates at thresholds held by others, in place, where few errors are
+        left.
 
-        Such a rate may hang on the threshold, which replicates find anew, more than on chance: the interval is to hold
-        the quantiles of its replicates. The note of a rate of 0 or 1 says so.
+        Such a rate may hang on the threshold, which replicates find anew, more than on chance: the
+        interval is to hold the quantiles of its replicates. The note of a rate of 0 or 1 says so.
         """
         if self._replicates is None:
             return
         rarer = np.minimum(self._estimates, 1 - self._estimates)
         rows = np.flatnonzero(
-            self._where(is_at_held_threshold) & ~np.isnan(ends.low) & (self._spread.error > _FEW * rarer)
+            self._where(is_at_held_threshold)
+            & ~np.isnan(ends.low)
+            & (self._spread.error > _FEW * rarer)
         )
         low, high = self._in_stretches(
-            lambda some, drawn: intervals.confidence_interval(drawn, self._estimates[some], confidence_level), rows
+            lambda some, drawn: intervals.confidence_interval(
+                drawn, self._estimates[some], confidence_level
+            ),
+            rows,
         )
-        low, high = np.minimum(ends.low[rows], np.fmax(low, 0.0)), np.maximum(ends.high[rows], np.fmin(high, 1.0))
+        low, high = (
+            np.minimum(ends.low[rows], np.fmax(low, 0.0)),
+            np.maximum(ends.high[rows], np.fmin(high, 1.0)),
+        )
         is_wider = (low < ends.low[rows]) | (high > ends.high[rows])
         ends.widened.extend(rows[is_wider & np.isin(self._estimates[rows], (0, 1))].tolist())
         ends.low[rows], ends.high[rows] = low, high
@@ -539,7 +639,8 @@ class IntervalMaker:
                 ends.below[k] = found.missing
             if not math.isnan(ends.low[k]):
                 low, high = (
-                    _with_failures(self.quantities[k], self.quantities[place].estimate, end) for end in found[:2]
+                    _with_failures(self.quantities[k], self.quantities[place].estimate, end)
+                    for end in found[:2]
                 )
                 least, most = self._range[:, k]
                 ends.low[k], ends.high[k] = (
@@ -548,7 +649,8 @@ class IntervalMaker:
                 )
 
     def _widen_to_hold_together(self, ends: Ends, confidence_level: float, method: str) -> None:
-        """Widen the intervals of quantities that two or more groups have at one operating point, in place.
+        """Widen the intervals of quantities that two or more groups have at one operating point, in
+        place.
 
         Without replicates, groups count as independent, which is Sidak's way.
         """
@@ -574,10 +676,17 @@ class IntervalMaker:
         computed, spread = ends.computed, self._spread
         without, inverted, few_drawn, on_scale = (
             np.isin(ends.made_by, methods)
-            for methods in ((CLOPPER_PEARSON,), (INVERSION, FEW_DRAWN), (FEW_DRAWN,), ("logit", "dyadic", CLOSED_FORM))
+            for methods in (
+                (CLOPPER_PEARSON,),
+                (INVERSION, FEW_DRAWN),
+                (FEW_DRAWN,),
+                ("logit", "dyadic", CLOSED_FORM),
+            )
         )
         for k in np.flatnonzero(without).tolist():
-            said[k] += notes_without_errors(self.quantities[k], float(self.sizes.effective[k]), confidence_level)
+            said[k] += notes_without_errors(
+                self.quantities[k], float(self.sizes.effective[k]), confidence_level
+            )
         for k, code in ends.missing.items():
             said[k].append(Note(code))
         few_effective = computed & self._has_few_effective_errors & ~on_scale
@@ -588,33 +697,51 @@ class IntervalMaker:
         say(few_drawn, lambda k: Note(Code.FEW_DRAWN))
         say(
             concentrated,
-            lambda k: Note.of(Code.CONCENTRATED, share=f"{100 * (self.quantities[k].concentration or 0.0):.0f} %"),
+            lambda k: Note.of(
+                Code.CONCENTRATED, share=f"{100 * (self.quantities[k].concentration or 0.0):.0f} %"
+            ),
         )
         say(rest_on_concentrated, lambda k: Note(Code.RESTS_ON_CONCENTRATED))
         if self.sizes.unit == "subject":
-            few = self._rest_on(has_few_false_matches) & ~self._where(is_fitted) & self.has_replicates
+            few = (
+                self._rest_on(has_few_false_matches) & ~self._where(is_fitted) & self.has_replicates
+            )
             say(
                 computed & (few | self._where(has_few_false_matches)) & ~is_noted,
-                lambda k: Note(Code.UNKNOWN_WHOSE if self.quantities[k].name in RATES else Code.FEW_FALSE_MATCHES),
+                lambda k: Note(
+                    Code.UNKNOWN_WHOSE
+                    if self.quantities[k].name in RATES
+                    else Code.FEW_FALSE_MATCHES
+                ),
             )
         say(computed & self._where(rests_on_min_dcf), lambda k: Note(Code.FITTED_COST))
         say(computed & self._where(is_cllr_of_group), lambda k: Note(Code.EXTREME_SCORES))
         by_others = computed & ~inverted & self._where(is_measure)
         if method == "auto":
             say(by_others & self._where(is_one_sided_measure), lambda k: Note(Code.BY_PERCENTILES))
-        say(by_others & (abs(spread.shift) > _SHIFTED * spread.error), lambda k: Note(Code.SHIFTED_REPLICATES))
+        say(
+            by_others & (abs(spread.shift) > _SHIFTED * spread.error),
+            lambda k: Note(Code.SHIFTED_REPLICATES),
+        )
         say(
             computed & (spread.not_computable > _OFTEN),
-            lambda k: Note.of(Code.OFTEN_NOT_COMPUTABLE, share=f"{100 * spread.not_computable[k]:.0f} %"),
+            lambda k: Note.of(
+                Code.OFTEN_NOT_COMPUTABLE, share=f"{100 * spread.not_computable[k]:.0f} %"
+            ),
         )
-        say(computed & ((ends.low == -np.inf) | (ends.high == np.inf)), lambda k: Note(Code.UNBOUNDED))
+        say(
+            computed & ((ends.low == -np.inf) | (ends.high == np.inf)),
+            lambda k: Note(Code.UNBOUNDED),
+        )
         for k in ends.widened:
             said[k].append(Note(Code.WIDENED))
         for k, note in ends.below.items():
             said[k].append(note)
         return said
 
-    def _reported(self, rows: Sequence[int], ends: Ends, notes: Mapping[int, Sequence[Note]]) -> Iterator[Quantity]:
+    def _reported(
+        self, rows: Sequence[int], ends: Ends, notes: Mapping[int, Sequence[Note]]
+    ) -> Iterator[Quantity]:
         """Yield quantities with their intervals and notes."""
         # One object stands for all NaN, so that equal quantities compare equal.
         low, high, errors, shares = (
@@ -638,7 +765,10 @@ class IntervalMaker:
     def _where(self, rule: Callable[..., bool], *asked: str) -> Flags:
         """(quantities,) whether a rule holds of each."""
         if (rule, *asked) not in self._rules:
-            n, holds = len(self.quantities), (rule(quantity, *asked) for quantity in self.quantities)
+            n, holds = (
+                len(self.quantities),
+                (rule(quantity, *asked) for quantity in self.quantities),
+            )
             self._rules[rule, *asked] = np.fromiter(holds, np.bool_, n)
         return self._rules[rule, *asked]
 
@@ -653,19 +783,27 @@ class IntervalMaker:
     @cached_property
     def _is_fixed(self) -> Flags:
         """(quantities,) whether the operating point fixes each."""
-        # A rate of 0 or 1 is not held, but all that the data have below, or above, what is asked for.
+        # A rate of 0 or 1 is not held, but all that the data have below, or above, what is asked
+        # for.
         inside = (self._estimates != 0) & (self._estimates != 1) & (self._replicates is None)
         return self._where(is_given_threshold) | (self._where(is_held) & inside)
 
     @cached_property
     def _has_error(self) -> Flags:
         """(quantities,) whether there is something that an interval is made of."""
-        return np.full(len(self.quantities), True) if self.has_replicates else ~np.isnan(self._spread.error)
+        return (
+            np.full(len(self.quantities), True)
+            if self.has_replicates
+            else ~np.isnan(self._spread.error)
+        )
 
     @cached_property
     def _range(self) -> Floats:
         """(2, quantities) the least and the greatest value that each can have."""
-        of_names = {name: range_of(name, self.costs) for name in {quantity.name for quantity in self.quantities}}
+        of_names = {
+            name: range_of(name, self.costs)
+            for name in {quantity.name for quantity in self.quantities}
+        }
         return np.array([of_names[quantity.name] for quantity in self.quantities]).reshape(-1, 2).T
 
     @cached_property
@@ -677,25 +815,39 @@ class IntervalMaker:
     def _has_few_effective_errors(self) -> Flags:
         """(quantities,) whether a rate's errors are few, or few subjects cause most of them.
 
-        Effective errors are the number of independent errors that would have the rate's relative standard error. In
-        simulations, 95 % intervals made of quantiles contain the true rate in about 90 % of the data sets with fewer
-        than 10 effective errors, and in about 80 % of those with fewer than 3. Intervals on a logarithmic scale,
-        "logit" and "dyadic", contain it often enough.
+        Effective errors are the number of independent errors that would have the rate's relative
+        standard error. In simulations, 95 % intervals made of quantiles contain the true rate in
+        about 90 % of the data sets with fewer than 10 effective errors, and in about 80 % of those
+        with fewer than 3. Intervals on a logarithmic scale, "logit" and "dyadic", contain it often
+        enough.
         """
         rarer, error = np.minimum(self._estimates, 1 - self._estimates), self._spread.error
-        return self._where(is_rate) & (error > 0) & (rarer > 0) & (rarer < np.sqrt(ENOUGH_EFFECTIVE_ERRORS) * error)
+        return (
+            self._where(is_rate)
+            & (error > 0)
+            & (rarer > 0)
+            & (rarer < np.sqrt(ENOUGH_EFFECTIVE_ERRORS) * error)
+        )
 
     @cached_property
     def _rests_on_few_errors(self) -> Flags:
-        """(quantities,) whether a group's ratio to the average rests on too few errors, of its own or of all others."""
+        """(quantities,) whether a group's ratio to the average rests on too few errors, of its own
+        or of all others.
+        """
         errors = errors_behind_ratios(self.quantities)
         behind = ((base_metric_of_ratio(q.name), q.group, None, q.at) for q in self.quantities)
         return np.array([errors.get(key, ENOUGH_PAIRS) < ENOUGH_PAIRS for key in behind], np.bool_)
 
     @cached_property
     def _relative_error(self) -> Floats:
-        """(quantities,) the standard error of each group's ratio to the average, divided by the ratio."""
-        error, ratio, is_log = self._spread.error.copy(), self._estimates.copy(), self._where(is_logarithm)
+        """(quantities,) the standard error of each group's ratio to the average, divided by the
+        ratio.
+        """
+        error, ratio, is_log = (
+            self._spread.error.copy(),
+            self._estimates.copy(),
+            self._where(is_logarithm),
+        )
         ratio[is_log] = np.exp(-ratio[is_log])
         error[is_log] = intervals.standard_error(np.exp(-self.replicates[is_log]))
         return np.divide(error, ratio, out=np.full(ratio.size, np.nan), where=ratio != 0)
@@ -720,19 +872,27 @@ class IntervalMaker:
         errors[~varies & (errors < 1)] = 0.0  # and not what rounding makes of it
         return Spread(errors, means - self._estimates, varies, not_computable)
 
-    def _in_stretches(self, work: Callable[[Rows, Floats], tuple[NDArray[Any], ...]], rows: Rows) -> list[NDArray[Any]]:
-        """Call a function with as many rows of replicates at once as the cache holds, and join what it returns."""
+    def _in_stretches(
+        self, work: Callable[[Rows, Floats], tuple[NDArray[Any], ...]], rows: Rows
+    ) -> list[NDArray[Any]]:
+        """Call a function with as many rows of replicates at once as the cache holds, and join what
+        it returns.
+        """
         replicates, n = self.replicates, rows.size
         r = replicates.shape[1]
         drawn = replicates if n == len(replicates) else replicates[rows]
         ends = np.linspace(0, n, max(1, n_calls(n, r)) + 1).astype(int).tolist()
         stretches = [slice(*both_ends) for both_ends in itertools.pairwise(ends)]
-        found = in_threads(n * r, lambda some: work(rows[some], drawn[some]), stretches, self._n_threads)
+        found = in_threads(
+            n * r, lambda some: work(rows[some], drawn[some]), stretches, self._n_threads
+        )
         return [np.concatenate(parts) for parts in zip(*found, strict=True)]
 
 
 def _with_failures(quantity: Quantity, scored: float, rate: float) -> float:
-    """Return what an FRR or FAR would be with another FNMR or FMR, of which `scored` is that in the data."""
+    """Return what an FRR or FAR would be with another FNMR or FMR, of which `scored` is that in the
+    data.
+    """
     if quantity.name not in WITH_FAILURES:
         return rate
     if quantity.name == "far":
@@ -742,11 +902,13 @@ def _with_failures(quantity: Quantity, scored: float, rate: float) -> float:
 
 
 def two_sided_level(confidence_level: float) -> float:
-    """Return the level of the interval whose limits are one-sided ones of another level, above 0.5."""
+    """Return the level of the interval whose limits are one-sided ones of another level, above
+    0.5.
+    """
     if confidence_level <= 0.5:
         raise InputError(
-            f"⟦confidence_level⟧ must be above 0.5 for a limit to one side, not {confidence_level:g}: below that the "
-            "limit would lie beyond the estimate"
+            "⟦confidence_level⟧ must be above 0.5 for a limit to one side, not"
+            f" {confidence_level:g}: below that the limit would lie beyond the estimate"
         )
     return 2 * confidence_level - 1
 
@@ -755,27 +917,42 @@ def require_method(method: str, unit: str, scheme: str) -> None:
     """Refuse the method "dyadic" where replicates do not have the dyadic-robust variance."""
     if method == "dyadic" and (unit, scheme) != ("subject", "dyadic"):
         raise InputError(
-            f'⟦method="dyadic"⟧ needs replicates with the dyadic-robust variance, which ⟦unit="subject"⟧ with '
-            f'⟦scheme="dyadic"⟧ has, not ⟦unit="{unit}"⟧ with ⟦scheme="{scheme}"⟧'
+            '⟦method="dyadic"⟧ needs replicates with the dyadic-robust variance, which'
+            f' ⟦unit="subject"⟧ with ⟦scheme="dyadic"⟧ has, not ⟦unit="{unit}"⟧ with'
+            f' ⟦scheme="{scheme}"⟧'
         )
 
 
 def _spread(_: Rows, replicates: Floats) -> tuple[Floats, Floats, Flags, Floats]:
-    """Return standard errors, means, whether rows vary, apart from rounding, and the shares that are not finite."""
+    """Return standard errors, means, whether rows vary, apart from rounding, and the shares that
+    are not finite.
+    """
     low, high = np.fmin.reduce(replicates, axis=1), np.fmax.reduce(replicates, axis=1)  # NaN aside
     with np.errstate(invalid="ignore"):
         rounding = 1e-12 * np.maximum(np.abs(high), 1e-3)
         varies = (high > low) & (np.isinf(high) | (high - low > rounding))
     not_finite = (~np.isfinite(replicates)).mean(axis=1)
-    return intervals.standard_error(replicates), intervals.finite_mean(replicates), varies, not_finite
+    return (
+        intervals.standard_error(replicates),
+        intervals.finite_mean(replicates),
+        varies,
+        not_finite,
+    )
 
 
 def intervals_of_ratios(
-    estimate: Floats, is_log: Flags, quantiles: tuple[Floats, Floats], error: Floats, freedom: Floats, level: float
+    estimate: Floats,
+    is_log: Flags,
+    quantiles: tuple[Floats, Floats],
+    error: Floats,
+    freedom: Floats,
+    level: float,
 ) -> tuple[Floats, Floats]:
-    """Widen intervals of groups' ratios to the average, or of their logarithms, that quantiles of replicates give.
+    """Widen intervals of groups' ratios to the average, or of their logarithms, that quantiles of
+    replicates give.
 
-    Where errors are few or few subjects cause most, quantiles reach too little to the side of larger ratios.
+    Where errors are few or few subjects cause most, quantiles reach too little to the side of
+    larger ratios.
 
     Parameters
     ----------
@@ -795,9 +972,9 @@ def intervals_of_ratios(
     Returns
     -------
     low, high : (n,) ndarray
-        Wide enough also for the interval that is symmetric on the scale of logarithms, with a quantile of Student's t
-        and a relative standard error of at most 1. The quantiles themselves where they or the ratio are not known, or
-        it is 0.
+        Wide enough also for the interval that is symmetric on the scale of logarithms, with a
+        quantile of Student's t and a relative standard error of at most 1. The quantiles themselves
+        where they or the ratio are not known, or it is 0.
     """
     from scipy.special import stdtrit
 
@@ -812,7 +989,8 @@ def intervals_of_ratios(
 
 
 def level_of_curve(replicates: Floats, estimate: Floats, confidence_level: float) -> float:
-    """Find the confidence level at which the intervals of a rate hold at all operating points together.
+    """Find the confidence level at which the intervals of a rate hold at all operating points
+    together.
 
     Parameters
     ----------
@@ -826,7 +1004,8 @@ def level_of_curve(replicates: Floats, estimate: Floats, confidence_level: float
     Returns
     -------
     float
-        That of normal intervals that reach as many standard errors as replicates of the whole curve stay within.
+        That of normal intervals that reach as many standard errors as replicates of the whole curve
+        stay within.
     """
     from scipy.special import ndtr
 
@@ -836,7 +1015,9 @@ def level_of_curve(replicates: Floats, estimate: Floats, confidence_level: float
     return max(confidence_level, float(2 * ndtr(reach) - 1))
 
 
-def level_of_groups(replicates: Floats, estimate: Floats, confidence_level: float, n_others: int = 0) -> float:
+def level_of_groups(
+    replicates: Floats, estimate: Floats, confidence_level: float, n_others: int = 0
+) -> float:
     """Find the confidence level at which the intervals of one quantity hold in all groups together.
 
     Parameters
@@ -848,14 +1029,14 @@ def level_of_groups(replicates: Floats, estimate: Floats, confidence_level: floa
     confidence_level : float
         How often the intervals are to hold together.
     n_others : int, default 0
-        Number of groups besides, whose intervals do not come from replicates, as those of groups without errors. They
-        are taken for independent of the others.
+        Number of groups besides, whose intervals do not come from replicates, as those of groups
+        without errors. They are taken for independent of the others.
 
     Returns
     -------
     float
-        That of normal intervals that reach as many standard errors as replicates of all groups stay within; at most
-        that of Bonferroni's intervals.
+        That of normal intervals that reach as many standard errors as replicates of all groups stay
+        within; at most that of Bonferroni's intervals.
     """
     from scipy.special import ndtri
 
@@ -870,7 +1051,9 @@ def level_of_groups(replicates: Floats, estimate: Floats, confidence_level: floa
 
 
 def _farthest(replicates: Floats, estimate: Floats) -> Floats:
-    """Return how many standard errors each replicate is away from the estimates, where it is farthest."""
+    """Return how many standard errors each replicate is away from the estimates, where it is
+    farthest.
+    """
     errors = intervals.standard_error(replicates)
     moving = errors > 0
     away = np.abs(replicates[moving] - estimate[moving, None]) / errors[moving, None]

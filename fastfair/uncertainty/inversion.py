@@ -1,21 +1,26 @@
-"""Intervals of fairness measures by test inversion: which fairer or less fair systems would yield such an estimate?
+"""Intervals of fairness measures by test inversion: which fairer or less fair systems would yield
+such an estimate?
 
-Groups' estimated rates differ by chance even in a fair system. Replicates add chance to the estimate, so they look less
-fair than it, and never quite fair. Test inversion moves the replicates to systems whose groups differ less, or more,
-than the data. The interval covers the measures of those systems among whose replicates the estimate is not unusual.
+Groups' estimated rates differ by chance even in a fair system. Replicates add chance to the
+estimate, so they look less fair than it, and never quite fair. Test inversion moves the replicates
+to systems whose groups differ less, or more, than the data. The interval covers the measures of
+those systems among whose replicates the estimate is not unusual.
 
-Replicates of a rate of 0 are all 0, and cannot be moved to a fairer or less fair system. Where a group has no errors,
-numbers of errors are drawn instead: of false matches from gamma-Poisson distributions, of false non-matches from
-beta-binomial ones, whose variances are those of data in which errors share subjects. The way from fair to unfair
-systems leads through rates (x + 1/2) / (n + 1 / (2 p)), with x errors in n comparisons of a group and the rate p of all
-groups. All rates of a system are multiplied by a number, so that as many errors are expected in all groups together as
-the data have.
+Replicates of a rate of 0 are all 0, and cannot be moved to a fairer or less fair system. Where a
+group has no errors, numbers of errors are drawn instead: of false matches from gamma-Poisson
+distributions, of false non-matches from beta-binomial ones, whose variances are those of data in
+which errors share subjects. The way from fair to unfair systems leads through rates (x + 1/2) / (n
++ 1 / (2 p)), with x errors in n comparisons of a group and the rate p of all groups. All rates of a
+system are multiplied by a number, so that as many errors are expected in all groups together as the
+data have.
 
-A measure of the less certain of two equally fair systems is larger by chance, so that a difference of two systems says
-nothing on its own. For its p-value, both systems are moved to a common value u of the measure, and p(u) is twice the
-smaller share of their replicates' differences that are as large, or as small, as the data's. The p-value is the largest
-p(u) of the values u that neither system's own inversion rejects at gamma / 2, plus gamma (Berger and Boos, "P values
-maximized over a confidence set for the nuisance parameter", Journal of the American Statistical Association 89, 1994).
+A measure of the less certain of two equally fair systems is larger by chance, so that a difference
+of two systems says nothing on its own. For its p-value, both systems are moved to a common value u
+of the measure, and p(u) is twice the smaller share of their replicates' differences that are as
+large, or as small, as the data's. The p-value is the largest p(u) of the values u that neither
+system's own inversion rejects at gamma / 2, plus gamma (Berger and Boos, "P values maximized over a
+confidence set for the nuisance parameter", Journal of the American Statistical Association 89,
+1994).
 """
 
 from __future__ import annotations
@@ -45,11 +50,15 @@ Floats = NDArray[np.float64]
 NO_SUCH_ERRORS = "no such errors"  # instead of a method
 FEW_DRAWN = "inversion with few errors"  # drawn anew
 INVERSION = "inversion"  # what the method of intervals by test inversion is called
-# Powers that the groups' differences are raised to: 0 is fair, 1 as estimated. Shares are interpolated between them.
+# Powers that the groups' differences are raised to: 0 is fair, 1 as estimated. Shares are
+# interpolated between them.
 POWERS = np.array([0, 0.3, 0.6, 1, 1.3, 1.7, 2.5, 4, 10])
-_STEPS = POWERS[-1] * np.linspace(0, 1, 201) ** 2  # at which measures are followed from fair to unfair
+_STEPS = (
+    POWERS[-1] * np.linspace(0, 1, 201) ** 2
+)  # at which measures are followed from fair to unfair
 _ROUNDING = 1e-12  # by which sums of floats may keep a fair system's measure from the fair value
-_FEW = 10  # errors of all groups, with which intervals miss the truth more often where subjects err unequally
+# errors of all groups, with which intervals miss the truth more often where subjects err unequally
+_FEW = 10
 _LEAST_SIZE = 0.5  # of a beta distribution, where one comparison leaves nothing to be alike
 _INFINITE = 1e13  # trials, of which beta-binomial numbers are gamma-Poisson ones
 _OF_RELATIVE = 3  # what shares of replicates of `AlikeGroups` are divided by for relative measures
@@ -66,8 +75,8 @@ class Inversion:
     keys : tuple of EntryKey
         The measures.
     as_unfair, as_fair : (measures, powers) ndarray
-        For each system, the shares of its replicates that are at least as unfair, and at least as fair, as the
-        estimate; NaN where a group has no errors, as its rate of 0 cannot be moved.
+        For each system, the shares of its replicates that are at least as unfair, and at least as
+        fair, as the estimate; NaN where a group has no errors, as its rate of 0 cannot be moved.
     path : (measures, steps) ndarray
         The measures of the systems themselves.
     n_replicates : int
@@ -84,13 +93,17 @@ class Inversion:
     def pvalues(self) -> Floats:
         """(measures,) two-sided p-values of the fair value; NaN where a group has no errors.
 
-        Twice the share of a fair system's replicates that are at least as unfair as the estimate. That is below 0.05
-        where the 95 % interval leaves the fair value out, unless chance rejects a system that is a little less fair.
+        Twice the share of a fair system's replicates that are at least as unfair as the estimate.
+        That is below 0.05 where the 95 % interval leaves the fair value out, unless chance rejects
+        a system that is a little less fair.
         """
         return np.clip(2 * self.as_unfair[:, 0], 1 / self.n_replicates, 1)
 
-    def intervals(self, confidence_level: float, asked: NDArray[np.bool_] | None = None) -> tuple[Floats, Floats]:
-        """Return the least and the largest measure among the systems that are not rejected; NaN where none is left.
+    def intervals(
+        self, confidence_level: float, asked: NDArray[np.bool_] | None = None
+    ) -> tuple[Floats, Floats]:
+        """Return the least and the largest measure among the systems that are not rejected; NaN
+        where none is left.
 
         asked: (measures,) of which; by default of all.
         """
@@ -99,7 +112,9 @@ class Inversion:
         tail = (1 - confidence_level) / 2
         least = 0.5 / self.n_replicates  # stands for a share of 0, whose normal deviate is infinite
         wanted = float(ndtri(tail)) if tail > least else -np.inf
-        as_unfair, as_fair = (ndtri(np.clip(share, least, 1 - least)) for share in (self.as_unfair, self.as_fair))
+        as_unfair, as_fair = (
+            ndtri(np.clip(share, least, 1 - least)) for share in (self.as_unfair, self.as_fair)
+        )
         low, high = np.full((2, len(self.keys)), np.nan)
         known = ~(np.isnan(as_unfair).any(axis=1) | np.isnan(self.path).any(axis=1))
         known &= True if asked is None else asked
@@ -108,9 +123,12 @@ class Inversion:
             inside = path[:0]
             rises = np.diff(path)
             turns = bool((rises < -_ROUNDING).any() and (rises > _ROUNDING).any())
-            if turns and not (_comes_first(as_unfair[k] < wanted) and _comes_first(as_fair[k, ::-1] < wanted)):
-                # As of a group in the middle, whose distance from the best one grows and then shrinks. Where it does
-                # not turn, chance alone rejects systems between others, and a fair one is never rejected as too fair.
+            if turns and not (
+                _comes_first(as_unfair[k] < wanted) and _comes_first(as_fair[k, ::-1] < wanted)
+            ):
+                # As of a group in the middle, whose distance from the best one grows and then
+                # shrinks. Where it does not turn, chance alone rejects systems between others, and
+                # a fair one is never rejected as too fair.
                 accepted = np.interp(_STEPS, POWERS, np.minimum(as_unfair[k], as_fair[k])) >= wanted
                 inside = path[accepted]
             if inside.size == 0:
@@ -124,7 +142,8 @@ class Inversion:
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """Some of the measures: those of some rates at an operating point, or those that need no operating point.
+    """Some of the measures: those of some rates at an operating point, or those that need no
+    operating point.
 
     Attributes
     ----------
@@ -142,12 +161,19 @@ class Part:
 
     def of(self, values: dict[str, Floats]) -> dict[str, Floats]:
         """Return the rates of the part's points, and the metrics where it needs them."""
-        rates = {name: values[name][self.places] for name in ERROR_RATES if name in values and self.places.size}
-        return rates | {name: x for name, x in values.items() if name not in ERROR_RATES and self.with_metrics}
+        rates = {
+            name: values[name][self.places]
+            for name in ERROR_RATES
+            if name in values and self.places.size
+        }
+        return rates | {
+            name: x for name, x in values.items() if name not in ERROR_RATES and self.with_metrics
+        }
 
 
 class MovedSystems:
-    """Systems on the way from fair to unfair that leads through the data, with the data's replicates moved along.
+    """Systems on the way from fair to unfair that leads through the data, with the data's
+    replicates moved along.
 
     Parameters
     ----------
@@ -156,8 +182,8 @@ class MovedSystems:
     drawn : Replicates
         The replicates.
     selection : Selection
-        As for `entries`. Measures that are fairest between lower and higher values, such as a group's ratio to the
-        average, are left out.
+        As for `entries`. Measures that are fairest between lower and higher values, such as a
+        group's ratio to the average, are left out.
     n_threads : int, optional
         Number of threads; all processors by default.
 
@@ -172,15 +198,21 @@ class MovedSystems:
     """
 
     def __init__(
-        self, estimates: Replicates, drawn: Replicates, selection: Selection, n_threads: int | None = None,
+        self,
+        estimates: Replicates,
+        drawn: Replicates,
+        selection: Selection,
+        n_threads: int | None = None,
         points: Sequence[int] = (),
-    ) -> None:  # fmt: skip
+    ) -> None:
         self._n_threads, self.points = n_threads, points or range(selection.n_points)
         measured = list(selection.measured)
         self._selection = replace(
             selection,
             groups=tuple(selection.groups[k] for k in measured),
-            measures=tuple(name for name in selection.measures if MEASURES[name].fairer != "nearer"),
+            measures=tuple(
+                name for name in selection.measures if MEASURES[name].fairer != "nearer"
+            ),
             measured=tuple(range(len(measured))),
             group_mated=selection.group_mated[measured],
             group_nonmated=selection.group_nonmated[measured],
@@ -190,23 +222,38 @@ class MovedSystems:
         found = list(measure_entries(base_of(self._start), self._selection))
         self.estimates = np.array([float(entry.value) for entry in found])
         self.signs = np.array([-1.0 if is_fairer_above(entry.name) else 1.0 for entry in found])
-        self._fair = np.array([one.fair_value for entry in found if (one := measure_of(entry.name))])
+        self._fair = np.array(
+            [one.fair_value for entry in found if (one := measure_of(entry.name))]
+        )
         self.n_replicates: int = drawn.threshold.shape[-1]
-        n_rates = max((len(values) for name, values in self._start.items() if name in ERROR_RATES), default=0)
+        n_rates = max(
+            (len(values) for name, values in self._start.items() if name in ERROR_RATES), default=0
+        )
         self._whole = Part(self._selection, np.arange(n_rates), with_metrics=True)
         self.keys = tuple(self._keys_of(found, self._whole))
 
     def _keys_of(self, found: Iterable[Entry], part: Part) -> list[EntryKey]:
-        """Return the keys of the measures of a part, with the operating points as all points count."""
-        return [(*one.key[:3], None if one.point is None else self.points[part.places[one.point]]) for one in found]
+        """Return the keys of the measures of a part, with the operating points as all points
+        count.
+        """
+        return [
+            (*one.key[:3], None if one.point is None else self.points[part.places[one.point]])
+            for one in found
+        ]
 
     def _followed(self, powers: Floats) -> dict[str, Floats]:
         """Return the (..., powers) rates and metrics of the systems themselves."""
-        return {name: moved_rates(values, powers, METRICS[name].range[1]) for name, values in self._start.items()}
+        return {
+            name: moved_rates(values, powers, METRICS[name].range[1])
+            for name, values in self._start.items()
+        }
 
     def path(self, powers: Floats) -> Floats:
         """Return the (measures, powers) measures of the systems themselves."""
-        path = [entry.value for entry in measure_entries(base_of(self._followed(powers)), self._selection)]
+        path = [
+            entry.value
+            for entry in measure_entries(base_of(self._followed(powers)), self._selection)
+        ]
         found = np.array(path).reshape(len(self.keys), powers.size)
         fair = self._fair[:, None]
         return np.where(np.abs(found - fair) < _ROUNDING, fair, found)
@@ -227,12 +274,16 @@ class MovedSystems:
             found = measure_entries(base_of(part.of(self._start)), part.selection)
             rows = np.array([row_of[key] for key in self._keys_of(found, part)], np.intp)
             stretches = np.array_split(np.arange(POWERS.size), n_calls(POWERS.size, at_once))
-            calls += [partial(self._fill, table, part, rows, powers) for powers in stretches if rows.size]
+            calls += [
+                partial(self._fill, table, part, rows, powers) for powers in stretches if rows.size
+            ]
         calls.append(partial(self.path, _STEPS))
         *_, path = in_threads(size, lambda call: call(), calls, self._n_threads)
         return Inversion(self.keys, table[..., 0], table[..., 1], path, self.n_replicates)
 
-    def _fill(self, table: Floats, part: Part, rows: NDArray[np.intp], which: NDArray[np.intp]) -> None:
+    def _fill(
+        self, table: Floats, part: Part, rows: NDArray[np.intp], which: NDArray[np.intp]
+    ) -> None:
         """Write the shares of the measures of a part, at some powers, into their places."""
         moved, done = base_of(self._moved(part, POWERS[which])), 0
         for found, points in measured_quantities(moved, part.selection):
@@ -259,13 +310,17 @@ class MovedSystems:
         return max((values.size for values in part.of(self._scattered).values()), default=0)
 
     def _kinds(self, p: int) -> frozenset[str]:
-        """Return the rates whose measures at a point can be followed: none where a group has no errors."""
+        """Return the rates whose measures at a point can be followed: none where a group has no
+        errors.
+        """
         known = {name for name in ERROR_RATES if (self._start[name][p, 1:] > 0).all()}
         both = {"both rates"} if len(known) == len(ERROR_RATES) else set()
         return frozenset(known | both) & self._selection.kinds
 
     def _parts(self) -> list[Part]:
-        """Return the measures that can be followed at each operating point, and those that need none."""
+        """Return the measures that can be followed at each operating point, and those that need
+        none.
+        """
         n, measures = self._selection.n_points, at_points(self._selection.measures)
         of_one = replace(self._selection, n_points=1, with_mean_group_eer=False, measures=measures)
         parts = [
@@ -278,10 +333,14 @@ class MovedSystems:
 
 
 def _take(base: Replicates, rows: list[int]) -> dict[str, Floats]:
-    """Keep the rates and metrics of all comparisons and of the groups measured; any axis of replicates stays last."""
+    """Keep the rates and metrics of all comparisons and of the groups measured; any axis of
+    replicates stays last.
+    """
     rates = {"fmr": base.fmr, "fnmr": base.fnmr} if len(base.fmr) else {}
     kept = {name: values[:, rows] for name, values in rates.items()}
-    return kept | {name: base.metrics[name][rows] for name in THRESHOLD_FREE if name in base.metrics}
+    return kept | {
+        name: base.metrics[name][rows] for name in THRESHOLD_FREE if name in base.metrics
+    }
 
 
 def at_points(measures: tuple[str, ...]) -> tuple[str, ...]:
@@ -297,7 +356,8 @@ def base_of(values: dict[str, Floats]) -> Replicates:
 
 
 def moved_rates(start: Floats, powers: Floats, most: float) -> Floats:
-    """Raise the groups' ratios to their geometric mean to powers; the first row, of all comparisons, moves as they do.
+    """Raise the groups' ratios to their geometric mean to powers; the first row, of all
+    comparisons, moves as they do.
 
     start: (..., rows). Returns (..., rows, powers).
     """
@@ -308,7 +368,8 @@ def moved_rates(start: Floats, powers: Floats, most: float) -> Floats:
 
 
 def _scatter(drawn: Floats, start: Floats, powers: Floats, most: float) -> Floats:
-    """Move replicates as `moved_rates` does estimates; their spread grows with the root of the rate, as of counts.
+    """Move replicates as `moved_rates` does estimates; their spread grows with the root of the
+    rate, as of counts.
 
     drawn: (..., rows, r); start: (..., rows). Returns (..., rows, powers, r).
     """
@@ -320,7 +381,8 @@ def _scatter(drawn: Floats, start: Floats, powers: Floats, most: float) -> Float
 
 
 def _shares(replicates: Floats, estimates: Floats) -> Floats:
-    """Return the shares of replicates, without NaN, that are at least, and at most, as large as the estimates.
+    """Return the shares of replicates, without NaN, that are at least, and at most, as large as the
+    estimates.
 
     replicates: (..., r); estimates: (..., 1). Returns (..., 2), NaN where all replicates are.
     """
@@ -338,7 +400,9 @@ def _comes_first(rejected: NDArray[np.bool_]) -> bool:
 
 
 def _first_accepted(powers: Floats, deviates: Floats, wanted: float) -> float:
-    """Return the power after the last rejected one at which the deviate, interpolated, reaches `wanted`."""
+    """Return the power after the last rejected one at which the deviate, interpolated, reaches
+    `wanted`.
+    """
     rejected = np.flatnonzero(deviates < wanted)
     if rejected.size == 0:
         return float(powers[0])
@@ -349,46 +413,63 @@ def _first_accepted(powers: Floats, deviates: Floats, wanted: float) -> float:
     return float(powers[k] + share * (powers[k + 1] - powers[k]))
 
 
-def points_without_errors(models: Sequence[dict[str, CountModel]], measured: Sequence[int]) -> list[int]:
+def points_without_errors(
+    models: Sequence[dict[str, CountModel]], measured: Sequence[int]
+) -> list[int]:
     """Return the operating points at which one of the groups measured has no errors of a kind."""
     rows = list(measured)
     return [
-        p for p, of_point in enumerate(models) if any((model.errors[rows] == 0).any() for model in of_point.values())
+        p
+        for p, of_point in enumerate(models)
+        if any((model.errors[rows] == 0).any() for model in of_point.values())
     ]
 
 
 class AlikeGroups(MovedSystems):
-    """Fair systems at the mean of the groups' rates, with replicates that vary no less than all groups together do.
+    """Fair systems at the mean of the groups' rates, with replicates that vary no less than all
+    groups together do.
 
-    Few people fail most attempts. A group that happens to have none of them has replicates that hardly vary, and a
-    fair system seems unfair by absolute measures, which add up what rates differ by. So the standard deviation of a
-    group's FNMR is here at least that of beta-binomial numbers with the correlation of all groups together, and that of
-    its EER is raised as its FNMR's at the mean of the groups' EER thresholds.
+    Few people fail most attempts. A group that happens to have none of them has replicates that
+    hardly vary, and a fair system seems unfair by absolute measures, which add up what rates differ
+    by. So the standard deviation of a group's FNMR is here at least that of beta-binomial numbers
+    with the correlation of all groups together, and that of its EER is raised as its FNMR's at the
+    mean of the groups' EER thresholds.
 
     Parameters
     ----------
     estimates, drawn, selection, n_threads
-        As for `MovedSystems`. Measures that divide by a group's rate are left out, as they hold the truth without this.
+        As for `MovedSystems`. Measures that divide by a group's rate are left out, as they hold the
+        truth without this.
     models : callable
         Makes the models of numbers of errors at each operating point.
     """
 
     def __init__(
-        self, estimates: Replicates, drawn: Replicates, selection: Selection,
-        models: Callable[[], list[dict[str, CountModel]]], n_threads: int | None = None,
-    ) -> None:  # fmt: skip
+        self,
+        estimates: Replicates,
+        drawn: Replicates,
+        selection: Selection,
+        models: Callable[[], list[dict[str, CountModel]]],
+        n_threads: int | None = None,
+    ) -> None:
         absolute = tuple(name for name in selection.measures if not MEASURES[name].ratio)
         super().__init__(estimates, drawn, replace(selection, measures=absolute), n_threads)
         measured = list(selection.measured)
-        spread = self._scattered["fnmr"].std(axis=-1) if "fnmr" in self._scattered else np.empty((0, 1))
+        spread = (
+            self._scattered["fnmr"].std(axis=-1) if "fnmr" in self._scattered else np.empty((0, 1))
+        )
         raised, n_effective = np.ones_like(spread), dict[int | None, float]()
         for p, of_point in enumerate(models()[: len(spread)]):
             model = of_point["fnmr"].take(measured)
             with np.errstate(invalid="ignore", divide="ignore"):
                 raised[p, 1:] = np.fmax(1, model.standard_errors / spread[p, 1:])
             of_eer = selection.with_mean_group_eer and p == len(spread) - 1
-            n_effective[None if of_eer else p] = float((model.comparisons / (1 + model.linear)).min())
-        self._raised = {"fnmr": raised} | ({"eer": raised[-1]} if selection.with_mean_group_eer else {})
+            n_effective[None if of_eer else p] = float(
+                (model.comparisons / (1 + model.linear)).min()
+            )
+        self._raised = {"fnmr": raised} | (
+            {"eer": raised[-1]} if selection.with_mean_group_eer else {}
+        )
         self._n_effective = n_effective
 
     def _moved(self, part: Part, powers: Floats) -> dict[str, Floats]:
@@ -397,13 +478,19 @@ class AlikeGroups(MovedSystems):
             about = start[name][..., None]
             to = start[name][..., 1:].mean(axis=-1)[..., None, None]
             with np.errstate(invalid="ignore", divide="ignore"):
-                times = np.sqrt(to / about) * part.of(self._raised).get(name, np.ones(about.shape[:-1]))[..., None]
-                found[name] = np.clip((values - about) * times + to, 0, METRICS[name].range[1])[..., None, :]
+                times = (
+                    np.sqrt(to / about)
+                    * part.of(self._raised).get(name, np.ones(about.shape[:-1]))[..., None]
+                )
+                found[name] = np.clip((values - about) * times + to, 0, METRICS[name].range[1])[
+                    ..., None, :
+                ]
         return found
 
     @property
     def resting_on_small_groups(self) -> set[EntryKey]:
-        """The measures of false non-matches of groups too small to have met people who fail most attempts.
+        """The measures of false non-matches of groups too small to have met people who fail most
+        attempts.
 
         Relative ones that take both rates hold the truth all the same.
         """
@@ -422,13 +509,17 @@ class AlikeGroups(MovedSystems):
     def pvalues(self) -> dict[EntryKey, float]:
         """Return the least p-value of the fair value that a measure may have.
 
-        Of absolute measures it is the share of replicates that are at least as unfair as the estimate, and a third of
-        that of relative ones.
+        Of absolute measures it is the share of replicates that are at least as unfair as the
+        estimate, and a third of that of relative ones.
         """
-        of_each = zip(self.keys, self.signs, self.estimates, self.replicates(np.zeros(1)), strict=True)
+        of_each = zip(
+            self.keys, self.signs, self.estimates, self.replicates(np.zeros(1)), strict=True
+        )
         return {
-            key: float(_shares(sign * drawn, sign * np.array([[estimate]]))[0, 0])
-            / (_OF_RELATIVE if key in self._relative else 1)
+            key: (
+                float(_shares(sign * drawn, sign * np.array([[estimate]]))[0, 0])
+                / (_OF_RELATIVE if key in self._relative else 1)
+            )
             for key, sign, estimate, drawn in of_each
         }
 
@@ -436,8 +527,9 @@ class AlikeGroups(MovedSystems):
 class CountedSystems(MovedSystems):
     """Systems on the way from fair to unfair, with numbers of errors drawn at each.
 
-    The rate of all comparisons keeps its ratio to that within groups, which where it is not 1, as there are comparisons
-    between groups, too, rests on few errors itself. Measures that take this rate, such as MAPE, are then left out.
+    The rate of all comparisons keeps its ratio to that within groups, which where it is not 1, as
+    there are comparisons between groups, too, rests on few errors itself. Measures that take this
+    rate, such as MAPE, are then left out.
 
     Parameters
     ----------
@@ -446,10 +538,11 @@ class CountedSystems(MovedSystems):
     selection : Selection
         As for `MovedSystems`.
     models : sequence of dict of CountModel
-        Of "fmr" and "fnmr" at each operating point, or of the only one that measures are asked of; at some point a
-        group has no errors.
+        Of "fmr" and "fnmr" at each operating point, or of the only one that measures are asked of;
+        at some point a group has no errors.
     held : sequence of str
-        The kind of each operating point: "fmr" or "fnmr" where draws are scaled to the rate that it holds.
+        The kind of each operating point: "fmr" or "fnmr" where draws are scaled to the rate that it
+        holds.
     n_replicates : int
         How many to draw.
     key : (2,) ndarray of uint32
@@ -469,26 +562,44 @@ class CountedSystems(MovedSystems):
         n_threads: int | None = None,
     ) -> None:
         measured = list(selection.measured)
-        kept = [{name: model.take(measured) for name, model in of_point.items()} for of_point in models]
+        kept = [
+            {name: model.take(measured) for name, model in of_point.items()} for of_point in models
+        ]
         points = points_without_errors(models, measured)
         self._models, self._held = [kept[p] for p in points], [held[p] for p in points]
         rates = {name: getattr(estimates, name)[points] for name in ERROR_RATES}
-        # How much the rate of all comparisons, of different groups, too, is above that within groups.
+        # How much the rate of all comparisons, of different groups, too, is above that within
+        # groups.
         self._ratio = {name: self._ratios(name, rates[name][:, 0]) for name in ERROR_RATES}
-        is_known = all(np.allclose(ratios[np.isfinite(ratios)], 1) for ratios in self._ratio.values())
-        measures = [name for name in at_points(selection.measures) if is_known or not MEASURES[name].global_reference]
-        own = replace(selection, n_points=len(points), with_mean_group_eer=False, measures=tuple(measures))
+        is_known = all(
+            np.allclose(ratios[np.isfinite(ratios)], 1) for ratios in self._ratio.values()
+        )
+        measures = [
+            name
+            for name in at_points(selection.measures)
+            if is_known or not MEASURES[name].global_reference
+        ]
+        own = replace(
+            selection, n_points=len(points), with_mean_group_eer=False, measures=tuple(measures)
+        )
         without_metrics = Replicates(estimates.threshold[points], **rates, metrics={}, cells=())
         super().__init__(without_metrics, without_metrics, own, n_threads, points)
         self.n_replicates = n_replicates
         self._key = key
-        self._start = {name: np.array([self._smooth(name, p) for p in range(len(points))]) for name in ERROR_RATES}
+        self._start = {
+            name: np.array([self._smooth(name, p) for p in range(len(points))])
+            for name in ERROR_RATES
+        }
 
     @classmethod
     def where_needed(
-        cls, estimates: Replicates, selection: Selection, models: Callable[[], list[dict[str, CountModel]]],
-        held: Sequence[str], *drawing: Any,
-    ) -> CountedSystems | None:  # fmt: skip
+        cls,
+        estimates: Replicates,
+        selection: Selection,
+        models: Callable[[], list[dict[str, CountModel]]],
+        held: Sequence[str],
+        *drawing: Any,
+    ) -> CountedSystems | None:
         """Make such systems; None where no group is without errors, or numbers cannot be drawn."""
         of_points = models()[: len(held)]
         if not points_without_errors(of_points, selection.measured):
@@ -496,14 +607,19 @@ class CountedSystems(MovedSystems):
         return cls(estimates, selection, of_points, held, *drawing)
 
     def rests_on_few_errors(self, key: EntryKey) -> bool:
-        """Return whether all groups together have fewer than 10 errors of a kind that a measure may be of."""
+        """Return whether all groups together have fewer than 10 errors of a kind that a measure may
+        be of.
+        """
         models = {} if key[3] is None else self._models[self.points.index(key[3])]
         return any(0 < model.errors.sum() < _FEW for model in models.values())
 
     def _ratios(self, name: str, overall: Floats) -> Floats:
         with np.errstate(invalid="ignore", divide="ignore"):
             within = np.array(
-                [m[name].errors.sum() / m[name].comparisons.sum() if name in m else np.nan for m in self._models]
+                [
+                    m[name].errors.sum() / m[name].comparisons.sum() if name in m else np.nan
+                    for m in self._models
+                ]
             )
             return np.asarray(overall / within)
 
@@ -517,10 +633,16 @@ class CountedSystems(MovedSystems):
 
     def _followed(self, powers: Floats) -> dict[str, Floats]:
         """Return the (..., powers) rates of the systems themselves."""
-        return {name: np.array([self._along(name, p, powers) for p in range(len(self.points))]) for name in ERROR_RATES}
+        return {
+            name: np.array([self._along(name, p, powers) for p in range(len(self.points))])
+            for name in ERROR_RATES
+        }
 
     def _moved(self, part: Part, powers: Floats) -> dict[str, Floats]:
-        return {name: np.array([self._draw(name, p, powers) for p in part.places.tolist()]) for name in ERROR_RATES}
+        return {
+            name: np.array([self._draw(name, p, powers) for p in part.places.tolist()])
+            for name in ERROR_RATES
+        }
 
     def _n_numbers(self, part: Part) -> int:
         return part.places.size * (1 + len(self._selection.measured)) * self.n_replicates
@@ -531,7 +653,8 @@ class CountedSystems(MovedSystems):
         return frozenset(none | {"both rates"}) & self._selection.kinds
 
     def _along(self, name: str, p: int, powers: Floats) -> Floats:
-        """Return the (rows, powers) rates of the systems at a point, of all comparisons and of each group.
+        """Return the (rows, powers) rates of the systems at a point, of all comparisons and of each
+        group.
 
         The number of errors expected in all groups together is that of the data.
         """
@@ -554,10 +677,18 @@ class CountedSystems(MovedSystems):
         some = np.flatnonzero(model.comparisons > 0)  # groups without comparisons have no rate
         shares = np.full((*moved.shape, self.n_replicates), np.nan)
         if some.size and model.errors.any():
-            n, numbers = model.comparisons[some], np.empty((some.size, powers.size, self.n_replicates))
+            n, numbers = (
+                model.comparisons[some],
+                np.empty((some.size, powers.size, self.n_replicates)),
+            )
             beta_binomial = _false_matches if name == "fmr" else _false_nonmatches
             uniform, order = self._uniform[name]
-            draw_counts(uniform[some], order[some], *beta_binomial(model.take(some.tolist()), moved[1 + some]), numbers)
+            draw_counts(
+                uniform[some],
+                order[some],
+                *beta_binomial(model.take(some.tolist()), moved[1 + some]),
+                numbers,
+            )
             np.minimum(numbers, n[:, None, None], out=numbers)
             shares[1 + some] = numbers / n[:, None, None]
             shares[0] = self._ratio[name][p] * numbers.sum(axis=0) / n.sum()
@@ -568,10 +699,14 @@ class CountedSystems(MovedSystems):
 
     @cached_property
     def _uniform(self) -> dict[str, tuple[Floats, NDArray[np.int64]]]:
-        """(groups, r) sorted numbers from 0 to 1 for each rate, which all systems share, and the replicates of them."""
+        """(groups, r) sorted numbers from 0 to 1 for each rate, which all systems share, and the
+        replicates of them.
+        """
         found = {}
         for name in ERROR_RATES:
-            rng = np.random.default_rng([*self._key.tolist(), Purpose.COUNTED_SYSTEMS, ERROR_RATES.index(name)])
+            rng = np.random.default_rng(
+                [*self._key.tolist(), Purpose.COUNTED_SYSTEMS, ERROR_RATES.index(name)]
+            )
             drawn = rng.random((len(self._selection.measured), self.n_replicates))
             order = np.argsort(drawn, axis=1)
             found[name] = np.take_along_axis(drawn, order, axis=1), order
@@ -579,7 +714,9 @@ class CountedSystems(MovedSystems):
 
 
 def _false_matches(model: CountModel, rates: Floats) -> tuple[Floats, Floats, Floats]:
-    """Return the numbers of trials, (groups,), and a and b, (groups, powers), of beta-binomial false matches."""
+    """Return the numbers of trials, (groups,), and a and b, (groups, powers), of beta-binomial
+    false matches.
+    """
     n = model.comparisons[:, None]
     scale = np.maximum(model.linear[:, None] + model.quadratic[:, None] * rates / n, 1e-9)
     trials = np.full(len(n), _INFINITE)
@@ -605,7 +742,8 @@ class Inverted(NamedTuple):
 
 
 class MeasureInversion:
-    """The test inversion of the fairness measures among some quantities, computed when first asked for.
+    """The test inversion of the fairness measures among some quantities, computed when first asked
+    for.
 
     Parameters
     ----------
@@ -614,10 +752,11 @@ class MeasureInversion:
     systems : callable
         Makes the fairer and less fair systems whose replicates give measures their intervals.
     counted : callable
-        Makes such systems with numbers of errors drawn anew, or None where no group is without errors or numbers cannot
-        be drawn.
+        Makes such systems with numbers of errors drawn anew, or None where no group is without
+        errors or numbers cannot be drawn.
     least : callable
-        Computes the least p-values that the fair values of some measures may have, as `AlikeGroups` does.
+        Computes the least p-values that the fair values of some measures may have, as `AlikeGroups`
+        does.
     """
 
     def __init__(
@@ -646,10 +785,16 @@ class MeasureInversion:
         return None if systems is None else (systems, systems.invert())
 
     def pvalues(self, estimates: Floats) -> dict[int, float]:
-        """Return the p-value of the fair value of each measure, by its position; estimates: of all quantities."""
+        """Return the p-value of the fair value of each measure, by its position; estimates: of all
+        quantities.
+        """
         each = zip(self.inverted.keys, self.inverted.pvalues.tolist(), strict=True)
         found = {key: max(pvalue, self.least_pvalues.get(key, 0.0)) for key, pvalue in each}
-        unknown = {key for key in self.rows.keys() & found if math.isnan(found[key] - estimates[self.rows[key]])}
+        unknown = {
+            key
+            for key in self.rows.keys() & found
+            if math.isnan(found[key] - estimates[self.rows[key]])
+        }
         if unknown and self.by_counts is not None:
             systems, inverted = self.by_counts
             drawn = zip(systems.keys, inverted.pvalues.tolist(), strict=True)
@@ -657,13 +802,17 @@ class MeasureInversion:
         return {k: found[key] for key, k in self.rows.items() if key in found}
 
     def intervals(
-        self, estimates: Floats, asked: NDArray[np.bool_], quantiles: tuple[Floats, Floats], confidence_level: float
+        self,
+        estimates: Floats,
+        asked: NDArray[np.bool_],
+        quantiles: tuple[Floats, Floats],
+        confidence_level: float,
     ) -> Iterator[Inverted]:
         """Yield the interval of each measure among the quantities asked for.
 
-        estimates, quantiles: (quantities,) of all, the latter of replicates that are rid of their shift, which
-        intervals reach on the unfair side. Left out are measures of systems in which a group has no errors, where
-        numbers of errors cannot be drawn.
+        estimates, quantiles: (quantities,) of all, the latter of replicates that are rid of their
+        shift, which intervals reach on the unfair side. Left out are measures of systems in which a
+        group has no errors, where numbers of errors cannot be drawn.
         """
         without_errors = set()
         # Some are inverted with others, as the measure of another rate.
@@ -671,7 +820,12 @@ class MeasureInversion:
         wanted = np.array([k >= 0 and asked[k] for k in places], np.bool_)
         if not wanted.any():
             return
-        found = zip(self.inverted.keys, places, *self.inverted.intervals(confidence_level, wanted), strict=True)
+        found = zip(
+            self.inverted.keys,
+            places,
+            *self.inverted.intervals(confidence_level, wanted),
+            strict=True,
+        )
         for key, k, low, high in itertools.compress(found, wanted):
             if self.least_pvalues.get(key, 0.0) > 1 - confidence_level:
                 fair = measure_of(key[0]).fair_value  # type: ignore[union-attr]
@@ -679,9 +833,13 @@ class MeasureInversion:
             if math.isnan(low):
                 without_errors.add(key)
             elif is_fairer_above(key[0]):
-                yield Inverted(k, min(low, estimates[k], quantiles[0][k]), max(high, estimates[k]), INVERSION)
+                yield Inverted(
+                    k, min(low, estimates[k], quantiles[0][k]), max(high, estimates[k]), INVERSION
+                )
             else:
-                yield Inverted(k, min(low, estimates[k]), max(high, estimates[k], quantiles[1][k]), INVERSION)
+                yield Inverted(
+                    k, min(low, estimates[k]), max(high, estimates[k], quantiles[1][k]), INVERSION
+                )
         if not without_errors or self.by_counts is None:
             return
         systems, inverted = self.by_counts
@@ -689,14 +847,18 @@ class MeasureInversion:
             if key in without_errors:
                 k, few = self.rows[key], systems.rests_on_few_errors(key)
                 made_by = NO_SUCH_ERRORS if math.isnan(low) else FEW_DRAWN if few else INVERSION
-                yield Inverted(k, np.minimum(low, estimates[k]), np.maximum(high, estimates[k]), made_by)
+                yield Inverted(
+                    k, np.minimum(low, estimates[k]), np.maximum(high, estimates[k]), made_by
+                )
 
 
 @dataclass(frozen=True, eq=False)
 class _Way:
-    """The way of a system through the values of one measure, turned so that larger values are less fair.
+    """The way of a system through the values of one measure, turned so that larger values are less
+    fair.
 
-    path, replicates: (powers,) and (powers, r) values; limits: the least and the largest that are not rejected.
+    path, replicates: (powers,) and (powers, r) values; limits: the least and the largest that are
+    not rejected.
     """
 
     path: Floats
@@ -711,7 +873,8 @@ class _Way:
 def joint_pvalues(
     first: MeasureInversion, second: MeasureInversion, wanted: Container[EntryKey]
 ) -> dict[EntryKey, float]:
-    """Compute the p-values of the hypotheses that two systems have the same values of fairness measures.
+    """Compute the p-values of the hypotheses that two systems have the same values of fairness
+    measures.
 
     Parameters
     ----------
@@ -726,13 +889,17 @@ def joint_pvalues(
         The p-value of each measure wanted, NaN where a system can be moved in neither way.
     """
     moved = [(one.systems(), one.inverted) for one in (first, second)]
-    by_counts = [{} if one.by_counts is None else dict(_ways(*one.by_counts)) for one in (first, second)]
-    # Both systems draw numbers of errors from the same stream. Those of one are paired with the other's from half the
-    # stream later, so that they are independent. Errors that systems share make their differences vary less than that,
-    # so p-values are too large rather than too small.
+    by_counts = [
+        {} if one.by_counts is None else dict(_ways(*one.by_counts)) for one in (first, second)
+    ]
+    # Both systems draw numbers of errors from the same stream. Those of one are paired with the
+    # other's from half the stream later, so that they are independent. Errors that systems share
+    # make their differences vary less than that, so p-values are too large rather than too small.
     if by_counts[0]:
         by_counts[1] = {
-            key: replace(way, replicates=np.roll(way.replicates, way.replicates.shape[-1] // 2, axis=-1))
+            key: replace(
+                way, replicates=np.roll(way.replicates, way.replicates.shape[-1] // 2, axis=-1)
+            )
             for key, way in by_counts[1].items()
         }
     estimates, signs = [systems.estimates for systems, _ in moved], moved[0][0].signs
@@ -741,9 +908,12 @@ def joint_pvalues(
         key = both[0][0]
         if key in wanted:
             ways = [
-                way if way.is_known else counts.get(key, way) for (_, way), counts in zip(both, by_counts, strict=True)
+                way if way.is_known else counts.get(key, way)
+                for (_, way), counts in zip(both, by_counts, strict=True)
             ]
-            found[key] = _joint_pvalue(ways[0], ways[1], signs[k] * (estimates[0][k] - estimates[1][k]))
+            found[key] = _joint_pvalue(
+                ways[0], ways[1], signs[k] * (estimates[0][k] - estimates[1][k])
+            )
     return found
 
 
@@ -751,7 +921,9 @@ def _ways(systems: MovedSystems, inverted: Inversion) -> Iterator[tuple[EntryKey
     """Yield each measure and the system's way through its values."""
     path = np.maximum.accumulate(systems.signs[:, None] * systems.path(POWERS), axis=1)
     ends = zip(systems.signs, *inverted.intervals(1 - GAMMA / 2), strict=True)
-    for key, along, rows, (sign, *limits) in zip(systems.keys, path, systems.replicates(POWERS), ends, strict=True):
+    for key, along, rows, (sign, *limits) in zip(
+        systems.keys, path, systems.replicates(POWERS), ends, strict=True
+    ):
         low, high = sorted(sign * limit for limit in limits)
         yield key, _Way(along, sign * rows, (low, high))
 
@@ -759,7 +931,9 @@ def _ways(systems: MovedSystems, inverted: Inversion) -> Iterator[tuple[EntryKey
 def _joint_pvalue(first: _Way, second: _Way, difference: float) -> float:
     if not (first.is_known and second.is_known):
         return float("nan")
-    if difference == 0:  # as of systems that decide alike, whose numbers of errors would be drawn apart all the same
+    if (
+        difference == 0
+    ):  # as of systems that decide alike, whose numbers of errors would be drawn apart all the same
         return 1.0
     least, most = max(first.limits[0], second.limits[0]), min(first.limits[1], second.limits[1])
     if least > most:
@@ -767,13 +941,16 @@ def _joint_pvalue(first: _Way, second: _Way, difference: float) -> float:
     largest = 0.0
     for value in np.linspace(least, most, _VALUES):
         one, other = (_at_value(value, way) for way in (first, second))
-        with np.errstate(invalid="ignore"):  # ratios to a group without errors are infinite, in both systems
+        with np.errstate(
+            invalid="ignore"
+        ):  # ratios to a group without errors are infinite, in both systems
             largest = max(largest, _two_sided(one - other, difference))
     return min(1.0, largest + GAMMA)
 
 
 def _at_value(value: float, way: _Way) -> Floats:
-    """Interpolate the (powers, r) replicates of systems between those whose measure surrounds a value.
+    """Interpolate the (powers, r) replicates of systems between those whose measure surrounds a
+    value.
 
     Where a path does not reach the value, replicates of its end are moved by what is missing.
     """
@@ -792,6 +969,7 @@ def _two_sided(replicates: Floats, estimate: float) -> float:
     known = replicates[~np.isnan(replicates)]
     rounding = 1e-12 * max(1.0, abs(estimate))
     above, below = (
-        int(np.count_nonzero(side)) for side in (known >= estimate - rounding, known <= estimate + rounding)
+        int(np.count_nonzero(side))
+        for side in (known >= estimate - rounding, known <= estimate + rounding)
     )
     return min(1.0, 2 * (1 + min(above, below)) / (1 + known.size))

@@ -1,4 +1,6 @@
-"""`Note`: what there is to say of a number, as a code with values; the words for all codes stand in one table here."""
+"""`Note`: what there is to say of a number, as a code with values; the words for all codes stand in
+one table here.
+"""
 
 from __future__ import annotations
 
@@ -12,8 +14,12 @@ from fastfair.measures._registry import printed_name
 from fastfair.resampling.dependence import ENOUGH_PAIRS
 
 Value = float | int | str
-ENOUGH_EFFECTIVE_ERRORS = 10  # from which on intervals made of quantiles hold the truth often enough
-ENOUGH_EFFECTIVE_ATTEMPTS = 20  # of a group, as independent ones, with which it may have met who fails most
+ENOUGH_EFFECTIVE_ERRORS = (
+    10  # from which on intervals made of quantiles hold the truth often enough
+)
+ENOUGH_EFFECTIVE_ATTEMPTS = (
+    20  # of a group, as independent ones, with which it may have met who fails most
+)
 CONCENTRATED = 0.7  # share of false matches that 5 % of the subjects are involved in
 
 
@@ -23,8 +29,12 @@ class Flag(StrEnum):
     NONE = ""
     NARROW = "narrow"  # the interval is likely too narrow
     BELOW_RESOLUTION = "below-resolution"  # too few errors are expected at the operating point
-    UNKNOWN_CONCENTRATION = "unknown-concentration"  # too few errors to see whether few subjects cause most of them
-    LEAVES_ROOM = "leaves-room"  # the limit may be several times too low, as it is luck who is enrolled
+    UNKNOWN_CONCENTRATION = (  # too few errors to see whether few subjects cause most of them
+        "unknown-concentration"
+    )
+    LEAVES_ROOM = (  # the limit may be several times too low, as it is luck who is enrolled
+        "leaves-room"
+    )
 
 
 class Code(StrEnum):
@@ -112,7 +122,8 @@ class Words:
     parts : tuple of str
         A sentence, beginning with a small letter; parts whose values a note lacks are left out.
     on_page : str or None
-        What a page says of all notes of the code, without their numbers: by default the sentence, "" for nothing.
+        What a page says of all notes of the code, without their numbers: by default the sentence,
+        "" for nothing.
     flag : Flag
         What verdicts depend on.
     is_narrow : bool
@@ -126,15 +137,20 @@ class Words:
 
 
 _CLOPPER_PEARSON = ": Clopper and Pearson's interval for the effective sample size."
-_FEW_FALSE_MATCHES = "Fewer than 30 false matches: the interval is too narrow if few people cause most of them."
+_FEW_FALSE_MATCHES = (
+    "Fewer than 30 false matches: the interval is too narrow if few people cause most of them."
+)
 _FEW_CAUSE_MOST = "Few people cause most errors: the interval is likely too narrow."
 _NO_VERDICT = "no p-value and no verdict"
 _OF_GALLERY = (
-    "intervals for other galleries are too narrow where few people resemble many, as it is luck who is enrolled"
+    "intervals for other galleries are too narrow where few people resemble many, as it is luck who"
+    " is enrolled"
 )
 
 
-def _words(*parts: str, on_page: str | None = None, flag: Flag = Flag.NONE, is_narrow: bool = False) -> Words:
+def _words(
+    *parts: str, on_page: str | None = None, flag: Flag = Flag.NONE, is_narrow: bool = False
+) -> Words:
     return Words(parts, on_page, flag, is_narrow)
 
 
@@ -150,10 +166,13 @@ WORDS: Mapping[Code, Words] = {
     Code.NO_SEARCHES: _words("no such searches"),
     Code.SHORT_LISTS: _words("lists are too short to count all candidates"),
     Code.FEW_ERRORS: _words(
-        f"fewer than {ENOUGH_ERRORS} errors", on_page=f"Fewer than {ENOUGH_ERRORS} errors: the rate is rough."
+        f"fewer than {ENOUGH_ERRORS} errors",
+        on_page=f"Fewer than {ENOUGH_ERRORS} errors: the rate is rough.",
     ),
     Code.FEW_FAILURES: _words(f"fewer than {ENOUGH_ERRORS} failures"),
-    Code.FEW_EXPECTED: _words(f"too few data for this operating point: it allows fewer than {ENOUGH_ERRORS} errors"),
+    Code.FEW_EXPECTED: _words(
+        f"too few data for this operating point: it allows fewer than {ENOUGH_ERRORS} errors"
+    ),
     Code.NO_ERRORS: _words(
         "no {errors}: the interval is Clopper and Pearson's, for ",
         "{n:,.0f} ",
@@ -174,7 +193,9 @@ WORDS: Mapping[Code, Words] = {
     Code.NO_ERRORS_IN_STRATA: _words("no errors in {strata}, so the interval is likely too narrow"),
     Code.NO_ERRORS_WITH_VALUE: _words("no errors in {n} comparisons"),
     Code.NOTHING_BUT_ERRORS_WITH_VALUE: _words("nothing but errors in {n} comparisons"),
-    Code.NO_ERRORS_TO_COMPARE: _words("no errors, or nothing but errors, in comparisons that it is compared with"),
+    Code.NO_ERRORS_TO_COMPARE: _words(
+        "no errors, or nothing but errors, in comparisons that it is compared with"
+    ),
     Code.FEW_ERRORS_WITH_VALUE: _words("only {n} errors"),
     Code.BELOW_RESOLUTION: _words(
         "below the resolution of the data: {expected:.2g} {errors} are expected",
@@ -184,31 +205,37 @@ WORDS: Mapping[Code, Words] = {
     ),
     Code.NO_END: _words("the development data have too few errors to bound the threshold"),
     Code.THRESHOLD_BEYOND_SCORES: _words(
-        "an end of the threshold's interval lies beyond all scores: more searches, or longer lists, are needed"
+        "an end of the threshold's interval lies beyond all scores: more searches, or longer lists,"
+        " are needed"
     ),
     Code.NO_SUCH_ERRORS: _words("no interval: no group has such errors"),
     Code.FEW_GROUP_ERRORS: _words(
-        f"no interval: the group, or all others together, have fewer than {ENOUGH_PAIRS} such errors"
+        f"no interval: the group, or all others together, have fewer than {ENOUGH_PAIRS} such"
+        " errors"
     ),
     Code.ONE_SUBJECT: _words("no interval: there is one subject, so replicates do not vary"),
     Code.CONSTANT_RATE: _words("no interval: the rate does not vary between units"),
     Code.CONSTANT_REPLICATES: _words("no interval: replicates do not vary"),
     Code.CONSTANT_AREA: _words("no interval: the area does not vary"),
-    Code.FEW_COMPUTABLE: _words("no interval: too few replicates have a computable value for this method"),
+    Code.FEW_COMPUTABLE: _words(
+        "no interval: too few replicates have a computable value for this method"
+    ),
     Code.NO_ERRORS_TO_MOVE: _words("no interval: a group has no errors"),
     Code.NO_ERRORS_TO_DRAW: _words(
-        "no interval: a group has no errors, and their numbers are drawn only for score files whose units are not "
-        "samples"
+        "no interval: a group has no errors, and their numbers are drawn only for score files whose"
+        " units are not samples"
     ),
     Code.NO_ERRORS_OF_A_KIND: _words(
-        "no interval: a group has no false matches or no false non-matches, so that replicates hardly vary"
+        "no interval: a group has no false matches or no false non-matches, so that replicates"
+        " hardly vary"
     ),
     Code.MANY_GROUPS: _words("there are more than {most} groups, or some lack searches"),
     Code.FEW_EFFECTIVE_ERRORS: _words(
         f"fewer than {ENOUGH_EFFECTIVE_ERRORS} effective errors", flag=Flag.NARROW, is_narrow=True
     ),
     Code.FEW_DRAWN: _words(
-        "fewer than 10 errors in all groups, and none in one: likely too narrow where few subjects cause most",
+        "fewer than 10 errors in all groups, and none in one: likely too narrow where few subjects"
+        " cause most",
         flag=Flag.NARROW,
     ),
     Code.CONCENTRATED: _words(
@@ -218,13 +245,20 @@ WORDS: Mapping[Code, Words] = {
         is_narrow=True,
     ),
     Code.RESTS_ON_CONCENTRATED: _words(
-        "few subjects cause most false matches", on_page=_FEW_CAUSE_MOST, flag=Flag.NARROW, is_narrow=True
+        "few subjects cause most false matches",
+        on_page=_FEW_CAUSE_MOST,
+        flag=Flag.NARROW,
+        is_narrow=True,
     ),
     Code.HELD_BY_FEW_SUBJECTS: _words(
-        f"few subjects cause {100 * CONCENTRATED:.0f} % or more of the false matches", flag=Flag.NARROW, is_narrow=True
+        f"few subjects cause {100 * CONCENTRATED:.0f} % or more of the false matches",
+        flag=Flag.NARROW,
+        is_narrow=True,
     ),
     Code.UNKNOWN_WHOSE: _words(  # after "fewer than 30 errors"
-        "too narrow if few subjects cause most of them", on_page=_FEW_FALSE_MATCHES, flag=Flag.UNKNOWN_CONCENTRATION
+        "too narrow if few subjects cause most of them",
+        on_page=_FEW_FALSE_MATCHES,
+        flag=Flag.UNKNOWN_CONCENTRATION,
     ),
     Code.FEW_FALSE_MATCHES: _words(
         f"fewer than {ENOUGH_ERRORS} false matches: too narrow if few subjects cause most of them",
@@ -232,20 +266,23 @@ WORDS: Mapping[Code, Words] = {
         flag=Flag.UNKNOWN_CONCENTRATION,
     ),
     Code.FITTED_COST: _words(
-        "minDCF is too low in small groups, as its threshold is fitted: likely too narrow", flag=Flag.NARROW
+        "minDCF is too low in small groups, as its threshold is fitted: likely too narrow",
+        flag=Flag.NARROW,
     ),
     Code.FEW_AT_EER: _words(
-        f"a group has fewer than {ENOUGH_EFFECTIVE_ERRORS} false matches or false non-matches at the mean of the EER "
-        "thresholds: likely too narrow",
+        f"a group has fewer than {ENOUGH_EFFECTIVE_ERRORS} false matches or false non-matches at"
+        " the mean of the EER thresholds: likely too narrow",
         flag=Flag.NARROW,
     ),
     Code.SMALL_GROUPS: _words(
-        f"the mated comparisons of a group tell as much as fewer than {ENOUGH_EFFECTIVE_ATTEMPTS} independent ones, so "
-        "people who fail most attempts may be missing there: likely too narrow",
+        f"the mated comparisons of a group tell as much as fewer than {ENOUGH_EFFECTIVE_ATTEMPTS}"
+        " independent ones, so people who fail most attempts may be missing there: likely too"
+        " narrow",
         flag=Flag.NARROW,
     ),
     Code.EXTREME_SCORES: _words(
-        "the Cllr of a group rests on the extreme scores of few people, who may be missing: likely too narrow",
+        "the Cllr of a group rests on the extreme scores of few people, who may be missing: likely"
+        " too narrow",
         flag=Flag.NARROW,
     ),
     Code.BY_PERCENTILES: _words(
@@ -255,14 +292,18 @@ WORDS: Mapping[Code, Words] = {
         "a group has fewer than {least} false matches or false non-matches", is_narrow=True
     ),
     Code.SHIFTED_REPLICATES: _words(
-        "replicates lie mostly to one side of the estimate, as chance makes groups differ: see Coverage in the docs"
+        "replicates lie mostly to one side of the estimate, as chance makes groups differ: see"
+        " Coverage in the docs"
     ),
     Code.OFTEN_NOT_COMPUTABLE: _words(
         "not computable in {share} of replicates", on_page="Not computable in some replicates."
     ),
-    Code.UNBOUNDED: _words("the interval is unbounded, as groups have no errors in some replicates"),
+    Code.UNBOUNDED: _words(
+        "the interval is unbounded, as groups have no errors in some replicates"
+    ),
     Code.FAIR_OUTSIDE: _words(
-        "these intervals leave out the value of a fair system, so they do not show that groups differ"
+        "these intervals leave out the value of a fair system, so they do not show that groups"
+        " differ"
     ),
     Code.REPEATED_SUBJECTS: _words(
         "comparisons of the same subjects were taken for independent, so the limit is too narrow"
@@ -273,8 +314,9 @@ WORDS: Mapping[Code, Words] = {
     Code.CHANCE_OF_GALLERY: _words(_OF_GALLERY, flag=Flag.LEAVES_ROOM),
     Code.MEASURE_OF_GALLERY: _words(_OF_GALLERY, flag=Flag.UNKNOWN_CONCENTRATION),
     Code.HIDDEN_TIES: _words(
-        "lists end with the mate's score in {n:,} of {of:,} searches: if others with it are missing from them, the "
-        "rate is up to {highest}, as ties count against the system; lists that are longer by one tell"
+        "lists end with the mate's score in {n:,} of {of:,} searches: if others with it are missing"
+        " from them, the rate is up to {highest}, as ties count against the system; lists that are"
+        " longer by one tell"
     ),
     Code.NO_DIFFERENCE: _words(
         "no interval, as the two systems do not differ, in the data or in what is drawn from them"
@@ -283,9 +325,12 @@ WORDS: Mapping[Code, Words] = {
     Code.MEASURE_WITHOUT_ERRORS: _words(
         f"{_NO_VERDICT} for a measure where a group has no errors and numbers cannot be drawn"
     ),
-    Code.SYSTEM_OF_FEW_ERRORS: _words(f"{_NO_VERDICT} where one of the systems has fewer than {FEWEST_ERRORS} errors"),
+    Code.SYSTEM_OF_FEW_ERRORS: _words(
+        f"{_NO_VERDICT} where one of the systems has fewer than {FEWEST_ERRORS} errors"
+    ),
     Code.SYSTEM_OF_FEW_HELD: _words(
-        f"{_NO_VERDICT} where the threshold of one of the systems is held by fewer than {FEWEST_ERRORS} errors"
+        f"{_NO_VERDICT} where the threshold of one of the systems is held by fewer than"
+        f" {FEWEST_ERRORS} errors"
     ),
     Code.RATE_OF_ONE_SUBJECT: _words(f"{_NO_VERDICT} for a rate of one subject"),
     Code.WITHOUT_REPLICATES: _words(f"{_NO_VERDICT} without replicates"),
@@ -317,7 +362,11 @@ class Note:
         return cls(code, tuple(values.items()))
 
     def __str__(self) -> str:
-        return (f"{self.about}: " if self.about else "") + self.reason + (": likely too narrow" * self.is_narrow)
+        return (
+            (f"{self.about}: " if self.about else "")
+            + self.reason
+            + (": likely too narrow" * self.is_narrow)
+        )
 
     @property
     def reason(self) -> str:
@@ -332,13 +381,21 @@ class Note:
     @property
     def flag(self) -> str:
         """What verdicts depend on; empty for what they do not depend on."""
-        return str(dict(self.values)["flags"]) if self.code is Code.AS_WRITTEN else WORDS[self.code].flag.value
+        return (
+            str(dict(self.values)["flags"])
+            if self.code is Code.AS_WRITTEN
+            else WORDS[self.code].flag.value
+        )
 
     @property
     def on_page(self) -> str:
         """What a page says of all notes of this kind; empty for what needs no note."""
         written = WORDS[self.code].on_page
-        text = f"{replace(self, about='')}." if written is None else _filled((written,), dict(self.values))
+        text = (
+            f"{replace(self, about='')}."
+            if written is None
+            else _filled((written,), dict(self.values))
+        )
         if text and self.about:
             text = f"{self.about}: {text[0].lower()}{text[1:]}"
         return text[:1].upper() + text[1:]

@@ -19,7 +19,14 @@ from fastfair.error_rates.operating_points import OperatingPoint
 from fastfair.error_rates.rates import Rates
 from fastfair.errors import InputError, NarrowIntervalsWarning
 from fastfair.measures._fairness import KINDS, BaseMetric, MeasuredQuantity, measure_all
-from fastfair.measures._registry import MATED, METRICS, methods_of, names_of, printed_name, quantity_name
+from fastfair.measures._registry import (
+    MATED,
+    METRICS,
+    methods_of,
+    names_of,
+    printed_name,
+    quantity_name,
+)
 from fastfair.resampling.engine import Replicates
 
 from .notes import Note, Noted
@@ -28,7 +35,10 @@ RATES, WITH_FAILURES, FAILURE_RATES = map(names_of, ("rate", "rate with failures
 IN_PER_CENT = tuple(name for name in METRICS if "logit" in methods_of(name))  # proportions
 OF_MATED = tuple(name for name, one in METRICS.items() if one.sides == (MATED,))
 FITTED = tuple(name for name, one in METRICS.items() if one.fitted)
-RATIOS = ("group_to_average_ratio", "group_to_average_log_ratio")  # the second is minus the logarithm
+RATIOS = (
+    "group_to_average_ratio",
+    "group_to_average_log_ratio",
+)  # the second is minus the logarithm
 
 # The order of columns in tables of estimates: what is named in neither stands between.
 _FIRST = (
@@ -44,7 +54,9 @@ Group = str | tuple[str, str] | None  # a group, the reference's and the probe's
 
 
 class Estimated(Noted):
-    """A row of a result: how its operating point and its title are written, and whether it has an interval."""
+    """A row of a result: how its operating point and its title are written, and whether it has an
+    interval.
+    """
 
     name: str
     group: str | None
@@ -90,7 +102,8 @@ class Estimate(Estimated):
     n_comparisons, n_errors, n_subjects : int or None
         Numbers of comparisons, errors and subjects behind a rate; None for what is no rate.
     notes : tuple of Note
-        Warnings for the reader; `note` is their text, and `flags` the codes of what verdicts depend on.
+        Warnings for the reader; `note` is their text, and `flags` the codes of what verdicts depend
+        on.
     """
 
     group: str | None = None
@@ -102,11 +115,15 @@ class Estimate(Estimated):
     n_subjects: int | None = None
     notes: tuple[Note, ...] = ()
 
-    _unused: ClassVar[tuple[str, ...]] = ()  # of these attributes, those that rows of a class have none of
+    _unused: ClassVar[
+        tuple[str, ...]
+    ] = ()  # of these attributes, those that rows of a class have none of
 
     @classmethod
     def _column_names(cls) -> list[str]:
-        """Return the columns of a table: what tells rows apart, the estimate, what else they have, and the counts."""
+        """Return the columns of a table: what tells rows apart, the estimate, what else they have,
+        and the counts.
+        """
         names = [one.name for one in fields(cls) if one.name not in cls._unused]
         places = {name: k for k, name in enumerate((*_FIRST, "", *_LAST))}
         return sorted(names, key=lambda name: places.get(name, places[""]))
@@ -119,8 +136,12 @@ class Estimate(Estimated):
         return cls(**(copied | {"low": low, "high": high} | more))
 
 
-def of_group(rows: Sequence[_Grouped], group: str | None, groups: Sequence[str], name: str = "") -> list[_Grouped]:
-    """Return the rows of a group, or of all comparisons for None; those of one quantity where a name is given."""
+def of_group(
+    rows: Sequence[_Grouped], group: str | None, groups: Sequence[str], name: str = ""
+) -> list[_Grouped]:
+    """Return the rows of a group, or of all comparisons for None; those of one quantity where a
+    name is given.
+    """
     if group is not None:
         validation.choice("group", group, groups)
     return [row for row in rows if row.group == group and name in ("", getattr(row, "name", ""))]
@@ -129,7 +150,10 @@ def of_group(rows: Sequence[_Grouped], group: str | None, groups: Sequence[str],
 def warn_of_narrow(rows: Sequence[Estimate]) -> None:
     """Warn where the notes of rows say that an interval is likely too narrow."""
     if any(note.is_narrow for row in rows for note in row.notes):
-        warn("some intervals are likely too narrow: the notes of the rates say why", NarrowIntervalsWarning)
+        warn(
+            "some intervals are likely too narrow: the notes of the rates say why",
+            NarrowIntervalsWarning,
+        )
 
 
 def ends_of(quantity: Quantity) -> tuple[float, float]:
@@ -145,18 +169,23 @@ class Quantity(Estimated):
     Attributes
     ----------
     name : str
-        "threshold", "fmr", "fnmr", "fmr_matrix", "eer", "min_dcf", "cllr", "min_cllr", or a fairness measure followed
-        by its base metric, if it has one, in parentheses, such as "gini(fmr)".
+        "threshold", "fmr", "fnmr", "fmr_matrix", "eer", "min_dcf", "cllr", "min_cllr", or a
+        fairness measure followed by its base metric, if it has one, in parentheses, such as
+        "gini(fmr)".
     group : str or None
-        The group; None for all comparisons and for a measure over all groups. For "fmr_matrix", the reference's group.
+        The group; None for all comparisons and for a measure over all groups. For "fmr_matrix", the
+        reference's group.
     at : OperatingPoint or None
-        The operating point; None where the quantity needs none. Tables and files hold its text as `operating_point`.
+        The operating point; None where the quantity needs none. Tables and files hold its text as
+        `operating_point`.
     estimate : float
         The value; NaN or infinite where it is not computable, and `note` says why.
     low, high : float or None
-        Confidence interval; None without replicates, NaN where it is not computable, and `note` says why.
+        Confidence interval; None without replicates, NaN where it is not computable, and `note`
+        says why.
     method : str or None
-        The method of the interval: one of `intervals.confidence_interval`, "inversion", "log" or "clopper-pearson".
+        The method of the interval: one of `intervals.confidence_interval`, "inversion", "log" or
+        "clopper-pearson".
     standard_error : float or None
         Standard deviation of the finite replicates.
     not_computable : float or None
@@ -164,18 +193,20 @@ class Quantity(Estimated):
     n_comparisons, n_errors, n_subjects : int or None
         The numbers of comparisons, errors and subjects behind a rate; None for other quantities.
     concentration : float or None
-        The share of a rate's errors that involve one of the 5 % of subjects with most of them; None without errors,
-        without subjects, and for other quantities.
+        The share of a rate's errors that involve one of the 5 % of subjects with most of them; None
+        without errors, without subjects, and for other quantities.
     notes : tuple of Note
-        Warnings for the reader. `note` is their text, such as "fewer than 30 errors", and `flags` the codes of what
-        verdicts depend on, separated by spaces; both may be empty. "narrow": the interval is likely too narrow.
-        "below-resolution": too few errors are expected at the operating point. "unknown-concentration": there are too
-        few false matches to see whether few subjects cause most of them.
+        Warnings for the reader. `note` is their text, such as "fewer than 30 errors", and `flags`
+        the codes of what verdicts depend on, separated by spaces; both may be empty. "narrow": the
+        interval is likely too narrow. "below-resolution": too few errors are expected at the
+        operating point. "unknown-concentration": there are too few false matches to see whether few
+        subjects cause most of them.
     probe_group : str or None
         For "fmr_matrix", the probe's group.
     pvalue : float or None
-        For a fairness measure, the two-sided p-value of its fair value by test inversion, not adjusted for the number
-        of measures; None where it cannot be computed, for all else and for other methods than "auto".
+        For a fairness measure, the two-sided p-value of its fair value by test inversion, not
+        adjusted for the number of measures; None where it cannot be computed, for all else and for
+        other methods than "auto".
     """
 
     name: str
@@ -196,7 +227,9 @@ class Quantity(Estimated):
     pvalue: float | None = None
 
     def _as_read(self) -> Quantity:
-        """Tell an interval that is withheld, whose ends are NaN, from none; JSON has null for both."""
+        """Tell an interval that is withheld, whose ends are NaN, from none; JSON has null for
+        both.
+        """
         about = (self.method, self.standard_error, self.not_computable)
         if about == (None,) * 3:
             return self
@@ -205,7 +238,9 @@ class Quantity(Estimated):
 
     @property
     def key(self) -> Key:
-        """The name, groups and operating point, which no other quantity of the evaluation shares."""
+        """The name, groups and operating point, which no other quantity of the evaluation
+        shares.
+        """
         return self.name, self.group, self.probe_group, self.at
 
 
@@ -215,36 +250,51 @@ def noted(quantity: Quantity, *notes: Note) -> Quantity:
 
 
 def table_of(rows: Sequence[Any]) -> dict[str, list[Any]]:
-    """Turn quantities, or results like them, into columns; `title` is what tables, plots and pages call each."""
+    """Turn quantities, or results like them, into columns; `title` is what tables, plots and pages
+    call each.
+    """
     columns = columns_of(rows)
     return columns | {"title": [printed_name(name) for name in columns["name"]]}
 
 
 def base_metric_of_ratio(name: str) -> str:
-    """Return the metric of which a quantity is a group's ratio to the average, or ""; "fmr" for "...ratio(fmr)"."""
+    """Return the metric of which a quantity is a group's ratio to the average, or ""; "fmr" for
+    "...ratio(fmr)".
+    """
     measure, _, metric = name.partition("(")
     return metric.removesuffix(")") if measure in RATIOS else ""
 
 
 def errors_behind_ratios(quantities: Sequence[Quantity]) -> dict[Key, int]:
-    """Return the errors that a group's ratio to the average rests on, by its rate: its own, or all others' if fewer."""
-    errors = {(one.name, one.group, one.at): one.n_errors for one in quantities if one.probe_group is None}
+    """Return the errors that a group's ratio to the average rests on, by its rate: its own, or all
+    others' if fewer.
+    """
+    errors = {
+        (one.name, one.group, one.at): one.n_errors for one in quantities if one.probe_group is None
+    }
     found = dict[Key, int]()
     for (name, group, at), of_group in errors.items():
         if of_group is not None and group is not None:
             of_all = errors.get((name, None, at))
-            found[name, group, None, at] = of_group if of_all is None else min(of_group, of_all - of_group)
+            found[name, group, None, at] = (
+                of_group if of_all is None else min(of_group, of_all - of_group)
+            )
     return found
 
 
 def in_words(one: Estimated) -> str:
-    """Write an estimate with its interval: rates in per cent, all else as a number; what is held has no interval.
+    """Write an estimate with its interval: rates in per cent, all else as a number; what is held
+    has no interval.
 
     Rows that name no quantity have a rate.
     """
     if one.is_held:
         return rate_with_interval(one.estimate)
-    write = rate_with_interval if getattr(one, "name", IN_PER_CENT[0]) in IN_PER_CENT else number_with_interval
+    write = (
+        rate_with_interval
+        if getattr(one, "name", IN_PER_CENT[0]) in IN_PER_CENT
+        else number_with_interval
+    )
     return write(one.estimate, one.low, one.high)
 
 
@@ -252,7 +302,8 @@ _AnyRow = TypeVar("_AnyRow", bound=Estimated)
 
 
 def find(rows: Sequence[_AnyRow], name: str, group: Group, at: OperatingPoint | None) -> _AnyRow:
-    """Find the one row with a name, a group (None for all comparisons) and, where there are several, operating point.
+    """Find the one row with a name, a group (None for all comparisons) and, where there are
+    several, operating point.
 
     Parameters
     ----------
@@ -278,7 +329,8 @@ def find(rows: Sequence[_AnyRow], name: str, group: Group, at: OperatingPoint | 
     found = [row for row in named if _group_of(row) == group]
     if not found:
         asked, *known = (
-            "all comparisons" if one is None else repr(one) for one in dict.fromkeys((group, *map(_group_of, named)))
+            "all comparisons" if one is None else repr(one)
+            for one in dict.fromkeys((group, *map(_group_of, named)))
         )
         raise InputError(f"there is no {name} for {asked}, only for {', '.join(known)}")
     points = ", ".join(dict.fromkeys(str(row.at) for row in found))
@@ -314,7 +366,8 @@ class Entry:
     value : () or (r,) ndarray
         The estimate, or the number in each replicate.
     cell : tuple of int, or None
-        For a number of a group, the group of the reference and that of the probe; None for all comparisons.
+        For a number of a group, the group of the reference and that of the probe; None for all
+        comparisons.
     """
 
     name: str
@@ -345,8 +398,8 @@ class Selection:
     n_points : int
         Number of operating points to report.
     with_mean_group_eer : bool
-        Whether the rates also hold, after those of the operating points to report, the ones at the mean of the groups'
-        EER thresholds, from which SED is computed.
+        Whether the rates also hold, after those of the operating points to report, the ones at the
+        mean of the groups' EER thresholds, from which SED is computed.
     metrics : tuple of str
         Metrics to report that need no operating point.
     measures : tuple of str
@@ -354,7 +407,8 @@ class Selection:
     alpha, zero_policy
         As in `evaluate`.
     matrix : tuple of tuple of int
-        Pairs of groups, of reference and probe, whose FMR to report; empty without comparisons between groups.
+        Pairs of groups, of reference and probe, whose FMR to report; empty without comparisons
+        between groups.
     kinds : set of {"fmr", "fnmr", "both rates"}
         Of which rates to report measures at operating points.
     """
@@ -377,15 +431,21 @@ def sizes_of_groups(comparisons: Comparisons) -> tuple[NDArray[np.int64], NDArra
     """Return the numbers of mated and of non-mated comparisons in each group."""
     if not comparisons.groups:
         return np.zeros(0, np.int64), np.zeros(0, np.int64)
-    return np.diagonal(comparisons.mated_by_group.cells), np.diagonal(comparisons.nonmated_by_group.cells)
+    return np.diagonal(comparisons.mated_by_group.cells), np.diagonal(
+        comparisons.nonmated_by_group.cells
+    )
 
 
-def estimates(at_points: Sequence[Rates], metrics: dict[str, Floats], cells: Sequence[tuple[int, int]]) -> Replicates:
+def estimates(
+    at_points: Sequence[Rates], metrics: dict[str, Floats], cells: Sequence[tuple[int, int]]
+) -> Replicates:
     """Arrange point estimates as replicates are, but without the axis of replicates."""
     pairs = tuple(zip(*cells, strict=True)) if cells else ((), ())
     return Replicates(
         threshold=np.array([rates.threshold for rates in at_points]),
-        fmr=np.array([[rates.fmr, *rates.group_fmr, *rates.fmr_matrix[pairs]] for rates in at_points]),
+        fmr=np.array(
+            [[rates.fmr, *rates.group_fmr, *rates.fmr_matrix[pairs]] for rates in at_points]
+        ),
         fnmr=np.array([[rates.fnmr, *rates.group_fnmr] for rates in at_points]),
         metrics=metrics,
         cells=tuple(cells),
@@ -406,7 +466,9 @@ def entries(base: Replicates, selection: Selection) -> Iterator[Entry]:
                 yield Entry(name, group, point, rates[point, 1 + k], (k, k))
         for i, j in selection.matrix:
             value = base.fmr[point, position[i, j]]
-            yield Entry("fmr_matrix", selection.groups[i], point, value, (i, j), selection.groups[j])
+            yield Entry(
+                "fmr_matrix", selection.groups[i], point, value, (i, j), selection.groups[j]
+            )
     for name in selection.metrics:
         overall, *of_groups = base.metrics[name]
         yield Entry(name, None, None, overall)
@@ -418,16 +480,23 @@ def entries(base: Replicates, selection: Selection) -> Iterator[Entry]:
 def measure_entries(base: Replicates, selection: Selection) -> Iterator[Entry]:
     """List the fairness measures only."""
     for found, points in measured_quantities(base, selection):
-        for point, value in zip(points, found.value, strict=True) if points else [(None, found.value)]:
+        for point, value in (
+            zip(points, found.value, strict=True) if points else [(None, found.value)]
+        ):
             if not found.per_group:
                 yield Entry(found.name, None, point, value)
                 continue
             for k, group in enumerate(selection.measured):
-                yield Entry(found.name, selection.groups[group], point, value[..., k], (group, group))
+                yield Entry(
+                    found.name, selection.groups[group], point, value[..., k], (group, group)
+                )
 
 
-def measured_quantities(base: Replicates, selection: Selection) -> Iterator[tuple[MeasuredQuantity, list[int]]]:
-    """Compute the fairness measures, each at several operating points at once, in the order of `measure_entries`.
+def measured_quantities(
+    base: Replicates, selection: Selection
+) -> Iterator[tuple[MeasuredQuantity, list[int]]]:
+    """Compute the fairness measures, each at several operating points at once, in the order of
+    `measure_entries`.
 
     Parameters
     ----------
@@ -449,21 +518,31 @@ def measured_quantities(base: Replicates, selection: Selection) -> Iterator[tupl
     # Of all groups without a copy.
     of_measured: Any = slice(1, 1 + len(rows)) if rows == list(range(1, 1 + len(rows))) else rows
 
-    def metric(values: Floats, axis: int = 0, comparisons: NDArray[np.int64] | None = None) -> BaseMetric:
-        # Groups are last as measures want them, and not in memory: replicates side by side make vectors.
+    def metric(
+        values: Floats, axis: int = 0, comparisons: NDArray[np.int64] | None = None
+    ) -> BaseMetric:
+        # Groups are last as measures want them, and not in memory: replicates side by side make
+        # vectors.
         of_groups = np.moveaxis(values[(slice(None),) * axis + (of_measured,)], axis, -1)
         of_each = None if comparisons is None else comparisons[list(selection.measured)]
         return BaseMetric(of_groups, np.take(values, 0, axis), of_each)
 
     def rates(fmr: Floats, fnmr: Floats, axis: int = 0) -> dict[str, BaseMetric]:
-        fmrs, fnmrs = metric(fmr, axis, selection.group_nonmated), metric(fnmr, axis, selection.group_mated)
+        fmrs, fnmrs = (
+            metric(fmr, axis, selection.group_nonmated),
+            metric(fnmr, axis, selection.group_mated),
+        )
         return {"fmr": fmrs, "fnmr": fnmrs}
 
     n = selection.n_points
     if selection.with_mean_group_eer:
         at_mean = rates(base.fmr[n], base.fnmr[n])
     else:
-        nothing = metric(np.full_like(base.fnmr[0] if len(base.fnmr) else next(iter(base.metrics.values())), np.nan))
+        nothing = metric(
+            np.full_like(
+                base.fnmr[0] if len(base.fnmr) else next(iter(base.metrics.values())), np.nan
+            )
+        )
         at_mean = {"fmr": nothing, "fnmr": nothing}
     metrics = {name: metric(values) for name, values in base.metrics.items()}
     stretches = np.array_split(np.arange(n), n_calls(n, base.fmr[:1].size)) if n else []
@@ -474,5 +553,7 @@ def measured_quantities(base: Replicates, selection: Selection) -> Iterator[tupl
 
 
 def n_calls(n: int, size: int) -> int:
-    """Return into how many calls to divide n arrays of a size: as few as keep each call's data in the CPU's cache."""
+    """Return into how many calls to divide n arrays of a size: as few as keep each call's data in
+    the CPU's cache.
+    """
     return min(n, -(-n * size // _AT_ONCE))

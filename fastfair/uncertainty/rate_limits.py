@@ -1,19 +1,23 @@
-"""What data say about rates: their limits, the p-values of these, and the errors that a held threshold leaves.
+"""What data say about rates: their limits, the p-values of these, and the errors that a held
+threshold leaves.
 
-This is the one home for the limits of a rate. `RateEvidence` holds arrays of rates with what is known of each, and says
-how far the rates may lie from these estimates: `interval`, `pvalue`, `times_needed`. `HeldRate` is a rate that an
-operating point holds: its threshold is an estimate, which lies between two scores of the data (`errors`).
+This is the one home for the limits of a rate. `RateEvidence` holds arrays of rates with what is
+known of each, and says how far the rates may lie from these estimates: `interval`, `pvalue`,
+`times_needed`. `HeldRate` is a rate that an operating point holds: its threshold is an estimate,
+which lies between two scores of the data (`errors`).
 
-A limit and its p-value are one line, read in both directions: from the probability beyond the limit to the limit, and
-back. A limit is the outermost of its lines, and its p-value the largest of theirs:
+A limit and its p-value are one line, read in both directions: from the probability beyond the limit
+to the limit, and back. A limit is the outermost of its lines, and its p-value the largest of
+theirs:
 
 - Student's t on the scale of log odds, for both limits of rates that are neither 0 nor 1;
-- the same with one more subject of typical weight, half of whose attempts fail, for upper limits of rates of failure.
-  Where a few subjects fail most of their attempts it is luck whether any of them is in the data, which the variance of
-  those in the data does not show: it is the step of Agresti and Coull, for subjects. The subject raises the estimate,
-  and its standard error by as much again;
-- Clopper and Pearson's of the effective sample size, for lower limits of rates with few errors, as an interval that is
-  symmetric on the scale of log odds begins too high there; and for rates of 0 and 1, which have no other line.
+- the same with one more subject of typical weight, half of whose attempts fail, for upper limits of
+  rates of failure. Where a few subjects fail most of their attempts it is luck whether any of them
+  is in the data, which the variance of those in the data does not show: it is the step of Agresti
+  and Coull, for subjects. The subject raises the estimate, and its standard error by as much again;
+- Clopper and Pearson's of the effective sample size, for lower limits of rates with few errors, as
+  an interval that is symmetric on the scale of log odds begins too high there; and for rates of 0
+  and 1, which have no other line.
 """
 
 from __future__ import annotations
@@ -39,21 +43,25 @@ _WIDE = 16.0  # the shape of a gamma law from which on its quantiles do not fall
 
 
 def raised_rate(rate: Numbers, n: Numbers, attempts: Numbers) -> Floats:
-    """Return by how much a subject of so many attempts raises rates of failure of n attempts; NaN for 0 and 1."""
+    """Return by how much a subject of so many attempts raises rates of failure of n attempts; NaN
+    for 0 and 1.
+    """
     raised = np.maximum(0.0, attempts * (0.5 - rate) / (n + attempts))
     return np.where((rate > 0) & (rate < 1), raised, np.nan)
 
 
 @dataclass(frozen=True, eq=False)
 class RateEvidence:
-    """What the limits of rates are computed from: arrays of one shape, or numbers that are the same for all rates.
+    """What the limits of rates are computed from: arrays of one shape, or numbers that are the same
+    for all rates.
 
     Attributes
     ----------
     estimate : (...) ndarray
         The rates in the data.
     standard_error, degrees_of_freedom : (...) ndarray
-        Of each; the degrees of freedom are the number of independent units minus the number of their strata.
+        Of each; the degrees of freedom are the number of independent units minus the number of
+        their strata.
     effective : (...) ndarray
         The effective sample size where a rate is 0 or 1, or rests on few errors; else NaN.
     raised : (...) ndarray
@@ -71,7 +79,9 @@ class RateEvidence:
 
     def __post_init__(self) -> None:
         names = [one.name for one in fields(self)]
-        arrays = np.broadcast_arrays(*(np.asarray(getattr(self, name), np.float64) for name in names))
+        arrays = np.broadcast_arrays(
+            *(np.asarray(getattr(self, name), np.float64) for name in names)
+        )
         for name, array in zip(names, arrays, strict=True):
             object.__setattr__(self, name, array)
 
@@ -80,25 +90,33 @@ class RateEvidence:
         return replace(self, **{one.name: getattr(self, one.name)[rows] for one in fields(self)})
 
     def interval(self, level: float) -> tuple[Floats, Floats]:
-        """Return the limits to both sides; NaN for a rate of 0 or 1 whose effective sample size is not known."""
+        """Return the limits to both sides; NaN for a rate of 0 or 1 whose effective sample size is
+        not known.
+        """
         low, high = self._outermost(np.nan, np.nan, level, 0)
-        # Nothing is below a rate of 0, nor above one of 1, so that one limit tells whether there is an interval.
+        # Nothing is below a rate of 0, nor above one of 1, so that one limit tells whether there is
+        # an interval.
         return (
             np.where((self.estimate == 0) & ~np.isnan(high), 0.0, low),
             np.where((self.estimate == 1) & ~np.isnan(low), 1.0, high),
         )
 
     def widened(self, low: Numbers, high: Numbers, level: float) -> tuple[Floats, Floats]:
-        """Widen intervals that were made otherwise, as by quantiles, for few errors and for one more subject."""
+        """Widen intervals that were made otherwise, as by quantiles, for few errors and for one
+        more subject.
+        """
         return self._outermost(low, high, level, 1)
 
     def pvalue(self, bound: Numbers, side: Side) -> Floats:
-        """Return p-values of the hypotheses that rates are above a bound ("upper"), or below it ("lower").
+        """Return p-values of the hypotheses that rates are above a bound ("upper"), or below it
+        ("lower").
 
-        It is at most 1 minus a level exactly where the one-sided limit on that side is within the bound: an upper limit
-        at most, a lower one at least the bound. NaN where there is no limit.
+        It is at most 1 minus a level exactly where the one-sided limit on that side is within the
+        bound: an upper limit at most, a lower one at least the bound. NaN where there is no limit.
         """
-        found = np.fmax.reduce(np.broadcast_arrays(*(line.pvalue(bound) for line in self._lines(side))))
+        found = np.fmax.reduce(
+            np.broadcast_arrays(*(line.pvalue(bound) for line in self._lines(side)))
+        )
         return np.asarray(np.where(self.estimate == (side == "upper"), 1.0, found))
 
     def times(self, share: Numbers) -> Self:
@@ -112,11 +130,14 @@ class RateEvidence:
             raised=self.raised / share,
         )
 
-    def times_needed(self, bound: float, level: float, room: Callable[[float], float] = lambda _: 1.0) -> float:
-        """Return how many times as many subjects would bring the upper limit of a single rate within a bound.
+    def times_needed(
+        self, bound: float, level: float, room: Callable[[float], float] = lambda _: 1.0
+    ) -> float:
+        """Return how many times as many subjects would bring the upper limit of a single rate
+        within a bound.
 
-        The rate stays the same; infinite where no number would do. room: how many times the limit may be too low, given
-        how many times as many subjects there are.
+        The rate stays the same; infinite where no number would do. room: how many times the limit
+        may be too low, given how many times as many subjects there are.
         """
 
         def are_enough(times: float) -> bool:
@@ -127,7 +148,9 @@ class RateEvidence:
         return least_multiple(are_enough, _MOST_TIMES, 1 + 1e-9)
 
     def _lines(self, side: Side) -> list[Line]:
-        """Return the lines of limits to one side, NaN where one says nothing; `widened` leaves out the first."""
+        """Return the lines of limits to one side, NaN where one says nothing; `widened` leaves out
+        the first.
+        """
         rate, error, freedom = self.estimate, self.standard_error, self.degrees_of_freedom
         if side == "upper":
             return [
@@ -137,12 +160,19 @@ class RateEvidence:
             ]
         has_errors = (rate == 1) | ((rate > 0) & ~np.isnan(error))
         errors = np.where(has_errors, rate * self.effective, np.nan)
-        return [student_line(-1, rate, error, freedom), clopper_pearson_line(-1, errors, self.effective)]
+        return [
+            student_line(-1, rate, error, freedom),
+            clopper_pearson_line(-1, errors, self.effective),
+        ]
 
-    def _outermost(self, low: Numbers, high: Numbers, level: float, first: int) -> tuple[Floats, Floats]:
+    def _outermost(
+        self, low: Numbers, high: Numbers, level: float, first: int
+    ) -> tuple[Floats, Floats]:
         """Return the outermost of ends and of the lines from the first on."""
         tail = (1 - level) / 2
-        lower, upper = ([line.limit(tail) for line in self._lines(side)[first:]] for side in get_args(Side))
+        lower, upper = (
+            [line.limit(tail) for line in self._lines(side)[first:]] for side in get_args(Side)
+        )
         return (
             np.asarray(np.fmin.reduce(np.broadcast_arrays(low, *lower))),
             np.asarray(np.fmax.reduce(np.broadcast_arrays(high, *upper))),
@@ -150,7 +180,8 @@ class RateEvidence:
 
 
 class HeldRate(NamedTuple):
-    """A rate that an operating point holds: its threshold is where the population's rate is that, not the data's.
+    """A rate that an operating point holds: its threshold is where the population's rate is that,
+    not the data's.
 
     Attributes
     ----------
@@ -182,11 +213,15 @@ class HeldRate(NamedTuple):
     ) -> Self:
         """Make that of a rate.
 
-        standard_error: as estimated, and at least that of independent errors. effective: the effective sample size
-        where errors are too few for such an estimate.
+        standard_error: as estimated, and at least that of independent errors. effective: the
+        effective sample size where errors are too few for such an estimate.
         """
         binomial = rate * (1 - rate) / n
-        error = max(standard_error, math.sqrt(binomial)) if effective is None else math.sqrt(binomial * n / effective)
+        error = (
+            max(standard_error, math.sqrt(binomial))
+            if effective is None
+            else math.sqrt(binomial * n / effective)
+        )
         return cls(rate if rate > _LEAST_HELD else 0.0, n, error, degrees_of_freedom, name)
 
     @property
@@ -195,7 +230,9 @@ class HeldRate(NamedTuple):
         return (self.rate / self.standard_error) ** 2 if self.rate and self.standard_error else 0.0
 
     def quantiles(self, tail: float) -> tuple[float, float]:
-        """Return quantiles of the data's rate at the population's threshold, with so much probability beyond each."""
+        """Return quantiles of the data's rate at the population's threshold, with so much
+        probability beyond each.
+        """
         from scipy.optimize import minimize_scalar
         from scipy.special import gammaincinv, ndtri, stdtrit
 
@@ -206,35 +243,48 @@ class HeldRate(NamedTuple):
             return float(gammaincinv(shape, share)) * self.rate / shape
 
         student = stdtrit(self.degrees_of_freedom, 1 - tail) / ndtri(1 - tail)
-        shape = (self.rate / (self.standard_error * student * math.sqrt(1 + 1 / self.degrees_of_freedom))) ** 2
+        shape = (
+            self.rate / (self.standard_error * student * math.sqrt(1 + 1 / self.degrees_of_freedom))
+        ) ** 2
         high = quantile(shape, 1 - tail)
         if shape < _WIDE:
-            # Of laws that are wider still, nearly all is at 0, and quantiles fall again: the widest interval is kept,
-            # so that one of a higher level is never narrower.
+            # Of laws that are wider still, nearly all is at 0, and quantiles fall again: the widest
+            # interval is kept, so that one of a higher level is never narrower.
             widest = minimize_scalar(
                 lambda log_shape: -quantile(math.exp(log_shape), 1 - tail),
-                bounds=(math.log(shape), math.log(_WIDE)), method="bounded",
-            )  # fmt: skip
+                bounds=(math.log(shape), math.log(_WIDE)),
+                method="bounded",
+            )
             high = max(high, -float(widest.fun))
-        # Of skewed laws even an upper quartile is below the mean; an interval holds what it is about.
+        # Of skewed laws even an upper quartile is below the mean; an interval holds what it is
+        # about.
         return min(quantile(shape, tail), self.rate), min(max(high, self.rate), 1.0)
 
-    def errors(self, tail: float, upper_limit: Callable[[int], float] = lambda _: 0.0) -> tuple[int, int]:
-        """Return the fewest and the most errors that chance leaves beyond the population's threshold.
+    def errors(
+        self, tail: float, upper_limit: Callable[[int], float] = lambda _: 0.0
+    ) -> tuple[int, int]:
+        """Return the fewest and the most errors that chance leaves beyond the population's
+        threshold.
 
-        upper_limit: that of a rate of failure at the threshold where the data have so many errors. It knows of one more
-        subject, who may fail often and not be in the data: the population's threshold may be wherever the limit still
-        reaches what is held.
+        upper_limit: that of a rate of failure at the threshold where the data have so many errors.
+        It knows of one more subject, who may fail often and not be in the data: the population's
+        threshold may be wherever the limit still reaches what is held.
         """
         low, high = self.quantiles(tail)
-        fewest = least_whole(lambda errors: upper_limit(errors) >= self.rate, -1, allowed_errors(low, self.n))
+        fewest = least_whole(
+            lambda errors: upper_limit(errors) >= self.rate, -1, allowed_errors(low, self.n)
+        )
         return fewest, min(self.n, math.ceil(high * self.n - 1e-9))
 
     def comparisons_needed(self, tail: float) -> float:
-        """Return about how many comparisons would leave an error at the least; infinite where no number would."""
+        """Return about how many comparisons would leave an error at the least; infinite where no
+        number would.
+        """
 
         def leaves_errors(times: float) -> bool:
             error = self.standard_error / math.sqrt(times)
-            return self._replace(n=math.ceil(self.n * times), standard_error=error).errors(tail)[0] > 0
+            return (
+                self._replace(n=math.ceil(self.n * times), standard_error=error).errors(tail)[0] > 0
+            )
 
         return self.n * least_multiple(leaves_errors, _MOST_TIMES_OF_HELD, 1.01)

@@ -1,4 +1,5 @@
-"""The door of every public function: each argument is looked at before any work, and wrong ones are told by name."""
+"""The door of every public function: each argument is looked at before any work, and wrong ones are
+told by name."""
 
 from __future__ import annotations
 
@@ -28,26 +29,38 @@ def test_every_public_function_is_at_the_door(name):
     if not public_api.arguments(function):
         return
     assert hasattr(function, "__wrapped__"), f"{name} is not decorated with `checked`"
-    assert set(public_api.arguments(function)) <= set(arguments.checks_of(function)), f"{name} lacks annotations"
+    assert set(public_api.arguments(function)) <= set(arguments.checks_of(function)), (
+        f"{name} lacks annotations"
+    )
 
 
 def test_the_walk_finds_functions_of_every_kind():
     assert {
-        "fastfair.eer", "fastfair.measures.fdr", "fastfair.intervals.holm", "Comparisons", "Comparisons.from_frame",
-        "Evaluation.value", "GroupsPlan.to_frame", "OperatingPoint",
-    } <= set(FUNCTIONS)  # fmt: skip
+        "fastfair.eer",
+        "fastfair.measures.fdr",
+        "fastfair.intervals.holm",
+        "Comparisons",
+        "Comparisons.from_frame",
+        "Evaluation.value",
+        "GroupsPlan.to_frame",
+        "OperatingPoint",
+    } <= set(FUNCTIONS)
 
 
 def test_an_annotation_that_nothing_understands_is_told():
     @arguments.checked
     def odd(given: inspect.Parameter) -> None: ...
 
-    with pytest.raises(TypeError, match=r"cannot be checked by the annotation <class 'inspect.Parameter'>"):
+    with pytest.raises(
+        TypeError, match=r"cannot be checked by the annotation <class 'inspect.Parameter'>"
+    ):
         odd(5)
 
 
 EMBEDDINGS = ff.Embeddings([[1, 0], [2, 1], [0, 1], [0, 3]], list("aabb"), list("ffmm"))
-SCORES = ff.Comparisons([0.9, 0.8, 0.3, 0.4, 0.1, 0.2], [1, 1, 1, 0, 0, 0], reference_group=list("fmffmm"))
+SCORES = ff.Comparisons(
+    [0.9, 0.8, 0.3, 0.4, 0.1, 0.2], [1, 1, 1, 0, 0, 0], reference_group=list("fmffmm")
+)
 AT = ff.at_fmr(0.1)
 
 
@@ -57,7 +70,9 @@ class Hostile:
     def _raise(self, *_):
         raise RuntimeError("no")
 
-    __repr__ = __eq__ = __hash__ = __len__ = __bool__ = __array__ = __iter__ = __getitem__ = __float__ = _raise
+    __repr__ = __eq__ = __hash__ = __len__ = __bool__ = __array__ = __iter__ = __getitem__ = (
+        __float__
+    ) = _raise
     __index__ = __str__ = _raise
 
 
@@ -139,9 +154,15 @@ def test_numpys_own_numbers_and_text_are_as_good_as_pythons():
         confidence_level=0.75,
     )
     other = ff.evaluate(
-        SCORES, AT, np.array(["fdr"]), unit=np.str_("comparison"), n_resamples=np.int64(20), rng=np.array(3),
-        settings=ff.EvaluationSettings(alpha=Fraction(1, 2)), confidence_level=np.float32(0.75),
-    )  # fmt: skip
+        SCORES,
+        AT,
+        np.array(["fdr"]),
+        unit=np.str_("comparison"),
+        n_resamples=np.int64(20),
+        rng=np.array(3),
+        settings=ff.EvaluationSettings(alpha=Fraction(1, 2)),
+        confidence_level=np.float32(0.75),
+    )
     assert plain.to_json() == other.to_json()
 
 
@@ -153,7 +174,10 @@ def test_the_door_changes_neither_name_nor_signature():
 
 def test_arguments_that_nobody_takes_are_told_of_the_function_called():
     for call, message in (
-        (lambda: ff.compare(SCORES, SCORES, seed=1), r"^compare\(\) got an unexpected keyword argument 'seed'"),
+        (
+            lambda: ff.compare(SCORES, SCORES, seed=1),
+            r"^compare\(\) got an unexpected keyword argument 'seed'",
+        ),
         (
             lambda: ff.compare(SCORES, SCORES, comparisons=SCORES),
             r"^compare\(\) got an unexpected keyword argument 'comparisons'",
@@ -167,4 +191,6 @@ def test_arguments_that_nobody_takes_are_told_of_the_function_called():
 
 
 def test_arguments_are_checked_while_another_thread_imports_pandas(monkeypatch):
-    monkeypatch.setitem(sys.modules, "pandas", ModuleType("pandas"))  # there, and without any class yet
+    monkeypatch.setitem(
+        sys.modules, "pandas", ModuleType("pandas")
+    )  # there, and without any class yet

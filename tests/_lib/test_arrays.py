@@ -1,4 +1,5 @@
-"""Arrays of every kind give what the plain native one gives, to the bit, or are refused with the row."""
+"""Arrays of every kind give what the plain native one gives, to the bit, or are refused with the
+row."""
 
 import decimal
 import fractions
@@ -69,8 +70,12 @@ SAME = {
     "tuple": lambda a, _: tuple(a.tolist()),
     "pandas": lambda a, _: pd.Series(a) if a.ndim == 1 else pd.DataFrame(a),
     "polars": lambda a, _: pl.Series(a) if a.ndim == 1 else pl.DataFrame(a),
-    "Decimal": lambda a, _: np.vectorize(lambda x: decimal.Decimal(repr(float(x))), otypes=[object])(a),
-    "Fraction": lambda a, _: np.vectorize(lambda x: fractions.Fraction(float(x)), otypes=[object])(a),
+    "Decimal": lambda a, _: np.vectorize(
+        lambda x: decimal.Decimal(repr(float(x))), otypes=[object]
+    )(a),
+    "Fraction": lambda a, _: np.vectorize(lambda x: fractions.Fraction(float(x)), otypes=[object])(
+        a
+    ),
 }
 # What holds no numbers, or others than it seems to.
 WRONG = {
@@ -85,8 +90,12 @@ WRONG = {
     "text objects": lambda a: a.astype(str).astype(object),
     "None inside": lambda a: np.where(np.arange(a.size).reshape(a.shape) == 2, None, a),
     "NA inside": lambda a: np.where(np.arange(a.size).reshape(a.shape) == 2, pd.NA, a),
-    "too large": lambda a: [10**400, *a.tolist()[1:]] if a.ndim == 1 else [[10**400] * a.shape[1], *a.tolist()[1:]],
-    "rounded": lambda a: [2**53 + 1, *a.tolist()[1:]] if a.ndim == 1 else [[2**53 + 1, 0.5, 0], *a.tolist()[1:]],
+    "too large": lambda a: (
+        [10**400, *a.tolist()[1:]] if a.ndim == 1 else [[10**400] * a.shape[1], *a.tolist()[1:]]
+    ),
+    "rounded": lambda a: (
+        [2**53 + 1, *a.tolist()[1:]] if a.ndim == 1 else [[2**53 + 1, 0.5, 0], *a.tolist()[1:]]
+    ),
     "rounded int64": lambda a: np.full(a.shape, 2**53 + 1),
     "Fraction of a third": lambda a: np.full(a.shape, fractions.Fraction(1, 3)),
     "ragged": lambda a: [[1.0, 2.0], [3.0], *a.tolist()[2:]],
@@ -111,13 +120,26 @@ def _matrix(x):
 
 def plan(**given):
     return ff.plan_margin(
-        **{"n_groups": 4, "n_subjects": 20, "n_attempts": 2, "fnmr": 0.1, "correlation": 0.1, "rng": 0} | given
+        **{
+            "n_groups": 4,
+            "n_subjects": 20,
+            "n_attempts": 2,
+            "fnmr": 0.1,
+            "correlation": 0.1,
+            "rng": 0,
+        }
+        | given
     )
 
 
 def _rates_of_embeddings(similarity):
     def rates(x):
-        band = ff.roc_band(ff.Embeddings(x, np.arange(24) % 6, similarity=similarity), [0.1], n_resamples=100, rng=0)
+        band = ff.roc_band(
+            ff.Embeddings(x, np.arange(24) % 6, similarity=similarity),
+            [0.1],
+            n_resamples=100,
+            rng=0,
+        )
         return [band.threshold, band.fnmr, band.low]
 
     return rates
@@ -196,16 +218,28 @@ def test_what_holds_no_numbers_is_refused(entry):
         except InputError:
             continue
         taken.add(kind)
-    numbers_alone = ("text", "bytes", "text objects", "datetime", "timedelta", "rounded", "rounded int64")
+    numbers_alone = (
+        "text",
+        "bytes",
+        "text objects",
+        "datetime",
+        "timedelta",
+        "rounded",
+        "rounded int64",
+    )
     of_labels = {*numbers_alone, "Fraction of a third"}
     assert taken <= (of_labels if entry in ("subjects", "flags") else set())
 
 
-@pytest.mark.parametrize("values", [np.broadcast_to(0.5, (6,)), np.broadcast_to(np.float32(0.5), (6,))])
+@pytest.mark.parametrize(
+    "values", [np.broadcast_to(0.5, (6,)), np.broadcast_to(np.float32(0.5), (6,))]
+)
 def test_arrays_without_strides_are_one_value_each(values):
     c = ff.Comparisons(values, [1, 0] * 3)
     assert c.mated.similarities.tolist() == [0.5] * 3
-    e = ff.Embeddings(np.broadcast_to(np.array([1.0, 2.0]), (4, 2)), list("aabb"), similarity="negative_euclidean")
+    e = ff.Embeddings(
+        np.broadcast_to(np.array([1.0, 2.0]), (4, 2)), list("aabb"), similarity="negative_euclidean"
+    )
     assert ff.eer(e.comparisons()).value == 0.5
 
 
@@ -226,11 +260,31 @@ def test_masked_matrices_are_refused_by_row():
 
 
 def test_numbers_are_exact_or_refused():
-    exact = [2**53, 2**60, 2.0**70, 0.1, decimal.Decimal("0.1"), decimal.Decimal("1e-7"), fractions.Fraction(3, 8), -3]
+    exact = [
+        2**53,
+        2**60,
+        2.0**70,
+        0.1,
+        decimal.Decimal("0.1"),
+        decimal.Decimal("1e-7"),
+        fractions.Fraction(3, 8),
+        -3,
+    ]
     found = validation.floats("x", exact)
     assert found.tolist() == [float(value) for value in exact]
-    for wrong in (2**53 + 1, fractions.Fraction(1, 3), decimal.Decimal("0.12345678901234567"), 10**400,
-                  decimal.Decimal("1e400"), "1", True, b"1", 1j, [1], None):  # fmt: skip
+    for wrong in (
+        2**53 + 1,
+        fractions.Fraction(1, 3),
+        decimal.Decimal("0.12345678901234567"),
+        10**400,
+        decimal.Decimal("1e400"),
+        "1",
+        True,
+        b"1",
+        1j,
+        [1],
+        None,
+    ):
         with pytest.raises(InputError) as caught:
             validation.floats("x", np.array([0.5, wrong, 0], object))
         assert caught.value.row == 1

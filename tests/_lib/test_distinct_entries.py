@@ -1,4 +1,5 @@
-"""Columns numbered by their distinct entries, as with few rows and as with so many that kernels and threads do it."""
+"""Columns numbered by their distinct entries, as with few rows and as with so many that kernels and
+threads do it."""
 
 import numpy as np
 import pandas as pd
@@ -17,9 +18,9 @@ from fastfair._lib import label_codes, threads
 from fastfair._lib.frames import FrameColumns
 from fastfair.data import group_labels, sorted_scores
 
-WORDS = st.text(st.characters(codec="utf-8", exclude_categories=["Z", "Cc"]), min_size=1, max_size=5).filter(
-    lambda text: text == text.strip() and not label_codes.is_missing(text)
-)
+WORDS = st.text(
+    st.characters(codec="utf-8", exclude_categories=["Z", "Cc"]), min_size=1, max_size=5
+).filter(lambda text: text == text.strip() and not label_codes.is_missing(text))
 WITHIN = st.sampled_from(["within", "a\0b", "a", "aa\0\0b", "A", "é", "𝔸"])
 KINDS = {
     "int8": st.integers(-128, 127),
@@ -27,7 +28,9 @@ KINDS = {
     "uint32": st.integers(0, 2**32 - 1),
     "int64": st.one_of(st.integers(-(2**63), 2**63 - 1), st.integers(-5, 5)),
     "uint64": st.one_of(
-        st.integers(0, 2**64 - 1), st.integers(2**63 - 3, 2**63 + 3), st.integers(2**64 - 9, 2**64 - 1)
+        st.integers(0, 2**64 - 1),
+        st.integers(2**63 - 3, 2**63 + 3),
+        st.integers(2**64 - 9, 2**64 - 1),
     ),
     "float32": st.floats(-1e10, 1e10, width=32),
     "float64": st.sampled_from([0.0, -0.0, 1.5, -2.25, 1e300, 3.0]),
@@ -92,18 +95,42 @@ def test_many_rows_are_coded_as_by_hand(given_columns):
 @each(
     ("labels", "message"),
     [
-        (np.array(["a"] * 9 + ["", "a", "nan"]), r"missing in row 9 \(counted from 0\) and 2 in all"),
-        (np.array([1.5] * 9 + [np.nan, 2.5, np.nan]), r"missing in row 9 \(counted from 0\) and 2 in all"),
-        (np.array(["a"] * 9 + [None, "a", float("nan")], object), r"missing in row 9 \(counted from 0\) and 2 in all"),
-        (np.array(["b"] * 9 + ["\ud800", "a", "\udfff"]), r"not UTF-8 text: '\\ud800' in row 9 \(counted from 0\)"),
-        (np.array([b"b"] * 9 + [b"\xff", b"a", b"\xfe"]), r"not UTF-8 text: b'\\xff' in row 9 \(counted from 0\)"),
-        (np.array([1.0] * 9 + [1e301, 2.0, 1e302]), r"too large a number in row 9 \(counted from 0\)"),
+        (
+            np.array(["a"] * 9 + ["", "a", "nan"]),
+            r"missing in row 9 \(counted from 0\) and 2 in all",
+        ),
+        (
+            np.array([1.5] * 9 + [np.nan, 2.5, np.nan]),
+            r"missing in row 9 \(counted from 0\) and 2 in all",
+        ),
+        (
+            np.array(["a"] * 9 + [None, "a", float("nan")], object),
+            r"missing in row 9 \(counted from 0\) and 2 in all",
+        ),
+        (
+            np.array(["b"] * 9 + ["\ud800", "a", "\udfff"]),
+            r"not UTF-8 text: '\\ud800' in row 9 \(counted from 0\)",
+        ),
+        (
+            np.array([b"b"] * 9 + [b"\xff", b"a", b"\xfe"]),
+            r"not UTF-8 text: b'\\xff' in row 9 \(counted from 0\)",
+        ),
+        (
+            np.array([1.0] * 9 + [1e301, 2.0, 1e302]),
+            r"too large a number in row 9 \(counted from 0\)",
+        ),
         (np.array([1] * 9 + ["a", 2, "b"], object), "mixes labels of the types int, str"),
         (np.array([1] * 9 + [True, 1, 1], object), "mixes labels of the types bool, int"),
         (np.array(["a"] * 9 + [[1], "a", {}], object), "some cannot be compared"),
-        (np.array(["NaT"] * 2 + ["2020-01-01"] * 10, "M8[D]"), r"missing in row 0 \(counted from 0\) and 2 in all"),
+        (
+            np.array(["NaT"] * 2 + ["2020-01-01"] * 10, "M8[D]"),
+            r"missing in row 0 \(counted from 0\) and 2 in all",
+        ),
         (np.zeros(12, "S0"), r"missing in row 0 \(counted from 0\) and 12 in all"),
-        (np.zeros(12, np.complex128), "must be labels, text or numbers, but their type is complex128"),
+        (
+            np.zeros(12, np.complex128),
+            "must be labels, text or numbers, but their type is complex128",
+        ),
     ],
 )
 def test_what_is_refused_in_many_rows_is_refused_as_in_few(labels, message):
@@ -112,7 +139,9 @@ def test_what_is_refused_in_many_rows_is_refused_as_in_few(labels, message):
 
 @pytest.mark.usefixtures("_as_if_many")
 def test_objects_that_all_differ_are_coded_by_their_values():
-    labels = np.array([("a", "b")[k % 2] + str(k // 4) for k in range(40)], object)  # each row an object of its own
+    labels = np.array(
+        [("a", "b")[k % 2] + str(k // 4) for k in range(40)], object
+    )  # each row an object of its own
     assert label_codes.number_entries(labels)[0] is labels
     _check([labels, labels[:7]])
 
@@ -162,8 +191,14 @@ def test_text_of_data_frames_is_coded_as_by_hand(request, kind, as_many):
         assert (coded.labels.tolist(), coded.codes.tolist()) == (labels, codes)
         assert {type(label) for label in coded.labels} == {str}
         assert coded.codes.dtype == np.uint16
-    found, (one, other) = label_codes.encode_together(("reference", "probe"), (column, np.array(["a", "c"])))
-    assert (found.tolist(), found[one].tolist(), found[other].tolist()) == (sorted({*clean, "c"}), clean, ["a", "c"])
+    found, (one, other) = label_codes.encode_together(
+        ("reference", "probe"), (column, np.array(["a", "c"]))
+    )
+    assert (found.tolist(), found[one].tolist(), found[other].tolist()) == (
+        sorted({*clean, "c"}),
+        clean,
+        ["a", "c"],
+    )
 
 
 @pytest.mark.parametrize("kind", ["uint8", "int64", "uint64", "object"])
@@ -178,7 +213,9 @@ def test_whole_numbers_as_groups_have_the_texts_of_their_values(request, kind, a
 
 
 @given(
-    st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4), st.integers(0, 2)), min_size=1, max_size=30),
+    st.lists(
+        st.tuples(st.integers(0, 4), st.integers(0, 4), st.integers(0, 2)), min_size=1, max_size=30
+    ),
     st.booleans(),
 )
 @pytest.mark.usefixtures("_as_if_many")
@@ -187,9 +224,13 @@ def test_labels_of_subjects_are_found_where_each_has_one(rows, alike):
     columns = []
     for side in (0, 1):
         subject = np.array([subjects.index(row[side]) for row in rows], np.uint16)
-        columns.append((subject, np.array([row[side] % 3 if alike else row[2] for row in rows], np.uint16)))
+        columns.append(
+            (subject, np.array([row[side] % 3 if alike else row[2] for row in rows], np.uint16))
+        )
     held = [{int(v) for s, of in columns for v in of[s == k]} for k in range(len(subjects))]
-    expected = [min(labels) for labels in held] if all(len(labels) == 1 for labels in held) else None
+    expected = (
+        [min(labels) for labels in held] if all(len(labels) == 1 for labels in held) else None
+    )
     found = group_labels.labels_of_subjects(len(subjects), columns)
     assert (None if found is None else found.tolist()) == expected
 
@@ -201,17 +242,22 @@ def _columns_of(rng, n, dtype, one_group):
     group = np.array(list("fmx"))[subject % 3 if one_group else rng.integers(0, 3, (2, n))]
     scores = rng.integers(-3, 4, n) / 3 if rng.random() < 0.5 else rng.normal(size=n)
     return {
-        "scores": scores.astype(dtype), "mated": mated, "reference": subject[0], "probe": subject[1],
+        "scores": scores.astype(dtype),
+        "mated": mated,
+        "reference": subject[0],
+        "probe": subject[1],
         "reference_group": {"g": group[0], "h": np.where(group[0] == "f", "u", "v")},
         "probe_group": {"g": group[1], "h": np.where(group[1] == "f", "u", "v")},
-    }  # fmt: skip
+    }
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("one_group", [True, False])
 @pytest.mark.parametrize("kind", ["similarity", "distance"])
 @pytest.mark.parametrize("as_many", [True, False])
-def test_many_rows_are_sorted_with_all_that_belongs_to_them(request, dtype, one_group, kind, as_many):
+def test_many_rows_are_sorted_with_all_that_belongs_to_them(
+    request, dtype, one_group, kind, as_many
+):
     if as_many:
         request.getfixturevalue("_as_if_many")
     rng = np.random.default_rng([dtype().itemsize, one_group, len(kind)])
@@ -219,7 +265,10 @@ def test_many_rows_are_sorted_with_all_that_belongs_to_them(request, dtype, one_
         given_columns = _columns_of(rng, n, dtype, one_group)
         c = quietly()(ff.Comparisons)(**given_columns, score_kind=kind)
         signed = given_columns["scores"] * (1 if kind == "similarity" else -1)
-        for side, wanted, grouped in ((c.mated, True, c.mated_by_group), (c.nonmated, False, c.nonmated_by_group)):
+        for side, wanted, grouped in (
+            (c.mated, True, c.mated_by_group),
+            (c.nonmated, False, c.nonmated_by_group),
+        ):
             rows = order_of(signed.tolist(), given_columns["mated"].tolist(), wanted)
             assert side.rows.tolist() == rows
             assert np.array_equal(side.similarities, signed[rows])
@@ -230,5 +279,8 @@ def test_many_rows_are_sorted_with_all_that_belongs_to_them(request, dtype, one_
                 labels = given_columns["reference_group"][name], given_columns["probe_group"][name]
                 for codes, of_side in zip(side.attribute(name), labels, strict=True):
                     assert np.array_equal(np.array(c.attributes[name])[codes], of_side[rows])
-            joined = [f"{g} & {h}" for g, h in zip(*(given_columns["probe_group"][k][rows] for k in "gh"), strict=True)]
+            joined = [
+                f"{g} & {h}"
+                for g, h in zip(*(given_columns["probe_group"][k][rows] for k in "gh"), strict=True)
+            ]
             assert np.array(c.groups)[grouped.probe_group].tolist() == joined

@@ -59,7 +59,9 @@ def test_a_fingerprint_is_the_same_in_another_process():
         "print(fingerprint([{'b': 'x', 'a': np.arange(3)}, ff.at_fmr(0.1), {1.5, }]))"
     )
     found = {
-        subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+        subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True, check=True
+        ).stdout
         for _ in range(2)
     }
     assert len(found) == 1

@@ -1,4 +1,5 @@
-"""A process that is forked while fastfair is at work neither hangs nor removes what its parent needs."""
+"""A process that is forked while fastfair is at work neither hangs nor removes what its parent
+needs."""
 
 from __future__ import annotations
 
@@ -34,11 +35,14 @@ def comparisons() -> ff.Comparisons:
     probe = np.where(rng.random(5000) < 0.3, reference, rng.integers(0, 200, 5000))
     groups = np.array(["f", "m"])
     sides = groups[reference % 2], groups[probe % 2]
-    return ff.Comparisons((reference == probe) * 2 + rng.normal(size=5000), None, reference, probe, *sides)
+    return ff.Comparisons(
+        (reference == probe) * 2 + rng.normal(size=5000), None, reference, probe, *sides
+    )
 
 
 def forked(work: Callable[[], None]) -> int:
-    """Do some work in a forked process, which then ends as Python does, and return its exit status."""
+    """Do some work in a forked process, which then ends as Python does, and return its exit
+    status."""
     process = os.fork()
     if process == 0:
         code = 1
@@ -62,7 +66,9 @@ def forked(work: Callable[[], None]) -> int:
 def evaluated(comparisons: ff.Comparisons, n_resamples: int = 64) -> tuple[float, ...]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return ff.evaluate(comparisons, ff.at_fmr(0.01), rng=0, n_resamples=n_resamples).interval("fnmr")
+        return ff.evaluate(comparisons, ff.at_fmr(0.01), rng=0, n_resamples=n_resamples).interval(
+            "fnmr"
+        )
 
 
 def test_a_process_forked_while_kernels_run_has_the_same_numbers(comparisons):

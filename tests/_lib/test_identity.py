@@ -1,4 +1,5 @@
-"""What a number is of, operating point and groups, is told by these themselves and never by their text."""
+"""What a number is of, operating point and groups, is told by these themselves and never by their
+text."""
 
 import copy
 import json
@@ -37,15 +38,22 @@ def test_thresholds_that_print_alike_keep_their_own_rates(near):
     for point, rates in zip(NEAR, alone, strict=True):
         assert evaluation.value("fmr", at=point) == rates.fmr
         assert evaluation.value("fnmr", "f", point) == rates.group_fnmr[0]
-        assert evaluation.value("fdr", at=point) == ff.evaluate(near, point, n_resamples=0).value("fdr")
+        assert evaluation.value("fdr", at=point) == ff.evaluate(near, point, n_resamples=0).value(
+            "fdr"
+        )
         assert evaluation.replicates("fmr", at=point).mean() == pytest.approx(rates.fmr, abs=0.05)
         assert evaluation.interval("fdr", at=point) == evaluation.interval(
             "fdr", at=OperatingPoint("threshold", point.value)
         )
     rows = json.loads(evaluation.to_json())["quantities"]
     keys = [(row["name"], row["group"], row["probe_group"], row["operating_point"]) for row in rows]
-    assert len(set(keys)) == len(keys) == evaluation.to_frame("polars").select(
-        "name", "group", "probe_group", "operating_point").n_unique()  # fmt: skip
+    assert (
+        len(set(keys))
+        == len(keys)
+        == evaluation.to_frame("polars")
+        .select("name", "group", "probe_group", "operating_point")
+        .n_unique()
+    )
 
 
 def test_the_terminal_shows_each_threshold_its_own_rates(near, capsys):
@@ -81,7 +89,11 @@ def test_bands_keep_near_levels_apart():
 )
 def test_the_text_of_an_operating_point_tells_it_apart(point, text):
     assert str(point) == text
-    for other in (copy.deepcopy(point), pickle.loads(pickle.dumps(point)), OperatingPoint(point.kind, point.value)):
+    for other in (
+        copy.deepcopy(point),
+        pickle.loads(pickle.dumps(point)),
+        OperatingPoint(point.kind, point.value),
+    ):
         assert (other, hash(other), str(other)) == (point, hash(point), text)
     if not math.isnan(point.value) and point.value:
         assert float(text.partition("=")[2]) == point.value
@@ -93,7 +105,10 @@ def test_levels_are_compared_as_floats():
     assert ff.at_fmr(1e-3) == ff.at_fmr(0.001) == OperatingPoint("fmr", np.float64(0.001))
     assert ff.at_fmr(-0.0) == ff.at_fmr(0)
     assert OperatingPoint("eer") == OperatingPoint("eer", float("nan"))
-    assert len({ff.at_eer(), OperatingPoint("eer", float("nan")), ff.at_fnmr(0.1), ff.at_fmr(0.1)}) == 3
+    assert (
+        len({ff.at_eer(), OperatingPoint("eer", float("nan")), ff.at_fnmr(0.1), ff.at_fmr(0.1)})
+        == 3
+    )
 
 
 @each(
@@ -120,13 +135,22 @@ def test_operating_points_that_cannot_be_are_refused(arguments, message):
 
 
 def test_what_is_asked_twice_counts_once(near):
-    once = ff.evaluate(near, ff.at_fmr(0.1), ["gini"], metrics=["eer"], n_resamples=20, unit="comparison", rng=0)
+    once = ff.evaluate(
+        near, ff.at_fmr(0.1), ["gini"], metrics=["eer"], n_resamples=20, unit="comparison", rng=0
+    )
     twice = ff.evaluate(
-        near, [ff.at_fmr(0.1), ff.at_fmr(1e-1)], ["gini", "gini"], metrics=["eer", "eer"], n_resamples=20,
-        unit="comparison", rng=0,
-    )  # fmt: skip
+        near,
+        [ff.at_fmr(0.1), ff.at_fmr(1e-1)],
+        ["gini", "gini"],
+        metrics=["eer", "eer"],
+        n_resamples=20,
+        unit="comparison",
+        rng=0,
+    )
     assert twice.quantities == once.quantities
-    assert ff.roc_band(near, [0.1, 0.1, 1e-1], unit="comparison", n_resamples=20, rng=0).fmr.tolist() == [0.1]
+    assert ff.roc_band(
+        near, [0.1, 0.1, 1e-1], unit="comparison", n_resamples=20, rng=0
+    ).fmr.tolist() == [0.1]
 
 
 @pytest.fixture(scope="module")
@@ -152,5 +176,12 @@ def test_the_terminal_shows_every_cell_its_own_rate(slashed, capsys):
 def test_intersections_are_told_apart_or_refused():
     labels = {"x": ["a & b", "a", "a", "a & b"], "y": ["c", "b & c", "d", "d"]}
     c = [0.9, 0.1, 0.8, 0.2], [1, 0, 1, 0]
-    refused("two intersections of x and y are both called 'a & b & c'", ff.Comparisons, *c, reference_group=labels)
-    assert len(ff.Comparisons(*c, reference_group={name: labels[name] for name in "yx"}).groups) == 4
+    refused(
+        "two intersections of x and y are both called 'a & b & c'",
+        ff.Comparisons,
+        *c,
+        reference_group=labels,
+    )
+    assert (
+        len(ff.Comparisons(*c, reference_group={name: labels[name] for name in "yx"}).groups) == 4
+    )

@@ -42,7 +42,8 @@ def done(job, workers=Workers(), n=VALUES.size, at_once=7):  # noqa: B008 - froz
 
 @pytest.fixture(scope="module")
 def processes():
-    """Give two processes that are started anew, as under Windows and macOS, and so import the job."""
+    """Give two processes that are started anew, as under Windows and macOS, and so import the
+    job."""
     with ProcessPoolExecutor(2, multiprocessing.get_context("spawn")) as pool:
         yield pool
 
@@ -53,7 +54,9 @@ def test_a_job_is_one_part_in_this_process():
     assert np.array_equal(found, VALUES**2)
 
 
-@pytest.mark.parametrize(("n", "at_once"), [(1, 1), (1000, 7), (1000, 1), (130, 1), (100_000, 64), (64, 64), (65, 64)])
+@pytest.mark.parametrize(
+    ("n", "at_once"), [(1, 1), (1000, 7), (1000, 1), (130, 1), (100_000, 64), (64, 64), (65, 64)]
+)
 def test_parts_are_multiples_of_what_is_done_at_once(n, at_once, tmp_path):
     found, parts = done(Squares(np.arange(float(n))), Workers(checkpoint=tmp_path), n, at_once)
     assert np.array_equal(found, np.arange(n) ** 2)
@@ -80,7 +83,14 @@ def test_each_task_has_one_thread_unless_told_otherwise():
     with ThreadPoolExecutor(2) as pool:
         for n_threads in (None, 3):
             workers = Workers(n_threads, executor=pool)
-            jobs.do_job(Squares(VALUES), 8, 1, workers, "", lambda _, arrays: told.append(int(arrays["threads"][0])))
+            jobs.do_job(
+                Squares(VALUES),
+                8,
+                1,
+                workers,
+                "",
+                lambda _, arrays: told.append(int(arrays["threads"][0])),
+            )
     assert told == [1] * 8 + [3] * 8
 
 
@@ -96,7 +106,9 @@ def test_a_dead_process_is_an_error_that_says_what_to_do(tmp_path):
         with ProcessPoolExecutor(1, context) as pool:
             return done(job, Workers(executor=pool, checkpoint=kept))[0]
 
-    with pytest.raises(WorkerError, match=r"a worker has died.*run again with a new executor; with ff.Checkpoint"):
+    with pytest.raises(
+        WorkerError, match=r"a worker has died.*run again with a new executor; with ff.Checkpoint"
+    ):
         tried()
     n_kept = len(list(kept.glob("*/*.part")))
     assert 0 < n_kept < 72
@@ -104,7 +116,8 @@ def test_a_dead_process_is_an_error_that_says_what_to_do(tmp_path):
 
 
 class Losing:
-    """Loses every task a number of times, as where workers die; has `scatter`, as a Client of Dask has."""
+    """Loses every task a number of times, as where workers die; has `scatter`, as a Client of Dask
+    has."""
 
     def __init__(self, times):
         self.times, self.tried, self.scattered, self.pool = times, {}, [], ThreadPoolExecutor(2)
@@ -184,7 +197,9 @@ def closed():
             r"must return a future, as those of concurrent\.futures do, not int",
         ),
         (
-            lambda: Odd(lambda future: with_outcome(future, set_exception=asyncio.CancelledError("lost"))),
+            lambda: Odd(
+                lambda future: with_outcome(future, set_exception=asyncio.CancelledError("lost"))
+            ),
             WorkerError,
             r"tried 3 times.*CancelledError: lost",
         ),
@@ -197,7 +212,11 @@ def closed():
             for value in (None, 5, {"squares": VALUES})
         ),
         (lambda: Odd(raising), WorkerError, r"takes no more tasks \(KeyError: 'no'\)"),
-        (closed, WorkerError, r"takes no more tasks \(RuntimeError: cannot schedule.*with ff.Checkpoint"),
+        (
+            closed,
+            WorkerError,
+            r"takes no more tasks \(RuntimeError: cannot schedule.*with ff.Checkpoint",
+        ),
     ],
 )
 def test_executors_of_bad_manners_are_errors_of_ours(executor, error, message):
@@ -210,7 +229,9 @@ def test_futures_that_do_not_say_when_they_end_are_asked():
         future.add_done_callback = lambda call: None
         return future
 
-    assert np.array_equal(done(Squares(VALUES), Workers(executor=Odd(silent)), at_once=500)[0], VALUES**2)
+    assert np.array_equal(
+        done(Squares(VALUES), Workers(executor=Odd(silent)), at_once=500)[0], VALUES**2
+    )
 
 
 def test_an_executor_that_is_shut_down_midway_is_an_error_of_ours():
@@ -302,7 +323,9 @@ def test_a_damaged_file_is_an_error_that_names_it(content, tmp_path):
     done(Squares(VALUES), Workers(checkpoint=tmp_path))
     path = sorted(tmp_path.glob("*/*.part"))[5]
     path.write_bytes(content(path.read_bytes()))
-    with pytest.raises(FileFormatError, match=f"{path.name} is damaged .*: remove it, and its part"):
+    with pytest.raises(
+        FileFormatError, match=f"{path.name} is damaged .*: remove it, and its part"
+    ):
         done(Squares(VALUES), Workers(checkpoint=tmp_path))
     path.unlink()
     assert np.array_equal(done(Squares(VALUES), Workers(checkpoint=tmp_path))[0], VALUES**2)
@@ -318,13 +341,21 @@ def test_a_folder_that_cannot_be_written_to_is_an_error_at_once(tmp_path):
 
 @pytest.mark.slow
 def test_importing_this_does_not_import_dask():
-    code = "import sys; from fastfair._lib import workers; assert not {'distributed', 'dask'} & set(sys.modules)"
+    code = (
+        "import sys; from fastfair._lib import workers; assert not {'distributed', 'dask'} &"
+        " set(sys.modules)"
+    )
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
 @pytest.mark.slow
 def test_progress_tells_of_every_part(tmp_path):
-    for executor, checkpoint in ((None, None), (ThreadPoolExecutor(2), None), (None, tmp_path), (None, tmp_path)):
+    for executor, checkpoint in (
+        (None, None),
+        (ThreadPoolExecutor(2), None),
+        (None, tmp_path),
+        (None, tmp_path),
+    ):
         told = []
         done(Squares(VALUES), Workers(1, lambda *both: told.append(both), executor, checkpoint))  # noqa: B023 - called before the next turn
         assert told[-1] == (1000, 1000)
@@ -334,7 +365,8 @@ def test_progress_tells_of_every_part(tmp_path):
 
 
 class Once:
-    """A future whose result can be fetched once, and that raises what it was made with elsewhere."""
+    """A future whose result can be fetched once, and that raises what it was made with
+    elsewhere."""
 
     def __init__(self, future, raising=()):
         self.future, self.asked, self.raising = future, 0, raising
@@ -367,7 +399,10 @@ def test_a_result_is_asked_for_once(raising):
     tasks = [range(start, start + 200) for start in range(0, 1000, 200)]
     for ahead in (None, 2):
         found = dict(executors.results(Odd(once), job, tasks, 1, ahead))
-        assert all(np.array_equal(found[task]["squares"], VALUES[task.start : task.stop] ** 2) for task in tasks)
+        assert all(
+            np.array_equal(found[task]["squares"], VALUES[task.start : task.stop] ** 2)
+            for task in tasks
+        )
     assert [one.asked for one in made] == [1] * 10
 
 

@@ -38,7 +38,10 @@ class TextSex(str, enum.Enum):  # noqa: UP042 - as many write it
 
 def groups_of(labels, other=None):
     c = ff.Comparisons(SCORES, MATED, reference_group=labels, probe_group=other)
-    return c.groups, [c.nonmated_by_group.reference_group.tolist(), c.nonmated_by_group.probe_group.tolist()]
+    return c.groups, [
+        c.nonmated_by_group.reference_group.tolist(),
+        c.nonmated_by_group.probe_group.tolist(),
+    ]
 
 
 @each(
@@ -76,8 +79,25 @@ def test_blanks_around_subjects_make_no_other_subject():
     assert (len(c.mated), c.subjects.tolist()) == (1, ["ann", "bob"])
 
 
-NO_LABELS = ["nan", "NaN", "<NA>", "NaT", " nan ", "", "\u2003", b"nan", b" ", None, pd.NA, pd.NaT,
-             np.datetime64("NaT"), decimal.Decimal("nan"), np.float32("nan"), float("nan"), "  "]  # fmt: skip
+NO_LABELS = [
+    "nan",
+    "NaN",
+    "<NA>",
+    "NaT",
+    " nan ",
+    "",
+    "\u2003",
+    b"nan",
+    b" ",
+    None,
+    pd.NA,
+    pd.NaT,
+    np.datetime64("NaT"),
+    decimal.Decimal("nan"),
+    np.float32("nan"),
+    float("nan"),
+    "  ",
+]
 
 
 @each("missing", NO_LABELS)
@@ -86,7 +106,9 @@ def test_missing_labels_are_refused_by_row(missing):
     if isinstance(missing, str | bytes):
         kinds.append(np.array(["a", "b", missing, missing]))
     for labels in kinds:
-        with pytest.raises(InputError, match=r"^reference_group .*missing in row 2 \(.* 0\) and 2 in all") as caught:
+        with pytest.raises(
+            InputError, match=r"^reference_group .*missing in row 2 \(.* 0\) and 2 in all"
+        ) as caught:
             groups_of(labels)
         assert caught.value.row == 2
         refused("subject is missing in row 2", ff.Embeddings, np.eye(4), labels)
@@ -113,7 +135,9 @@ def test_labels_of_two_kinds_are_refused_beside_each_other(one, other, types):
     for sides in ((one, other), (np.array(one), np.array(other)), (one[:2] + other[2:], None)):
         for call in (
             lambda sides: groups_of(*sides),
-            lambda sides: ff.Comparisons(SCORES, MATED, sides[0], sides[0] if sides[1] is None else sides[1]),
+            lambda sides: ff.Comparisons(
+                SCORES, MATED, sides[0], sides[0] if sides[1] is None else sides[1]
+            ),
         ):
             refused("mixes labels of the types", call, sides)
     refused(types, groups_of, one, other)
@@ -130,7 +154,10 @@ def test_truth_values_are_labels():
         ([b"a", b"\xff", b"a", b"a"], r"is not UTF-8 text: .* in row 1 "),
         (np.array([b"a", b"\xff", b"a", b"a"]), r"is not UTF-8 text: .* in row 1 "),
         (["a", "\ud800", "a", "a"], r"is not UTF-8 text: .* in row 1 "),
-        (np.array(["a", ["b"], "a", "a"], object), "must be labels, text or numbers, but some cannot be compared"),
+        (
+            np.array(["a", ["b"], "a", "a"], object),
+            "must be labels, text or numbers, but some cannot be compared",
+        ),
         (np.array(["a", {}, "a", "a"], object), "some cannot be compared"),
         ([["a"], ["b"], ["c"], ["d"]], "one-dimensional"),
         ([["a"], ["b", "c"], ["c"], ["d"]], "reference_group"),
@@ -154,7 +181,10 @@ def test_what_is_no_label_is_refused(labels, message):
 
 
 def test_dates_are_labels_as_they_are_written():
-    assert groups_of(np.array(["2020-01-01", "2021-01-01"] * 2, "M8[D]"))[0] == ("2020-01-01", "2021-01-01")
+    assert groups_of(np.array(["2020-01-01", "2021-01-01"] * 2, "M8[D]"))[0] == (
+        "2020-01-01",
+        "2021-01-01",
+    )
     refused("missing in row 1", groups_of, np.array(["2020-01-01", "NaT"] * 2, "M8[ns]"))
 
 
@@ -183,7 +213,10 @@ def test_names_of_attributes_are_stripped():
 
 def test_an_attribute_is_named_once():
     sexes = {"sex": PLAIN}
-    for one in (ff.Comparisons(SCORES, MATED, reference_group=sexes), ff.Embeddings(np.eye(4), PLAIN, group=sexes)):
+    for one in (
+        ff.Comparisons(SCORES, MATED, reference_group=sexes),
+        ff.Embeddings(np.eye(4), PLAIN, group=sexes),
+    ):
         refused("'sex' is given twice", one.by, "sex", "sex")
 
 
@@ -203,8 +236,14 @@ def test_labels_written_alike_are_refused_as_groups():
 
 
 def test_the_rule_is_one_function():
-    assert [label_codes.clean(x) for x in (" a\t", b" a ", TextSex.M, 1.0, np.int8(1), True, 1.5, Word("x "))] == [
-        "a", "a", "m", 1, 1, True, 1.5, "x"
-    ]  # fmt: skip
-    for label, kind in ((np.str_("a"), str), (1.0, int), (np.bool_(1), bool), (np.float32(0.5), float)):
+    assert [
+        label_codes.clean(x)
+        for x in (" a\t", b" a ", TextSex.M, 1.0, np.int8(1), True, 1.5, Word("x "))
+    ] == ["a", "a", "m", 1, 1, True, 1.5, "x"]
+    for label, kind in (
+        (np.str_("a"), str),
+        (1.0, int),
+        (np.bool_(1), bool),
+        (np.float32(0.5), float),
+    ):
         assert type(label_codes.clean(label)) is kind

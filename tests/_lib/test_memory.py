@@ -21,7 +21,9 @@ def system(tmp_path, monkeypatch):
     monkeypatch.setattr(memory, "_PROC", tmp_path / "proc")
     monkeypatch.setattr(memory, "_CGROUPS", tmp_path / "cgroup")
     (tmp_path / "proc" / "self").mkdir(parents=True)
-    (tmp_path / "proc" / "meminfo").write_text("MemTotal: 16777216 kB\nMemAvailable: 8388608 kB\nHugePages: 0\n")
+    (tmp_path / "proc" / "meminfo").write_text(
+        "MemTotal: 16777216 kB\nMemAvailable: 8388608 kB\nHugePages: 0\n"
+    )
 
     def write(name, content):
         path = tmp_path / name
@@ -61,7 +63,9 @@ def test_limits_of_resources_count(system, monkeypatch):
     for limit, used in ((resource.RLIMIT_AS, 1000), (resource.RLIMIT_DATA, 300)):
         limits = {limit: (GIB, GIB)}
         monkeypatch.setattr(
-            resource, "getrlimit", lambda one, known=limits: known.get(one, (resource.RLIM_INFINITY,) * 2)
+            resource,
+            "getrlimit",
+            lambda one, known=limits: known.get(one, (resource.RLIM_INFINITY,) * 2),
         )
         assert memory.available() == GIB - used * resource.getpagesize()
 
@@ -71,7 +75,9 @@ def test_memory_that_the_system_does_not_give_is_an_error_of_ours():
     def greedy(n: int) -> None:
         raise MemoryError("Unable to allocate")
 
-    with pytest.raises(NotEnoughMemoryError, match=r"greedy needs more memory than .*\(Unable to allocate\)"):
+    with pytest.raises(
+        NotEnoughMemoryError, match=r"greedy needs more memory than .*\(Unable to allocate\)"
+    ):
         greedy(1)
 
 
@@ -99,7 +105,8 @@ def test_this_computer():
 @pytest.mark.usefixtures("system")
 def test_what_takes_more_is_refused_with_what_would_do(n_bytes, said):
     with pytest.raises(
-        InputError, match=re.escape(f"the things would take {said} of memory, and 8 GiB are free: use fewer")
+        InputError,
+        match=re.escape(f"the things would take {said} of memory, and 8 GiB are free: use fewer"),
     ):
         memory.require(n_bytes, "the things", "use fewer")
 

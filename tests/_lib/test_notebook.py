@@ -63,10 +63,17 @@ def test_results_show_themselves_in_short():
 def test_tests_plans_bands_and_evaluations_are_among_them():
     classes = {type(valid_calls.made()[name]) for name in shown()}
     assert {
-        Evaluation, SystemComparison, RocBand, FairnessBand, GroupTest,
-        MarginOfError, GroupsPlan, FmrPlan, Claim,
+        Evaluation,
+        SystemComparison,
+        RocBand,
+        FairnessBand,
+        GroupTest,
+        MarginOfError,
+        GroupsPlan,
+        FmrPlan,
+        Claim,
         ff.FailureCounts,
-    } <= classes  # fmt: skip
+    } <= classes
 
 
 def test_tables_hold_counts_rates_and_escaped_labels():
@@ -84,14 +91,26 @@ def test_tables_hold_counts_rates_and_escaped_labels():
 def test_notebooks_show_p_values():
     made = valid_calls.made()
     one = made["Comparisons"]
-    shown = [next(one for one in made.values() if isinstance(one, kind)) for kind in (Claim, GroupTest)]
+    shown = [
+        next(one for one in made.values() if isinstance(one, kind)) for kind in (Claim, GroupTest)
+    ]
     for result in (*shown, ff.compare(one, one, ff.at_fmr(0.3), n_resamples=20, rng=0)):
-        assert any(word in result._repr_html_() for word in ("<th>p</th>", "djusted p</th>", ">p-value</th>")), result
+        assert any(
+            word in result._repr_html_()
+            for word in ("<th>p</th>", "djusted p</th>", ">p-value</th>")
+        ), result
 
 
 def test_long_tables_say_what_is_left_out():
-    plan = ff.plan_margin(n_groups=2, n_subjects=np.arange(10, 410, 10), n_attempts=1, fnmr=0.1, correlation=0.0,
-                          n_simulations=20, rng=0)  # fmt: skip
+    plan = ff.plan_margin(
+        n_groups=2,
+        n_subjects=np.arange(10, 410, 10),
+        n_attempts=1,
+        fnmr=0.1,
+        correlation=0.0,
+        n_simulations=20,
+        rng=0,
+    )
     assert "and 20 rows more" in Read(plan._repr_html_()).text
     assert repr(plan) == f"GroupsPlan({plan.summary()})"
     assert plan.summary().startswith("40 settings: margin of error from ")

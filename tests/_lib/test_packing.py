@@ -21,7 +21,9 @@ def opened(value, folder):
     return packing.opened(folder / "job")
 
 
-@pytest.mark.parametrize("way", [lambda value, _: packing.unpack(packing.pack(value)), opened], ids=["memory", "file"])
+@pytest.mark.parametrize(
+    "way", [lambda value, _: packing.unpack(packing.pack(value)), opened], ids=["memory", "file"]
+)
 def test_what_is_packed_comes_back(way, tmp_path):
     found = way({"arrays": ARRAYS, "text": "x", "none": None}, tmp_path)
     assert (found["text"], found["none"]) == ("x", None)

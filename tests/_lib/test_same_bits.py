@@ -1,4 +1,5 @@
-"""What executors and checkpoints compute is what this process computes, to the last bit, also after it was killed."""
+"""What executors and checkpoints compute is what this process computes, to the last bit, also after
+it was killed."""
 
 import multiprocessing
 import random
@@ -36,7 +37,9 @@ def test_threads_and_processes_give_the_same_bits(name, processes):
 
 
 @pytest.mark.slow
-@pytest.mark.skipif("fork" not in multiprocessing.get_all_start_methods(), reason="this system cannot fork")
+@pytest.mark.skipif(
+    "fork" not in multiprocessing.get_all_start_methods(), reason="this system cannot fork"
+)
 # Python warns of forking a process that has threads, which is what this looks at.
 @pytest.mark.filterwarnings("ignore:This process.*fork:DeprecationWarning")
 def test_forked_processes_give_the_same_bits():
@@ -47,7 +50,10 @@ def test_forked_processes_give_the_same_bits():
 @pytest.mark.parametrize(
     "name",
     [
-        pytest.param(name, marks=[] if name in ("evaluate", "evaluate a scan", "roc_band") else [pytest.mark.slow])
+        pytest.param(
+            name,
+            marks=[] if name in ("evaluate", "evaluate a scan", "roc_band") else [pytest.mark.slow],
+        )
         for name in CALLS
     ],
 )
@@ -58,7 +64,12 @@ def test_a_checkpoint_gives_the_same_bits_whole_or_in_part(name, tmp_path):
     for path in random.Random(0).sample(files, len(files) // 2):
         path.unlink()
     told = []
-    assert result_bits(CALLS[name](executor=Checkpoint(tmp_path), progress=lambda *both: told.append(both))) == wanted
+    assert (
+        result_bits(
+            CALLS[name](executor=Checkpoint(tmp_path), progress=lambda *both: told.append(both))
+        )
+        == wanted
+    )
     assert sorted(tmp_path.glob("*/*.part")) == files
     assert told
 
@@ -93,9 +104,12 @@ def test_a_checkpoint_needs_a_seed(tmp_path):
     c = ff.Comparisons([0.9, 0.1], [1, 0], ["a", "a"], ["a", "b"])
     e = ff.Embeddings([[1.0, 0.0], [0.9, 0.1], [0.0, 1.0], [0.1, 1.0]], list("aabb"))
     for call, *given in (
-        (ff.evaluate, c), (ff.compare, c, c), (ff.roc_band, e), (ff.fairness_band, e),
+        (ff.evaluate, c),
+        (ff.compare, c, c),
+        (ff.roc_band, e),
+        (ff.fairness_band, e),
         (ff.synthesis.coverage_experiment,),
-    ):  # fmt: skip
+    ):
         refused("checkpoint needs a seed", call, *given, executor=Checkpoint(tmp_path))
 
 

@@ -25,14 +25,20 @@ def _scores() -> ff.Comparisons:
     sex = np.where(np.arange(20) % 2, "f", "m")
     mated = reference == probe
     return ff.Comparisons(
-        rng.normal(size=mated.size) + 2 * mated, mated, reference, probe,
-        reference_group=sex[reference], probe_group=sex[probe],
-    )  # fmt: skip
+        rng.normal(size=mated.size) + 2 * mated,
+        mated,
+        reference,
+        probe,
+        reference_group=sex[reference],
+        probe_group=sex[probe],
+    )
 
 
 SCORES = _scores()
 VECTORS = ff.Embeddings(
-    np.random.default_rng(0).normal(size=(60, 8)), np.arange(60) // 4, {"sex": np.arange(60) // 4 % 2}
+    np.random.default_rng(0).normal(size=(60, 8)),
+    np.arange(60) // 4,
+    {"sex": np.arange(60) // 4 % 2},
 )
 COUNTS = ff.FailureCounts([0, 1, 2, 0, 1, 3, 0, 0], [4] * 8, group=list("ababaabb"))
 RATE = {"fmr": 0.01}
@@ -66,8 +72,12 @@ OF_COUNTS = {
     "drawn groups": lambda n: ff.plan_margin(**PLAN | {"n_groups": n}, **DRAWN),
     "power attempts": lambda n: ff.plan_power(**PLAN | {"n_attempts": n}, difference=0.05),
     "needed attempts": lambda n: ff.plan_subjects(**NEEDED | {"n_attempts": n}, margin=0.05),
-    "FMR simulations": lambda n: ff.plan_fmr(claimed=0.01, fmr=0.001, covariance=1, n_simulations=n),
-    "FMR samples": lambda n: ff.plan_fmr(claimed=0.01, fmr=0.001, covariance=1, again=0.1, n_samples=n),
+    "FMR simulations": lambda n: ff.plan_fmr(
+        claimed=0.01, fmr=0.001, covariance=1, n_simulations=n
+    ),
+    "FMR samples": lambda n: ff.plan_fmr(
+        claimed=0.01, fmr=0.001, covariance=1, again=0.1, n_samples=n
+    ),
     "decisions subjects": lambda n: ff.correlated_decisions(n, 2, 0.05, 0.2),
     "decisions attempts": lambda n: ff.correlated_decisions(2, n, 0.05, 0.2),
     "coverage data sets": lambda n: ff.synthesis.coverage_experiment(n),

@@ -32,4 +32,6 @@ def test_warnings_are_given_by_the_thread_that_asks_and_in_order():
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
         assert [*in_order(work, range(3), 3)] == [None] * 3
-    assert [(str(one.message), one.filename) for one in told] == [(str(k), __file__) for k in range(3)]
+    assert [(str(one.message), one.filename) for one in told] == [
+        (str(k), __file__) for k in range(3)
+    ]

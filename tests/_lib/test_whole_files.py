@@ -79,7 +79,9 @@ def failing(code):
         (errno.EIO, "Input/output error"),
     ],
 )
-def test_faults_of_the_system_leave_the_old_file_and_are_told(old, monkeypatch, function, code, said):
+def test_faults_of_the_system_leave_the_old_file_and_are_told(
+    old, monkeypatch, function, code, said
+):
     monkeypatch.setattr(os, function, failing(code))
     with pytest.raises(OutputError, match=f"old.txt cannot be written: .*{said}") as caught:
         whole_files.write_text(old, "new")
@@ -98,8 +100,12 @@ def run(code: str, most_bytes: int | None = None) -> str:
 
     done = subprocess.run(
         [sys.executable, "-c", textwrap.dedent(code)],
-        capture_output=True, text=True, check=False, timeout=50, preexec_fn=limit,
-    )  # fmt: skip
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=50,
+        preexec_fn=limit,
+    )
     assert done.returncode == 0, done.stderr
     return done.stdout
 
@@ -172,8 +178,7 @@ def test_what_is_no_file_on_a_disk_is_not_replaced(tmp_path):
 
 
 def test_after_an_interrupt_nothing_is_left_and_nothing_more_is_written(old):
-    said = run(
-        f"""
+    said = run(f"""
         import os, threading, time
         from fastfair._lib import whole_files
         path = {str(old)!r}
@@ -199,8 +204,7 @@ def test_after_an_interrupt_nothing_is_left_and_nothing_more_is_written(old):
             whole_files.write_text(path, "new")
         except OSError as error:
             print(error)
-        """
-    )
+        """)
     late = "nothing is written after an interrupt"
     assert said.splitlines() == ["['old.txt']", late, late]
     assert old.read_text() == "old"
@@ -234,8 +238,7 @@ def test_a_folder_is_made_with_its_parents(tmp_path):
 
 @pytest.mark.slow
 def test_an_interrupt_does_not_wait_for_a_thread_that_hangs(old):
-    said = run(
-        f"""
+    said = run(f"""
         import os, threading, time
         from fastfair._lib import whole_files
         def hang(*args):
@@ -249,6 +252,5 @@ def test_an_interrupt_does_not_wait_for_a_thread_that_hangs(old):
         whole_files.abandon()
         print(time.monotonic() - start < 30, os.listdir({str(old.parent)!r}), flush=True)
         os._exit(0)
-        """
-    )
+        """)
     assert said == "True ['old.txt']\n"

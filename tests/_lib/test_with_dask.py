@@ -1,4 +1,5 @@
-"""Everything that takes an executor, by workers of Dask: the same bits with any number of them, also where one dies."""
+"""Everything that takes an executor, by workers of Dask: the same bits with any number of them,
+also where one dies."""
 
 import os
 import signal
@@ -18,7 +19,11 @@ pytestmark = [pytest.mark.slow, pytest.mark.jit, dask_warns]
 def cluster():
     """Give three workers of one thread, on this machine alone."""
     with distributed.LocalCluster(
-        n_workers=3, threads_per_worker=1, host="127.0.0.1", dashboard_address="127.0.0.1:0", processes=True
+        n_workers=3,
+        threads_per_worker=1,
+        host="127.0.0.1",
+        dashboard_address="127.0.0.1:0",
+        processes=True,
     ) as found:
         yield found
 
@@ -53,5 +58,7 @@ def test_files_that_workers_read_are_the_same_scan(cluster):
     cluster.scale(2)
     with distributed.Client(cluster) as client:
         client.wait_for_workers(2)
-        found, wanted = (ff.evaluate(scan(executor=who), n_resamples=100, rng=0) for who in (client, None))
+        found, wanted = (
+            ff.evaluate(scan(executor=who), n_resamples=100, rng=0) for who in (client, None)
+        )
     assert result_bits(found) == result_bits(wanted)

@@ -63,20 +63,29 @@ def test_roc_bands_are_those_of_loops(weighting: str, method: str):
     matrix, subject = matrix_of(e), e.subject.tolist()
     settings = {"unit": "sample", "n_resamples": 8, "confidence_level": 0.9, "rng": 2}
     band = flat.roc_band(e, LEVELS, weighting=weighting, method=method, **settings)
-    estimate, v = slow.roc(LEVELS, matrix, subject, weighting), slow.v_roc(LEVELS, matrix, subject, weighting)
+    estimate, v = (
+        slow.roc(LEVELS, matrix, subject, weighting),
+        slow.v_roc(LEVELS, matrix, subject, weighting),
+    )
     replicates = slow.replicate_roc(LEVELS, matrix, subject, weighting, draws_of(e, "sample", 8, 2))
     np.testing.assert_allclose(band.fnmr, estimate)
     np.testing.assert_allclose(band.v_statistic, v)
     np.testing.assert_allclose(band.replicates, replicates)
     ends = np.clip(slow.band(method, estimate, v, replicates, 0.9), 0, 1)
-    n = ff.evaluate(e.comparisons(), ff.at_eer(), measures=[], n_resamples=0).quantity("fnmr").n_comparisons
+    n = (
+        ff.evaluate(e.comparisons(), ff.at_eer(), measures=[], n_resamples=0)
+        .quantity("fnmr")
+        .n_comparisons
+    )
     for k, x in enumerate(map(float, estimate)):
         if x in (0, 1):
             ends[k] = of_all_or_none(x, n, 0.9)
     np.testing.assert_allclose(np.transpose([band.low, band.high]), ends, atol=1e-12)
     for k in range(len(LEVELS)):
         of_level = [replicate[k] for replicate in replicates]
-        np.testing.assert_allclose(band.uncertainty[k], slow.normalised_uncertainty(of_level, estimate[k], v[k]))
+        np.testing.assert_allclose(
+            band.uncertainty[k], slow.normalised_uncertainty(of_level, estimate[k], v[k])
+        )
 
 
 @pytest.mark.parametrize("measure", MEASURES)
@@ -86,12 +95,20 @@ def test_fairness_bands_are_those_of_loops(measure: str, rate: str, unit: str):
     e = small_embeddings(11, 9, 5, noise=3)
     matrix, subject = matrix_of(e), e.subject.tolist()
     groups = {k: e.groups[e.subject_group[k]] for k in range(e.subjects.size)}
-    settings = {"unit": unit, "scheme": "product", "method": "percentile", "n_resamples": 12, "rng": 6}
+    settings = {
+        "unit": unit,
+        "scheme": "product",
+        "method": "percentile",
+        "n_resamples": 12,
+        "rng": 6,
+    }
     band = flat.fairness_band(e, measure, rate, LEVELS, **settings)
     arguments = MEASURES[measure], rate.upper(), LEVELS, matrix, subject, groups, "identity"
     np.testing.assert_allclose(band.value, slow.fairness(*arguments), rtol=1e-9, atol=1e-12)
     if unit != "subject":
-        np.testing.assert_allclose(band.v_statistic, slow.v_fairness(*arguments), rtol=1e-9, atol=1e-12)
+        np.testing.assert_allclose(
+            band.v_statistic, slow.v_fairness(*arguments), rtol=1e-9, atol=1e-12
+        )
     want = [slow.fairness(*arguments, draw) for draw in draws_of(e, unit, 12, 6)]
     np.testing.assert_allclose(band.replicates, want, rtol=1e-9, atol=1e-12)
 
@@ -130,7 +147,9 @@ def test_bands_are_drawn():
 def random_groups() -> ff.Embeddings:
     """People alike, parted at random."""
     e = ff.von_mises_fisher_embeddings(90, 4, 16, concentration=(20, 60), rng=1)
-    return ff.Embeddings(e.vectors, e.subject, group=np.random.default_rng(2).integers(0, 3, 90)[e.subject])
+    return ff.Embeddings(
+        e.vectors, e.subject, group=np.random.default_rng(2).integers(0, 3, 90)[e.subject]
+    )
 
 
 def few_men() -> ff.Embeddings:
@@ -151,7 +170,9 @@ def test_fairness_bands_have_the_intervals_of_evaluate(measure: str, random_grou
     rate, levels, c = rate_of(measure), [0.1, 0.01], random_groups.comparisons()
     settings = {"n_resamples": 100, "rng": 0}
     band = ff.fairness_band(c, measure, rate, levels, **settings)
-    of_vectors = flat.fairness_band(random_groups, measure, rate, levels, weighting="comparison", **settings)
+    of_vectors = flat.fairness_band(
+        random_groups, measure, rate, levels, weighting="comparison", **settings
+    )
     name = measure if band.rate is None else f"{measure}({rate})"
     for k, level in enumerate(levels):
         at = ff.at_fmr(level)
@@ -199,12 +220,16 @@ def test_all_bands_have_the_intervals_of_each():
             for field in ("value", "low", "high", "band_low", "band_high", "replicates", "note"):
                 np.testing.assert_array_equal(getattr(found, field), getattr(band, field))
     assert bands["roc"].to_json() == ff.roc_band(e, **asked).to_json()
-    note, low = (json.loads(bands["fairness_gini_fnmr"].to_json())[name] for name in ("note", "low"))
+    note, low = (
+        json.loads(bands["fairness_gini_fnmr"].to_json())[name] for name in ("note", "low")
+    )
     assert f"FMR 0.4: {Note(Code.NO_ERRORS_TO_DRAW)}" in note
     assert low[0] is None
 
 
-def test_all_bands_of_quantiles_say_once_that_fairness_measures_are_no_test(random_groups: ff.Embeddings):
+def test_all_bands_of_quantiles_say_once_that_fairness_measures_are_no_test(
+    random_groups: ff.Embeddings,
+):
     with pytest.warns(FairValueOutsideWarning) as given:
         bands = bands_of(
             random_groups,
@@ -215,7 +240,11 @@ def test_all_bands_of_quantiles_say_once_that_fairness_measures_are_no_test(rand
             rng=0,
         )
     assert len(given) == 1
-    assert bands["fairness_gini_fnmr"].note == bands["fairness_gini_fmr"].note == str(Note(Code.FAIR_OUTSIDE))
+    assert (
+        bands["fairness_gini_fnmr"].note
+        == bands["fairness_gini_fmr"].note
+        == str(Note(Code.FAIR_OUTSIDE))
+    )
     assert not has_code(bands["fairness_group_to_average_ratio_fnmr"], Code.FAIR_OUTSIDE)
 
 
@@ -238,16 +267,30 @@ def test_the_band_over_embeddings_is_that_of_loops(group: str | None, unit: str)
         listed = ff.evaluate(e.comparisons(), ff.at_fmr(0.5), [], metrics=[], n_resamples=2, rng=0)
         row = listed.quantities.index(listed.quantity("fnmr", group))
         typical, n_effective = [6.0] * len(levels), float(listed.uncertainty.sizes.effective[row])
-    want = bands_of_loops(band.fnmr[::-1].tolist(), centred.tolist(), 6 * subjects, freedom, 0.95, typical, n_effective)
+    want = bands_of_loops(
+        band.fnmr[::-1].tolist(),
+        centred.tolist(),
+        6 * subjects,
+        freedom,
+        0.95,
+        typical,
+        n_effective,
+    )
     assert band.fnmr[0] == 0
-    np.testing.assert_allclose(np.transpose([band.band_low, band.band_high])[::-1], want, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(
+        np.transpose([band.band_low, band.band_high])[::-1], want, rtol=1e-9, atol=1e-12
+    )
     assert "no errors" in band.note
     band.plot(det=True).figure.canvas.draw()
 
 
-@pytest.mark.filterwarnings("ignore::fastfair.errors.FastfairWarning")  # of few errors in small data
+@pytest.mark.filterwarnings(
+    "ignore::fastfair.errors.FastfairWarning"
+)  # of few errors in small data
 @each("group", [None, "1"])
-def test_limits_where_few_false_matches_hold_the_threshold_are_those_of_all_pairs(group, random_groups: ff.Embeddings):
+def test_limits_where_few_false_matches_hold_the_threshold_are_those_of_all_pairs(
+    group, random_groups: ff.Embeddings
+):
     e, listed = random_groups, random_groups.comparisons()
     levels = [expected / e.n_nonmated for expected in (3, 8, 20)]
     few_held = []
@@ -260,7 +303,9 @@ def test_limits_where_few_false_matches_hold_the_threshold_are_those_of_all_pair
             sizes, cell = curves.sizes, None if row == 0 else (row - 1, row - 1)
             assert sizes.few_held is not None
             places = [
-                p for p, e in zip(sizes.places, curves.entries, strict=True) if (e.name, e.cell) == ("fnmr", cell)
+                p
+                for p, e in zip(sizes.places, curves.entries, strict=True)
+                if (e.name, e.cell) == ("fnmr", cell)
             ]
             return sizes.few_held.limits(places, 0.95)
 
@@ -271,4 +316,7 @@ def test_limits_where_few_false_matches_hold_the_threshold_are_those_of_all_pair
     band = ff.roc_band(e, levels, group=group, n_resamples=50, rng=0)
     assert band.high[0] == band.band_high[0] == 1
     assert "below the resolution of the data" in band.note
-    assert "below the resolution" in ff.fairness_band(e, "gini", "fnmr", levels, n_resamples=50, rng=0).note
+    assert (
+        "below the resolution"
+        in ff.fairness_band(e, "gini", "fnmr", levels, n_resamples=50, rng=0).note
+    )

@@ -41,7 +41,10 @@ def few_errors() -> ff.Comparisons:
 
 def freedom_of(ev: Evaluation, group: str | None) -> float:
     """The degrees of freedom of the FNMR, but not more than those of the FMR that is held."""
-    at = {(q.name, q.group): ev.uncertainty.sizes.degrees_of_freedom[k] for k, q in enumerate(ev.quantities)}
+    at = {
+        (q.name, q.group): ev.uncertainty.sizes.degrees_of_freedom[k]
+        for k, q in enumerate(ev.quantities)
+    }
     return min(at["fnmr", group], at["fmr", None])
 
 
@@ -57,9 +60,12 @@ def test_points_intervals_and_replicates_are_those_of_evaluate(comparisons, band
             assert of_group.fnmr[k] == found.estimate
             assert band.threshold[k] == ev.value("threshold")
             want = intervals.confidence_interval(
-                ev.replicates("fnmr", group=group), found.estimate, 0.95, "logit",
+                ev.replicates("fnmr", group=group),
+                found.estimate,
+                0.95,
+                "logit",
                 degrees_of_freedom=freedom_of(ev, group),
-            )  # fmt: skip
+            )
             assert of_group.low[k] == pytest.approx(float(want[0]))
             assert of_group.high[k] >= want[1] - 1e-12  # with one more subject
             assert (of_group.low[k], of_group.high[k]) == pytest.approx((found.low, found.high))
@@ -69,7 +75,9 @@ def test_points_intervals_and_replicates_are_those_of_evaluate(comparisons, band
 
 @pytest.mark.parametrize("method", ["percentile", "basic", "normal", "bca"])
 def test_other_methods_are_those_of_evaluate(comparisons, band, method):
-    other = ff.roc_band(comparisons, LEVELS, n_resamples=400, rng=3, settings=ff.BandSettings(method))
+    other = ff.roc_band(
+        comparisons, LEVELS, n_resamples=400, rng=3, settings=ff.BandSettings(method)
+    )
     for k, level in enumerate(LEVELS):
         ev = ff.evaluate(
             comparisons,
@@ -87,10 +95,16 @@ def test_other_methods_are_those_of_evaluate(comparisons, band, method):
 def test_the_band_is_that_of_loops(group):
     comparisons = few_errors()
     levels = [0.01, 0.02, 0.05, 0.1, 0.3, 0.5]
-    found = ff.roc_band(comparisons, levels, group=group, n_resamples=200, rng=1, confidence_level=0.9)
-    quantity = ff.evaluate(comparisons, ff.at_fmr(0.1), measures=[], n_resamples=2, rng=0).quantity("fnmr", group=group)
+    found = ff.roc_band(
+        comparisons, levels, group=group, n_resamples=200, rng=1, confidence_level=0.9
+    )
+    quantity = ff.evaluate(comparisons, ff.at_fmr(0.1), measures=[], n_resamples=2, rng=0).quantity(
+        "fnmr", group=group
+    )
     freedom = [
-        freedom_of(ff.evaluate(comparisons, ff.at_fmr(level), measures=[], n_resamples=2, rng=0), group)
+        freedom_of(
+            ff.evaluate(comparisons, ff.at_fmr(level), measures=[], n_resamples=2, rng=0), group
+        )
         for level in levels
     ]
     assert min(freedom) < quantity.n_subjects - (1 if group else 3)
@@ -100,10 +114,19 @@ def test_the_band_is_that_of_loops(group):
     scores, who = (given["scores"] + 1.7 * given["mated"])[of_group], given["reference"][of_group]
     attempts = np.bincount(who)
     typical = [
-        slow.typical_attempts(np.bincount(who[scores < t], minlength=attempts.size).tolist(), attempts.tolist())
+        slow.typical_attempts(
+            np.bincount(who[scores < t], minlength=attempts.size).tolist(), attempts.tolist()
+        )
         for t in found.threshold[:-1]
     ] + [math.nan]
-    want = slow.band(found.fnmr.tolist(), found.replicates.T.tolist(), quantity.n_comparisons, freedom, 0.9, typical)
+    want = slow.band(
+        found.fnmr.tolist(),
+        found.replicates.T.tolist(),
+        quantity.n_comparisons,
+        freedom,
+        0.9,
+        typical,
+    )
     np.testing.assert_allclose(np.transpose([found.band_low, found.band_high]), want, rtol=1e-9)
     assert (found.band_low <= found.low).all()
     assert (found.band_high >= found.high).all()
@@ -125,7 +148,9 @@ def test_levels_come_in_the_order_asked():
     in_order = ff.roc_band(comparisons, sorted(levels), n_resamples=64, rng=1)
     assert asked.fmr.tolist() == levels
     for name in ("fnmr", "threshold", "low", "high", "band_low", "band_high", "uncertainty"):
-        assert np.array_equal(getattr(asked, name), getattr(in_order, name)[[2, 0, 3, 1]], equal_nan=True), name
+        assert np.array_equal(
+            getattr(asked, name), getattr(in_order, name)[[2, 0, 3, 1]], equal_nan=True
+        ), name
     assert np.array_equal(asked.replicates, in_order.replicates[:, [2, 0, 3, 1]])
 
 
@@ -138,7 +163,9 @@ def test_where_no_errors_are_left_intervals_are_those_of_clopper_and_pearson():
     for low, high in ((band.low, band.high), (band.band_low, band.band_high)):
         assert low.tolist() == [0, 0]
         assert high.tolist() == [found.high] * 2
-    assert band.note.startswith("fewer than 30 errors; no errors: the interval is Clopper and Pearson's")
+    assert band.note.startswith(
+        "fewer than 30 errors; no errors: the interval is Clopper and Pearson's"
+    )
     band.plot().figure.canvas.draw()
 
 
@@ -148,9 +175,14 @@ def steep(n_subjects: int = 40) -> ff.Comparisons:
     who = np.arange(n_subjects)
     first, second = np.triu_indices(n_subjects, 1)
     n_mated = 2 * n_subjects
-    scores = np.concatenate((np.full(n_mated, 1.3) + 0.02 * rng.normal(size=n_mated), rng.normal(size=first.size)))
+    scores = np.concatenate(
+        (np.full(n_mated, 1.3) + 0.02 * rng.normal(size=n_mated), rng.normal(size=first.size))
+    )
     return ff.Comparisons(
-        scores, np.arange(scores.size) < n_mated, np.concatenate((who, who, first)), np.concatenate((who, who, second))
+        scores,
+        np.arange(scores.size) < n_mated,
+        np.concatenate((who, who, first)),
+        np.concatenate((who, who, second)),
     )
 
 
@@ -164,7 +196,10 @@ def test_where_a_curve_falls_within_the_uncertainty_of_its_threshold_intervals_h
     low, high = np.quantile(band.replicates, [0.025, 0.975], axis=0)
     assert (band.low <= low + 1e-12).all()
     assert (band.high >= high - 1e-12).all()
-    assert high[1] > ff.evaluate(c, ff.at_fmr(none), measures=[], n_resamples=2, rng=0).quantity("fnmr").high
+    assert (
+        high[1]
+        > ff.evaluate(c, ff.at_fmr(none), measures=[], n_resamples=2, rng=0).quantity("fnmr").high
+    )
     assert f"FMR {none:.3g} to 0.3: no errors" in band.note
     assert has_code(band, Code.WIDENED)
     assert band.band_high[0] > 0.5
@@ -180,18 +215,28 @@ def hubs(shift: float) -> ff.Comparisons:
     reference, probe = np.concatenate((who, first)), np.concatenate((who, second))
 
     return ff.Comparisons(
-        np.concatenate((mated, nonmated + shift * hub)), np.arange(reference.size) < who.size, reference, probe
+        np.concatenate((mated, nonmated + shift * hub)),
+        np.arange(reference.size) < who.size,
+        reference,
+        probe,
     )
 
 
-@pytest.mark.parametrize("c", [steep(), hubs(2.0), hubs(0.0)], ids=["steep", "few subjects", "alike"])
+@pytest.mark.parametrize(
+    "c", [steep(), hubs(2.0), hubs(0.0)], ids=["steep", "few subjects", "alike"]
+)
 def test_intervals_and_notes_are_those_of_evaluate(c):
     levels = [0.005, 0.02, 0.1, 0.3]
     band = ff.roc_band(c, levels, n_resamples=200, rng=0)
     with quietly():
-        evaluation = ff.evaluate(c, [ff.at_fmr(level) for level in levels], [], metrics=[], n_resamples=200, rng=0)
+        evaluation = ff.evaluate(
+            c, [ff.at_fmr(level) for level in levels], [], metrics=[], n_resamples=200, rng=0
+        )
     quantities = [evaluation.quantity("fnmr", at=ff.at_fmr(level)) for level in levels]
-    assert np.array([(q.low, q.high) for q in quantities]).T.tolist() == [band.low.tolist(), band.high.tolist()]
+    assert np.array([(q.low, q.high) for q in quantities]).T.tolist() == [
+        band.low.tolist(),
+        band.high.tolist(),
+    ]
     for level, quantity in zip(levels, quantities, strict=True):
         assert has_code(quantity, Code.HELD_BY_FEW_SUBJECTS) == (
             f"{level:g}" in band.note and has_code(band, Code.HELD_BY_FEW_SUBJECTS)

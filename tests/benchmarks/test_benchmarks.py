@@ -16,7 +16,8 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.append(str(ROOT))  # benchmarks are not installed
 
 commits, verdicts, worker, check, ratios = (
-    import_module(f"benchmarks.{name}") for name in ("_commits", "_verdicts", "_ratio_worker", "check", "ratios")
+    import_module(f"benchmarks.{name}")
+    for name in ("_commits", "_verdicts", "_ratio_worker", "check", "ratios")
 )
 
 
@@ -51,7 +52,9 @@ class TestVerdicts:
         assert verdicts.pooled(seconds([1, 2]), seconds([3], [4])) == seconds([1, 2, 3], [1, 4])
 
     def test_the_table_names_everything(self):
-        found = verdicts.judge({"a": seconds([1]), "b": "KeyError: 1"}, {"a": seconds([1.5]), "b": seconds([1])})
+        found = verdicts.judge(
+            {"a": seconds([1]), "b": "KeyError: 1"}, {"a": seconds([1.5]), "b": seconds([1])}
+        )
         header, first, second = verdicts.table(found).splitlines()
         assert header.split() == ["benchmark", "base", "HEAD", "HEAD", "/", "base"]
         assert first.split() == ["a", "1.000", "1.500", "1.500", "slower"]
@@ -59,10 +62,13 @@ class TestVerdicts:
 
 
 class Measured:
-    """A library whose benchmarks take what is written here, one figure a process and the last one for good."""
+    """A library whose benchmarks take what is written here, one figure a process and the last one
+    for good."""
 
     def __init__(self, **taken):
-        self._taken = {name: value if isinstance(value, str) else iter(value) for name, value in taken.items()}
+        self._taken = {
+            name: value if isinstance(value, str) else iter(value) for name, value in taken.items()
+        }
         self.asked = []
 
     def measure(self, rounds, names):
@@ -84,13 +90,18 @@ def forever(value, *first):
 
 class TestCompare:
     def test_nothing_is_measured_twice_where_nothing_seems_slower(self):
-        base, head = Measured(a=forever(1.0), b=forever(1.0)), Measured(a=forever(1.1), b=forever(0.5))
+        base, head = (
+            Measured(a=forever(1.0), b=forever(1.0)),
+            Measured(a=forever(1.1), b=forever(0.5)),
+        )
         found = check.compare(lambda attempt: (base, head), [], processes=2, rounds=5)
         assert [verdict.status for verdict in found] == ["same", "faster"]
         assert base.asked == head.asked == [(0, ()), (5, ("a", "b")), (5, ("a", "b"))]
 
     def test_an_unlucky_try_is_outvoted_by_new_ones(self, capsys):
-        installs = [Measured(a=forever(1.0), b=forever(value)) for value in (1.4, 1.0, 1.3, 1.1, 1.0)]
+        installs = [
+            Measured(a=forever(1.0), b=forever(value)) for value in (1.4, 1.0, 1.3, 1.1, 1.0)
+        ]
         base, used = Measured(a=forever(1.0), b=forever(1.0)), []
 
         def install(attempt):
@@ -98,7 +109,10 @@ class TestCompare:
             return base, installs[attempt]
 
         found = check.compare(install, [], processes=2, rounds=5)
-        assert [(verdict.status, verdict.change) for verdict in found] == [("same", 1.0), ("same", 1.1)]
+        assert [(verdict.status, verdict.change) for verdict in found] == [
+            ("same", 1.0),
+            ("same", 1.1),
+        ]
         assert used == [0, 1, 2, 3, 4]
         assert installs[1].asked == [(0, ("b",)), (15, ("b",)), (15, ("b",))]
         assert capsys.readouterr().out == 4 * "seems slower, installed and measured again: b\n"
@@ -106,7 +120,9 @@ class TestCompare:
     def test_a_slowdown_is_one_where_most_tries_agree(self):
         base = Measured(a=forever(1.0))
         heads = [Measured(a=forever(value)) for value in (1.2, 1.0, 1.3, 1.25)]
-        (found,) = check.compare(lambda attempt: (base, heads[attempt]), ["a"], processes=2, rounds=5)
+        (found,) = check.compare(
+            lambda attempt: (base, heads[attempt]), ["a"], processes=2, rounds=5
+        )
         assert (found.status, found.change) == ("slower", 1.2)
 
     def test_tries_end_once_they_are_decided(self):
@@ -141,14 +157,26 @@ def test_a_benchmark_that_cannot_run_leaves_the_others_alone(monkeypatch):
 
 def test_both_sides_take_turns():
     calls = []
-    sides = {name: ratios.Sides(lambda name=name: calls.append(name), lambda: calls.append("numpy")) for name in "ab"}
+    sides = {
+        name: ratios.Sides(lambda name=name: calls.append(name), lambda: calls.append("numpy"))
+        for name in "ab"
+    }
     ratios.measure_all(sides, 1)
     assert calls == ["a", "numpy", "b", "numpy"] * 2
 
 
 def git(folder, *arguments):
-    who = ("-c", "user.name=nobody", "-c", "user.email=nobody@localhost", "-c", "commit.gpgsign=false")
-    done = subprocess.run(["git", *who, *arguments], cwd=folder, capture_output=True, text=True, check=True)
+    who = (
+        "-c",
+        "user.name=nobody",
+        "-c",
+        "user.email=nobody@localhost",
+        "-c",
+        "commit.gpgsign=false",
+    )
+    done = subprocess.run(
+        ["git", *who, *arguments], cwd=folder, capture_output=True, text=True, check=True
+    )
     return done.stdout.strip()
 
 
@@ -194,7 +222,9 @@ def run_check(monkeypatch, *arguments, found=None):
         return found
 
     monkeypatch.setattr(check, "check", checked)
-    monkeypatch.setattr(check, "commit_of", lambda revision: None if revision == "missing" else "0" * 40)
+    monkeypatch.setattr(
+        check, "commit_of", lambda revision: None if revision == "missing" else "0" * 40
+    )
     monkeypatch.setattr(check, "differ", lambda *_: True)
     monkeypatch.setattr(check, "git", lambda *_: "")
     monkeypatch.setattr(sys, "argv", ["check", *arguments])
@@ -202,7 +232,9 @@ def run_check(monkeypatch, *arguments, found=None):
 
 
 class TestExit:
-    @pytest.mark.parametrize(("status", "code"), [("same", 0), ("faster", 0), ("new", 0), ("slower", 1), ("fails", 1)])
+    @pytest.mark.parametrize(
+        ("status", "code"), [("same", 0), ("faster", 0), ("new", 0), ("slower", 1), ("fails", 1)]
+    )
     def test_what_fails(self, monkeypatch, capsys, status, code):
         found = [verdicts.Verdict("sweep", 1.0, 1.3, status)]
         assert run_check(monkeypatch, "--base", "HEAD~1", found=found) == code
@@ -216,7 +248,10 @@ class TestExit:
     def test_an_unknown_commit_and_a_failed_build_are_neither(self, monkeypatch, capsys):
         assert run_check(monkeypatch, "--base", "missing") == 2
         assert "no such commit: missing" in capsys.readouterr().err
-        assert run_check(monkeypatch, "--base", "HEAD~1", found=commits.CheckError("building failed")) == 2
+        assert (
+            run_check(monkeypatch, "--base", "HEAD~1", found=commits.CheckError("building failed"))
+            == 2
+        )
         assert "building failed" in capsys.readouterr().err
 
 
@@ -244,10 +279,23 @@ def add_many_pairs(a, b, weights, largest, start, stop, totals):
 @pytest.mark.jit
 class TestGuard:
     def printed(self, clone, code):
-        """Commit what is there, and return what the check of it prints, which must end with this code."""
+        """Commit what is there, and return what the check of it prints, which must end with this
+        code."""
         commit(clone)
-        command = [sys.executable, "-m", "benchmarks.check", "--base", "HEAD~1", "--only", "sweep", "--processes", "3"]
-        done = subprocess.run(command, cwd=clone, capture_output=True, text=True, timeout=600, check=False)
+        command = [
+            sys.executable,
+            "-m",
+            "benchmarks.check",
+            "--base",
+            "HEAD~1",
+            "--only",
+            "sweep",
+            "--processes",
+            "3",
+        ]
+        done = subprocess.run(
+            command, cwd=clone, capture_output=True, text=True, timeout=600, check=False
+        )
         assert done.returncode == code, done.stdout + done.stderr
         return done.stdout
 
@@ -298,13 +346,23 @@ def test_asv_measures_the_kernels_of_each_commit(clone):
 
 def asv_result(clone, name):
     asv = [sys.executable, "-m", "asv", "--config", "benchmarks/asv.conf.json"]
-    arguments = ["--quick", "--show-stderr", "--machine", "toy", "--bench", "bench_toy", f"{name}^!"]
+    arguments = [
+        "--quick",
+        "--show-stderr",
+        "--machine",
+        "toy",
+        "--bench",
+        "bench_toy",
+        f"{name}^!",
+    ]
     for command in ([*asv, "machine", "--yes", "--machine", "toy"], [*asv, "run", *arguments]):
-        done = subprocess.run(command, cwd=clone, capture_output=True, text=True, timeout=900, check=False)
+        done = subprocess.run(
+            command, cwd=clone, capture_output=True, text=True, timeout=900, check=False
+        )
         said = done.stdout + done.stderr
         if done.returncode and "ConnectionError" in said:
             pytest.skip("asv installs what benchmarks need, and no package index can be reached")
         assert done.returncode == 0, said
     (file,) = (clone / ".asv" / "results" / "toy").glob(f"{name[:8]}-*.json")
-    ((value,), *_) = json.loads(file.read_text())["results"]["bench_toy.track_toy"]
+    (value,), *_ = json.loads(file.read_text())["results"]["bench_toy.track_toy"]
     return value

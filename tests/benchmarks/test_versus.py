@@ -13,14 +13,25 @@ sys.path.append(str(Path(__file__).resolve().parents[2]))  # benchmarks are not 
 
 rows, targets, table, record, tasks, main, many_pairs_growth, dask_workers = (
     import_module(f"benchmarks.versus.{name}")
-    for name in ("rows", "targets", "table", "record", "tasks", "__main__", "many_pairs_growth", "dask_workers")
+    for name in (
+        "rows",
+        "targets",
+        "table",
+        "record",
+        "tasks",
+        "__main__",
+        "many_pairs_growth",
+        "dask_workers",
+    )
 )
 
 
 def row(name, target, ours, theirs=(), **options):
     against = options.pop("against", rows.Against.TOOL)
     shortfall = options.pop("shortfall", "")
-    found = rows.Measurement([*ours], [*theirs], "all", {"fastfair": "1", "peer tool": "2"}, **options)
+    found = rows.Measurement(
+        [*ours], [*theirs], "all", {"fastfair": "1", "peer tool": "2"}, **options
+    )
     return rows.Row(name, f"task of {name}", "a tool", against, target, lambda: found, shortfall)
 
 
@@ -46,7 +57,9 @@ def test_other_targets_count_where_there_is_a_peer():
 
 
 def test_a_cause_is_given_only_where_the_target_is_missed():
-    missed, met = (measured("a", targets.AtMost(bound), [2], [1], shortfall="a cause") for bound in (1, 3))
+    missed, met = (
+        measured("a", targets.AtMost(bound), [2], [1], shortfall="a cause") for bound in (1, 3)
+    )
     assert (missed.shortfall, met.shortfall) == ("a cause", "")
 
 
@@ -65,13 +78,19 @@ def run(monkeypatch):
         monkeypatch.setattr(sys, "argv", ["versus", *map(str, arguments)])
         return main.main()
 
-    asked = [row("one", targets.AtMost(1), [2], [1]), refusing("two", rows.DisagreementError("EER"))]
+    asked = [
+        row("one", targets.AtMost(1), [2], [1]),
+        refusing("two", rows.DisagreementError("EER")),
+    ]
     monkeypatch.setattr(main, "ROWS", asked)
     return run
 
 
 def test_the_command_writes_what_it_is_told_to(run, tmp_path, capsys):
-    assert run("--only", "one", "--output", tmp_path / "out", "--record", tmp_path / "record.json") == 0
+    assert (
+        run("--only", "one", "--output", tmp_path / "out", "--record", tmp_path / "record.json")
+        == 0
+    )
     printed = capsys.readouterr()
     assert (tmp_path / "out" / "versus.md").read_text() in printed.out
     assert "one: task of one against a tool" in printed.err

@@ -10,13 +10,16 @@ from html import unescape
 from pathlib import Path
 from typing import Any
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+CHROMIUM = (
+    shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+)
 TOOLS = Path(__file__).parents[2] / "build" / "browser" / "node_modules"  # made by `make browser`
 AXE = TOOLS / "axe-core" / "axe.min.js"
 VALIDATOR = TOOLS / ".bin" / "html-validate"
 COLORS = {"light": 1, "dark": 0}
 
-# A window cannot be narrower than 500 pixels, a frame can. What scrolls within itself may be wider than the page.
+# A window cannot be narrower than 500 pixels, a frame can. What scrolls within itself may be wider
+# than the page.
 _FRAME = """<!DOCTYPE html><html><head><meta charset="utf-8"><title>wait</title></head><body style="margin:0">
 <iframe id="page" style="border:0;width:{width}px;height:1200px"></iframe>
 <pre id="answer"></pre>
@@ -91,15 +94,24 @@ def ask_each(
     frame = folder / f"frame_{width}_{color}.html"
     source = json.dumps(AXE.read_text("utf-8")).replace("</", r"<\\/") if axe else '""'
     listed = json.dumps([page.as_uri() for page in pages])
-    frame.write_text(_FRAME.format(pages=listed, width=width, axe=str(axe).lower(), source=source), "utf-8")
+    frame.write_text(
+        _FRAME.format(pages=listed, width=width, axe=str(axe).lower(), source=source), "utf-8"
+    )
     done = run(
-        "--allow-file-access-from-files", f"--blink-settings=preferredColorScheme={COLORS[color]}",
-        f"--window-size={max(width, 500)},1200", "--virtual-time-budget=60000", "--enable-logging=stderr", "--dump-dom",
-        frame.as_uri(), folder=folder,
-    )  # fmt: skip
+        "--allow-file-access-from-files",
+        f"--blink-settings=preferredColorScheme={COLORS[color]}",
+        f"--window-size={max(width, 500)},1200",
+        "--virtual-time-budget=60000",
+        "--enable-logging=stderr",
+        "--dump-dom",
+        frame.as_uri(),
+        folder=folder,
+    )
     answer = re.search(r'<pre id="answer">(.+?)</pre>', done.stdout, re.DOTALL)
     assert answer, done.stderr[-2000:]
-    return json.loads(unescape(answer.group(1))), [line for line in done.stderr.splitlines() if ":CONSOLE" in line]
+    return json.loads(unescape(answer.group(1))), [
+        line for line in done.stderr.splitlines() if ":CONSOLE" in line
+    ]
 
 
 def run(*arguments: str, folder: Path) -> subprocess.CompletedProcess[str]:
@@ -108,6 +120,11 @@ def run(*arguments: str, folder: Path) -> subprocess.CompletedProcess[str]:
     always = ("--headless=new", "--no-sandbox", "--disable-gpu", "--hide-scrollbars")
     profile = f"--user-data-dir={folder / 'profile'}"
     return subprocess.run(
-        [CHROMIUM, *always, profile, *arguments], capture_output=True, text=True, check=True, timeout=180,
-        encoding="utf-8", errors="replace",
-    )  # fmt: skip
+        [CHROMIUM, *always, profile, *arguments],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=180,
+        encoding="utf-8",
+        errors="replace",
+    )

@@ -39,11 +39,26 @@ def test_no_line_costs_less_than_that_of_logistic_regression(mated, nonmated, p)
         found = fit_logistic(*arrays(mated, nonmated), p)
     except InputError:  # mated comparisons score lower
         best = min(slow.logistic_cost(mated, nonmated, (0.01, b / 4), p) for b in range(-40, 41))
-        assert best >= min(slow.logistic_cost(mated, nonmated, (0.0, b / 4), p) for b in range(-40, 41)) - 1e-9
+        assert (
+            best
+            >= min(slow.logistic_cost(mated, nonmated, (0.0, b / 4), p) for b in range(-40, 41))
+            - 1e-9
+        )
         return
     least = slow.logistic_cost(mated, nonmated, (found.slope, found.offset), p)
-    for da, db in ((1e-3, 0), (-1e-3, 0), (0, 1e-3), (0, -1e-3), (1e-3, -1e-3), (0.3, 0.5), (-0.3, -0.5)):
-        assert slow.logistic_cost(mated, nonmated, (found.slope + da, found.offset + db), p) >= least - 1e-10
+    for da, db in (
+        (1e-3, 0),
+        (-1e-3, 0),
+        (0, 1e-3),
+        (0, -1e-3),
+        (1e-3, -1e-3),
+        (0.3, 0.5),
+        (-0.3, -0.5),
+    ):
+        assert (
+            slow.logistic_cost(mated, nonmated, (found.slope + da, found.offset + db), p)
+            >= least - 1e-10
+        )
 
 
 @pytest.mark.parametrize("p", [0.5, 0.02])
@@ -64,7 +79,9 @@ def test_the_line_is_scikit_learns(comparisons, p):
 def test_steps_are_those_of_pooling_adjacent_violators(mated, nonmated):
     found = fit_pav(*arrays(mated, nonmated))
     expected = slow.pav_ratios(mated, nonmated)
-    assert found.ratios_of(np.array(list(expected))) == pytest.approx(list(expected.values()), abs=1e-12)
+    assert found.ratios_of(np.array(list(expected))) == pytest.approx(
+        list(expected.values()), abs=1e-12
+    )
     beyond = found.ratios_of(np.array([-1e9, 1e9]))
     assert beyond.tolist() == [found.ratios[0], found.ratios[-1]]
     assert (np.diff(found.ratios) >= 0).all()
@@ -85,7 +102,8 @@ def test_steps_are_scikit_learns_isotonic_regression(comparisons):
 
 @pytest.mark.parametrize("method", ["logistic", "pav"])
 def test_ratios_come_from_other_people(comparisons, method):
-    """Each comparison, with the transform of training on all comparisons without its subjects' folds."""
+    """Each comparison, with the transform of training on all comparisons without its subjects'
+    folds."""
     found = ff.calibrate(comparisons, method, n_folds=4, rng=3)
     parts = list(parts_of(comparisons, 4, np.random.default_rng(3)))
     sides = comparisons.mated, comparisons.nonmated
@@ -151,9 +169,16 @@ def test_distances_become_ratios():
     given = columns()
     near = ff.Comparisons(**given | {"scores": -given["scores"]}, score_kind="distance")
     one, other = ff.calibrate(near, rng=0), ff.calibrate(ff.Comparisons(**given), rng=0)
-    assert one.comparisons.mated.similarities == pytest.approx(other.comparisons.mated.similarities, abs=1e-9)
+    assert one.comparisons.mated.similarities == pytest.approx(
+        other.comparisons.mated.similarities, abs=1e-9
+    )
     refused("training is on scores of the kind distance", one.apply, ff.Comparisons(**given))
-    refused("training is on scores of the kind distance", ff.calibrate, ff.Comparisons(**given), development=near)
+    refused(
+        "training is on scores of the kind distance",
+        ff.calibrate,
+        ff.Comparisons(**given),
+        development=near,
+    )
     assert one.plot().get_xlabel() == "Distance"
 
 
@@ -164,20 +189,28 @@ def test_development_data_train(comparisons):
     assert [one.folds for one in found.transforms] == [ALL_FOLDS]
     transform = fit_logistic(other.mated.similarities, other.nonmated.similarities, 0.5)
     assert found.transform == transform
-    assert found.comparisons.mated.similarities.tolist() == transform.ratios_of(comparisons.mated.similarities).tolist()
+    assert (
+        found.comparisons.mated.similarities.tolist()
+        == transform.ratios_of(comparisons.mated.similarities).tolist()
+    )
     assert "Trained on Comparisons(" in found.summary()
     assert "both" not in found.summary()
 
 
 def test_training_on_the_same_people_is_told(comparisons):
     given = columns()
-    renamed = ff.Comparisons(**given | {side: given[side] + 1000 for side in ("reference", "probe")})
+    renamed = ff.Comparisons(
+        **given | {side: given[side] + 1000 for side in ("reference", "probe")}
+    )
     unnamed = ff.Comparisons(given["scores"], given["mated"])
     same_scores, same_people = "the very same scores", "60 of 60 subjects are in both data sets"
     others = ff.Comparisons(**columns(seed=5))
     for development, says in (
-        (comparisons, same_scores), (renamed, same_scores), (unnamed, same_scores), (others, same_people)
-    ):  # fmt: skip
+        (comparisons, same_scores),
+        (renamed, same_scores),
+        (unnamed, same_scores),
+        (others, same_people),
+    ):
         with pytest.warns(SharedSubjectsWarning, match=says):
             found = ff.calibrate(comparisons, development=development)
         assert says in found.summary()
@@ -190,7 +223,9 @@ def test_training_on_the_same_people_is_told(comparisons):
 
 def test_groups_have_transforms_of_their_own():
     given = columns()
-    moved = given["scores"] + 3.0 * (given["reference_group"] == "f") * (given["probe_group"] == "f")
+    moved = given["scores"] + 3.0 * (given["reference_group"] == "f") * (
+        given["probe_group"] == "f"
+    )
     c = ff.Comparisons(**given | {"scores": moved})
     alike, own = (ff.calibrate(c, group_wise=wise, rng=0) for wise in (False, True))
     assert [one.group for one in own.transforms[:4]] == [None, "f", "m", "x"]
@@ -205,7 +240,9 @@ def test_groups_have_transforms_of_their_own():
     assert set(expected.tolist()) <= set(applied.tolist())
     of_f = (given["reference_group"] == "f") & (given["probe_group"] == "f")
     train = ff.Comparisons(**{name: values[of_f] for name, values in given.items()})
-    refused("no transform of group 'm'", quietly()(ff.calibrate), c, development=train, group_wise=True)
+    refused(
+        "no transform of group 'm'", quietly()(ff.calibrate), c, development=train, group_wise=True
+    )
 
 
 def test_what_cannot_be_calibrated_says_why(comparisons):

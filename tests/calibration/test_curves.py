@@ -13,7 +13,9 @@ from oracles.strategies import TIED
 import fastfair as ff
 
 LLR = "log-likelihood-ratio"
-LISTS = st.tuples(*[st.lists(st.one_of(TIED, st.floats(-9, 9, width=32)), min_size=1, max_size=12)] * 2)
+LISTS = st.tuples(
+    *[st.lists(st.one_of(TIED, st.floats(-9, 9, width=32)), min_size=1, max_size=12)] * 2
+)
 
 
 def ratios(mated: list[float], nonmated: list[float], dtype: type = np.float64) -> ff.Comparisons:
@@ -36,8 +38,12 @@ def test_bayes_error_is_the_oracles(lists, dtype):
 def test_tippett_shares_are_the_oracles(lists):
     found = ff.calibration.tippett(ratios(*lists))
     assert set(found.log_likelihood_ratio) <= {x + 0.0 for side in lists for x in side}
-    for at, mated, nonmated in zip(found.log_likelihood_ratio, found.mated, found.nonmated, strict=True):
-        assert (mated, nonmated) == pytest.approx(tuple(slow.share_at_least(side, at) for side in lists))
+    for at, mated, nonmated in zip(
+        found.log_likelihood_ratio, found.mated, found.nonmated, strict=True
+    ):
+        assert (mated, nonmated) == pytest.approx(
+            tuple(slow.share_at_least(side, at) for side in lists)
+        )
 
 
 def test_tippett_has_the_ends_of_long_lists():
@@ -45,7 +51,10 @@ def test_tippett_has_the_ends_of_long_lists():
     sides = rng.normal(3, 2, 5000), rng.normal(-3, 2, 5000)
     found = ff.calibration.tippett(ratios(*(side.tolist() for side in sides)))
     assert found.log_likelihood_ratio.size == 400
-    assert found.log_likelihood_ratio[[0, -1]].tolist() == [min(map(np.min, sides)), max(map(np.max, sides))]
+    assert found.log_likelihood_ratio[[0, -1]].tolist() == [
+        min(map(np.min, sides)),
+        max(map(np.max, sides)),
+    ]
     assert (np.diff(found.mated) <= 0).all()
 
 
@@ -62,5 +71,8 @@ def test_log_odds_must_be_numbers(wrong):
 
 def test_curves_want_log_likelihood_ratios():
     c = ff.Comparisons([1.0, 0.0], [1, 0])
-    for function, what in ((ff.calibration.bayes_error, "Bayes error"), (ff.calibration.tippett, "Tippett")):
+    for function, what in (
+        (ff.calibration.bayes_error, "Bayes error"),
+        (ff.calibration.tippett, "Tippett"),
+    ):
         refused(what, function, c)

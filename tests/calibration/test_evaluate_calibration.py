@@ -1,4 +1,5 @@
-"""Costs of decisions by log-likelihood ratios, their intervals, and what is called miscalibrated or different."""
+"""Costs of decisions by log-likelihood ratios, their intervals, and what is called miscalibrated or
+different."""
 
 from __future__ import annotations
 
@@ -31,8 +32,10 @@ FEW = {"n_resamples": 200, "rng": 7}
 def ratios() -> ff.Comparisons:
     given = columns()
     # Calibrated are 2 s - 2; those of women are 2 too large.
-    return ff.Comparisons(**given | {"scores": 2 * given["scores"] - 2 + 2 * (given["reference_group"] == "f")},
-                          score_kind=LLR)  # fmt: skip
+    return ff.Comparisons(
+        **given | {"scores": 2 * given["scores"] - 2 + 2 * (given["reference_group"] == "f")},
+        score_kind=LLR,
+    )
 
 
 @pytest.fixture(scope="module")
@@ -76,7 +79,9 @@ def test_costs_are_divided_by_that_without_scores_unless_asked_otherwise(ratios,
         assert one.pvalue == pytest.approx(other.pvalue)
 
 
-def evaluated(c: ff.Comparisons, application: ff.Costs, confidence_level: float = 0.95) -> Evaluation:
+def evaluated(
+    c: ff.Comparisons, application: ff.Costs, confidence_level: float = 0.95
+) -> Evaluation:
     points = [ff.at_threshold(application.threshold + shift) for shift in (0, *SHIFTS)]
     return ff.evaluate(c, points, [], metrics=[], confidence_level=confidence_level, **FEW)
 
@@ -88,13 +93,18 @@ def test_intervals_of_costs_are_put_together_from_those_of_rates(ratios, found):
         weights = costs.miss / costs.unit, costs.false_match / costs.unit
         for group in (None, *ratios.groups):
             both = [ev.quantity(name, group, at) for name in ("fnmr", "fmr")]
-            parts = [tuple(w * end for end in (q.estimate, q.low, q.high)) for w, q in zip(weights, both, strict=True)]
+            parts = [
+                tuple(w * end for end in (q.estimate, q.low, q.high))
+                for w, q in zip(weights, both, strict=True)
+            ]
             drawn = [ev.replicates(name, group, at) for name in ("fnmr", "fmr")]
             varies = min(map(np.std, drawn)) > 1e-12
             correlation = np.corrcoef(*drawn)[0, 1] if varies else 0.0
             row = found.cost(application, group)
             low, high = slow.sum_interval(*parts, correlation)
-            assert (row.actual_low, row.actual_high) == pytest.approx((max(low, 0), min(high, sum(weights))))
+            assert (row.actual_low, row.actual_high) == pytest.approx(
+                (max(low, 0), min(high, sum(weights)))
+            )
 
 
 def test_lower_limits_of_miscalibration_are_what_shifted_thresholds_save(ratios, found):
@@ -116,9 +126,16 @@ def test_lower_limits_of_miscalibration_are_what_shifted_thresholds_save(ratios,
         limits, pvalues = [], []
         for shift in SHIFTS:
             others, drawn_there = of(shift)
-            saved = sum(w * (a.estimate - b.estimate) for w, a, b in zip(weights, rates, others, strict=True))
-            in_replicates = sum(w * (a - b) for w, a, b in zip(weights, drawn, drawn_there, strict=True))
-            changed = tuple(abs(a.n_errors - b.n_errors) for a, b in zip(rates, others, strict=True))
+            saved = sum(
+                w * (a.estimate - b.estimate)
+                for w, a, b in zip(weights, rates, others, strict=True)
+            )
+            in_replicates = sum(
+                w * (a - b) for w, a, b in zip(weights, drawn, drawn_there, strict=True)
+            )
+            changed = tuple(
+                abs(a.n_errors - b.n_errors) for a, b in zip(rates, others, strict=True)
+            )
             sizes = tuple(rate.n_comparisons for rate in rates)
             error = slow.error_of_saving(in_replicates.tolist(), weights, sizes, changed)
             share = 0.75 / 6 if abs(shift) <= 4 else 0.25 / 10  # of the error probability; 1 in all
@@ -145,10 +162,15 @@ def test_differences_are_between_two_groups(found):
         rows = [found.cost(one.application, group) for group in (one.first, one.second)]
         name = {"act_dcf": "actual", "miscalibration": "miscalibration"}[one.quantity]
         assert one.difference == getattr(rows[0], name) - getattr(rows[1], name)
-        assert one.simultaneous_low <= one.low <= one.difference <= one.high <= one.simultaneous_high
+        assert (
+            one.simultaneous_low <= one.low <= one.difference <= one.high <= one.simultaneous_high
+        )
         outside = one.simultaneous_low > 0 or one.simultaneous_high < 0
         assert one.verdict == ("different" if outside else "undecided")
-        ends = [(getattr(row, name), getattr(row, f"{name}_low"), getattr(row, f"{name}_high")) for row in rows]
+        ends = [
+            (getattr(row, name), getattr(row, f"{name}_low"), getattr(row, f"{name}_high"))
+            for row in rows
+        ]
         if name == "miscalibration":
             other = tuple(-ends[1][k] for k in (0, 2, 1))
             assert (one.low, one.high) == pytest.approx(slow.sum_interval(ends[0], other, 0.0))
@@ -167,8 +189,14 @@ def test_measures_take_the_actual_cost(found):
             assert "no interval: a group has no false matches or no false non-matches" in nrb.note
         ratios_of = ff.measures.group_to_average_ratio(groups, overall)
         for group, value in zip("fmx", ratios_of, strict=True):
-            assert found.measure("group_to_average_ratio(act_dcf)", group, application).estimate == pytest.approx(value)
-    assert {one.name.partition("(")[2] for one in found.measures} == {"act_dcf)", "min_dcf)", "cllr)"}
+            assert found.measure(
+                "group_to_average_ratio(act_dcf)", group, application
+            ).estimate == pytest.approx(value)
+    assert {one.name.partition("(")[2] for one in found.measures} == {
+        "act_dcf)",
+        "min_dcf)",
+        "cllr)",
+    }
 
 
 def test_results_are_written_and_read(found, tmp_path):
@@ -182,12 +210,19 @@ def test_results_are_written_and_read(found, tmp_path):
     assert isinstance(back, Calibration)
     assert json.loads(back.to_json()) == written
     back.report(tmp_path / "other.html")
-    assert (tmp_path / "one.html").read_text("utf-8") == (tmp_path / "other.html").read_text("utf-8")
+    assert (tmp_path / "one.html").read_text("utf-8") == (tmp_path / "other.html").read_text(
+        "utf-8"
+    )
     assert back.summary() == found.summary()
 
 
 def test_plots_show_groups(found):
-    assert [text.get_text() for text in found.plot(application=EVEN).get_yticklabels()] == ["all", "f", "m", "x"]
+    assert [text.get_text() for text in found.plot(application=EVEN).get_yticklabels()] == [
+        "all",
+        "f",
+        "m",
+        "x",
+    ]
     assert len(found.plot().get_yticklabels()) == 8
     labels = [text.get_text() for text in found.plot_bayes_error().get_legend().get_texts()]
     assert labels == ["f", "m", "x", "actual", "minimum", "without scores"]
@@ -203,7 +238,9 @@ def test_rows_are_looked_up(found):
 
 def test_without_groups_there_are_costs_alone():
     given = columns()
-    c = ff.Comparisons(given["scores"], given["mated"], given["reference"], given["probe"], score_kind=LLR)
+    c = ff.Comparisons(
+        given["scores"], given["mated"], given["reference"], given["probe"], score_kind=LLR
+    )
     alone = ff.evaluate_calibration(c, EVEN, **FEW)
     assert (len(alone.costs), alone.differences, alone.measures) == (1, (), ())
     assert alone.cost().actual_low < alone.cost().actual < alone.cost().actual_high
@@ -212,9 +249,15 @@ def test_without_groups_there_are_costs_alone():
 
 
 def test_costs_without_errors_have_limits():
-    """Where no comparison is an error, the interval of the cost is Clopper and Pearson's of both rates."""
-    c = ff.Comparisons([6.0, 5.0, 7.0, -6.0, -5.0, -7.0], [1, 1, 1, 0, 0, 0], list("abcabc"), list("abcbca"),
-                       score_kind=LLR)  # fmt: skip
+    """Where no comparison is an error, the interval of the cost is Clopper and Pearson's of both
+    rates."""
+    c = ff.Comparisons(
+        [6.0, 5.0, 7.0, -6.0, -5.0, -7.0],
+        [1, 1, 1, 0, 0, 0],
+        list("abcabc"),
+        list("abcbca"),
+        score_kind=LLR,
+    )
     row = ff.evaluate_calibration(c, EVEN, **FEW).cost()
     assert (row.actual, row.actual_low, row.verdict) == (0, 0, "")
     assert row.actual_high > 0.5
@@ -235,10 +278,19 @@ def test_groups_without_a_class_are_left_out():
 
 
 def test_what_cannot_be_evaluated_says_why(ratios):
-    refused("calibration is that of log-likelihood ratios", ff.evaluate_calibration, ff.Comparisons(**columns()))
+    refused(
+        "calibration is that of log-likelihood ratios",
+        ff.evaluate_calibration,
+        ff.Comparisons(**columns()),
+    )
     refused("applications is empty", ff.evaluate_calibration, ratios, [])
     refused("costs such as Costs", ff.evaluate_calibration, ratios, [0.01])
-    refused("n_resamples must be a whole number of at least 2", ff.evaluate_calibration, ratios, n_resamples=1)
+    refused(
+        "n_resamples must be a whole number of at least 2",
+        ff.evaluate_calibration,
+        ratios,
+        n_resamples=1,
+    )
     for wrong in ({"p_target": 1.0}, {"p_target": 0.1, "c_fa": 0}, {"p_target": 0.1, "c_miss": -1}):
         with pytest.raises(InputError):
             ff.Costs(**wrong)
@@ -257,14 +309,20 @@ def speakers(shared_data) -> ff.Comparisons:
 
 def test_groups_calibrated_apart_cost_speakers_less(speakers):
     rare = ff.Costs(0.01)
-    ratios = quietly()(ff.calibrate)(speakers, development=speakers, group_wise=True, p_target=0.01).comparisons
-    before, after = (ff.act_dcf(c.within_group("f"), replace(rare, normalize=True)).value for c in (speakers, ratios))
+    ratios = quietly()(ff.calibrate)(
+        speakers, development=speakers, group_wise=True, p_target=0.01
+    ).comparisons
+    before, after = (
+        ff.act_dcf(c.within_group("f"), replace(rare, normalize=True)).value
+        for c in (speakers, ratios)
+    )
     assert before > 0.99
     assert after < 0.8
 
 
 def ratios_of_a_calibrated_system() -> tuple[np.ndarray, np.ndarray]:
-    """Draw normal scores that are log-likelihood ratios as they are: means of plus and minus half their variance."""
+    """Draw normal scores that are log-likelihood ratios as they are: means of plus and minus half
+    their variance."""
     rng, mated = np.random.default_rng(4), np.arange(2000) % 4 == 0
     return rng.normal(np.where(mated, 4.5, -4.5), 3.0), mated
 
@@ -275,9 +333,14 @@ def test_logarithms_to_base_10_are_made_natural(tmp_path):
     decimal = "log10-likelihood-ratio"
     natural = ff.Comparisons(scores, mated, score_kind=LLR)
     ids = np.arange(mated.size)
-    frame = pl.DataFrame({
-        "score": scores / np.log(10), "mated": mated, "reference": ids, "probe": np.where(mated, ids, ids + 5000)
-    })  # fmt: skip
+    frame = pl.DataFrame(
+        {
+            "score": scores / np.log(10),
+            "mated": mated,
+            "reference": ids,
+            "probe": np.where(mated, ids, ids + 5000),
+        }
+    )
     frame.write_csv(tmp_path / "s.csv")
     who = {"reference": "reference", "probe": "probe"}
     found = [
@@ -289,17 +352,26 @@ def test_logarithms_to_base_10_are_made_natural(tmp_path):
         assert c.score_kind == LLR
         assert ff.cllr(c) == pytest.approx(ff.cllr(natural), abs=1e-12)
         assert ff.act_dcf(c, ff.Costs(0.01)).value == ff.act_dcf(natural, ff.Costs(0.01)).value
-    scan = ff.scan_comparisons(tmp_path / "s.csv", score_kind=decimal, storage=ff.Storage(cllr=True))
+    scan = ff.scan_comparisons(
+        tmp_path / "s.csv", score_kind=decimal, storage=ff.Storage(cllr=True)
+    )
     with quietly():
         told = ff.evaluate(scan, ff.at_fmr(0.01), [], metrics=["cllr"], rng=0, n_resamples=20)
     assert told.value("cllr") == pytest.approx(ff.cllr(natural), abs=1e-12)
-    kinds = [ff.Comparisons(np.float32([1, 0]), [1, 0], score_kind=kind).mated.keys.dtype for kind in (LLR, decimal)]
+    kinds = [
+        ff.Comparisons(np.float32([1, 0]), [1, 0], score_kind=kind).mated.keys.dtype
+        for kind in (LLR, decimal)
+    ]
     assert kinds == [np.int32, np.int64]
 
 
 @pytest.mark.parametrize(
     ("factor", "says"),
-    [(1.0, ""), (1 / np.log(10), "a factor of ln 10 would save"), (np.log(10), "a factor of 1/ln 10 would save")],
+    [
+        (1.0, ""),
+        (1 / np.log(10), "a factor of ln 10 would save"),
+        (np.log(10), "a factor of 1/ln 10 would save"),
+    ],
 )
 def test_another_base_is_proposed_where_it_explains_most_of_the_loss(factor, says):
     scores, mated = ratios_of_a_calibrated_system()

@@ -1,4 +1,5 @@
-"""`check`: verdicts by the limits of `evaluate`, what leaves a requirement open, and what is written."""
+"""`check`: verdicts by the limits of `evaluate`, what leaves a requirement open, and what is
+written."""
 
 from __future__ import annotations
 
@@ -19,7 +20,9 @@ AT = ff.at_threshold(0.0)
 FEW = {"n_resamples": 300, "rng": 0}
 
 
-def population(sizes: tuple[int, ...] = (60, 60, 60), mean: float = 2.0, seed: int = 0) -> ff.Comparisons:
+def population(
+    sizes: tuple[int, ...] = (60, 60, 60), mean: float = 2.0, seed: int = 0
+) -> ff.Comparisons:
     """Draw 4 mated comparisons of each subject, and all non-mated ones within each group."""
     rng = np.random.default_rng(seed)
     group = np.repeat(np.arange(len(sizes)), sizes)
@@ -27,10 +30,17 @@ def population(sizes: tuple[int, ...] = (60, 60, 60), mean: float = 2.0, seed: i
     first, second = np.triu_indices(group.size, 1)
     same = group[first] == group[second]
     reference, probe = np.append(mated, first[same]), np.append(mated, second[same])
-    scores = rng.normal(size=reference.size) + np.where(np.arange(reference.size) < mated.size, mean, -mean)
+    scores = rng.normal(size=reference.size) + np.where(
+        np.arange(reference.size) < mated.size, mean, -mean
+    )
     labels = np.array(list("abcdefgh"))[group]
     return ff.Comparisons(
-        scores, np.arange(scores.size) < mated.size, reference, probe, labels[reference], labels[probe]
+        scores,
+        np.arange(scores.size) < mated.size,
+        reference,
+        probe,
+        labels[reference],
+        labels[probe],
     )
 
 
@@ -40,7 +50,8 @@ def comparisons() -> ff.Comparisons:
 
 
 @pytest.mark.parametrize(
-    "text", ["fnmr <= 0.05", "fnmr >= 0.01", "eer < 0.05", "max_geomean_ratio(fnmr) <= 3", "fdr >= 0.5"]
+    "text",
+    ["fnmr <= 0.05", "fnmr >= 0.01", "eer < 0.05", "max_geomean_ratio(fnmr) <= 3", "fdr >= 0.5"],
 )
 def test_limits_are_the_one_sided_ones_of_evaluate(comparisons, text):
     found = ff.check(comparisons, text, AT, confidence_level=0.9, **FEW).rows[0]
@@ -93,7 +104,11 @@ def test_every_group_has_to_be_met_and_violations_are_adjusted(comparisons):
 
 def test_with_few_false_matches_four_times_the_limit_has_to_be_allowed():
     data = population((80, 80), mean=1.6)
-    for threshold, room in ((0.0, 1), (1.2, 4), (4.0, 4)):  # hundreds of false matches, a few and none
+    for threshold, room in (
+        (0.0, 1),
+        (1.2, 4),
+        (4.0, 4),
+    ):  # hundreds of false matches, a few and none
         at = ff.at_threshold(threshold)
         first = ff.check(data, "fmr <= 0.9", at, **FEW).rows[0]
         assert (first.n_errors < 30) == (room == 4)
@@ -106,7 +121,9 @@ def test_with_few_false_matches_four_times_the_limit_has_to_be_allowed():
 
 
 def test_a_limit_noted_as_too_narrow_leaves_a_requirement_open():
-    found = ff.check(scores_with_hubs(2.0), ["fmr <= 0.9", "fmr <= 0.0001"], ff.at_threshold(2.3), **FEW)
+    found = ff.check(
+        scores_with_hubs(2.0), ["fmr <= 0.9", "fmr <= 0.0001"], ff.at_threshold(2.3), **FEW
+    )
     assert [row.verdict for row in found.rows] == [UNDECIDED, NOT_MET]
     assert found.rows[0].limit < 0.9
     assert "limit is in doubt" in found.rows[0].reason
@@ -126,24 +143,42 @@ def test_comparisons_taken_for_independent_leave_all_open(comparisons):
 
 def test_without_a_limit_a_requirement_is_open_with_the_reason():
     data = ff.Comparisons(
-        [0.9, 0.2, 0.8, 0.1, 0.3], [1, 0, 1, 0, 0], list("aacde"), list("abcef"), list("fffmm"), list("fffmm")
+        [0.9, 0.2, 0.8, 0.1, 0.3],
+        [1, 0, 1, 0, 0],
+        list("aacde"),
+        list("abcef"),
+        list("fffmm"),
+        list("fffmm"),
     )
     with pytest.warns(EmptyGroupWarning):
         found = ff.check(
-            data, ["fnmr[*] <= 0.5", "sed_mean <= 2", "max_min_ratio(fnmr) <= 2"], ff.at_threshold(0.5), **FEW
+            data,
+            ["fnmr[*] <= 0.5", "sed_mean <= 2", "max_min_ratio(fnmr) <= 2"],
+            ff.at_threshold(0.5),
+            **FEW,
         )
     assert not found.passed
     by_title = {row.title: row for row in found.rows}
     assert math.isnan(by_title["FNMR of m at threshold=0.5"].limit)
-    for title in ("FNMR of m at threshold=0.5", "mean SED", "max-min ratio of FNMR at threshold=0.5"):
+    for title in (
+        "FNMR of m at threshold=0.5",
+        "mean SED",
+        "max-min ratio of FNMR at threshold=0.5",
+    ):
         assert by_title[title].verdict == UNDECIDED
         assert "without a limit" in by_title[title].reason
 
 
 def test_operating_points_of_requirements_and_the_default(comparisons):
-    found = ff.check(comparisons, ["fnmr@fmr=0.01 <= 0.9", "fnmr <= 0.9", "nrb(eer) <= 9"], ff.at_fmr(0.1), **FEW)
+    found = ff.check(
+        comparisons, ["fnmr@fmr=0.01 <= 0.9", "fnmr <= 0.9", "nrb(eer) <= 9"], ff.at_fmr(0.1), **FEW
+    )
     assert [row.operating_point for row in found.rows] == ["FMR=0.01", "FMR=0.1", None]
-    assert [row.title for row in found.rows] == ["FNMR at FMR=0.01", "FNMR at FMR=0.1", "NRB of EER"]
+    assert [row.title for row in found.rows] == [
+        "FNMR at FMR=0.01",
+        "FNMR at FMR=0.1",
+        "NRB of EER",
+    ]
 
 
 def test_a_scan_is_checked_as_comparisons_are(tmp_path, comparisons):
@@ -165,7 +200,9 @@ def test_bad_calls_are_refused_before_any_work(comparisons):
 
 
 def test_the_summary_names_what_decides(comparisons):
-    text = ff.check(comparisons, ["fnmr[*] <= 50 %", "fnmr[*] <= 0.1 %", "eer <= 0.5"], AT, **FEW).summary()
+    text = ff.check(
+        comparisons, ["fnmr[*] <= 50 %", "fnmr[*] <= 0.1 %", "eer <= 0.5"], AT, **FEW
+    ).summary()
     assert text.startswith("3 requirements: 2 met, 1 not met, with 95 % confidence.")
     assert "\nMet: fnmr[*] <= 50 % (3 of 3 groups): a: 2.9 % [1.4, 7.3]; upper limit" in text
     assert "\nNot met: fnmr[*] <= 0.1 % (3 of 3 groups): a: 2.9 % [1.4, 7.3]; lower limit" in text
@@ -177,7 +214,11 @@ def test_exports_hold_all_rows(tmp_path, comparisons):
     written = json.loads(found.to_json(tmp_path / "check.json"))
     assert [row["verdict"] for row in written["rows"]] == [MET, MET, MET, NOT_MET]
     assert written["verdicts"] == {"fnmr[*] <= 50 %": MET, "fnmr <= 0.1 %": NOT_MET}
-    assert (written["passed"], written["verdict"], written["confidence_level"]) == (False, NOT_MET, 0.95)
+    assert (written["passed"], written["verdict"], written["confidence_level"]) == (
+        False,
+        NOT_MET,
+        0.95,
+    )
     assert found.to_frame("polars").shape[0] == 4
     root = ElementTree.fromstring(found.to_junit(tmp_path / "junit.xml"))
     assert ElementTree.parse(tmp_path / "junit.xml").getroot().attrib == root.attrib
@@ -200,7 +241,9 @@ def test_an_allowed_undecided_requirement_passes_in_every_format(comparisons):
 
 
 def test_labels_that_no_xml_may_hold_are_escaped(tmp_path):
-    data = ff.Comparisons([0.9, 0.3, 0.4, 0.1] * 3, [1, 1, 0, 0] * 3, reference_group=["a\x07<b>", "c"] * 6)
+    data = ff.Comparisons(
+        [0.9, 0.3, 0.4, 0.1] * 3, [1, 1, 0, 0] * 3, reference_group=["a\x07<b>", "c"] * 6
+    )
     found = ff.check(data, "fnmr[*] <= 0.9", ff.at_threshold(0.35), unit="comparison", **FEW)
     names = [case.get("name") for case in ElementTree.fromstring(found.to_junit()).iter("testcase")]
     assert names[0].startswith(r"FNMR of a\x07<b>")
@@ -216,7 +259,8 @@ def test_the_plot_shows_every_quantity_against_what_is_required(comparisons):
 
 @pytest.mark.filterwarnings("ignore::fastfair.errors.FastfairWarning")  # of few errors
 def test_a_fair_system_with_few_errors_fails_no_measure():
-    """Its lower limit lies above the value of a fair system in four of five such data sets, as its note tells."""
+    """Its lower limit lies above the value of a fair system in four of five such data sets, as its
+    note tells."""
     (fair,) = few_errors_between_groups(0, 1)
     (row,) = ff.check(fair, "mape(fmr) <= 0.05", ff.at_fmr(0.001), n_resamples=200, rng=0).rows
     assert row.low > 0.05

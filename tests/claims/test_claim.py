@@ -21,12 +21,15 @@ AT = ff.at_threshold(0.5)
 
 
 def comparisons(errors: int, n: int, groups: tuple[str, ...] = ()) -> ff.Comparisons:
-    """Make non-mated comparisons of two new subjects each, some of which are false matches, and one mated one."""
+    """Make non-mated comparisons of two new subjects each, some of which are false matches, and one
+    mated one."""
     scores = np.where(np.arange(n) < errors, 0.9, 0.1)
     mates = -1 - np.arange(max(1, len(groups)))
     first, second = (np.append(2 * np.arange(n) + k, mates) for k in (0, 1))
     labels = [*np.resize(groups, n).tolist(), *groups] if groups else None
-    return ff.Comparisons(np.append(scores, np.full(mates.size, 0.9)), first == second, first, second, labels, labels)
+    return ff.Comparisons(
+        np.append(scores, np.full(mates.size, 0.9)), first == second, first, second, labels, labels
+    )
 
 
 @given(errors=st.integers(0, 40), more=st.integers(0, 1000), level=st.floats(0.6, 0.99))
@@ -50,7 +53,10 @@ def test_without_errors_the_rule_of_3_is_close_to_the_limit():
 
 def test_verdicts_of_independent_comparisons():
     data = comparisons(50, 1000)
-    verdicts = {limit: ff.claim(data, f"FMR <= {limit}", AT, rng=0).overall.verdict for limit in (0.1, 0.055, 0.03)}
+    verdicts = {
+        limit: ff.claim(data, f"FMR <= {limit}", AT, rng=0).overall.verdict
+        for limit in (0.1, 0.055, 0.03)
+    }
     assert verdicts == {0.1: "supported", 0.055: "undecided", 0.03: "contradicted"}
     at_the_edge = ff.claim(data, "fmr <= 0.0655", AT, rng=0).overall
     assert at_the_edge.limit == pytest.approx(at_the_edge.independent_limit, rel=0.1)
@@ -69,16 +75,25 @@ def test_groups_are_adjusted_and_all_of_them_together_are_not():
 def test_limits_are_the_upper_limits_of_evaluate():
     data = comparisons(20, 600, ("f", "m"))
     found = ff.claim(data, "fmr <= 10 %", AT, rng=3, confidence_level=0.9)
-    evaluation = ff.evaluate(data, AT, [], metrics=[], rng=3, confidence_level=0.9, alternative="less")
+    evaluation = ff.evaluate(
+        data, AT, [], metrics=[], rng=3, confidence_level=0.9, alternative="less"
+    )
     assert found.overall.limit == evaluation.interval("fmr")[1]
-    assert [group.limit for group in found.groups] == [evaluation.interval("fmr", g)[1] for g in ("f", "m")]
+    assert [group.limit for group in found.groups] == [
+        evaluation.interval("fmr", g)[1] for g in ("f", "m")
+    ]
     two_sided = evaluation.with_intervals(0.8, alternative="two-sided").interval("fmr")
     assert evaluation.interval("fmr") == (0.0, two_sided[1])
 
 
 def test_a_group_without_such_comparisons_has_no_verdict_but_open():
     data = ff.Comparisons(
-        [0.9, 0.2, 0.8, 0.1, 0.3], [1, 0, 1, 0, 0], list("aacde"), list("abcef"), list("fffmm"), list("fffmm")
+        [0.9, 0.2, 0.8, 0.1, 0.3],
+        [1, 0, 1, 0, 0],
+        list("aacde"),
+        list("abcef"),
+        list("fffmm"),
+        list("fffmm"),
     )
     with pytest.warns(ff.errors.EmptyGroupWarning):
         found = ff.claim(data, "fnmr <= 0.5", AT, rng=0)
@@ -131,7 +146,9 @@ def test_with_few_false_matches_a_claim_needs_room_as_in_check():
     for room, verdict in ((3.9, "undecided"), (4.1, "supported")):
         found = ff.claim(data, f"fmr <= {room * limit!r}", AT, rng=0).overall
         checked = ff.check(data, f"fmr <= {room * limit!r}", AT, rng=0).rows[0]
-        assert (found.verdict == "supported") == (checked.verdict == "met") == (verdict == "supported")
+        assert (
+            (found.verdict == "supported") == (checked.verdict == "met") == (verdict == "supported")
+        )
         assert (found.room, checked.room) == (4, 4)
         assert "times 4 for few false matches" in found.reason
         assert found.reason == checked.reason
@@ -163,16 +180,24 @@ def test_all_groups_are_supported_together_or_judged_by_holm():
     groups = ff.claim(data, "fmr <= 50 %", AT, rng=0).groups
     limits = [group.limit for group in groups]
     assert [group.limit_level for group in groups] == [0.95] * 4
-    for times, verdict, requirement in ((1.001, "supported", "met"), (0.999, "undecided", "undecided")):
+    for times, verdict, requirement in (
+        (1.001, "supported", "met"),
+        (0.999, "undecided", "undecided"),
+    ):
         bound = times * max(limits)
         groups = ff.claim(data, f"fmr <= {bound!r}", AT, rng=0).groups
         assert {group.verdict for group in groups} == {verdict}
         assert all((group.pvalue_adjusted <= 0.05) == (verdict == "supported") for group in groups)
-        assert {row.verdict for row in ff.check(data, f"fmr[*] <= {bound!r}", AT, rng=0).rows} == {requirement}
+        assert {row.verdict for row in ff.check(data, f"fmr[*] <= {bound!r}", AT, rng=0).rows} == {
+            requirement
+        }
 
 
 def test_below_the_resolution_of_the_data_no_number_of_subjects_is_named():
-    scores, k = np.append(np.repeat([0.1, 0.9], [10, 190]), np.linspace(0.2, 0.3, 1000)), np.arange(1200)
+    scores, k = (
+        np.append(np.repeat([0.1, 0.9], [10, 190]), np.linspace(0.2, 0.3, 1000)),
+        np.arange(1200),
+    )
     data = ff.Comparisons(scores, k < 200, k, np.where(k < 200, k, k + 2000))
     found = ff.claim(data, "fnmr <= 0.99", ff.at_fmr(1e-6), rng=0)
     assert found.overall.verdict == "undecided"

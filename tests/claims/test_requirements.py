@@ -26,10 +26,24 @@ DEFAULT = ff.at_fmr(0.01)
         ("fnmr@fmr=0.001 <= 0.05", "fnmr", None, ff.at_fmr(0.001), "<=", 0.05),
         ("FNMR <= 5%", "fnmr", None, DEFAULT, "<=", 0.05),
         ("max_geomean_ratio(fnmr) <= 1.5", "max_geomean_ratio(fnmr)", None, DEFAULT, "<=", 1.5),
-        ("max-geomean ratio of FNMR @ eer < 1.5", "max_geomean_ratio(fnmr)", None, ff.at_eer(), "<", 1.5),
+        (
+            "max-geomean ratio of FNMR @ eer < 1.5",
+            "max_geomean_ratio(fnmr)",
+            None,
+            ff.at_eer(),
+            "<",
+            1.5,
+        ),
         ("fnmr[f & USA]@fmr=0.1 % \u2264 5 %", "fnmr", "f & USA", ff.at_fmr(0.001), "<=", 0.05),
         ("fnmr [ * ] @ FNMR = 5 % <= 0.1", "fnmr", "*", ff.at_fnmr(0.05), "<=", 0.1),
-        ("fmr[[18, 30) <= x@y]@threshold=-0.4 <= 1e-3", "fmr", "[18, 30) <= x@y", ff.at_threshold(-0.4), "<=", 1e-3),
+        (
+            "fmr[[18, 30) <= x@y]@threshold=-0.4 <= 1e-3",
+            "fmr",
+            "[18, 30) <= x@y",
+            ff.at_threshold(-0.4),
+            "<=",
+            1e-3,
+        ),
         ("fmr[*]@fmr=0.01 <= 2 %", "fmr", "*", ff.at_fmr(0.01), "<=", 0.02),
         ("fmr[*]@mean-group-eer <= 2 %", "fmr", "*", ff.at_mean_group_eer(), "<=", 0.02),
         ("EER[f] < 3 %", "eer", "f", None, "<", 0.03),
@@ -41,7 +55,14 @@ DEFAULT = ff.at_fmr(0.01)
         ("mape <= 1", "mape(fmr)", None, DEFAULT, "<=", 1.0),
         ("sed[*] <= 2", "sed", "*", None, "<=", 2.0),
         ("sed_mean <= 2", "sed_mean", None, None, "<=", 2.0),
-        ("group_to_average_ratio(fnmr)[m] > 0.5", "group_to_average_ratio(fnmr)", "m", DEFAULT, ">", 0.5),
+        (
+            "group_to_average_ratio(fnmr)[m] > 0.5",
+            "group_to_average_ratio(fnmr)",
+            "m",
+            DEFAULT,
+            ">",
+            0.5,
+        ),
     ],
 )
 def test_what_is_written_is_read(text, name, group, at, relation, bound):
@@ -67,7 +88,10 @@ def test_what_is_written_is_read(text, name, group, at, relation, bound):
         ("threshold <= 0.1", "no quantity"),
         ("<= 0.1", "write a quantity"),
         ("garbe(fnmr) <= 0.1", "write garbe"),
-        ("max_geomean_ratio <= 1.5", r"write max_geomean_ratio\(fmr\) or max_geomean_ratio\(fnmr\)"),
+        (
+            "max_geomean_ratio <= 1.5",
+            r"write max_geomean_ratio\(fmr\) or max_geomean_ratio\(fnmr\)",
+        ),
         ("gini(eer) <= 0.1", r"write gini\(fmr\) or gini\(fnmr\)"),
         ("max_geomean_ratio(fnmr) <= 1", "between 1 and inf"),
         ("fmr@fmr=0.001 <= 0.1", "FMR=0.001 holds the FMR"),
@@ -107,7 +131,12 @@ def test_each_measure_of_each_metric_can_be_required(name):
         least, most = measure.range
         bound = least + 0.4 if math.isfinite(least) else 0.4
         if metric == "act_dcf":
-            refused("actual DCFs are not checked", read_requirement, f"{written}{group} <= {bound}", DEFAULT)
+            refused(
+                "actual DCFs are not checked",
+                read_requirement,
+                f"{written}{group} <= {bound}",
+                DEFAULT,
+            )
             continue
         found = read_requirement(f"{written}{group} <= {bound}", DEFAULT)
         assert found.name == written
@@ -122,12 +151,18 @@ def test_groups_are_those_of_the_comparisons():
         read_requirement("fnmr[F] <= 0.1", DEFAULT).of_groups(("f", "m"))
     for text in ("fnmr[*] <= 0.1", "fnmr[f] <= 0.1"):
         refused("the comparisons have no groups", read_requirement(text, DEFAULT).of_groups, ())
-    assert read_requirement("fnmr <= 0.1", DEFAULT).of_groups(()) == [read_requirement("fnmr <= 0.1", DEFAULT)]
+    assert read_requirement("fnmr <= 0.1", DEFAULT).of_groups(()) == [
+        read_requirement("fnmr <= 0.1", DEFAULT)
+    ]
 
 
 def test_a_value_is_held_against_the_bound():
-    for relation, expected in (("<=", (True, True, False)), ("<", (True, False, False)),
-                               (">=", (False, True, True)), (">", (False, False, True))):  # fmt: skip
+    for relation, expected in (
+        ("<=", (True, True, False)),
+        ("<", (True, False, False)),
+        (">=", (False, True, True)),
+        (">", (False, False, True)),
+    ):
         one = read_requirement(f"fnmr {relation} 0.5", DEFAULT)
         assert tuple(one.allows(value) for value in (0.4, 0.5, 0.6)) == expected
         assert not one.allows(math.nan)

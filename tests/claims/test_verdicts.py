@@ -1,4 +1,5 @@
-"""One rule of verdicts: what is shown of a limit and a bound is what decided, in checks, claims, pages and searches."""
+"""One rule of verdicts: what is shown of a limit and a bound is what decided, in checks, claims,
+pages and searches."""
 
 from __future__ import annotations
 
@@ -14,7 +15,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import fastfair as ff
-from fastfair.claims import MET, NOT_MET, UNDECIDED, CheckedQuantity, check_evaluation, requirements_of
+from fastfair.claims import (
+    MET,
+    NOT_MET,
+    UNDECIDED,
+    CheckedQuantity,
+    check_evaluation,
+    requirements_of,
+)
 from fastfair.claims.verdicts import JudgedEstimate, by_holm
 from fastfair.measures._registry import measure_of
 
@@ -33,8 +41,14 @@ def require_shown_verdicts(rows: tuple[CheckedQuantity, ...], level: float = 0.9
         is_kept, is_beyond = allows(row.compared, row.bound), breaks(row.opposite_limit, row.bound)
         assert (row.verdict == MET) == (is_kept and not row.doubt), row
         assert row.verdict != NOT_MET or is_beyond, row
-        assert row.verdict == NOT_MET or not is_beyond or (row.doubt and measure_of(row.name) is not None), row
-        assert str(row.decided_by) == str(row.opposite_limit if row.verdict == NOT_MET else row.compared)
+        assert (
+            row.verdict == NOT_MET
+            or not is_beyond
+            or (row.doubt and measure_of(row.name) is not None)
+        ), row
+        assert str(row.decided_by) == str(
+            row.opposite_limit if row.verdict == NOT_MET else row.compared
+        )
         assert (row.verdict == MET) == (allows(row.decided_by, row.bound) and not row.doubt), row
         assert row.limit_level in levels
         assert row.opposite_limit != row.opposite_limit or row.opposite_level in levels
@@ -47,8 +61,11 @@ def require_shown_verdicts(rows: tuple[CheckedQuantity, ...], level: float = 0.9
             assert is_kept == (f"in doubt: {row.doubt}" in row.reason)
 
 
-def drawn(seed: int, n_groups: int, goats: float, digits: int, n_attempts: int = 4) -> ff.Comparisons:
-    """Draw comparisons of groups of 3 to 30 people, of whom a share fails most attempts; rounded scores have ties."""
+def drawn(
+    seed: int, n_groups: int, goats: float, digits: int, n_attempts: int = 4
+) -> ff.Comparisons:
+    """Draw comparisons of groups of 3 to 30 people, of whom a share fails most attempts; rounded
+    scores have ties."""
     rng = np.random.default_rng(seed)
     group = np.repeat(np.arange(n_groups), rng.integers(3, 31, n_groups))
     n = group.size
@@ -60,7 +77,9 @@ def drawn(seed: int, n_groups: int, goats: float, digits: int, n_attempts: int =
     bad = rng.random(n) < goats
     scores = rng.normal(size=reference.size) + np.where(is_mated, 2.5 - 2.5 * bad[reference], 0)
     labels = np.array(list("abcdef"))[group]
-    return ff.Comparisons(scores.round(digits), is_mated, reference, probe, labels[reference], labels[probe])
+    return ff.Comparisons(
+        scores.round(digits), is_mated, reference, probe, labels[reference], labels[probe]
+    )
 
 
 data = st.builds(
@@ -70,7 +89,9 @@ data = st.builds(
     goats=st.sampled_from([0.0, 0.1, 0.3]),
     digits=st.sampled_from([0, 1, 4]),
 )
-points = st.sampled_from([ff.at_threshold(1.0), ff.at_threshold(4.0), ff.at_fmr(0.05), ff.at_fnmr(0.1)])
+points = st.sampled_from(
+    [ff.at_threshold(1.0), ff.at_threshold(4.0), ff.at_fmr(0.05), ff.at_fnmr(0.1)]
+)
 relations = st.sampled_from(["<=", "<", ">=", ">"])
 bounds = st.floats(0.002, 0.9).map(lambda bound: float(f"{bound:.3g}"))
 
@@ -78,29 +99,40 @@ bounds = st.floats(0.002, 0.9).map(lambda bound: float(f"{bound:.3g}"))
 @given(pvalues=st.lists(st.floats(0, 1), min_size=1, max_size=8), level=st.floats(0.6, 0.99))
 def test_steps_by_levels_are_holms_by_pvalues(pvalues, level):
     judged = by_holm(pvalues, lambda p, at: p <= 1 - at, level)
-    assert [shown for shown, _ in judged] == [bool(p <= 1 - level) for p in ff.intervals.holm(pvalues)] or any(
-        abs(k * p - (1 - level)) < 1e-9 for p in pvalues for k in range(1, len(pvalues) + 1)
-    )
+    assert [shown for shown, _ in judged] == [
+        bool(p <= 1 - level) for p in ff.intervals.holm(pvalues)
+    ] or any(abs(k * p - (1 - level)) < 1e-9 for p in pvalues for k in range(1, len(pvalues) + 1))
     for p, (shown, at) in zip(pvalues, judged, strict=True):
         assert shown == (p <= 1 - at)
     together = by_holm(pvalues, lambda p, at: p <= 1 - at, level, together=True)
     assert together == ([(True, level)] * len(pvalues) if max(pvalues) <= 1 - level else judged)
 
 
-@given(c=data, at=points, relation=relations, bound=bounds, level=st.sampled_from([0.8, 0.95, 0.99]))
+@given(
+    c=data, at=points, relation=relations, bound=bounds, level=st.sampled_from([0.8, 0.95, 0.99])
+)
 def test_verdicts_of_check_are_those_of_the_limits_shown(c, at, relation, bound, level):
-    texts = [f"{name}[*] {relation} {bound}" for name in ("fnmr", "fmr")] + [f"eer {relation} {bound}"]
+    texts = [f"{name}[*] {relation} {bound}" for name in ("fnmr", "fmr")] + [
+        f"eer {relation} {bound}"
+    ]
     texts += ["max_geomean_ratio(fnmr) <= 2", "gini(fmr) <= 0.3"] if len(c.groups) > 1 else []
     found = ff.check(c, texts, at, confidence_level=level, **FEW)
     require_shown_verdicts(found.rows, level)
     ev = ff.evaluate(
-        c, at, ["max_geomean_ratio", "gini"], metrics=["eer"], confidence_level=level, **FEW,
+        c,
+        at,
+        ["max_geomean_ratio", "gini"],
+        metrics=["eer"],
+        confidence_level=level,
+        **FEW,
         settings=ff.EvaluationSettings(incomplete_groups="nan"),
-    )  # fmt: skip
+    )
     for row in found.rows:
         if row.has_interval:
             assert (row.low, row.high) == ev.interval(row.name, row.group, row.at)
-        limits = ev.with_intervals(row.limit_level, alternative="less" if row.is_upper else "greater")
+        limits = ev.with_intervals(
+            row.limit_level, alternative="less" if row.is_upper else "greater"
+        )
         if not math.isnan(row.limit):
             assert row.limit == limits.interval(row.name, row.group, row.at)[row.is_upper]
 
@@ -112,15 +144,21 @@ def test_a_claim_is_the_check_of_two_requirements_with_p_values_that_agree(c, at
     found = ff.claim(c, f"{rate} <= {bound}", at, **FEW)
     checked = ff.check(c, [f"{rate} <= {bound}", f"{rate}[*] <= {bound}"], at, **FEW)
     require_shown_verdicts(checked.rows)
-    ev = ff.evaluate(c, at, [], metrics=[], settings=ff.EvaluationSettings(incomplete_groups="nan"), **FEW)
+    ev = ff.evaluate(
+        c, at, [], metrics=[], settings=ff.EvaluationSettings(incomplete_groups="nan"), **FEW
+    )
     words = {"supported": MET, "contradicted": NOT_MET, UNDECIDED: UNDECIDED}
     for one, row in zip(found.rows, checked.rows, strict=True):
-        assert str([getattr(one, name) for name in SHARED]) == str([getattr(row, name) for name in SHARED])
+        assert str([getattr(one, name) for name in SHARED]) == str(
+            [getattr(row, name) for name in SHARED]
+        )
         assert words[one.verdict] == row.verdict
         if math.isnan(one.pvalue):
             assert one.verdict == UNDECIDED
             continue
-        if not any(abs(math.log(max(p, 1e-9) / 0.05)) < 0.01 for p in (one.pvalue, one.pvalue_adjusted)):
+        if not any(
+            abs(math.log(max(p, 1e-9) / 0.05)) < 0.01 for p in (one.pvalue, one.pvalue_adjusted)
+        ):
             assert (one.pvalue_adjusted <= 0.05 and not one.doubt) == (one.verdict == "supported")
         text = f"{rate}{f'[{one.group}]' if one.group else ''} <= {bound}"
         (alone,) = check_evaluation(ev, requirements_of(text, at)).rows
@@ -140,11 +178,19 @@ def test_verdicts_on_searches_are_those_of_the_limits_shown(seed, bound, relatio
     rng = np.random.default_rng(seed)
     n, enrolled = int(rng.integers(12, 40)), 8
     who = rng.integers(0, n, 2 * n)
-    scores = (rng.normal(size=(2 * n, enrolled)) + 3 * (who[:, None] == np.arange(enrolled))).round(int(seed % 3))
-    searches = ff.Searches.from_matrix(scores, who, np.arange(enrolled), group=np.array(list("abc"))[who % 3])
+    scores = (rng.normal(size=(2 * n, enrolled)) + 3 * (who[:, None] == np.arange(enrolled))).round(
+        int(seed % 3)
+    )
+    searches = ff.Searches.from_matrix(
+        scores, who, np.arange(enrolled), group=np.array(list("abc"))[who % 3]
+    )
     found = ff.identify(searches, ff.at_threshold(3.0), gallery=gallery)
-    texts = [f"fnir[*] {relation} {bound}", f"fpir[*] {relation} {bound}", f"tpir@rank=1 {relation} {bound}",
-             "std(fnir) <= 0.3"]  # fmt: skip
+    texts = [
+        f"fnir[*] {relation} {bound}",
+        f"fpir[*] {relation} {bound}",
+        f"tpir@rank=1 {relation} {bound}",
+        "std(fnir) <= 0.3",
+    ]
     rows = found.check(texts, confidence_level=level).rows
     require_shown_verdicts(rows, level)
     shown = ff.identify(searches, ff.at_threshold(3.0), gallery=gallery, confidence_level=level)
@@ -213,8 +259,12 @@ def test_a_page_shows_one_interval_and_the_limit_that_decided(seed, tmp_path):
     assert rows[heading][2:5] == ["Estimate [95 % interval]", "Judged limit", "Its level"]
     for row, cells in zip(found.rows, rows[heading + 1 :], strict=False):
         of_rates = next(one for one in rows if one[0] == (row.group or "all") and "of" in one[4])
-        assert of_rates[3][: of_rates[3].index("]") + 1].replace(" ", "") == cells[2].replace(" %", "").replace(" ", "")
-        assert (cells[5].split()[-1].lower() == "met" and "Not" not in cells[5]) == (row.verdict == MET)
+        assert of_rates[3][: of_rates[3].index("]") + 1].replace(" ", "") == cells[2].replace(
+            " %", ""
+        ).replace(" ", "")
+        assert (cells[5].split()[-1].lower() == "met" and "Not" not in cells[5]) == (
+            row.verdict == MET
+        )
         is_kept = number(cells[3]) <= number(cells[1].removeprefix("<= "))
         assert is_kept == (row.verdict == MET) or row.doubt
         assert row.reason.split() == cells[6].split()
@@ -227,7 +277,9 @@ def test_a_page_names_intervals_that_are_others(tmp_path):
     require_shown_verdicts(found.rows)
     ff.report([ev, found], tmp_path / "page.html")
     headings = [
-        row for row in Cells((tmp_path / "page.html").read_text("utf-8")).rows if row[0] in ("Group", "Quantity")
+        row
+        for row in Cells((tmp_path / "page.html").read_text("utf-8")).rows
+        if row[0] in ("Group", "Quantity")
     ]
     assert headings[1][3] == "FNMR, % [95 % interval, for all groups together]"
     assert headings[-1][2] == "Estimate [95 % interval, for all groups together]"

@@ -28,16 +28,20 @@ def files(tmp_path):
 
 def found(files):
     return ff.apply_threshold(
-        *(ff.read_comparisons(path, groups=["sex"]) if k != 1 else ff.at_fmr(0.3)
-          for k, path in enumerate((files[0], None, files[1])))
-    )  # fmt: skip
+        *(
+            ff.read_comparisons(path, groups=["sex"]) if k != 1 else ff.at_fmr(0.3)
+            for k, path in enumerate((files[0], None, files[1]))
+        )
+    )
 
 
 def test_sentences_and_rows_are_printed(files):
     asked = ["--development", files[1], "--at", "fmr=0.3", "--group", "sex"]
     printed = run("apply", files[0], *asked).output
     assert found(files).summary() in printed
-    assert len([line for line in printed.splitlines() if line.startswith(("all ", "f ", "m "))]) == 6
+    assert (
+        len([line for line in printed.splitlines() if line.startswith(("all ", "f ", "m "))]) == 6
+    )
     content = json.loads(run("apply", files[0], *asked, "--json").output)
     assert content.pop("inputs") == [str(path) for path in files]
     assert content == json.loads(found(files).to_json())

@@ -13,7 +13,18 @@ from fastfair.calibration.evaluate_calibration import Calibration
 from fastfair.errors import InputError
 
 SCORES = "docs/samples/scores.csv"
-ASKED = ["--application", "0.3", "--application", "0.2,1,10", "--group", "sex", "--seed", 1, "--n-resamples", 99]
+ASKED = [
+    "--application",
+    "0.3",
+    "--application",
+    "0.2,1,10",
+    "--group",
+    "sex",
+    "--seed",
+    1,
+    "--n-resamples",
+    99,
+]
 RATIOS = ["--score-kind", "log-likelihood-ratio"]
 APPLICATIONS = [ff.Costs(0.3), ff.Costs(0.2, 1, 10)]
 
@@ -28,7 +39,12 @@ def test_sentences_and_tables_are_printed():
     assert found().summary() in printed
     for application in APPLICATIONS:
         assert sum(line.startswith(f"{application}  ") for line in printed.splitlines()) >= 3
-    for title in ("Detection costs", "Differences between groups", "Fairness measures", "Cllr in bits"):
+    for title in (
+        "Detection costs",
+        "Differences between groups",
+        "Fairness measures",
+        "Cllr in bits",
+    ):
         assert f"\n{title}" in printed
 
 
@@ -63,10 +79,26 @@ def test_files_figures_and_page_are_written(tmp_path):
 def test_scores_can_be_calibrated_first(tmp_path):
     made = ff.synthesis.binormal_comparisons(200, 2000, fmr=0.05, n_subjects=40, rng=0)
     ff.write_comparisons(made, tmp_path / "scores.csv")
-    made = ff.read_comparisons(tmp_path / "scores.csv", score_kind="distance")  # its subjects are text
-    asked = ["--calibrate", "pav", "--folds", 3, "--seed", 1, "--n-resamples", 99, "--json", "--score-kind", "distance"]
+    made = ff.read_comparisons(
+        tmp_path / "scores.csv", score_kind="distance"
+    )  # its subjects are text
+    asked = [
+        "--calibrate",
+        "pav",
+        "--folds",
+        3,
+        "--seed",
+        1,
+        "--n-resamples",
+        99,
+        "--json",
+        "--score-kind",
+        "distance",
+    ]
     printed = json.loads(run("calibration", tmp_path / "scores.csv", *asked).output)
-    expected = ff.evaluate_calibration(ff.calibrate(made, "pav", n_folds=3, rng=1).comparisons, rng=1, n_resamples=99)
+    expected = ff.evaluate_calibration(
+        ff.calibrate(made, "pav", n_folds=3, rng=1).comparisons, rng=1, n_resamples=99
+    )
     assert printed["costs"] == json.loads(expected.to_json())["costs"]
 
 

@@ -49,7 +49,11 @@ def asked(*texts: str) -> list[object]:
 
 
 def test_the_verdicts_of_these_samples_are_what_the_tests_below_need():
-    assert [checked(text).verdict for text in (MET, NOT_MET, UNDECIDED)] == ["met", "not met", "undecided"]
+    assert [checked(text).verdict for text in (MET, NOT_MET, UNDECIDED)] == [
+        "met",
+        "not met",
+        "undecided",
+    ]
 
 
 @each(
@@ -70,7 +74,10 @@ def test_sentences_and_a_row_for_each_quantity_are_printed():
     printed = run("check", SCORES, *asked("fnmr[*] <= 99 %", NOT_MET)).output
     assert found.summary() in printed
     for row in found.rows:
-        assert any(line.startswith(row.title) and line.rstrip().endswith(row.verdict) for line in printed.splitlines())
+        assert any(
+            line.startswith(row.title) and line.rstrip().endswith(row.verdict)
+            for line in printed.splitlines()
+        )
 
 
 def test_a_page_has_the_verdicts_and_is_drawn_again(tmp_path):
@@ -79,7 +86,9 @@ def test_a_page_has_the_verdicts_and_is_drawn_again(tmp_path):
     (read,) = ff.read_results(page)
     found = checked("fnmr[*] <= 99 %", NOT_MET)
     assert read.summary() == found.summary()
-    lines = [[line.get_xydata().tolist() for line in one.plot().get_lines()] for one in (read, found)]
+    lines = [
+        [line.get_xydata().tolist() for line in one.plot().get_lines()] for one in (read, found)
+    ]
     assert lines[0] == lines[1]
 
 
@@ -108,8 +117,15 @@ def test_files_are_written(tmp_path):
     places = ["--output", tmp_path, "--junit", tmp_path / "junit.xml", *PLOTS]
     run("check", SCORES, *asked(NOT_MET, MET), "--worst", 3, *places)
     assert {path.name for path in tmp_path.iterdir()} == {
-        "config.toml", "check.json", "check.csv", "worst.json", "worst.csv", "junit.xml", "check.png", "check.svg",
-    }  # fmt: skip
+        "config.toml",
+        "check.json",
+        "check.csv",
+        "worst.json",
+        "worst.csv",
+        "junit.xml",
+        "check.png",
+        "check.svg",
+    }
     assert pl.read_csv(tmp_path / "check.csv")["verdict"].to_list() == ["not met", "met"]
     assert pl.read_csv(tmp_path / "worst.csv")["error"].unique().to_list() == ["false non-match"]
     assert ElementTree.parse(tmp_path / "junit.xml").getroot().get("failures") == "1"

@@ -20,7 +20,9 @@ def files(tmp_path, monkeypatch):
     e = ff.von_mises_fisher_embeddings(20, 4, 8, concentration=20, rng=0)
     np.savez("vectors.npz", vectors=e.vectors, subject=e.subject)
     sex = np.where(e.subject % 2, "f", "m")
-    ff.write_comparisons(ff.Embeddings(e.vectors, e.subject, {"sex": sex}).comparisons(), "scores.csv")
+    ff.write_comparisons(
+        ff.Embeddings(e.vectors, e.subject, {"sex": sex}).comparisons(), "scores.csv"
+    )
     return tmp_path
 
 
@@ -51,7 +53,12 @@ def test_a_checkpoint_needs_a_seed(verb, files):
 
 
 def test_a_configuration_file_may_hold_the_seed_and_does_not_hold_the_folder(files):
-    assert run("evaluate", "scores.csv", "--seed", "1", "--checkpoint", "kept", "--output", "out").exit_code == 0
+    assert (
+        run(
+            "evaluate", "scores.csv", "--seed", "1", "--checkpoint", "kept", "--output", "out"
+        ).exit_code
+        == 0
+    )
     assert "checkpoint" not in (files / "out" / "config.toml").read_text()
     found = run("evaluate", "--config", "out/config.toml", "scores.csv", "--checkpoint", "kept")
     assert found.exit_code == 0, found.output

@@ -24,7 +24,10 @@ def test_sentences_and_a_row_for_each_group_are_printed():
     printed = run("claim", SCORES, "fnmr <= 0.9", *ASKED).output
     assert found().summary() in printed
     for row in (found().overall, *found().groups):
-        assert any(line.startswith(row.group or "all") and row.verdict in line for line in printed.splitlines())
+        assert any(
+            line.startswith(row.group or "all") and row.verdict in line
+            for line in printed.splitlines()
+        )
 
 
 def test_json_is_that_of_the_library():
@@ -44,7 +47,9 @@ def test_intervals_that_hold_in_all_groups_together_are_wider():
         json.loads(run("evaluate", SCORES, *ASKED, *more, "--json").output)["quantities"]
         for more in ([], ["--simultaneous"])
     )
-    of_groups = [(a, b) for a, b in zip(single, together, strict=True) if a["group"] and a["low"] is not None]
+    of_groups = [
+        (a, b) for a, b in zip(single, together, strict=True) if a["group"] and a["low"] is not None
+    ]
     assert of_groups
     assert all(b["low"] <= a["low"] for a, b in of_groups)
     assert any(b["low"] < a["low"] for a, b in of_groups)

@@ -32,7 +32,9 @@ def found(path, **asked):
 def test_sentences_and_rows_are_printed(scores):
     printed = run("discard", scores, *ASKED, "--quality", "q").output
     assert found(scores).summary() in printed
-    assert len([line for line in printed.splitlines() if line.startswith(("all ", "f ", "m "))]) == 9
+    assert (
+        len([line for line in printed.splitlines() if line.startswith(("all ", "f ", "m "))]) == 9
+    )
 
 
 def test_json_is_that_of_the_library(scores):

@@ -35,7 +35,17 @@ def faces(tmp_path_factory) -> Path:
 
 def test_a_page_has_the_numbers_that_are_printed(faces, tmp_path):
     page = tmp_path / "page.html"
-    asked = ["--group", "sex", "--group", "land", "--fmr", "0.02,0.05", "--measure", "gini", *FEW_REPLICATES]
+    asked = [
+        "--group",
+        "sex",
+        "--group",
+        "land",
+        "--fmr",
+        "0.02,0.05",
+        "--measure",
+        "gini",
+        *FEW_REPLICATES,
+    ]
     succeeded("embeddings", faces, *asked, "--report", page, "--output", tmp_path)
     text = unescape(page.read_text("utf-8")).replace("\N{NO-BREAK SPACE}", " ")
     rows = pl.read_csv(tmp_path / "roc.csv")
@@ -50,12 +60,26 @@ def test_a_page_has_the_numbers_that_are_printed(faces, tmp_path):
 
 @pytest.mark.slow
 def test_plots_show_a_curve_and_tables_the_levels_asked(faces, tmp_path):
-    arguments = ["embeddings", faces, "--group", "sex", "--group", "land", "--fmr", 0.02, *FEW_REPLICATES]
+    arguments = [
+        "embeddings",
+        faces,
+        "--group",
+        "sex",
+        "--group",
+        "land",
+        "--fmr",
+        0.02,
+        *FEW_REPLICATES,
+    ]
     succeeded(*arguments, "--output", tmp_path / "out", *PLOTS)
     figures = {p.stem for p in (tmp_path / "out").glob("*.svg")}
     assert {"roc", "fairness_gini_fmr", "fairness_gini_fnmr"} < figures
     assert figures == {p.stem for p in (tmp_path / "out").glob("*.png")}
-    assert {p.name for p in (tmp_path / "out").iterdir()} > {"config.toml", "roc.json", "fairness_gini_fmr.csv"}
+    assert {p.name for p in (tmp_path / "out").iterdir()} > {
+        "config.toml",
+        "roc.json",
+        "fairness_gini_fmr.csv",
+    }
     rows = pl.read_csv(tmp_path / "out" / "roc.csv")
     assert len(rows) >= 50
     assert rows["fmr"][-1] == 0.02

@@ -21,7 +21,9 @@ def faces(tmp_path_factory):
     role[(subject >= 30) & (role == "reference")] = "probe"
     vectors = rng.normal(size=(40, 16))[subject] + 0.6 * rng.normal(size=(120, 16))
     path = tmp_path_factory.mktemp("faces") / "faces.npz"
-    np.savez(path, vectors=vectors, subject=subject, role=role, sex=np.array(["f", "m"])[subject % 2])
+    np.savez(
+        path, vectors=vectors, subject=subject, role=role, sex=np.array(["f", "m"])[subject % 2]
+    )
     return path
 
 
@@ -29,12 +31,28 @@ def test_the_numbers_are_those_of_the_library(faces, tmp_path):
     asked = ["--role", "role", "--at", "rank=1", "--at", "threshold=0.6", "--group", "sex"]
     s = ff.Searches.from_embeddings(ff.read_embeddings(faces, groups=["sex"], role="role"))
     found = ff.identify(s, [ff.at_rank(1), ff.at_threshold(0.6)])
-    done = succeeded("identify", faces, *asked, "--output", tmp_path, "--report", tmp_path / "page.html")
+    done = succeeded(
+        "identify", faces, *asked, "--output", tmp_path, "--report", tmp_path / "page.html"
+    )
     assert found.summary() in done.output
     written = json.loads((tmp_path / "identification.json").read_text())
     assert written == json.loads(found.to_json()) | {"inputs": [str(faces)]}
-    assert "How often are searches of a gallery wrong?" in (tmp_path / "page.html").read_text("utf-8")
-    smaller = run("identify", faces, "--role", "role", "--at", "rank=1", "--sizes", 10, "--sizes", 30, "--json")
+    assert "How often are searches of a gallery wrong?" in (tmp_path / "page.html").read_text(
+        "utf-8"
+    )
+    smaller = run(
+        "identify",
+        faces,
+        "--role",
+        "role",
+        "--at",
+        "rank=1",
+        "--sizes",
+        10,
+        "--sizes",
+        30,
+        "--json",
+    )
     assert {row["gallery_size"] for row in json.loads(smaller.output)["rows"]} == {10, 30}
 
 
@@ -46,16 +64,47 @@ def test_vectors_without_roles_and_points_of_comparisons_are_refused(faces):
     asked = succeeded("identify", "--help-all").output
     assert "negative_euclidean" not in asked
     refused("have no roles", run, "identify", faces, "--at", "rank=1")
-    refused("FMR=0.1 is an operating point of comparisons", run, "identify", faces, "--role", "role", "--at", "fmr=0.1")
+    refused(
+        "FMR=0.1 is an operating point of comparisons",
+        run,
+        "identify",
+        faces,
+        "--role",
+        "role",
+        "--at",
+        "fmr=0.1",
+    )
 
 
 def test_requirements_end_with_the_exit_codes_of_check(faces, tmp_path):
-    asked = ["identify", faces, "--role", "role", "--at", "threshold=0.95", "--group", "sex", "--gallery", "fixed"]
-    done = run(*asked, "--require", "fpir[*] <= 70 %", "--output", tmp_path, "--measure", "std", "--returned")
+    asked = [
+        "identify",
+        faces,
+        "--role",
+        "role",
+        "--at",
+        "threshold=0.95",
+        "--group",
+        "sex",
+        "--gallery",
+        "fixed",
+    ]
+    done = run(
+        *asked,
+        "--require",
+        "fpir[*] <= 70 %",
+        "--output",
+        tmp_path,
+        "--measure",
+        "std",
+        "--returned",
+    )
     assert (done.exit_code, done.output.count("Met: fpir")) == (0, 1)
     written = json.loads((tmp_path / "check.json").read_text())
     assert written["verdict"] == "met"
-    names = {row["name"] for row in json.loads((tmp_path / "identification.json").read_text())["rows"]}
+    names = {
+        row["name"] for row in json.loads((tmp_path / "identification.json").read_text())["rows"]
+    }
     assert {"std(fnir)", "fpir_matrix"} <= names
     assert run(*asked, "--require", "fnir[*] <= 1 %").exit_code == 1
     assert run(*asked, "--require", "fpir[*] <= 1 %").exit_code == 3

@@ -53,7 +53,9 @@ def test_the_entry_heeds_interrupts_before_it_imports(tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("error", ["KeyboardInterrupt", "fastfair.errors.OutputError('nothing is written any more')"])
+@pytest.mark.parametrize(
+    "error", ["KeyboardInterrupt", "fastfair.errors.OutputError('nothing is written any more')"]
+)
 def test_a_command_ends_as_interrupted_where_an_interrupt_causes_an_error(error, tmp_path):
     # polars raises KeyboardInterrupt: it has a handler of its own that precedes ours.
     (tmp_path / "scores.csv").write_text("score,mated\n1,1\n0,0\n")

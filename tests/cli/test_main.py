@@ -30,17 +30,29 @@ def scores(tmp_path_factory) -> Path:
     rng = np.random.default_rng(0)
     mated = rng.random(4000) < 0.5
     frame = {
-        "sc": (rng.normal(size=4000) + 2 * mated).round(4), "same": mated.astype(int),
+        "sc": (rng.normal(size=4000) + 2 * mated).round(4),
+        "same": mated.astype(int),
         "sex": rng.choice(["f", "m"], 4000),
         "land": rng.choice(["UK", "US"], 4000),
-    }  # fmt: skip
+    }
     path = tmp_path_factory.mktemp("cli") / "scores.csv"
     pl.DataFrame(frame).write_csv(path)
     return path
 
 
 def options(scores: Path) -> list[object]:
-    return ["evaluate", scores, "--score", "sc", "--mated", "same", "--group", "sex", "--group", "land"]
+    return [
+        "evaluate",
+        scores,
+        "--score",
+        "sc",
+        "--mated",
+        "same",
+        "--group",
+        "sex",
+        "--group",
+        "land",
+    ]
 
 
 def test_output_folder(scores, tmp_path):
@@ -49,10 +61,17 @@ def test_output_folder(scores, tmp_path):
         "config.toml",
         "evaluation.json",
         "evaluation.csv",
-        *(f"{name}.{kind}" for kind in ("png", "svg") for name in (
-            "det", "scores", "fmr_at_fmr_0.001", "fnmr_at_fmr_0.001",
-        )),
-    }  # fmt: skip
+        *(
+            f"{name}.{kind}"
+            for kind in ("png", "svg")
+            for name in (
+                "det",
+                "scores",
+                "fmr_at_fmr_0.001",
+                "fnmr_at_fmr_0.001",
+            )
+        ),
+    }
     assert pl.read_csv(tmp_path / "out" / "evaluation.csv").columns[0] == "name"
     assert "--plots needs --output" in run(*options(scores), *ESTIMATES, *PLOTS).output
 
@@ -76,7 +95,14 @@ def test_bad_options_say_what_would_do(scores, arguments, message):
 @pytest.mark.jit
 def test_every_estimate_has_its_interval(scores):
     output = run(
-        *options(scores), *OVER_ROWS, "--at", "fmr=0.01", "--confidence-level", 0.9, "--method", "basic"
+        *options(scores),
+        *OVER_ROWS,
+        "--at",
+        "fmr=0.01",
+        "--confidence-level",
+        0.9,
+        "--method",
+        "basic",
     ).output
     assert "in brackets are 90 % intervals, from 200 replicates over comparisons." in output
     for line in output.splitlines():
@@ -99,8 +125,21 @@ def two_systems(tmp_path_factory) -> tuple[Path, Path]:
 
 @pytest.mark.jit
 def test_compare_prints_and_writes(two_systems, tmp_path):
-    arguments = ["compare", *two_systems, "--score", "a", "--second-score", "b", "--group", "sex", "--seed", 1]
-    done = succeeded(*arguments, "--n-resamples", 300, "--at", "fmr=0.05", "--output", tmp_path / "out")
+    arguments = [
+        "compare",
+        *two_systems,
+        "--score",
+        "a",
+        "--second-score",
+        "b",
+        "--group",
+        "sex",
+        "--seed",
+        1,
+    ]
+    done = succeeded(
+        *arguments, "--n-resamples", 300, "--at", "fmr=0.05", "--output", tmp_path / "out"
+    )
     eer = done.output.partition("\nEER: one minus two\n")[2].splitlines()[1].split()
     assert eer[0] == "all"
     assert eer[-1] == "one"
@@ -121,7 +160,18 @@ def test_compare_ranks_more_than_two_files(two_systems, tmp_path):
     third = tmp_path / "three.csv"
     pl.read_csv(two_systems[0]).with_columns(pl.col("b") * 2).write_csv(third)
     files = [*two_systems, third]
-    arguments = ["compare", *files, "--score", "b", "--group", "sex", "--seed", 1, "--n-resamples", 400]
+    arguments = [
+        "compare",
+        *files,
+        "--score",
+        "b",
+        "--group",
+        "sex",
+        "--seed",
+        1,
+        "--n-resamples",
+        400,
+    ]
     arguments += ["--measure", "garbe", "--at", "fmr=0.05"]
     done = succeeded(*arguments, "--output", tmp_path / "out", "--report", tmp_path / "page.html")
     assert "rank 1 to 3" in done.output
@@ -139,7 +189,7 @@ def test_compare_ranks_more_than_two_files(two_systems, tmp_path):
     for wrong, told in (
         (["--baseline", "four"], "the systems are 'one', 'two', 'three'"),
         (["--second-score", "a"], "go with two files"),
-    ):  # fmt: skip
+    ):
         assert told in run(*arguments, *wrong).output
 
 
@@ -152,7 +202,9 @@ def test_scores_without_subjects_are_told_what_would_do(write):
 
 
 def test_zero_policy_and_incomplete_groups_reach_evaluate(write):
-    path = write("s.csv", "score,mated,g\n0.9,1,a\n0.1,0,a\n0.2,0,a\n0.8,1,b\n0.3,0,b\n0.7,0,b\n0.9,1,c\n")
+    path = write(
+        "s.csv", "score,mated,g\n0.9,1,a\n0.1,0,a\n0.2,0,a\n0.8,1,b\n0.3,0,b\n0.7,0,b\n0.9,1,c\n"
+    )
     arguments = ["evaluate", path, "--group", "g", "--at", "threshold=0.5", "--n-resamples", "0"]
     done = run_program(*arguments)
     assert done.returncode == 2
@@ -162,22 +214,31 @@ def test_zero_policy_and_incomplete_groups_reach_evaluate(write):
     assert done.returncode == 0, done.stderr
     assert done.stderr.startswith("Warning: left out of the measures: 'c'")
     assert "Left out of the measures, as they lack mated or non-mated comparisons: c" in done.stdout
-    ratios = [line.split()[4] for line in done.stdout.splitlines() if line.startswith("max-min ratio")]
+    ratios = [
+        line.split()[4] for line in done.stdout.splitlines() if line.startswith("max-min ratio")
+    ]
     assert ratios == ["50", "1"]
 
 
 def test_cross_group_comparisons_print_a_matrix(write):
     rows = ["0.9,1,f,f", "0.1,0,f,m", "0.7,0,m,f", "0.8,1,m,m", "0.2,0,f,f", "0.6,0,m,m"]
     path = write("s.csv", "score,mated,reference_sex,probe_sex\n" + "\n".join(rows))
-    lines = run("evaluate", path, "--group", "sex", "--at", "threshold=0.5", "--n-resamples", 0).output.splitlines()
+    lines = run(
+        "evaluate", path, "--group", "sex", "--at", "threshold=0.5", "--n-resamples", 0
+    ).output.splitlines()
     start = next(k for k, line in enumerate(lines) if line.startswith("FMR between groups"))
     assert [line.split() for line in lines[start + 1 : start + 4]] == [
-        ["Reference", "A", "B"], ["A", "f", "0*", "0*"], ["B", "m", "100*", "100*"],
-    ]  # fmt: skip
+        ["Reference", "A", "B"],
+        ["A", "f", "0*", "0*"],
+        ["B", "m", "100*", "100*"],
+    ]
 
 
 def test_errors_speak_of_options(write):
-    path, who = write("s.csv", "score,reference,probe\n0.9,a,a\n0.1,a,b\n"), write("who.csv", "id,sex\na,f\n")
+    path, who = (
+        write("s.csv", "score,reference,probe\n0.9,a,a\n0.1,a,b\n"),
+        write("who.csv", "id,sex\na,f\n"),
+    )
     found = {
         "--missing-labels drop": ["--metadata", who, "--metadata-id", "id", "--group", "sex"],
         "with --group": ["--metadata", who, "--metadata-id", "id"],
@@ -190,12 +251,20 @@ def test_errors_speak_of_options(write):
 
 @pytest.mark.slow
 def test_labels_are_text_and_tables_are_never_cut(write):
-    rows = ["0.9,1,[young]", "0.1,0,[young]", "0.8,1,[/bold] old :smile:", "0.2,0,[/bold] old :smile:"]
+    rows = [
+        "0.9,1,[young]",
+        "0.1,0,[young]",
+        "0.8,1,[/bold] old :smile:",
+        "0.2,0,[/bold] old :smile:",
+    ]
     path = write("s.csv", "\n".join(["score,mated,g", *rows]))
     done = subprocess.run(
         [COMMAND, "evaluate", path, "--group", "g", "--unit", "comparison"],
-        capture_output=True, text=True, check=False, env=os.environ | {"COLUMNS": "40", "PYTHONIOENCODING": "ascii"},
-    )  # fmt: skip
+        capture_output=True,
+        text=True,
+        check=False,
+        env=os.environ | {"COLUMNS": "40", "PYTHONIOENCODING": "ascii"},
+    )
     assert done.returncode == 0, done.stderr
     assert "[young]" in done.stdout
     assert "[/bold] old :smile:" in done.stdout
@@ -210,7 +279,9 @@ def test_an_output_folder_that_cannot_be_is_a_line(scores, tmp_path):
 
 def test_few_errors_never_look_like_none(tmp_path):
     path = tmp_path / "s.csv"
-    pl.DataFrame({"score": [1.0, *range(100, 100_100)], "mated": [1, *[0] * 100_000]}).write_csv(path)
+    pl.DataFrame({"score": [1.0, *range(100, 100_100)], "mated": [1, *[0] * 100_000]}).write_csv(
+        path
+    )
     done = run_program("evaluate", path, "--at", "fmr=1e-5", "--n-resamples", "0")
     assert "0.001 (held)*" in done.stdout
     assert "--score-kind distance" in done.stderr
@@ -238,7 +309,9 @@ def test_demo_prints_the_known_figures_and_writes_a_page(voxceleb, tmp_path, mon
     for system, eer, min_dcf in (("resnetse34v2", 2.40, 0.00775), ("resnetse34l", 4.37, 0.0142)):
         done = run("demo", "--system", system, "--seed", 0)
         found = ff.read_results("report.html")[0]
-        assert [100 * found.value("eer"), found.value("min_dcf")] == pytest.approx([eer, min_dcf], rel=0.006)
+        assert [100 * found.value("eer"), found.value("min_dcf")] == pytest.approx(
+            [eer, min_dcf], rel=0.006
+        )
         assert "2,000 replicates over subjects" in done.output
         assert "m & New Zealand" in done.output
         assert "Written: report.html" in done.output
@@ -250,13 +323,31 @@ def test_demo_prints_the_known_figures_and_writes_a_page(voxceleb, tmp_path, mon
 
 
 def test_requirements_stand_on_the_page_of_an_evaluation(scores, tmp_path):
-    """They are judged by the replicates of the evaluation, at operating points that it then has, too."""
+    """They are judged by the replicates of the evaluation, at operating points that it then has,
+    too."""
     page, title = tmp_path / "page.html", "A system"
     required = ["fnmr@fmr=0.3 <= 90 %", "fmr[*]@fmr=0.3 <= 90 %"]
-    asked = ["--n-resamples", 50, "--seed", 0, "--unit", "comparison", "--incomplete-groups", "nan", "--title", title]
+    asked = [
+        "--n-resamples",
+        50,
+        "--seed",
+        0,
+        "--unit",
+        "comparison",
+        "--incomplete-groups",
+        "nan",
+        "--title",
+        title,
+    ]
     with quietly():
         done = succeeded(
-            *options(scores), *asked, *(f"--require={one}" for one in required), "--report", page, "--output", tmp_path
+            *options(scores),
+            *asked,
+            *(f"--require={one}" for one in required),
+            "--report",
+            page,
+            "--output",
+            tmp_path,
         )
     assert "2 requirements:" in done.output
     told = page.read_text("utf-8")
@@ -265,7 +356,9 @@ def test_requirements_stand_on_the_page_of_an_evaluation(scores, tmp_path):
     assert "At FMR=0.3" in told
     found = json.loads((tmp_path / "check.json").read_text("utf-8"))
     assert found["requirements"] == required
-    assert "--require needs replicates" in refused(*options(scores), "--quick", "--require", "eer <= 0.1")
+    assert "--require needs replicates" in refused(
+        *options(scores), "--quick", "--require", "eer <= 0.1"
+    )
 
 
 def test_a_page_is_written_with_each_attribute_and_the_files(scores, tmp_path):
@@ -276,12 +369,16 @@ def test_a_page_is_written_with_each_attribute_and_the_files(scores, tmp_path):
     assert titles == ["By sex", "By land", "By sex &amp; land"]
     assert hashlib.sha256(scores.read_bytes()).hexdigest() in text
     assert "By land" in text
-    assert "is a folder: name a file in it" in refused(*options(scores), *ESTIMATES, "--report", tmp_path)
+    assert "is a folder: name a file in it" in refused(
+        *options(scores), *ESTIMATES, "--report", tmp_path
+    )
 
 
 def test_cllr_is_printed_of_log_likelihood_ratios(scores):
     words = [*options(scores), *ESTIMATES]
-    assert "Cllr " in run(*words, "--score-kind", "log-likelihood-ratio").output.replace("min Cllr", "")
+    assert "Cllr " in run(*words, "--score-kind", "log-likelihood-ratio").output.replace(
+        "min Cllr", ""
+    )
     assert "Cllr " not in run(*words).output.splitlines()[1].replace("min Cllr", "")
     assert "min Cllr" not in run(*words).output
     assert "min Cllr" in run(*words, "--metrics", "all").output
@@ -306,19 +403,38 @@ def test_a_summary_is_what_the_terminal_prints(scores):
     at = ["--at", "fmr=0.1", "--at", "threshold=0.5"]
     full = run(*options(scores), *OVER_ROWS, *at).stdout
     c = ff.read_comparisons(scores, score="sc", mated="same", groups=["sex", "land"])
-    ev = ff.evaluate(c, [ff.at_fmr(0.1), ff.at_threshold(0.5)], unit="comparison", n_resamples=200, rng=3)
+    ev = ff.evaluate(
+        c, [ff.at_fmr(0.1), ff.at_threshold(0.5)], unit="comparison", n_resamples=200, rng=3
+    )
     said = ev.summary().splitlines()
-    rows = [line for line in said if line.startswith(("all ", *(f"{group} " for group in ev.groups)))]
+    rows = [
+        line for line in said if line.startswith(("all ", *(f"{group} " for group in ev.groups)))
+    ]
     assert len(rows) == 2 * (1 + len(ev.groups))
-    assert {" ".join(row.split()) for row in rows} <= {" ".join(line.split()) for line in full.splitlines()}
+    assert {" ".join(row.split()) for row in rows} <= {
+        " ".join(line.split()) for line in full.splitlines()
+    }
 
 
 def test_what_was_left_out_is_said_once_beside_requirements(write):
     rows = [f"{0.1 * (k % 7) + 0.3 * (k % 3 == 0):.1f},{int(k % 3 == 0)}" for k in range(60)]
     path = write("scores.csv", "\n".join(["score,mated", *rows, "-1,1", "-1,0"]) + "\n")
-    asked = ["evaluate", path, "--at", "threshold=0.4", "--unit", "comparison", "--n-resamples", 20, "--seed", 0]
+    asked = [
+        "evaluate",
+        path,
+        "--at",
+        "threshold=0.4",
+        "--unit",
+        "comparison",
+        "--n-resamples",
+        20,
+        "--seed",
+        0,
+    ]
     with pytest.warns(DroppedWarning, match="2 of 62"):
-        printed = run(*asked, "--failure-score", -1, "--failures", "exclude", "--require", "fnmr <= 0.9").stdout
+        printed = run(
+            *asked, "--failure-score", -1, "--failures", "exclude", "--require", "fnmr <= 0.9"
+        ).stdout
     assert printed.count("2 of 62") == 1
     assert printed.index("1 requirement: ") < printed.index("2 of 62")
 

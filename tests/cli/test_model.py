@@ -1,4 +1,5 @@
-"""`fastfair model` and `fastfair strata`: the numbers of the library, in sentences, tables, files and plots."""
+"""`fastfair model` and `fastfair strata`: the numbers of the library, in sentences, tables, files
+and plots."""
 
 from __future__ import annotations
 
@@ -10,7 +11,12 @@ from helpers.command_line import run
 
 import fastfair as ff
 
-GROUPS = {("f", "A"): (40, 1000), ("m", "A"): (42, 1000), ("f", "B"): (80, 1000), ("m", "B"): (81, 1000)}
+GROUPS = {
+    ("f", "A"): (40, 1000),
+    ("m", "A"): (42, 1000),
+    ("f", "B"): (80, 1000),
+    ("m", "B"): (81, 1000),
+}
 ASKED = ["--at", "threshold=0.5", "--group", "gender", "--group", "region"]
 
 
@@ -27,13 +33,16 @@ def test_sentences_and_a_row_for_each_effect_are_printed(scores):
     assert found.summary() in printed
     for effect in found.effects:
         assert any(
-            line.split()[:3] == [effect.attribute, effect.value, effect.baseline] for line in printed.splitlines()
+            line.split()[:3] == [effect.attribute, effect.value, effect.baseline]
+            for line in printed.splitlines()
         )
 
 
 def test_the_baseline_is_that_asked_for(scores):
     printed = json.loads(
-        run("model", scores, *ASKED, "--baseline", "gender=f", "--baseline", "region=B", "--json").output
+        run(
+            "model", scores, *ASKED, "--baseline", "gender=f", "--baseline", "region=B", "--json"
+        ).output
     )
     assert printed["baseline"] == {"gender": "f", "region": "B"}
     assert "as in sex=m" in run("model", scores, *ASKED, "--baseline", "gender").output

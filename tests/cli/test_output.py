@@ -18,7 +18,19 @@ from helpers.each import each
 
 from fastfair.cli import actions, main
 
-PLAN = ["plan", "--groups", 3, "--subjects", 100, "--attempts", 2, "--fnmr", 0.05, "--correlation", 0.2]
+PLAN = [
+    "plan",
+    "--groups",
+    3,
+    "--subjects",
+    100,
+    "--attempts",
+    2,
+    "--fnmr",
+    0.05,
+    "--correlation",
+    0.2,
+]
 VERBS = {
     "evaluate": ["evaluate", "nowhere.csv"],
     "compare": ["compare", "nowhere.csv", "nowhere.csv"],
@@ -50,7 +62,11 @@ def no_work(monkeypatch):
     def work(*_args, **_kwargs):
         pytest.fail("worked before the output was checked")
 
-    for verb in ("demo", "plan", "synthesize"):  # the others are stopped by files that are not there
+    for verb in (
+        "demo",
+        "plan",
+        "synthesize",
+    ):  # the others are stopped by files that are not there
         monkeypatch.setattr(actions, verb, work)
 
 
@@ -77,7 +93,9 @@ def test_the_folder_is_checked_before_work(verb, tmp_path, monkeypatch):
         return real(path, *arguments, **named)
 
     monkeypatch.setattr(Path, "open", refuse)
-    assert "there is no permission to write there" in str(run(*VERBS[verb], "--output", "new/folder").exception)
+    assert "there is no permission to write there" in str(
+        run(*VERBS[verb], "--output", "new/folder").exception
+    )
 
 
 @each("verb", sorted(VERBS.keys() - {"synthesize"}))
@@ -93,14 +111,20 @@ def verbs_with_data(scores: Path) -> dict[str, tuple[list[object], set[str]]]:
     vectors = scores.with_name("vectors.npz")
     rng = np.random.default_rng(0)
     subject = np.repeat(np.arange(12), 4)
-    np.savez(vectors, vectors=rng.normal(size=(12, 8))[subject] + rng.normal(size=(48, 8)), subject=subject)
+    np.savez(
+        vectors,
+        vectors=rng.normal(size=(12, 8))[subject] + rng.normal(size=(48, 8)),
+        subject=subject,
+    )
     pairs = scores.with_name("pairs.csv")
     first, second = np.triu_indices(12)
-    pl.DataFrame({"score": rng.normal(size=78) + 2 * (first == second), "reference": first, "probe": second}).write_csv(
-        pairs
-    )
+    pl.DataFrame(
+        {"score": rng.normal(size=78) + 2 * (first == second), "reference": first, "probe": second}
+    ).write_csv(pairs)
     table = scores.with_name("counts.csv")
-    pl.DataFrame({"failures": [0, 1, 0, 2] * 5, "attempts": 4, "sex": ["f", "m"] * 10}).write_csv(table)
+    pl.DataFrame({"failures": [0, 1, 0, 2] * 5, "attempts": 4, "sex": ["f", "m"] * 10}).write_csv(
+        table
+    )
     return {
         "evaluate": (["evaluate", scores, *of_scores], {"evaluation.csv", "evaluation.json"}),
         "compare": (
@@ -123,7 +147,9 @@ def verbs_with_data(scores: Path) -> dict[str, tuple[list[object], set[str]]]:
     }
 
 
-@pytest.mark.parametrize("verb", ["evaluate", "compare", "embeddings", "group-test", "plan", "synthesize"])
+@pytest.mark.parametrize(
+    "verb", ["evaluate", "compare", "embeddings", "group-test", "plan", "synthesize"]
+)
 @pytest.mark.filterwarnings("ignore::fastfair.errors.FastfairWarning")
 def test_results_are_written_before_they_are_printed(verb, scores, tmp_path, monkeypatch):
     def unread(*_args, **_kwargs):
@@ -147,7 +173,19 @@ def closed_pipe():
 
 
 def evaluated(scores: Path, output: Path, **streams: object) -> subprocess.CompletedProcess[str]:
-    arguments = [COMMAND, "evaluate", scores, "--group", "sex", "--n-resamples", "0", "--at", "eer", "--output", output]
+    arguments = [
+        COMMAND,
+        "evaluate",
+        scores,
+        "--group",
+        "sex",
+        "--n-resamples",
+        "0",
+        "--at",
+        "eer",
+        "--output",
+        output,
+    ]
     return subprocess.run(arguments, text=True, check=False, timeout=120, **streams)  # type: ignore[call-overload]
 
 
@@ -190,27 +228,59 @@ def test_a_full_disk_behind_the_standard_output(scores, tmp_path):
     with Path("/dev/full").open("w") as full:
         done = evaluated(scores, tmp_path, stdout=full, stderr=subprocess.PIPE)
     assert done.returncode == 2
-    assert done.stderr.splitlines()[1:] == ["Error: the results cannot be printed: No space left on device"]
+    assert done.stderr.splitlines()[1:] == [
+        "Error: the results cannot be printed: No space left on device"
+    ]
     require_results(tmp_path)
 
 
 @pytest.mark.slow
 def test_the_same_run_writes_the_same_figures(tmp_path):
-    asked = ["--group", "sex", "--at", "threshold=0.5", "--seed", 1, "--n-resamples", 64, *PLOTS, "--plots", "pdf"]
+    asked = [
+        "--group",
+        "sex",
+        "--at",
+        "threshold=0.5",
+        "--seed",
+        1,
+        "--n-resamples",
+        64,
+        *PLOTS,
+        "--plots",
+        "pdf",
+    ]
     for name in ("once", "again"):
         run("evaluate", "docs/samples/scores.csv", *asked, "--output", tmp_path / name)
-    figures = sorted(path.name for path in (tmp_path / "once").iterdir() if path.suffix in {".svg", ".png", ".pdf"})
+    figures = sorted(
+        path.name
+        for path in (tmp_path / "once").iterdir()
+        if path.suffix in {".svg", ".png", ".pdf"}
+    )
     assert "det.svg" in figures
     for name in figures:
-        assert (tmp_path / "once" / name).read_bytes() == (tmp_path / "again" / name).read_bytes(), name
+        assert (tmp_path / "once" / name).read_bytes() == (
+            tmp_path / "again" / name
+        ).read_bytes(), name
 
 
 def test_figures_of_systems_for_papers_embed_true_type_fonts(tmp_path):
     scores = "docs/samples/scores.csv"
-    asked = ["--group", "sex", "--at", "threshold=0.5", "--n-resamples", 20, "--seed", 1, "--output", tmp_path]
+    asked = [
+        "--group",
+        "sex",
+        "--at",
+        "threshold=0.5",
+        "--n-resamples",
+        20,
+        "--seed",
+        1,
+        "--output",
+        tmp_path,
+    ]
     succeeded("compare", scores, scores, *asked, "--plots", "pdf", "--plots", "svg")
-    assert {path.name for path in tmp_path.glob("*.pdf")} == {f"{name}.pdf" for name in (
-        "det", "fmr_at_threshold_0.5", "fnmr_at_threshold_0.5")}  # fmt: skip
+    assert {path.name for path in tmp_path.glob("*.pdf")} == {
+        f"{name}.pdf" for name in ("det", "fmr_at_threshold_0.5", "fnmr_at_threshold_0.5")
+    }
     for path in tmp_path.glob("*.pdf"):
         content = path.read_bytes()
         assert b"/FontFile2" in content

@@ -1,4 +1,5 @@
-"""Every verb as people run it: a process of its own, whose threads import what they need, on small data."""
+"""Every verb as people run it: a process of its own, whose threads import what they need, on small
+data."""
 
 from __future__ import annotations
 
@@ -77,7 +78,10 @@ def words_of(name: str) -> list[str]:
 def test_every_verb_has_a_line():
     verbs = {name.partition(" [")[0] for name in LINES}
     groups = {name: group for name, group in cli.commands.items() if isinstance(group, click.Group)}
-    assert verbs == {*cli.commands, *(f"{name} {verb}" for name, group in groups.items() for verb in group.commands)}
+    assert verbs == {
+        *cli.commands,
+        *(f"{name} {verb}" for name, group in groups.items() for verb in group.commands),
+    }
     assert set(QUICK) < set(LINES)
 
 
@@ -85,14 +89,21 @@ def ends_well(name: str, folder: Path) -> subprocess.CompletedProcess[str]:
     """Run a line in a process of its own, which must end well, without an error of Python's."""
     minutes = 15  # for all kernels may have to be compiled, on a busy machine
     done = subprocess.run(
-        [COMMAND, *words_of(name)], cwd=folder, capture_output=True, text=True, timeout=60 * minutes, check=False
+        [COMMAND, *words_of(name)],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=60 * minutes,
+        check=False,
     )
     assert done.returncode in (VERDICTS if name == "check" else (0,)), done.stderr
     assert "Traceback" not in done.stderr
     return done
 
 
-@pytest.mark.filterwarnings("ignore::fastfair.errors.FastfairWarning")  # of the few subjects of these files
+@pytest.mark.filterwarnings(
+    "ignore::fastfair.errors.FastfairWarning"
+)  # of the few subjects of these files
 @pytest.mark.parametrize("name", QUICK)
 def test_a_process_of_its_own_prints_what_one_thread_does(name, folder, monkeypatch):
     monkeypatch.chdir(folder)

@@ -19,15 +19,22 @@ def scores(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A file of three groups, of which the last is small."""
     subject = np.arange(90)
     group = np.array(list("abc"))[np.minimum(subject // 40, 2)]
-    start, size = np.minimum(subject // 40, 2) * 40, np.array([40, 40, 10])[np.minimum(subject // 40, 2)]
+    start, size = (
+        np.minimum(subject // 40, 2) * 40,
+        np.array([40, 40, 10])[np.minimum(subject // 40, 2)],
+    )
     other = start + (subject - start + 1) % size
     drawn = np.random.default_rng(0).normal(0, 1, 180)
     frame = pl.DataFrame(
         {
-            "score": drawn + np.repeat([2, 0], 90), "mated": np.repeat([1, 0], 90), "reference": np.tile(subject, 2),
-            "probe": np.append(subject, other), "reference_sex": np.tile(group, 2), "probe_sex": np.tile(group, 2),
+            "score": drawn + np.repeat([2, 0], 90),
+            "mated": np.repeat([1, 0], 90),
+            "reference": np.tile(subject, 2),
+            "probe": np.append(subject, other),
+            "reference_sex": np.tile(group, 2),
+            "probe_sex": np.tile(group, 2),
         }
-    )  # fmt: skip
+    )
     path = tmp_path_factory.mktemp("scores") / "scores.csv"
     frame.write_csv(path)
     return path
@@ -40,7 +47,9 @@ def asked(scores: Path, *more: object) -> list[object]:
 
 def found(scores: Path) -> ShrunkenRates:
     c = ff.read_comparisons(scores, groups=["sex"])
-    return ff.shrunken_rates(ff.evaluate(c, ff.at_threshold(1), [], metrics=[], rng=1, n_resamples=99))
+    return ff.shrunken_rates(
+        ff.evaluate(c, ff.at_threshold(1), [], metrics=[], rng=1, n_resamples=99)
+    )
 
 
 def test_sentences_and_a_row_for_each_group_are_printed(scores):

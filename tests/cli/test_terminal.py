@@ -1,4 +1,5 @@
-"""Names of groups, subjects and files are printed by every verb so that they steer neither terminals nor jobs."""
+"""Names of groups, subjects and files are printed by every verb so that they steer neither
+terminals nor jobs."""
 
 from __future__ import annotations
 
@@ -40,14 +41,21 @@ def test_no_verb_prints_what_steers_terminals_or_jobs(folder):
             done = run_program(verb, *words, *more, cwd=folder)
             assert done.returncode in (0, 1, 2, 3), (verb, done.stderr)
             lines = "\n".join(
-                line for line in done.stderr.splitlines() if not re.match(r"::(error|warning|notice) ", line)
+                line
+                for line in done.stderr.splitlines()
+                if not re.match(r"::(error|warning|notice) ", line)
             )
             assert not harms(done.stdout + lines), verb
             if more == ("--json",) and done.returncode == 0:
                 told += json.dumps(json.loads(done.stdout), ensure_ascii=False)
             else:
                 told += done.stdout
-    for shown in (r"\x1b[31mred\x07", r"\x3a:stop-commands::x", r"\x9b2J\u202ered", r"\x23#[error]x"):
+    for shown in (
+        r"\x1b[31mred\x07",
+        r"\x3a:stop-commands::x",
+        r"\x9b2J\u202ered",
+        r"\x23#[error]x",
+    ):
         assert shown in told
     for path in folder.glob("*/*.csv"):
         assert not re.findall(r"^[=+@-]", path.read_text(), re.M), path

@@ -8,7 +8,10 @@ import fastfair as ff
 
 # Of the few subjects of these files.
 # Kernels of replicates take long without JIT; warnings are of few errors in small data.
-pytestmark = [pytest.mark.jit, pytest.mark.filterwarnings("ignore::fastfair.errors.FastfairWarning")]
+pytestmark = [
+    pytest.mark.jit,
+    pytest.mark.filterwarnings("ignore::fastfair.errors.FastfairWarning"),
+]
 
 
 @pytest.fixture
@@ -19,7 +22,9 @@ def trials(tmp_path, monkeypatch):
     np.savez("v.npz", vectors=e.vectors, name=names)
     np.savez("other.npz", emb=e.vectors[:, :5], utt=names)
     pairs = [(a, b) for k, a in enumerate(names) for b in names[k + 1 :]]
-    (tmp_path / "trials.csv").write_text("\n".join(["reference,probe", *(f"{a},{b}" for a, b in pairs)]))
+    (tmp_path / "trials.csv").write_text(
+        "\n".join(["reference,probe", *(f"{a},{b}" for a, b in pairs)])
+    )
     c = ff.read_comparisons("trials.csv", embeddings="v.npz", subject_pattern="^([^/]+)/")
     ff.write_comparisons(c, "scored.parquet")
     return c
@@ -36,7 +41,16 @@ def test_evaluate_scores_the_list(trials):
 
 
 def test_options_say_how_vectors_are_read(trials):
-    how = ("--vectors", "emb", "--vector-name", "utt", "--similarity", "negative_euclidean", "--same-name", "max")
+    how = (
+        "--vectors",
+        "emb",
+        "--vector-name",
+        "utt",
+        "--similarity",
+        "negative_euclidean",
+        "--same-name",
+        "max",
+    )
     shown = succeeded("evaluate", *_LISTED, "--embeddings", "other.npz", *how, "--quick")
     v = ff.read_named_vectors("other.npz", "emb", "utt", similarity="negative_euclidean")
     c = ff.read_comparisons("trials.csv", embeddings=v, subject_pattern="^([^/]+)/")

@@ -45,7 +45,11 @@ def test_help_has_sections_and_ends_with_examples_that_parse(name):
     brief, shown = (run(*name.split(), option).output for option in ("--help", "--help-all"))
     assert len(brief.splitlines()) <= 40
     for text in (brief, shown):
-        sections = [line[:-1] for line in text.splitlines() if line.endswith(":") and not line.startswith(" ")]
+        sections = [
+            line[:-1]
+            for line in text.splitlines()
+            if line.endswith(":") and not line.startswith(" ")
+        ]
         assert [one for one in (*SECTIONS, "Commands", "Examples") if one in sections] == sections
         assert {"Output", "Examples"} <= set(sections)
         assert len(verb.examples) >= 2
@@ -55,7 +59,11 @@ def test_help_has_sections_and_ends_with_examples_that_parse(name):
         assert words[: 1 + len(name.split())] == ["fastfair", *name.split()]
         context = verb.make_context(name, words[1 + len(name.split()) :])
         assert not isinstance(verb, GroupCommand) or not context.args
-    options = [param for param in verb.params if isinstance(param, click.Option) and param.opts[0] != "--help-all"]
+    options = [
+        param
+        for param in verb.params
+        if isinstance(param, click.Option) and param.opts[0] != "--help-all"
+    ]
     assert all(param.opts[0] in shown and param.help for param in options)
     first = [param for param in options if param.name in verb.verb.first.split()]
     assert 2 <= len(first) == len(verb.verb.first.split()) <= 10
@@ -66,9 +74,13 @@ def documented_commands() -> list[str]:
     """Return the commands in blocks of README and docs."""
     root, found = Path(__file__).parents[2], []
     for page in (root / "README.md", *sorted((root / "docs").glob("*.md"))):
-        for block in re.findall(r"^```(?:sh|console)\n(.*?)^```", page.read_text("utf-8"), re.M | re.S):
+        for block in re.findall(
+            r"^```(?:sh|console)\n(.*?)^```", page.read_text("utf-8"), re.M | re.S
+        ):
             lines = block.replace("\\\n", " ").splitlines()
-            found += [line.removeprefix("$ ") for line in lines if re.match(r"(\$ )?fastfair ", line)]
+            found += [
+                line.removeprefix("$ ") for line in lines if re.match(r"(\$ )?fastfair ", line)
+            ]
     return found
 
 
@@ -87,7 +99,9 @@ def test_every_command_of_readme_and_docs_can_be_read(tmp_path, monkeypatch):
 
 
 @pytest.mark.jit
-@pytest.mark.filterwarnings("ignore::fastfair.errors.FastfairWarning")  # of the few subjects of these files
+@pytest.mark.filterwarnings(
+    "ignore::fastfair.errors.FastfairWarning"
+)  # of the few subjects of these files
 @pytest.mark.parametrize("name", command_lines.VERBS)
 def test_a_run_is_repeated_by_the_file_that_it_writes(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
@@ -102,26 +116,44 @@ def test_a_run_is_repeated_by_the_file_that_it_writes(name, tmp_path, monkeypatc
     assert written == sorted(path.name for path in (tmp_path / "second").iterdir())
     assert "config.toml" in written
     for file in written:
-        assert (tmp_path / "first" / file).read_bytes() == (tmp_path / "second" / file).read_bytes(), file
+        assert (tmp_path / "first" / file).read_bytes() == (
+            tmp_path / "second" / file
+        ).read_bytes(), file
 
 
 def test_options_given_count_before_those_of_the_file(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     command_lines.make_files()
     Path("c.toml").write_text(
-        'scores = "scores.csv"\ngroup = "group"\nn-resamples = 0\nat = ["fmr=0.1", "eer"]\nalpha = 0.25\n'
-        'plots = ["png"]\n'
+        'scores = "scores.csv"\ngroup = "group"\nn-resamples = 0\nat = ["fmr=0.1", "eer"]\nalpha ='
+        ' 0.25\nplots = ["png"]\n'
     )
-    done = succeeded("evaluate", "--config", "c.toml", "--at", "threshold=0.5", "--output", "a", "--measure", "fdr")
+    done = succeeded(
+        "evaluate",
+        "--config",
+        "c.toml",
+        "--at",
+        "threshold=0.5",
+        "--output",
+        "a",
+        "--measure",
+        "fdr",
+    )
     assert "Error rates at threshold=0.5" in done.output
     assert "Error rates at EER" not in done.output
     written = tomllib.loads(Path("a/config.toml").read_text())
     seed = written.pop("seed")
     assert int(seed) >= 0
     assert written == {
-        "verb": "evaluate", "scores": "scores.csv", "group": ["group"], "n-resamples": "0", "at": ["threshold=0.5"],
-        "alpha": "0.25", "plots": ["png"], "measure": ["fdr"],
-    }  # fmt: skip
+        "verb": "evaluate",
+        "scores": "scores.csv",
+        "group": ["group"],
+        "n-resamples": "0",
+        "at": ["threshold=0.5"],
+        "alpha": "0.25",
+        "plots": ["png"],
+        "measure": ["fdr"],
+    }
 
 
 @pytest.mark.parametrize(
@@ -155,11 +187,24 @@ def test_labels_of_any_kind_come_back(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     name = 'a "b"\\x41é\x1b\x7f\n'
     Path("s.csv").write_text("score,reference,probe\n0.9,a,a\n0.1,a,b\n0.8,b,b\n0.2,b,a\n")
-    run("evaluate", "s.csv", "--n-resamples", 0, "--at", "eer", "--subject-pattern", f"^(.)|{name}", "--output", "a")
+    run(
+        "evaluate",
+        "s.csv",
+        "--n-resamples",
+        0,
+        "--at",
+        "eer",
+        "--subject-pattern",
+        f"^(.)|{name}",
+        "--output",
+        "a",
+    )
     assert tomllib.loads(Path("a/config.toml").read_text())["subject-pattern"] == f"^(.)|{name}"
 
 
-@pytest.mark.parametrize("verb", ["evaluate", "compare", "embeddings", "calibration", "shrink", "check", "claim"])
+@pytest.mark.parametrize(
+    "verb", ["evaluate", "compare", "embeddings", "calibration", "shrink", "check", "claim"]
+)
 def test_no_help_promises_what_is_refused_without_replicates(verb, tmp_path):
     rng = np.random.default_rng(0)
     vectors = np.repeat(rng.normal(size=(40, 8)), 3, 0) + rng.normal(size=(120, 8))
@@ -167,29 +212,46 @@ def test_no_help_promises_what_is_refused_without_replicates(verb, tmp_path):
     who, other = np.repeat(np.arange(40), 8), np.tile(np.arange(40), 8)
     rows = "".join(
         f"{a},{b},{2 * (a == b) + x:.3f},{'fm'[a % 2]}\n"
-        for a, b, x in zip(np.append(who, who), np.append(other, who), rng.normal(size=640), strict=True)
+        for a, b, x in zip(
+            np.append(who, who), np.append(other, who), rng.normal(size=640), strict=True
+        )
     )
     (tmp_path / "s.csv").write_text(f"reference,probe,score,sex\n{rows}")
     scores, at = tmp_path / "s.csv", ("--at", "fmr=0.1")
     given = {
-        "evaluate": (scores, *at), "compare": (scores, scores, *at), "embeddings": (tmp_path / "v.npz", "--fmr", 0.05),
+        "evaluate": (scores, *at),
+        "compare": (scores, scores, *at),
+        "embeddings": (tmp_path / "v.npz", "--fmr", 0.05),
         "calibration": (scores, "--score-kind", "log-likelihood-ratio", "--application", 0.1),
-        "shrink": (scores, *at, "--group", "sex"), "check": (scores, *at, "--require", "fnmr <= 90 %"),
+        "shrink": (scores, *at, "--group", "sex"),
+        "check": (scores, *at, "--require", "fnmr <= 90 %"),
         "claim": (scores, "fnmr <= 90 %", *at),
-    }[verb]  # fmt: skip
+    }[verb]
     promised = "With 0," in " ".join(run(verb, "--help-all").stdout.split())
     assert (run_program(verb, *given, "--n-resamples", 0).returncode == 0) == promised
 
 
 def test_numbers_in_options_say_what_to_write():
     for given, says in (
-        (("plan", "fmr", "--claimed", "0.1%"), "'0.1%' is a percentage: write it as a fraction, 0.001"),
+        (
+            ("plan", "fmr", "--claimed", "0.1%"),
+            "'0.1%' is a percentage: write it as a fraction, 0.001",
+        ),
         (("plan", "fmr", "--claimed", "0,1"), "'0,1' is no number: write decimals with a point"),
         (("plan", "fmr", "--claimed", "few"), "'few' is no number"),
-        (("plan", "fmr", "--claimed", "0.1", "--fmr", "1 %"), "'1 %' is a percentage: write it as a fraction, 0.01"),
+        (
+            ("plan", "fmr", "--claimed", "0.1", "--fmr", "1 %"),
+            "'1 %' is a percentage: write it as a fraction, 0.01",
+        ),
         (("evaluate", "s.csv", "--at", "fmr=0,01"), "has a decimal comma: write fmr=0.01"),
-        (("identify", "v.npz", "--at", "rank=1,5"), "give operating points one by one, as rank=1 and rank=5"),
-        (("evaluate", "s.csv", "--at", "fmr=x"), "has no number after the =, but 'x': write it as in fmr=0.001"),
+        (
+            ("identify", "v.npz", "--at", "rank=1,5"),
+            "give operating points one by one, as rank=1 and rank=5",
+        ),
+        (
+            ("evaluate", "s.csv", "--at", "fmr=x"),
+            "has no number after the =, but 'x': write it as in fmr=0.001",
+        ),
     ):
         done = run_program(*given)
         assert done.returncode == 2
@@ -197,11 +259,15 @@ def test_numbers_in_options_say_what_to_write():
 
 
 def test_tables_of_many_systems_have_short_lines(tmp_path):
-    rows = [f"system-{k:03d},{1e-4 * (1 + k % 7)},{1e-4},{0.01 + k / 9e3},{0.02}\n" for k in range(126)]
+    rows = [
+        f"system-{k:03d},{1e-4 * (1 + k % 7)},{1e-4},{0.01 + k / 9e3},{0.02}\n" for k in range(126)
+    ]
     for n in (3, 126):
         (tmp_path / "t.csv").write_text("Algorithm,FMR.f,FMR.m,FNMR.f,FNMR.m\n" + "".join(rows[:n]))
         columns = "--fmr-column", "FMR.{group}", "--fnmr-column", "FNMR.{group}"
-        lines = succeeded("measures", tmp_path / "t.csv", *columns, "--by", "Algorithm").stdout.splitlines()
+        lines = succeeded(
+            "measures", tmp_path / "t.csv", *columns, "--by", "Algorithm"
+        ).stdout.splitlines()
         assert max(map(len, lines)) <= 120
         of_last = " ".join(line for line in lines if line.startswith(f"system-{n - 1:03d} "))
         assert (n == 3) == ("FDR" in lines[1]) == (not of_last)

@@ -1,4 +1,5 @@
-"""Templates that score as the best of their vectors do: against loops, and against the list of all their pairs."""
+"""Templates that score as the best of their vectors do: against loops, and against the list of all
+their pairs."""
 
 from __future__ import annotations
 
@@ -33,7 +34,10 @@ def templates_of(e: ff.Embeddings, how: object) -> tuple[list[int], list[int]]:
         if not probe and key not in seen:
             seen.append(key)
     probes = [i for i, probe in enumerate(is_probe) if probe]
-    template = [len(seen) + probes.index(i) if is_probe[i] else seen.index(keys[i]) for i in range(len(keys))]
+    template = [
+        len(seen) + probes.index(i) if is_probe[i] else seen.index(keys[i])
+        for i in range(len(keys))
+    ]
     return template, [template.index(k) for k in range(len(seen) + len(probes))]
 
 
@@ -48,9 +52,14 @@ def templates_of(e: ff.Embeddings, how: object) -> tuple[list[int], list[int]]:
     dtype=st.sampled_from([np.float32, np.float64]),
     parted=st.booleans(),
 )
-def test_rates_and_replicates_are_those_of_loops(seed, n_subjects, most, how, unit, weighting, dtype, parted):
+def test_rates_and_replicates_are_those_of_loops(
+    seed, n_subjects, most, how, unit, weighting, dtype, parted
+):
     e = random_sets(seed, n_subjects, most, dtype)
-    labels = [f"{s}/{k}" for s, k in zip(e.subject, np.random.default_rng(seed).integers(0, 2, len(e)), strict=True)]
+    labels = [
+        f"{s}/{k}"
+        for s, k in zip(e.subject, np.random.default_rng(seed).integers(0, 2, len(e)), strict=True)
+    ]
     how = labels if how == "labels" else how
     template, first = templates_of(e, how)
     matrix = slow.of_templates(matrix_of(e), template)
@@ -65,19 +74,28 @@ def test_rates_and_replicates_are_those_of_loops(seed, n_subjects, most, how, un
         samples = (side.reference_sample.tolist(), side.probe_sample.tolist())
         found = zip(side.similarities.tolist(), *samples, strict=True)
         assert sorted(found) == sorted((s, i, j) for s, _, i, j in pairs)
-    hold_rates_against_loops(made, matrix, (subject, is_probe), seed, Draws(weighting, unit), dtype, parted)
+    hold_rates_against_loops(
+        made, matrix, (subject, is_probe), seed, Draws(weighting, unit), dtype, parted
+    )
 
 
 def many() -> ff.Embeddings:
     """Templates of 1 to 9 vectors."""
     rng = np.random.default_rng(2)
-    subject, role = rng.integers(0, 200, 1900), np.where(rng.random(1900) < 0.4, "probe", "reference")
+    subject, role = (
+        rng.integers(0, 200, 1900),
+        np.where(rng.random(1900) < 0.4, "probe", "reference"),
+    )
     vectors = rng.normal(size=(200, 6))[subject] + rng.normal(size=(1900, 6))
-    return ff.Embeddings(vectors.astype(np.float32), subject, subject % 3, role=role).enrolled(score="max")
+    return ff.Embeddings(vectors.astype(np.float32), subject, subject % 3, role=role).enrolled(
+        score="max"
+    )
 
 
 @pytest.mark.jit
-def test_bands_have_the_same_bits_by_threads_workers_checkpoints_and_in_files(monkeypatch, tmp_path):
+def test_bands_have_the_same_bits_by_threads_workers_checkpoints_and_in_files(
+    monkeypatch, tmp_path
+):
     e = many()
 
     def bits(e: ff.Embeddings, **how: Any) -> tuple[bytes, ...]:
@@ -88,7 +106,9 @@ def test_bands_have_the_same_bits_by_threads_workers_checkpoints_and_in_files(mo
     np.save(tmp_path / "v.npy", e.vectors)
     role = np.where(e.is_probe[e.template], "probe", "reference")
     mapped = np.load(tmp_path / "v.npy", mmap_mode="r")
-    given = ff.Embeddings(mapped, e.subject[e.template], e.subject[e.template] % 3, role=role).enrolled(score="max")
+    given = ff.Embeddings(
+        mapped, e.subject[e.template], e.subject[e.template] % 3, role=role
+    ).enrolled(score="max")
     assert np.shares_memory(given.vectors, mapped)
     assert bits(e, n_threads=2) == wanted
     with ThreadPoolExecutor(2) as pool:
@@ -100,7 +120,9 @@ def test_bands_have_the_same_bits_by_threads_workers_checkpoints_and_in_files(mo
 
 
 @pytest.mark.jit
-@pytest.mark.filterwarnings("ignore::fastfair.errors.FastfairWarning")  # of few errors in small data
+@pytest.mark.filterwarnings(
+    "ignore::fastfair.errors.FastfairWarning"
+)  # of few errors in small data
 @pytest.mark.parametrize("few_kept", [False, True])
 def test_evaluations_have_the_bits_of_the_list(few_kept, monkeypatch):
     if few_kept:
@@ -113,16 +135,23 @@ def test_evaluations_have_the_bits_of_the_list(few_kept, monkeypatch):
     assert repr(found.quantities) == repr(wanted.quantities)
     wanted, found = (ff.compare(*both, points, **asked) for both in (listed, systems))
     assert repr(found.contrasts) == repr(wanted.contrasts)
-    wanted, found = (ff.claim(one, "fnmr <= 20 %", points[0], n_resamples=50, rng=0) for one in (listed[0], systems[0]))
+    wanted, found = (
+        ff.claim(one, "fnmr <= 20 %", points[0], n_resamples=50, rng=0)
+        for one in (listed[0], systems[0])
+    )
     assert repr(found) == repr(wanted)
     for test in (ff.fnmr_test, ff.fmr_test):
-        wanted, found = (test(one, points[0], n_resamples=99, rng=0) for one in (listed[0], systems[0]))
+        wanted, found = (
+            test(one, points[0], n_resamples=99, rng=0) for one in (listed[0], systems[0])
+        )
         assert (found.statistic, found.pvalue) == pytest.approx((wanted.statistic, wanted.pvalue))
 
 
 def test_groups_and_what_was_left_out_stay():
     labels = {"sex": list("ffmm"), "eyes": list("xxyy")}
-    e = ff.Embeddings(np.eye(4) + 1, list("aabb"), labels, role=["reference", "probe"] * 2).by("eyes")
+    e = ff.Embeddings(np.eye(4) + 1, list("aabb"), labels, role=["reference", "probe"] * 2).by(
+        "eyes"
+    )
     found = e._changed(e.grouping, left_out=("two rows",)).enrolled(score="max")
     assert (found.groups, found.grouping, found.left_out) == (("x", "y"), ("eyes",), ("two rows",))
     assert found.by("sex").groups == ("f", "m")

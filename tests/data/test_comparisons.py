@@ -19,7 +19,12 @@ from oracles.strategies import ANY, from_rows, grouped
 
 import fastfair as ff
 from fastfair.data import score_keys
-from fastfair.errors import ContradictingLabelsWarning, DroppedWarning, InputError, NarrowIntervalsWarning
+from fastfair.errors import (
+    ContradictingLabelsWarning,
+    DroppedWarning,
+    InputError,
+    NarrowIntervalsWarning,
+)
 
 SCORES, MATED = [0.9, 0.2, 0.8, 0.1], [1, 0, 1, 0]
 
@@ -39,7 +44,10 @@ def test_every_column_follows_its_score(rows, dtype, thirds):
     # A third of a score is no float32: then the keys are sorted apart from the rows.
     rows = [r._replace(score=r.score / 3) for r in rows] if thirds else rows
     c = from_rows(rows, dtype)
-    for side, groups, wanted in ((c.mated, c.mated_by_group, True), (c.nonmated, c.nonmated_by_group, False)):
+    for side, groups, wanted in (
+        (c.mated, c.mated_by_group, True),
+        (c.nonmated, c.nonmated_by_group, False),
+    ):
         given_rows = [r for r in rows if r.mated is wanted]
         assert len(side) == len(given_rows)
         assert (np.diff(side.similarities) >= 0).all()
@@ -51,7 +59,9 @@ def test_every_column_follows_its_score(rows, dtype, thirds):
             assert c.groups[groups.reference_group[k]] == expected.reference_group
             assert c.groups[groups.probe_group[k]] == expected.probe_group
         for k, group in enumerate(c.groups):
-            within = sorted(dtype(r.score) for r in given_rows if r.reference_group == r.probe_group == group)
+            within = sorted(
+                dtype(r.score) for r in given_rows if r.reference_group == r.probe_group == group
+            )
             assert score_keys.decode(groups.within[k]).tolist() == within
 
 
@@ -91,13 +101,24 @@ def test_flags_that_are_not_two_valued_are_refused_and_none_is_rounded(flags):
 
 
 def test_the_value_that_means_mated_can_be_told():
-    for flags, value in ((list("xyxy"), "x"), ([7, 9, 7, 9], 7), (["7.0", "9.0", "7", "9"], 7), ([1, 0, 1, 0], "1")):
+    for flags, value in (
+        (list("xyxy"), "x"),
+        ([7, 9, 7, 9], 7),
+        (["7.0", "9.0", "7", "9"], 7),
+        ([1, 0, 1, 0], "1"),
+    ):
         c = make(SCORES, flags, mated_value=value)
         assert c.mated.similarities.tolist() == sorted(SCORES[::2])
-    refused("holds 'x', 'y': say which one means mated with mated_value=", make, SCORES, list("xyxy"))
-    with pytest.raises(InputError, match="mated_value 'z' is not among the values of mated: 'x', 'y'"):
+    refused(
+        "holds 'x', 'y': say which one means mated with mated_value=", make, SCORES, list("xyxy")
+    )
+    with pytest.raises(
+        InputError, match="mated_value 'z' is not among the values of mated: 'x', 'y'"
+    ):
         make(SCORES, list("xyxy"), mated_value="z")
-    with pytest.raises(InputError, match="mated has 3 values, 'x', 'y', 'z': which of the others mean non-mated"):
+    with pytest.raises(
+        InputError, match="mated has 3 values, 'x', 'y', 'z': which of the others mean non-mated"
+    ):
         make(SCORES, list("xyzy"), mated_value="x")
 
 
@@ -114,7 +135,9 @@ def test_scores_that_are_not_finite_are_refused_by_row(bad, dtype, rich):
 @each("score", [1.7e308, -1.1e150, np.finfo(float).max])
 @each("kind", ["similarity", "distance"])
 def test_scores_whose_sums_would_overflow_are_refused_by_row(score, kind):
-    with pytest.raises(InputError, match=r"between -1e\+150 and 1e\+150.* row 2 \(counted from 0\)") as caught:
+    with pytest.raises(
+        InputError, match=r"between -1e\+150 and 1e\+150.* row 2 \(counted from 0\)"
+    ) as caught:
         make([0.9, 0.1, score, 0.3], [1, 0, 1, 0], score_kind=kind)
     assert caught.value.row == 2
 
@@ -128,11 +151,18 @@ def test_scores_of_any_scale_have_the_rates_and_intervals_of_others(scale):
     at = [ff.at_fmr(0.05), ff.at_fnmr(0.1), ff.at_eer(), ff.at_mean_group_eer()]
     found = [
         ff.evaluate(
-            make(scores * times, mated, reference_group=rng.permutation(np.repeat(["f", "m"], 200))),
-            at, measures="gini", metrics=["eer", "min_dcf", "min_cllr"], unit="comparison", n_resamples=50, rng=0,
+            make(
+                scores * times, mated, reference_group=rng.permutation(np.repeat(["f", "m"], 200))
+            ),
+            at,
+            measures="gini",
+            metrics=["eer", "min_dcf", "min_cllr"],
+            unit="comparison",
+            n_resamples=50,
+            rng=0,
         )
         for rng, times in ((np.random.default_rng(1), 1.0), (np.random.default_rng(1), scale))
-    ]  # fmt: skip
+    ]
     for one, other in zip(*(evaluation.quantities for evaluation in found), strict=True):
         if one.name == "threshold":  # a short decimal between two scores
             continue
@@ -159,7 +189,10 @@ def test_scores_of_any_scale_have_the_rates_and_intervals_of_others(scale):
         ((SCORES, MATED, ["a", "b", None, "d"], ["a"] * 4), "reference is missing in row 2"),
         ((SCORES, MATED, None, None, None, list("abab")), "probe_group is given without"),
         ((SCORES, MATED, None, None, {"a": list("abab")}, list("abab")), "has the attributes"),
-        ((SCORES, MATED, None, None, {"a": list("abab")}, {"b": list("abab")}), "has the attributes"),
+        (
+            (SCORES, MATED, None, None, {"a": list("abab")}, {"b": list("abab")}),
+            "has the attributes",
+        ),
         ((SCORES, MATED, None, None, list("aba")), "reference_group 'group' has 3"),
         ((SCORES, MATED, None, None, None, None, "distances"), "did you mean 'distance'"),
     ],
@@ -189,8 +222,13 @@ def test_results_cannot_corrupt_what_is_shared():
     c = make(SCORES, MATED, list("xxyy"), list("xzyz"), reference_group=list("aabb"))
     counts, mated = ff.rates(c, ff.at_eer()).counts, c.mated
     for array in (
-        counts.matrix_nonmated, counts.matrix_subjects, c.subjects, mated.reference, mated.similarities, mated.keys,
-    ):  # fmt: skip
+        counts.matrix_nonmated,
+        counts.matrix_subjects,
+        c.subjects,
+        mated.reference,
+        mated.similarities,
+        mated.keys,
+    ):
         with pytest.raises(ValueError, match="read-only"):
             array[0] = array[0]
 
@@ -205,7 +243,9 @@ def test_a_group_alone_keeps_its_own_subjects_and_labels():
 
 def test_flags_that_contradict_the_subjects_are_counted_and_named():
     reference, probe = ["a", "a", "b", "b"], ["a", "a", "c", "c"]
-    with pytest.raises(InputError, match=r"in 2 comparisons \(1 of one subject marked non-mated, 1 of two") as caught:
+    with pytest.raises(
+        InputError, match=r"in 2 comparisons \(1 of one subject marked non-mated, 1 of two"
+    ) as caught:
         make(SCORES, MATED, reference, probe)
     assert "'a' with 'a' marked non-mated" in str(caught.value)
     c = make(SCORES, MATED, reference, probe, label_conflicts="keep")
@@ -217,14 +257,22 @@ def test_contradicting_flags_are_left_out_with_their_labels(rows, rng):
     flags = [rng.random() < 0.5 for _ in rows]
     kept = [k for k, r in enumerate(rows) if flags[k] == (r.reference == r.probe)]
     columns = list(zip(*rows, strict=True))
-    samples = [[f"{r.reference}/{k}" for k, r in enumerate(rows)], [f"{r.probe}/{-k}" for k, r in enumerate(rows)]]
+    samples = [
+        [f"{r.reference}/{k}" for k, r in enumerate(rows)],
+        [f"{r.probe}/{-k}" for k, r in enumerate(rows)],
+    ]
 
     def made(places, **options):
         taken = [[column[k] for k in places] for column in (*columns, *samples)]
         return make(
-            taken[0], [flags[k] for k in places], *taken[2:6], reference_sample=taken[6], probe_sample=taken[7],
-            self_comparisons="keep", **options,
-        )  # fmt: skip
+            taken[0],
+            [flags[k] for k in places],
+            *taken[2:6],
+            reference_sample=taken[6],
+            probe_sample=taken[7],
+            self_comparisons="keep",
+            **options,
+        )
 
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
@@ -246,10 +294,14 @@ def test_contradicting_flags_are_left_out_with_their_labels(rows, rng):
 
 def test_rows_left_out_are_named():
     reference, probe = ["a", "a", "b", "b"], ["a", "a", "c", "c"]
-    with pytest.warns(DroppedWarning, match=r"^2 of 4 comparisons left out, .*: row 1 \(counted from 0\), row 2 "):
+    with pytest.warns(
+        DroppedWarning, match=r"^2 of 4 comparisons left out, .*: row 1 \(counted from 0\), row 2 "
+    ):
         c = make(SCORES, MATED, reference, probe, label_conflicts="drop")
     assert (len(c.mated), len(c.nonmated), c.subjects.tolist()) == (1, 1, ["a", "b", "c"])
-    refused("'a' and 'A' look alike", make, SCORES, MATED, ["a", "a", "b", "b"], ["A", "c", "b", "c"])
+    refused(
+        "'a' and 'A' look alike", make, SCORES, MATED, ["a", "a", "b", "b"], ["A", "c", "b", "c"]
+    )
     refused("did you mean 'drop'", make, SCORES, MATED, reference, probe, label_conflicts="drops")
 
 
@@ -274,8 +326,12 @@ def test_a_group_on_its_own_is_its_comparisons(rows):
         if {r.mated for r in own} == {True, False}:
             alone = c.within_group(group)
             assert alone.mated.similarities.tolist() == sorted(r.score for r in own if r.mated)
-            assert alone.nonmated.similarities.tolist() == sorted(r.score for r in own if not r.mated)
-            assert [alone.subjects[k] for k in alone.mated.reference] == [rows[r].reference for r in alone.mated.rows]
+            assert alone.nonmated.similarities.tolist() == sorted(
+                r.score for r in own if not r.mated
+            )
+            assert [alone.subjects[k] for k in alone.mated.reference] == [
+                rows[r].reference for r in alone.mated.rows
+            ]
             assert alone.groups == ()
         else:
             refused(f"group '{group}' has", c.within_group, group)
@@ -291,7 +347,9 @@ def samples_of(rows, n):
 def test_samples_follow_their_scores_into_every_part(rows, n):
     reference, probe = samples_of(rows, n)
     scores, *columns = zip(*rows, strict=True)
-    c = make(scores, *columns, reference_sample=reference, probe_sample=probe, self_comparisons="keep")
+    c = make(
+        scores, *columns, reference_sample=reference, probe_sample=probe, self_comparisons="keep"
+    )
     assert repr(c) == repr(from_rows(rows))
     parts = [(c, range(len(rows)))]
     for group in c.groups:
@@ -299,7 +357,9 @@ def test_samples_follow_their_scores_into_every_part(rows, n):
         if {rows[k].mated for k in own} == {True, False}:
             parts.append((c.within_group(group), own))
     for part, kept in parts:
-        assert part.samples.tolist() == sorted({side[k] for k in kept for side in (reference, probe)})
+        assert part.samples.tolist() == sorted(
+            {side[k] for k in kept for side in (reference, probe)}
+        )
         assert part.sample_subject.dtype == part.mated.reference_sample.dtype == np.int32
         for sample, subject in zip(part.samples, part.subjects[part.sample_subject], strict=True):
             assert sample.startswith(f"{subject}/")
@@ -311,12 +371,21 @@ def test_samples_follow_their_scores_into_every_part(rows, n):
 @each(
     ("samples", "message"),
     [
-        ((list("abcd"), None), "reference_sample is given without probe_sample: samples are needed on both sides"),
+        (
+            (list("abcd"), None),
+            "reference_sample is given without probe_sample: samples are needed on both sides",
+        ),
         ((None, list("abcd")), "probe_sample is given without reference_sample"),
         ((list("abcd"), ["a", "e", None, "f"]), "probe_sample is missing in row 2"),
         ((list("abc"), list("aecf")), "reference_sample has 3, probe_sample has 4"),
-        ((list("abcb"), list("aecf")), r"reference_sample 'b' is of subject 'y' in row 3 .*, but of 'x' in another"),
-        ((list("abcd"), list("aeca")), r"probe_sample 'a' is of subject 'z' in row 3 .*, but of 'x' in another"),
+        (
+            (list("abcb"), list("aecf")),
+            r"reference_sample 'b' is of subject 'y' in row 3 .*, but of 'x' in another",
+        ),
+        (
+            (list("abcd"), list("aeca")),
+            r"probe_sample 'a' is of subject 'z' in row 3 .*, but of 'x' in another",
+        ),
     ],
 )
 def test_samples_that_cannot_be_are_refused(samples, message):
@@ -325,9 +394,13 @@ def test_samples_that_cannot_be_are_refused(samples, message):
 
 def with_samples(reference_sample, probe_sample, **subjects):
     return make(
-        SCORES, MATED, **subjects, reference_sample=reference_sample, probe_sample=probe_sample,
+        SCORES,
+        MATED,
+        **subjects,
+        reference_sample=reference_sample,
+        probe_sample=probe_sample,
         self_comparisons="keep",
-    )  # fmt: skip
+    )
 
 
 def test_samples_need_subjects_and_may_be_on_both_sides():
@@ -343,39 +416,61 @@ FRAME = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame, pa.table], ids=["pandas", "polars", "pyarrow"])
+@pytest.mark.parametrize(
+    "make", [pd.DataFrame, pl.DataFrame, pa.table], ids=["pandas", "polars", "pyarrow"]
+)
 def test_frames_of_every_library(make):
     c = ff.Comparisons.from_frame(
-        make(FRAME), score="s", mated="same", reference="a", probe="b",
-        reference_group=["sex_a", "eyes_a"], probe_group=["sex_b", "eyes_b"],
-        reference_sample="file_a", probe_sample="file_b",
-    )  # fmt: skip
+        make(FRAME),
+        score="s",
+        mated="same",
+        reference="a",
+        probe="b",
+        reference_group=["sex_a", "eyes_a"],
+        probe_group=["sex_b", "eyes_b"],
+        reference_sample="file_a",
+        probe_sample="file_b",
+    )
     assert c.groups == ("f & b", "m & g")
     assert c.by("sex").groups == ("f", "m")
     renamed = ff.Comparisons.from_frame(
-        pl.DataFrame(FRAME).rename({"sex_a": "reference_sex"}), score="s", mated="same", reference_group="reference_sex"
+        pl.DataFrame(FRAME).rename({"sex_a": "reference_sex"}),
+        score="s",
+        mated="same",
+        reference_group="reference_sex",
     )
     assert renamed.by("sex").groups == ("f", "m")
     assert c.subjects.tolist() == ["x", "y", "z"]
     assert c.samples.tolist() == ["x1", "x2", "y1", "y2", "z1"]
     assert c.mated.similarities.tolist() == [0.8, 0.9]
     one = ff.Comparisons.from_frame(
-        make(FRAME), score="s", mated=None, reference="a", probe="b", reference_group="sex_a", probe_group="sex_a"
+        make(FRAME),
+        score="s",
+        mated=None,
+        reference="a",
+        probe="b",
+        reference_group="sex_a",
+        probe_group="sex_a",
     )
     assert one.groups == ("f", "m")
 
 
-@pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame, pa.table], ids=["pandas", "polars", "pyarrow"])
+@pytest.mark.parametrize(
+    "make", [pd.DataFrame, pl.DataFrame, pa.table], ids=["pandas", "polars", "pyarrow"]
+)
 def test_frames_with_bad_columns(make):
     scored = {"score": [0.1, 0.2], "mated": [1, 0]}
     for columns, names, message in (
-        ({"score": SCORES, "same": MATED}, {"score": "scor"},
-         r"no column 'scor' \(did you mean 'score'\?\); its columns are score, same"),
+        (
+            {"score": SCORES, "same": MATED},
+            {"score": "scor"},
+            r"no column 'scor' \(did you mean 'score'\?\); its columns are score, same",
+        ),
         ({"s": ["0.1", "x"], "mated": [1, 0]}, {"score": "s"}, "'s' must hold numbers"),
         (scored | {"g": ["a", None]}, {"reference_group": "g"}, "missing in row 1"),
         (scored | {"g": ["", "a"]}, {"reference_group": "g"}, "missing in row 0"),
         (scored | {"score": [0.1, None]}, {}, "row 1"),
-    ):  # fmt: skip
+    ):
         refused(message, ff.Comparisons.from_frame, make(columns), **names)
     refused("data frame", ff.Comparisons.from_frame, [1, 2, 3])
 
@@ -403,10 +498,15 @@ def test_matrices():
 @given(grouped(), st.floats(-3, 3))
 def test_log_likelihood_ratios_are_similarities(rows, threshold):
     columns = list(zip(*rows, strict=True))
-    one, other = (make(*columns, score_kind=kind) for kind in ("similarity", "log-likelihood-ratio"))
+    one, other = (
+        make(*columns, score_kind=kind) for kind in ("similarity", "log-likelihood-ratio")
+    )
     for name in ("threshold", "fmr", "fnmr"):
         assert getattr(ff.roc(one), name).tolist() == getattr(ff.roc(other), name).tolist()
-    assert (ff.eer(one).value, ff.eer(one).threshold) == (ff.eer(other).value, ff.eer(other).threshold)
+    assert (ff.eer(one).value, ff.eer(one).threshold) == (
+        ff.eer(other).value,
+        ff.eer(other).threshold,
+    )
     assert one.to_key(threshold) == other.to_key(threshold)
     assert other.to_scale(threshold) == threshold
 
@@ -415,7 +515,9 @@ def test_models_and_segments_are_no_people():
     models, segments = np.repeat(np.arange(20), 20), np.tile(np.arange(20), 20)
     mated = models // 4 == segments // 4
     sides = [[f"m{k}" for k in models], [f"t{k}" for k in segments]]
-    told = "reference and probe do not name people, as 80 of 80 mated comparisons are of two of them"
+    told = (
+        "reference and probe do not name people, as 80 of 80 mated comparisons are of two of them"
+    )
     refused(told, ff.Comparisons, mated + 0.0, mated, *sides)
     with pytest.warns(NarrowIntervalsWarning, match=told):
         ff.Comparisons(mated + 0.0, mated, *sides, policies=ff.Policies(label_conflicts="keep"))
@@ -425,7 +527,9 @@ def test_models_and_segments_are_no_people():
 
 
 def test_columns_of_people_are_not_ignored_without_a_word():
-    frame = pl.DataFrame({"score": SCORES, "mated": [1, 0, 1, 0], "reference": list("aabb"), "probe": list("abbc")})
+    frame = pl.DataFrame(
+        {"score": SCORES, "mated": [1, 0, 1, 0], "reference": list("aabb"), "probe": list("abbc")}
+    )
     with pytest.warns(NarrowIntervalsWarning, match="'reference' and 'probe' are not used"):
         assert ff.Comparisons.from_frame(frame).subjects is None
     named = ff.Comparisons.from_frame(frame, reference="reference", probe="probe")
@@ -440,9 +544,19 @@ def test_a_few_people_of_two_groups_are_named(n_changed):
     reference, probe = np.append(who, who), np.append(who, np.roll(who, 1))
     of_reference, of_probe = sex[reference], sex[probe].copy()
     of_probe[12 : 12 + n_changed] = sex[reference[12 : 12 + n_changed]]
-    given = (reference == probe) + 0.0, None, reference, probe, {"sex": of_reference}, {"sex": of_probe}
+    given = (
+        (reference == probe) + 0.0,
+        None,
+        reference,
+        probe,
+        {"sex": of_reference},
+        {"sex": of_probe},
+    )
     if n_changed in (1, 2):
-        says = rf"^{n_changed} of 12 subjects have several labels of 'sex', such as 11, who is 'm' and 'f'"
+        says = (
+            rf"^{n_changed} of 12 subjects have several labels of 'sex', such as 11, who is 'm'"
+            r" and 'f'"
+        )
         with pytest.warns(ContradictingLabelsWarning, match=says):
             ff.Comparisons(*given)
     else:  # nobody, or nearly all: a property of samples

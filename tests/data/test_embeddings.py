@@ -71,7 +71,8 @@ def test_rows_of_other_similarities_are_as_given(similarity):
 
 
 @pytest.mark.parametrize(
-    ("scale", "dtype"), [(1e300, float), (1e-300, float), (5e-324, float), (1e38, "f4"), (1e-45, "f4")]
+    ("scale", "dtype"),
+    [(1e300, float), (1e-300, float), (5e-324, float), (1e38, "f4"), (1e-45, "f4")],
 )
 def test_very_long_and_very_short_vectors_have_a_cosine(scale, dtype):
     vectors = np.array([[1, 0], [1, 1], [0, 1]]) * np.array(scale, dtype)
@@ -139,7 +140,9 @@ def test_bad_vectors_are_refused(vectors, message):
 
 def test_rows_are_named_across_blocks(monkeypatch):
     monkeypatch.setattr(checks, "_BLOCK_BYTES", 2 * 8)
-    with pytest.raises(InputError, match="3 of 5 vectors are zero and have no cosine: rows 0, 2, 4 ") as caught:
+    with pytest.raises(
+        InputError, match="3 of 5 vectors are zero and have no cosine: rows 0, 2, 4 "
+    ) as caught:
         ff.Embeddings(with_entry(0, 0, 2, 4), SUBJECT)
     assert caught.value.row == 0
 
@@ -147,12 +150,24 @@ def test_rows_are_named_across_blocks(monkeypatch):
 @each(
     ("arguments", "message"),
     [
-        ({"subject": ["a"] * 5}, "all vectors are of one subject, 'a': there are no non-mated pairs"),
-        ({"subject": list("abcde")}, "none of the 5 subjects has two vectors: there are no mated pairs"),
+        (
+            {"subject": ["a"] * 5},
+            "all vectors are of one subject, 'a': there are no non-mated pairs",
+        ),
+        (
+            {"subject": list("abcde")},
+            "none of the 5 subjects has two vectors: there are no mated pairs",
+        ),
         ({"subject": [*SUBJECT[:4], 1]}, "subject mixes labels of the types int, str"),
-        ({"group": [*SEX[:4], ""]}, r"group 'group' is missing in row 4 \(counted from 0\) and 1 in all"),
+        (
+            {"group": [*SEX[:4], ""]},
+            r"group 'group' is missing in row 4 \(counted from 0\) and 1 in all",
+        ),
         ({"group": {"sex": SEX[:4]}}, "subject has 5, group 'sex' has 4"),
-        ({"group": {"sex": [*SEX[:4], "m"]}}, r"group 'sex': subject 'a' is 'm' in row 4 .*, but 'f' in another"),
+        (
+            {"group": {"sex": [*SEX[:4], "m"]}},
+            r"group 'sex': subject 'a' is 'm' in row 4 .*, but 'f' in another",
+        ),
         ({"similarity": "cosin"}, "did you mean 'cosine'"),
     ],
 )
@@ -165,7 +180,9 @@ def test_too_many_groups_are_refused():
     with pytest.raises(InputError, match="'group' has 2001 labels; at most 2000 are possible"):
         ff.Embeddings(np.ones((n + 1, 1)), [*range(n), 0], [*range(n), 0])
     subject = np.arange(n + 1) % n
-    with pytest.raises(InputError, match="these attributes make 2001 groups; at most 2000 are possible"):
+    with pytest.raises(
+        InputError, match="these attributes make 2001 groups; at most 2000 are possible"
+    ):
         ff.Embeddings(np.ones((n + 1, 1)), subject, {"tens": subject // 45, "ones": subject % 45})
 
 
@@ -187,11 +204,15 @@ def test_too_many_groups_are_refused():
 )  # fmt: skip
 def test_similarities_stay_in_range_or_vectors_are_refused(similarity, dtype, power, taken):
     rng = np.random.default_rng(0)
-    vectors = (np.sign(rng.normal(size=(24, 5))) * rng.integers(64, 128, (24, 5)) / 128).astype(dtype)
+    vectors = (np.sign(rng.normal(size=(24, 5))) * rng.integers(64, 128, (24, 5)) / 128).astype(
+        dtype
+    )
     scaled, who = np.ldexp(vectors, power), np.arange(24) % 6
     assert np.array_equal(np.ldexp(scaled, -power), vectors)
     if not taken:
-        with pytest.raises(InputError, match=r"vectors are too (large|small) for the similarity.*scale all") as caught:
+        with pytest.raises(
+            InputError, match=r"vectors are too (large|small) for the similarity.*scale all"
+        ) as caught:
             ff.Embeddings(scaled, who, similarity=similarity)
         assert caught.value.row == int((vectors.astype(float) ** 2).sum(axis=1).argmax())
         return
@@ -200,7 +221,9 @@ def test_similarities_stay_in_range_or_vectors_are_refused(similarity, dtype, po
     expected, found = one.comparisons(), other.comparisons()
     for side in ("mated", "nonmated"):
         similarities = getattr(expected, side).similarities
-        np.testing.assert_array_equal(getattr(found, side).similarities, np.ldexp(similarities, times))
+        np.testing.assert_array_equal(
+            getattr(found, side).similarities, np.ldexp(similarities, times)
+        )
     bands = [ff.roc_band(e, [0.1], n_resamples=20, rng=0) for e in (one, other)]
     assert bands[0].fnmr.tolist() == bands[1].fnmr.tolist()
     assert np.array_equal(bands[1].fnmr, [ff.rates(found, ff.at_fmr(0.1)).fnmr])
@@ -226,7 +249,9 @@ def test_counts_and_order_are_those_of_a_loop(subject, n_groups):
         return
     e = ff.Embeddings(vectors, subject, group)
     assert (e.n_mated, e.n_nonmated) == (sum(pairs), len(pairs) - sum(pairs))
-    expected = sorted(range(len(subject)), key=lambda i: (str(group[i]) if n_groups else "", subject[i], i))
+    expected = sorted(
+        range(len(subject)), key=lambda i: (str(group[i]) if n_groups else "", subject[i], i)
+    )
     assert e.pairing.order.tolist() == expected
     if n_groups:
         assert [e.groups[k] for k in e.subject_group[e.subject]] == list(map(str, group))

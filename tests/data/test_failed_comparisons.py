@@ -28,7 +28,9 @@ def with_failures(draw):
     rows = draw(grouped())
     failed = draw(st.lists(st.booleans(), min_size=len(rows), max_size=len(rows)))
     for wanted in (True, False):
-        assume(any(row.mated is wanted and not lost for row, lost in zip(rows, failed, strict=True)))
+        assume(
+            any(row.mated is wanted and not lost for row, lost in zip(rows, failed, strict=True))
+        )
     return rows, np.array(failed)
 
 
@@ -51,7 +53,9 @@ def test_failed_comparisons_keep_their_subjects_and_groups(data, dtype, score_ki
     for policy in ("exclude", "non-match"):
         c = made(rows, failed, policy, dtype, score_kind, sentinel)
         assert c.subjects.size == len({row.reference for row in rows} | {row.probe for row in rows})
-        sides = zip((True, False), (c.mated, c.nonmated), c.failed.sides, c.failed_by_group, strict=True)
+        sides = zip(
+            (True, False), (c.mated, c.nonmated), c.failed.sides, c.failed_by_group, strict=True
+        )
         for wanted, side, lost, by_group in sides:
             positions = {k for k, row in enumerate(rows) if row.mated is wanted and failed[k]}
             assert set(lost.rows.tolist()) == positions
@@ -63,34 +67,62 @@ def test_failed_comparisons_keep_their_subjects_and_groups(data, dtype, score_ki
             n_scored = sum(row.mated is wanted for row in rows) - len(positions)
             assert len(side) == n_scored + (len(positions) if policy == "non-match" else 0)
             assert np.isneginf(side.similarities).sum() == len(side) - n_scored
-            assert set(side.rows.tolist()).isdisjoint(positions) is (policy == "exclude" or not positions)
+            assert set(side.rows.tolist()).isdisjoint(positions) is (
+                policy == "exclude" or not positions
+            )
 
 
 def test_failures_are_refused_by_default_and_the_error_says_what_would_do():
     refused(r'row 1 .* is nan \(and 1 more\); failures="exclude" leaves', make, SCORES, MATED)
-    with pytest.raises(InputError, match=r"1 of 3 comparisons failed, the first in row 1 .* whose score is -1; fail"):
+    with pytest.raises(
+        InputError,
+        match=r"1 of 3 comparisons failed, the first in row 1 .* whose score is -1; fail",
+    ):
         make([0.9, -1, 0.3], [1, 1, 0], failure_score=-1)
     assert make([0.9, -1, 0.3], [1, 1, 0], failure_score=-2).failed is None
 
 
 def test_what_is_left_out_is_told():
-    with pytest.warns(DroppedWarning, match="2 of 6 comparisons left out, as they failed: 1 mated and 1 non-mated"):
+    with pytest.warns(
+        DroppedWarning, match="2 of 6 comparisons left out, as they failed: 1 mated and 1 non-mated"
+    ):
         c = make(SCORES, MATED, failures="exclude")
-    assert c.left_out == (Exclusion(2, 6, "comparisons", "failed", "as they failed", 'failures="exclude"', 1, 1),)
+    assert c.left_out == (
+        Exclusion(2, 6, "comparisons", "failed", "as they failed", 'failures="exclude"', 1, 1),
+    )
     assert repr(c) == "Comparisons(2 mated, 2 non-mated, similarity, 2 failed and left out)"
     counted = make(SCORES, MATED, failures="non-match")
-    assert repr(counted) == "Comparisons(3 mated, 3 non-mated, similarity, 2 failed and counted as non-matches)"
+    assert (
+        repr(counted)
+        == "Comparisons(3 mated, 3 non-mated, similarity, 2 failed and counted as non-matches)"
+    )
     assert not counted.left_out
 
 
 @each(
     ("scores", "options", "message"),
     [
-        ([1, np.inf, 0], {"failures": "exclude"}, "row 1 .* is inf: mark failed comparisons with NaN"),
-        ([np.nan, np.nan, 0], {"failures": "exclude"}, "no mated comparisons among the 1 that have a score"),
-        ([1, 0.5, np.nan], {"failures": "non-match"}, "no non-mated comparisons among the 2 that have a score"),
+        (
+            [1, np.inf, 0],
+            {"failures": "exclude"},
+            "row 1 .* is inf: mark failed comparisons with NaN",
+        ),
+        (
+            [np.nan, np.nan, 0],
+            {"failures": "exclude"},
+            "no mated comparisons among the 1 that have a score",
+        ),
+        (
+            [1, 0.5, np.nan],
+            {"failures": "non-match"},
+            "no non-mated comparisons among the 2 that have a score",
+        ),
         ([1, 0.5, 0], {"failures": "drop"}, "failures must be one of"),
-        ([1, 0.5, 0], {"failures": "exclude", "failure_score": np.nan}, "failure_score must be a finite number"),
+        (
+            [1, 0.5, 0],
+            {"failures": "exclude", "failure_score": np.nan},
+            "failure_score must be a finite number",
+        ),
         ([1e160, 0.5, 0], {"failures": "non-match"}, "between -1e.150 and 1e.150"),
     ],
 )
@@ -123,7 +155,14 @@ def test_a_group_keeps_its_own_failures(data):
 
 def test_conflicting_labels_are_left_out_with_their_failures():
     with pytest.warns(DroppedWarning):
-        c = make(SCORES, MATED, list("aabacb"), list("abbbbc"), failures="non-match", label_conflicts="drop")
+        c = make(
+            SCORES,
+            MATED,
+            list("aabacb"),
+            list("abbbbc"),
+            failures="non-match",
+            label_conflicts="drop",
+        )
     assert (len(c.mated), len(c.nonmated), c.failed.n) == (2, 3, 1)
 
 

@@ -1,4 +1,5 @@
-"""Each guard of `GUARDS` springs in each kind of data that it serves, in a function that is named as its home."""
+"""Each guard of `GUARDS` springs in each kind of data that it serves, in a function that is named
+as its home."""
 
 from __future__ import annotations
 
@@ -42,14 +43,25 @@ def files_of(ids: list[str], first: int = 0) -> list[str]:
     return [f"{one}/{first + k}.png" for k, one in enumerate(ids)]
 
 
-def comparisons(_: Path, scores: Any = SCORES, who: Any = WHO, other: Any = OTHER, **more: Any) -> Any:
-    return ff.Comparisons(scores, more.pop("mated", None), who, other, more.pop("sex", None), **more)
+def comparisons(
+    _: Path, scores: Any = SCORES, who: Any = WHO, other: Any = OTHER, **more: Any
+) -> Any:
+    return ff.Comparisons(
+        scores, more.pop("mated", None), who, other, more.pop("sex", None), **more
+    )
 
 
 def scan(
-    folder: Path, scores: Any = SCORES, who: Any = WHO, other: Any = OTHER, *, sex: Any = None, policies: Any = None,
-    paths: Any = None, **more: Any,
-) -> Any:  # fmt: skip
+    folder: Path,
+    scores: Any = SCORES,
+    who: Any = WHO,
+    other: Any = OTHER,
+    *,
+    sex: Any = None,
+    policies: Any = None,
+    paths: Any = None,
+    **more: Any,
+) -> Any:
     columns = {"score": scores, "reference": who, "probe": other} | more
     if sex is not None:
         columns |= {"reference_sex": sex, "probe_sex": sex}
@@ -74,7 +86,11 @@ def searches(_: Path, scores: Any = GALLERY, **more: Any) -> Any:
 
 
 def counts(
-    _: Path, failures: Any = (0, 1, 2, 0), attempts: Any = (3,) * 4, sex: Any = tuple("ffmm"), **more: Any
+    _: Path,
+    failures: Any = (0, 1, 2, 0),
+    attempts: Any = (3,) * 4,
+    sex: Any = tuple("ffmm"),
+    **more: Any,
 ) -> Any:
     return ff.FailureCounts(list(failures), list(attempts), list(sex), **more)
 
@@ -100,10 +116,15 @@ def evaluated(folder: Path, make: Callable[[Path], Any]) -> Any:
 def lists_of_an_index(_: Path) -> Any:
     least = float(np.finfo(np.float32).min)
     columns = [0, 0, 1, 1], ["a", "-1", "b", "c"], [1.0, least, 2, 3]
-    return ff.Searches.from_candidates(*columns, probe=["a", "b"], searches=[0, 1], enrolled=list("abc"))
+    return ff.Searches.from_candidates(
+        *columns, probe=["a", "b"], searches=[0, 1], enrolled=list("abc")
+    )
 
 
-SAMPLES = {"reference_sample": files_of(WHO), "probe_sample": changed(files_of(OTHER, 20), 0, files_of(WHO)[0])}
+SAMPLES = {
+    "reference_sample": files_of(WHO),
+    "probe_sample": changed(files_of(OTHER, 20), 0, files_of(WHO)[0]),
+}
 SELF_MATRIX = np.array([[9, 4, 1, 2], [4, 9, 3, 1], [1, 3, 9, 5], [2, 1, 5, 9.0]])
 LOST = np.where(np.arange(6)[:, None] == 2, NAN, VECTORS)
 REVERSED = -10 * (np.arange(4)[:, None] // 2 == np.arange(4) // 2) + MATRIX / 10
@@ -248,7 +269,11 @@ def note_call(called: set[Any], frame: Any, event: str, _: object) -> None:
 
 @pytest.mark.parametrize(
     ("guard", "kind"),
-    [pytest.param(guard, kind, id=f"{kind}-{guard.name}") for guard in GUARDS for kind in guard.kinds],
+    [
+        pytest.param(guard, kind, id=f"{kind}-{guard.name}")
+        for guard in GUARDS
+        for kind in guard.kinds
+    ],
 )
 def test_the_guard_springs(guard, kind, tmp_path):
     spring, says = sprung_by(guard)[kind]
@@ -266,7 +291,9 @@ def test_the_guard_springs(guard, kind, tmp_path):
         finally:
             sys.setprofile(None)
             threading.setprofile(None)  # type: ignore[arg-type]
-    said += [str(one.message) for one in given if issubclass(one.category, ff.errors.FastfairWarning)]
+    said += [
+        str(one.message) for one in given if issubclass(one.category, ff.errors.FastfairWarning)
+    ]
     assert any(_says(says, one) for one in said), (says, said)
     assert called & set(map(code_of, guard.homes)), f"none of {guard.homes} was asked"
 

@@ -1,4 +1,5 @@
-"""Two systems' scores of the same comparisons: matched by number where these agree, and else by labels."""
+"""Two systems' scores of the same comparisons: matched by number where these agree, and else by
+labels."""
 
 import numpy as np
 import pytest
@@ -24,7 +25,10 @@ def comparisons(scores, order=slice(None), group=GROUP, score_kind="similarity")
 def test_numbers_of_either_way_are_those_of_the_first(one_by_one):
     first, second = comparisons(SCORES[0], slice(0, 9)), comparisons(SCORES[1], slice(0, 9))
     if one_by_one:  # no two comparisons may be of the same pair
-        first, second = comparisons(SCORES[0], [0, 2, 4, 6, 8, 10]), comparisons(SCORES[1], [0, 2, 4, 6, 8, 10])
+        first, second = (
+            comparisons(SCORES[0], [0, 2, 4, 6, 8, 10]),
+            comparisons(SCORES[1], [0, 2, 4, 6, 8, 10]),
+        )
     else:
         assert match(first, second, one_by_one=False) is second
     order = np.random.default_rng(1).permutation(len(second.mated) + len(second.nonmated))
@@ -33,7 +37,10 @@ def test_numbers_of_either_way_are_those_of_the_first(one_by_one):
     for kind in ("mated", "nonmated"):
         one, other = getattr(found, kind), getattr(second, kind)
         assert np.array_equal(one.keys, other.keys)
-        numbered = [zip(side.rows.tolist(), side.reference, side.probe, strict=True) for side in (one, other)]
+        numbered = [
+            zip(side.rows.tolist(), side.reference, side.probe, strict=True)
+            for side in (one, other)
+        ]
         assert sorted(numbered[0]) == sorted(numbered[1])
         if one_by_one:
             assert np.array_equal(one.rows, other.rows)
@@ -43,8 +50,16 @@ def test_numbers_alone_do_not_make_comparisons_the_same():
     first = comparisons(SCORES[0])
     other_groups = comparisons(SCORES[1], group=GROUP | {"b": "m"})
     refused(r"groups of \d comparisons differ", match, first, other_groups, one_by_one=False)
-    swapped = ff.Comparisons(SCORES[1], MATED, REFERENCE, list("aabbccccccaa"), *[list("ffffmmffffmm")] * 2)
-    refused("the non-mated comparisons differ", match, comparisons(SCORES[0], group=GROUP), swapped, one_by_one=False)
+    swapped = ff.Comparisons(
+        SCORES[1], MATED, REFERENCE, list("aabbccccccaa"), *[list("ffffmmffffmm")] * 2
+    )
+    refused(
+        "the non-mated comparisons differ",
+        match,
+        comparisons(SCORES[0], group=GROUP),
+        swapped,
+        one_by_one=False,
+    )
 
 
 @pytest.mark.parametrize("dtype", [np.int32, np.int64])

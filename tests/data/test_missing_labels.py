@@ -1,4 +1,5 @@
-"""Missing labels are refused, left out or "unknown" alike in all kinds of data, and the message says what would do."""
+"""Missing labels are refused, left out or "unknown" alike in all kinds of data, and the message
+says what would do."""
 
 from __future__ import annotations
 
@@ -43,14 +44,25 @@ def frame() -> pl.DataFrame:
 
 
 def of_frame(policy: str, folder: Path) -> Any:
-    sides = {"reference": "reference", "probe": "probe", "reference_group": "reference_sex", "probe_group": "probe_sex"}
+    sides = {
+        "reference": "reference",
+        "probe": "probe",
+        "reference_group": "reference_sex",
+        "probe_group": "probe_sex",
+    }
     return ff.Comparisons.from_frame(frame(), **sides, policies=policies(policy))
 
 
 def of_pandas(policy: str, folder: Path) -> Any:
-    sides = {"reference": "reference", "probe": "probe", "reference_group": "reference_sex", "probe_group": "probe_sex"}
-    return ff.Comparisons.from_frame(pd.DataFrame(frame().to_dict(as_series=False)), **sides,
-                                     policies=policies(policy))  # fmt: skip
+    sides = {
+        "reference": "reference",
+        "probe": "probe",
+        "reference_group": "reference_sex",
+        "probe_group": "probe_sex",
+    }
+    return ff.Comparisons.from_frame(
+        pd.DataFrame(frame().to_dict(as_series=False)), **sides, policies=policies(policy)
+    )
 
 
 def of_file(policy: str, folder: Path) -> Any:
@@ -78,22 +90,30 @@ def of_npz(policy: str, folder: Path) -> Any:
 def of_samples(policy: str, folder: Path) -> Any:
     np.save(folder / "v.npy", VECTORS)
     samples = pl.DataFrame({"subject": PEOPLE, "sex": OF_VECTORS})
-    return ff.read_embeddings(folder / "v.npy", samples=samples, groups="sex", missing_labels=policy)
+    return ff.read_embeddings(
+        folder / "v.npy", samples=samples, groups="sex", missing_labels=policy
+    )
 
 
 def of_labels(policy: str, folder: Path) -> Any:
     np.save(folder / "v.npy", VECTORS)
     groups = {"sex": OF_VECTORS}
-    return ff.read_embeddings(folder / "v.npy", subject=PEOPLE, groups=groups, missing_labels=policy)
+    return ff.read_embeddings(
+        folder / "v.npy", subject=PEOPLE, groups=groups, missing_labels=policy
+    )
 
 
 def of_counts(policy: str, folder: Path) -> Any:
-    return ff.FailureCounts([0, 1, 2, 0], [3, 3, 3, 3], {"sex": ["f", "m", None, "x"]}, missing_labels=policy)
+    return ff.FailureCounts(
+        [0, 1, 2, 0], [3, 3, 3, 3], {"sex": ["f", "m", None, "x"]}, missing_labels=policy
+    )
 
 
 def of_decisions(policy: str, folder: Path) -> Any:
     sex = ["f", "f", "m", "m", None, " "]
-    return ff.FailureCounts.from_decisions([0, 1, 0, 1, 1, 0], list("aabbcc"), {"sex": sex}, missing_labels=policy)
+    return ff.FailureCounts.from_decisions(
+        [0, 1, 0, 1, 1, 0], list("aabbcc"), {"sex": sex}, missing_labels=policy
+    )
 
 
 def of_table(policy: str, folder: Path) -> Any:
@@ -106,7 +126,11 @@ def size_of(data: Any) -> int:
         return int(data.n_attempts.sum())
     if isinstance(data, ff.Embeddings):
         return len(data)
-    return sum(map(len, data.pairs)) if isinstance(data, ff.Comparisons) else data.n_mated + data.n_nonmated
+    return (
+        sum(map(len, data.pairs))
+        if isinstance(data, ff.Comparisons)
+        else data.n_mated + data.n_nonmated
+    )
 
 
 # What makes data, how many entries there are, and of how many a label is missing.
@@ -116,7 +140,9 @@ KINDS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("make", "n", "missing"), KINDS, ids=lambda one: getattr(one, "__name__", None))
+@pytest.mark.parametrize(
+    ("make", "n", "missing"), KINDS, ids=lambda one: getattr(one, "__name__", None)
+)
 def test_every_kind_of_data_heeds_the_policy(make, n, missing, tmp_path):
     refused('missing_labels="drop" to leave these rows out', make, "error", tmp_path)
     with pytest.warns(DroppedWarning, match="left out, as they lack a label in .*sex") as told:
@@ -125,8 +151,10 @@ def test_every_kind_of_data_heeds_the_policy(make, n, missing, tmp_path):
     assert "unknown" not in " ".join(left.groups)
     (one,) = left.left_out
     assert (one.sentence, one.reason, one.policy) == (
-        str(told[0].message), "missing label", 'missing_labels="drop"',
-    )  # fmt: skip
+        str(told[0].message),
+        "missing label",
+        'missing_labels="drop"',
+    )
     kept = make("unknown", tmp_path)
     assert size_of(kept) == n
     assert "unknown" in kept.groups
@@ -156,14 +184,34 @@ def test_a_scan_leaves_out_what_memory_does(tmp_path):
 
 def test_where_nothing_is_left(tmp_path):
     with pytest.warns(DroppedWarning):
-        refused("no vectors are left", ff.Embeddings, VECTORS, PEOPLE, [None] * 12, missing_labels="drop")
+        refused(
+            "no vectors are left",
+            ff.Embeddings,
+            VECTORS,
+            PEOPLE,
+            [None] * 12,
+            missing_labels="drop",
+        )
     with pytest.warns(DroppedWarning):
         refused("no subjects are left", ff.FailureCounts, [0], [1], [None], missing_labels="drop")
     with pytest.warns(DroppedWarning):
-        refused("both classes", ff.Comparisons, [1, 0], [1, 0], reference_group=[None, ""], policies=policies("drop"))
+        refused(
+            "both classes",
+            ff.Comparisons,
+            [1, 0],
+            [1, 0],
+            reference_group=[None, ""],
+            policies=policies("drop"),
+        )
     np.savez(tmp_path / "v.npz", vectors=VECTORS, subject=PEOPLE, sex=[""] * 12)
     with pytest.warns(DroppedWarning):
-        refused("v.npz: no vectors", ff.read_embeddings, tmp_path / "v.npz", groups="sex", missing_labels="drop")
+        refused(
+            "v.npz: no vectors",
+            ff.read_embeddings,
+            tmp_path / "v.npz",
+            groups="sex",
+            missing_labels="drop",
+        )
 
 
 LABELS = st.one_of(
@@ -176,7 +224,8 @@ LABELS = st.one_of(
 
 @given(LABELS, st.sampled_from([list, pl.Series, pd.Series, np.array]))
 def test_labels_are_those_of_the_rows_that_have_one(labels, kind):
-    """Whatever holds them; and the others are "unknown", or any label that leaving them out takes away."""
+    """Whatever holds them; and the others are "unknown", or any label that leaving them out takes
+    away."""
     from fastfair._lib.label_codes import clean, is_missing
 
     entries = list(labels)
@@ -191,7 +240,9 @@ def test_labels_are_those_of_the_rows_that_have_one(labels, kind):
     assert coded.labels[coded.codes][~lacking].tolist() == present
     ((texts, _),) = encode_with_missing(["x"], [column], "unknown")
     if any(missing):
-        expected = ["unknown" if lacks else str(clean(e)) for e, lacks in zip(entries, missing, strict=True)]
+        expected = [
+            "unknown" if lacks else str(clean(e)) for e, lacks in zip(entries, missing, strict=True)
+        ]
         assert texts.labels[texts.codes].tolist() == expected
         assert sorted(set(expected)) == texts.labels.tolist()
     else:

@@ -18,7 +18,9 @@ _WHOLE = st.lists(st.integers(-9, 9), min_size=3, max_size=3).filter(any)
 def cases(draw):
     names = draw(st.lists(st.sampled_from("abcde"), min_size=2, max_size=8))
     vectors = draw(st.lists(_WHOLE, min_size=len(names), max_size=len(names)))
-    pairs = draw(st.lists(st.tuples(st.sampled_from(names), st.sampled_from(names)), min_size=1, max_size=12))
+    pairs = draw(
+        st.lists(st.tuples(st.sampled_from(names), st.sampled_from(names)), min_size=1, max_size=12)
+    )
     return vectors, names, pairs
 
 
@@ -53,13 +55,17 @@ def test_very_long_and_very_short_vectors_have_cosines():
         v = ff.NamedVectors(np.float32([[3 * scale, 4 * scale], [0, scale]]), ["a", "b"])
         assert v.scores(["a"], ["b"]).tolist() == [np.float32(0.8)]
     for scale in (1e-200, 1e200):
-        with pytest.raises(InputError, match=r"length of the vector in row 1 .* is not between 1e-150 and 1e\+150"):
+        with pytest.raises(
+            InputError, match=r"length of the vector in row 1 .* is not between 1e-150 and 1e\+150"
+        ):
             ff.NamedVectors([[3, 4], [0, scale]], ["a", "b"])
 
 
 def test_what_is_wrong_names_the_row():
     rows = np.random.default_rng(0).normal(size=(6, 4))
-    with pytest.raises(InputError, match=r"rows 1 and 3 .* have the same name 'a', and 2 names have several") as error:
+    with pytest.raises(
+        InputError, match=r"rows 1 and 3 .* have the same name 'a', and 2 names have several"
+    ) as error:
         ff.NamedVectors(rows, NAMES)
     assert error.value.row == 3
     v = ff.NamedVectors(rows, NAMES, same_name="max")
@@ -74,8 +80,14 @@ def test_what_is_wrong_names_the_row():
         (lambda: v.scores(["a", "b"], ["c"]), "each pair, but reference has 2, probe has 1"),
         (lambda: ff.NamedVectors(rows, NAMES[:5]), "each vector, but vectors has 6, name has 5"),
         (lambda: ff.NamedVectors(np.zeros((2, 2)), ["a", "b"]), "zero and have no cosine: rows 0"),
-        (lambda: ff.NamedVectors(rows, NAMES, same_name="first"), "same_name must be one of 'raise', 'max', 'mean'"),
-        (lambda: ff.NamedVectors(opposite, list("abb"), same_name="mean"), "of 'b' have a mean without direction"),
+        (
+            lambda: ff.NamedVectors(rows, NAMES, same_name="first"),
+            "same_name must be one of 'raise', 'max', 'mean'",
+        ),
+        (
+            lambda: ff.NamedVectors(opposite, list("abb"), same_name="mean"),
+            "of 'b' have a mean without direction",
+        ),
         (lambda: ff.NamedVectors([[1, 0], [0, 1, 2]], ["a", "b"]), "vectors"),
     ):
         refused(message, call)

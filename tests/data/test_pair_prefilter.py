@@ -18,7 +18,17 @@ from fastfair._lib.workers import Workers
 from fastfair.data import pair_search
 from fastfair.data.pair_search import PairFinder, Prefilter, PreparedVectors
 
-KINDS = ("random", "clustered", "constant", "tiny", "long tails", "one long", "duplicates", "whole", "many zeros")
+KINDS = (
+    "random",
+    "clustered",
+    "constant",
+    "tiny",
+    "long tails",
+    "one long",
+    "duplicates",
+    "whole",
+    "many zeros",
+)
 
 
 def some_vectors(kind: str, rng: np.random.Generator, n: int, d: int) -> np.ndarray:
@@ -48,7 +58,9 @@ def padded(vectors: np.ndarray, dtype: type = np.float32) -> np.ndarray:
     return rows
 
 
-def marked(prefilter: Prefilter, reach: tuple[float, np.ndarray | None], n: int) -> np.ndarray | None:
+def marked(
+    prefilter: Prefilter, reach: tuple[float, np.ndarray | None], n: int
+) -> np.ndarray | None:
     """(n, n) bool, the pairs that are marked; None where none can be told."""
     limits = prefilter.limits(*reach)
     if limits is None:
@@ -68,7 +80,9 @@ def marked(prefilter: Prefilter, reach: tuple[float, np.ndarray | None], n: int)
     d=st.one_of(st.integers(1, 40), st.sampled_from([128, 600])),
     at=st.floats(0, 1),
 )
-def test_no_pair_that_reaches_the_bound_is_missed(way: str, seed: int, kind: str, d: int, at: float):
+def test_no_pair_that_reaches_the_bound_is_missed(
+    way: str, seed: int, kind: str, d: int, at: float
+):
     rng = np.random.default_rng(seed)
     n = 24
     rows = padded(some_vectors(kind, rng, n, d))
@@ -87,7 +101,9 @@ def test_no_pair_that_reaches_the_bound_is_missed(way: str, seed: int, kind: str
     at=st.floats(0, 1),
     away=st.sampled_from([0.0, 3.0, 100.0]),
 )
-def test_no_pair_that_is_close_enough_is_missed(way: str, seed: int, kind: str, d: int, at: float, away: float):
+def test_no_pair_that_is_close_enough_is_missed(
+    way: str, seed: int, kind: str, d: int, at: float, away: float
+):
     rng = np.random.default_rng(seed)
     vectors = some_vectors(kind, rng, 16, d) + np.float32(away)
     prepared = PreparedVectors(vectors, "negative_euclidean", np.arange(16), 1)
@@ -129,7 +145,9 @@ def filtered(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
     monkeypatch.setattr(pair_search, "_MOST_MARKED", 1)
     search = pair_search.PanelSearch
     monkeypatch.setattr(
-        pair_search, "PanelSearch", lambda *given: (used.append(given[3] is not None), search(*given))[1]
+        pair_search,
+        "PanelSearch",
+        lambda *given: (used.append(given[3] is not None), search(*given))[1],
     )
     return used
 
@@ -147,14 +165,17 @@ def test_pairs_have_the_same_bits_with_every_way_and_without(
     rng = np.random.default_rng(d)
     subject = rng.integers(0, 200, 1300)
     vectors = (rng.normal(size=(200, d))[subject] + rng.normal(size=(1300, d))).astype(dtype)
-    vectors[rng.integers(0, 1300, 40)] = vectors[rng.integers(0, 1300, 40)]  # so that there are ties
+    vectors[rng.integers(0, 1300, 40)] = vectors[
+        rng.integers(0, 1300, 40)
+    ]  # so that there are ties
     role = rng.choice(["reference", "probe"], 1300) if two_sets else None
     e = ff.Embeddings(vectors, subject, group=subject % 3, similarity=similarity, role=role)
     whole = PairFinder(e.vectors, e.similarity, e.pairing).find(1.0)
     for way, workers, tile in (
-        ("none", Workers(2), 4), *((way, Workers(n), n) for way in KNOWN for n in (1, 2)),
+        ("none", Workers(2), 4),
+        *((way, Workers(n), n) for way in KNOWN for n in (1, 2)),
         (KNOWN[-1] if KNOWN else "none", Workers(executor=ThreadPoolExecutor(2)), 1),
-    ):  # fmt: skip
+    ):
         monkeypatch.setenv("FASTFAIR_PREFILTER", way)
         used.clear()
         found = PairFinder(e.vectors, e.similarity, e.pairing, workers, tile).find(0.01)
@@ -168,7 +189,9 @@ def test_pairs_have_the_same_bits_with_every_way_and_without(
 @pytest.mark.slow
 @pytest.mark.jit
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_many_pairs_and_many_mated_pairs_have_no_prefilter(monkeypatch: pytest.MonkeyPatch, dtype: type):
+def test_many_pairs_and_many_mated_pairs_have_no_prefilter(
+    monkeypatch: pytest.MonkeyPatch, dtype: type
+):
     used = filtered(monkeypatch)
     monkeypatch.setattr(pair_search, "_MOST_MARKED", 0.1)
     rng = np.random.default_rng(0)
@@ -189,7 +212,9 @@ def test_many_pairs_and_many_mated_pairs_have_no_prefilter(monkeypatch: pytest.M
 
 def test_ways_that_there_are_not_are_refused(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("FASTFAIR_PREFILTER", "abacus")
-    refused(r"FASTFAIR_PREFILTER is 'abacus', but of this machine there are: .*none", pair_search.way)
+    refused(
+        r"FASTFAIR_PREFILTER is 'abacus', but of this machine there are: .*none", pair_search.way
+    )
     monkeypatch.setenv("FASTFAIR_PREFILTER", "none")
     assert pair_search.way() is None
     monkeypatch.delenv("FASTFAIR_PREFILTER")

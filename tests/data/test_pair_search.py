@@ -38,19 +38,27 @@ def bits(band: RocBand | FairnessBand) -> tuple[bytes, ...]:
 @each("dtype", [np.float32, np.float64])
 def test_all_pairs_have_the_similarity_of_loops(similarity: str, dtype: type):
     rng = np.random.default_rng(1)
-    e = ff.Embeddings(rng.normal(size=(40, 5)).astype(dtype), np.arange(40) // 3, similarity=similarity)
+    e = ff.Embeddings(
+        rng.normal(size=(40, 5)).astype(dtype), np.arange(40) // 3, similarity=similarity
+    )
     np.testing.assert_allclose(
         matrix_of(e) * (1 - np.eye(40)),
         slow.similarities(e.vectors.tolist(), KINDS[similarity]) * (1 - np.eye(40)),
-        rtol=2e-6, atol=2e-6,
-    )  # fmt: skip
+        rtol=2e-6,
+        atol=2e-6,
+    )
 
 
 def test_a_vector_and_its_copy_are_at_distance_zero():
     vectors = np.random.default_rng(0).normal(size=(6, 8)).astype(np.float32) * 1e3
     vectors[1] = vectors[0]
     e = ff.Embeddings(vectors, list("aabbcc"), similarity="negative_euclidean")
-    assert score_keys.decode(pair_search.PairFinder(e.vectors, e.similarity, e.pairing).find(1.0)[0].keys)[-1] == 0
+    assert (
+        score_keys.decode(
+            pair_search.PairFinder(e.vectors, e.similarity, e.pairing).find(1.0)[0].keys
+        )[-1]
+        == 0
+    )
 
 
 @each("is_quick", [True, False])
@@ -67,7 +75,8 @@ def test_a_similarity_depends_on_the_two_vectors_alone(dtype: type, is_quick: bo
         if not is_quick:  # as on processors that are not
             patch.setattr(dot_products, "is_quick", lambda: False)
         some, others = (
-            ff.Embeddings(vectors[rows], subject[rows], similarity="inner_product") for rows in (np.arange(130), order)
+            ff.Embeddings(vectors[rows], subject[rows], similarity="inner_product")
+            for rows in (np.arange(130), order)
         )
         matrix, moved = matrix_of(some), matrix_of(others)
         # A part of the pairs, found above a bound, has the same similarities.
@@ -88,7 +97,9 @@ def test_a_similarity_depends_on_the_two_vectors_alone(dtype: type, is_quick: bo
 @each("similarity", KINDS)
 @each("dtype", [np.float32, np.float64])
 @each("two_sets", [False, True])
-def test_the_tail_is_the_exact_top_and_the_same_however_it_is_made(similarity: str, dtype: type, two_sets: bool):
+def test_the_tail_is_the_exact_top_and_the_same_however_it_is_made(
+    similarity: str, dtype: type, two_sets: bool
+):
     rng = np.random.default_rng(2)
     vectors, subject = rng.normal(size=(1400, 6)).astype(dtype), rng.integers(0, 200, 1400)
     role = rng.choice(["reference", "probe"], 1400) if two_sets else None
@@ -98,7 +109,13 @@ def test_the_tail_is_the_exact_top_and_the_same_however_it_is_made(similarity: s
     assert everything[1].keys.size == e.n_nonmated
     assert everything[0].keys.size == e.n_mated
     in_tasks = Workers(executor=ThreadPoolExecutor(2))
-    for workers, tile in ((Workers(1), 1), (Workers(2), 2), (Workers(2), 4), (in_tasks, 1), (in_tasks, 2)):
+    for workers, tile in (
+        (Workers(1), 1),
+        (Workers(2), 2),
+        (Workers(2), 4),
+        (in_tasks, 1),
+        (in_tasks, 2),
+    ):
         finder = pair_search.PairFinder(e.vectors, e.similarity, e.pairing, workers, tile)
         mated, nonmated = finder.find(0.05)
         assert not nonmated.complete
@@ -131,7 +148,9 @@ def test_estimates_and_replicates_are_those_of_the_data_written_out(
     levels = [level for level in levels if level > least] or [0.95]
     key = seeds.stream(seed)[0]
     with parted_if(parted):
-        resampler = PairResampler(e, np.array(levels), Draws(weighting, unit), with_groups=True, with_overall_fmr=True)
+        resampler = PairResampler(
+            e, np.array(levels), Draws(weighting, unit), with_groups=True, with_overall_fmr=True
+        )
         found, expected = resampler.estimate()
         drawn = resampler.replicate(3, key)
     weights = resampler.units.new_weights()
@@ -140,7 +159,11 @@ def test_estimates_and_replicates_are_those_of_the_data_written_out(
     check(e, found, ..., truth)
     for name, of in ((None, 0), *((g, 1 + k) for k, g in enumerate(e.groups))):
         v = [
-            float((slow.fnmr if unit == "subject" else slow.fnmr_v)(matrix, subject, t, weighting, name, groups))
+            float(
+                (slow.fnmr if unit == "subject" else slow.fnmr_v)(
+                    matrix, subject, t, weighting, name, groups
+                )
+            )
             for t in found.threshold
         ]
         np.testing.assert_allclose(expected[:, of], v, rtol=1e-12)
@@ -156,7 +179,11 @@ def check(e, rates, at, truth, draw=None):
         np.testing.assert_equal(rates.threshold[at][k], t)
         for of, name in enumerate((None, *e.groups)):
             for found, function in ((rates.fmr, slow.fmr), (rates.fnmr, slow.fnmr)):
-                want = float(function(matrix, subject, t, weighting, name, groups, draw)) if t == t else np.nan
+                want = (
+                    float(function(matrix, subject, t, weighting, name, groups, draw))
+                    if t == t
+                    else np.nan
+                )
                 np.testing.assert_allclose(found[at][k, of], want, rtol=1e-12, atol=1e-15)
 
 
@@ -189,13 +216,19 @@ def test_threads_and_tiles_change_no_bit(monkeypatch: pytest.MonkeyPatch, weight
     bands = []
     for n_threads, tile in ((1, 4), (2, 1), (2, 3)):
         monkeypatch.setattr(pair_search.PairFinder.__init__, "__defaults__", (None, tile, None))
-        bands.append(flat.roc_band(e, [1e-4, 1e-2], weighting=weighting, rng=1, n_threads=n_threads, n_resamples=200))
+        bands.append(
+            flat.roc_band(
+                e, [1e-4, 1e-2], weighting=weighting, rng=1, n_threads=n_threads, n_resamples=200
+            )
+        )
     assert bits(bands[0]) == bits(bands[1]) == bits(bands[2])
 
 
 def test_levels_below_the_resolution_name_the_lowest():
     e = small_embeddings(0, 5, 3)
-    refused(r"a single false match makes an FMR of .*: give that or more", ff.roc_band, e, [1e-6, 0.1])
+    refused(
+        r"a single false match makes an FMR of .*: give that or more", ff.roc_band, e, [1e-6, 0.1]
+    )
     refused("above 0", ff.roc_band, e, [0, 0.1])
 
 
@@ -204,9 +237,15 @@ def test_too_many_pairs_are_refused_with_what_they_would_take(monkeypatch: pytes
     monkeypatch.setattr(memory, "_LITTLE", 0)
     monkeypatch.setattr(memory, "available", lambda: 2**20)
     wide = ff.Embeddings(e.vectors.astype(np.float64), e.subject)
-    says = r"non-mated pairs to be kept would take .* and .* GiB are free: 21,845 pairs would fit; use lower FMRs, or"
+    says = (
+        r"non-mated pairs to be kept would take .* and .* GiB are free: 21,845 pairs would fit; use"
+        r" lower FMRs, or"
+    )
     refused(says, ff.roc_band, wide, [0.1])
-    refused(r"1,276,800 non-mated .* 37,449 pairs would fit; `scanned` and bands keep fewer pairs", e.comparisons)
+    refused(
+        r"1,276,800 non-mated .* 37,449 pairs would fit; `scanned` and bands keep fewer pairs",
+        e.comparisons,
+    )
     monkeypatch.setattr(memory, "available", lambda: 2**10)
     refused("use fewer vectors of a subject", ff.roc_band, e, [0.1])
 
@@ -224,14 +263,18 @@ def test_pairs_in_temporary_files_give_the_same_bits(
     executor = ThreadPoolExecutor(workers) if workers else None
 
     def band(e: ff.Embeddings) -> FairnessBand:
-        return ff.fairness_band(e, "gini", "fmr", [0.01, 0.1], n_resamples=128, rng=0, executor=executor)
+        return ff.fairness_band(
+            e, "gini", "fmr", [0.01, 0.1], n_resamples=128, rng=0, executor=executor
+        )
 
     in_memory = band(ff.Embeddings(drawn.vectors, drawn.subject, **how))
     made = []
     monkeypatch.setattr(temporary_files, "_ALWAYS_IN_MEMORY", 0)
     monkeypatch.setattr(temporary_files, "_SHARE_OF_MEMORY", 2**62)
     take_up = temporary_files._take_up
-    monkeypatch.setattr(temporary_files, "_take_up", lambda file, size: (made.append(size), take_up(file, size)))
+    monkeypatch.setattr(
+        temporary_files, "_take_up", lambda file, size: (made.append(size), take_up(file, size))
+    )
     in_files = band(mapped)
     assert sum(made) > 20 * 0.1 * mapped.n_nonmated
     assert bits(in_files) == bits(in_memory)

@@ -1,4 +1,5 @@
-"""References compared with probes: the pairs, their similarities and their rates, against loops over every pair."""
+"""References compared with probes: the pairs, their similarities and their rates, against loops
+over every pair."""
 
 from __future__ import annotations
 
@@ -37,7 +38,9 @@ def test_every_reference_meets_every_probe_once(seed: int, n_subjects: int, most
     ):
         values = score_keys.decode(~found.keys if inverted else found.keys)
         rows = (e.pairing.order[at].tolist() for at in (found.first, found.second))
-        assert sorted(zip(values.tolist(), *rows, strict=True)) == sorted((s, i, j) for s, _, i, j in pairs)
+        assert sorted(zip(values.tolist(), *rows, strict=True)) == sorted(
+            (s, i, j) for s, _, i, j in pairs
+        )
     c = e.comparisons()
     assert (len(c.mated), len(c.nonmated)) == (e.n_mated, e.n_nonmated)
     assert not e.is_probe[c.nonmated.reference_sample].any()
@@ -54,7 +57,9 @@ def test_every_reference_meets_every_probe_once(seed: int, n_subjects: int, most
     dtype=st.sampled_from([np.float32, np.float64]),
     parted=st.booleans(),
 )
-def test_rates_and_replicates_are_those_of_loops(seed, n_subjects, most, unit, weighting, dtype, parted):
+def test_rates_and_replicates_are_those_of_loops(
+    seed, n_subjects, most, unit, weighting, dtype, parted
+):
     e = random_sets(seed, n_subjects, most, dtype)
     who = e.subject.tolist(), e.is_probe.tolist()
     hold_rates_against_loops(e, matrix_of(e), who, seed, Draws(weighting, unit), dtype, parted)
@@ -83,12 +88,16 @@ def test_shrinkage_is_that_of_double_sums(weighting: str, seed: int):
                     dyads.append((sum(wrong, Fraction(0)) / len(wrong), k, other))
                 elif wrong:
                     dyads += [(value, k, other) for value in wrong]
-            assert found[level] == pytest.approx(slow_shrinkage.shrinkage(dyads, strata, sizes), abs=1e-9)
+            assert found[level] == pytest.approx(
+                slow_shrinkage.shrinkage(dyads, strata, sizes), abs=1e-9
+            )
 
 
 def test_failures_are_counted_for_tests_of_groups():
     e = random_sets(4, 20, 6)
-    of_vectors, of_list = (ff.fnmr_test(data, ff.at_fmr(0.1), n_resamples=99, rng=0) for data in (e, e.comparisons()))
+    of_vectors, of_list = (
+        ff.fnmr_test(data, ff.at_fmr(0.1), n_resamples=99, rng=0) for data in (e, e.comparisons())
+    )
     assert of_vectors.groups == of_list.groups
     assert of_vectors.rate == of_list.rate
     assert of_vectors.statistic == pytest.approx(of_list.statistic)
@@ -97,7 +106,10 @@ def test_failures_are_counted_for_tests_of_groups():
 @pytest.mark.parametrize(
     ("role", "message"),
     [
-        (["gallery", *ROLE[1:]], 'role must be "reference" or "probe", not \'gallery\' as in row 0'),
+        (
+            ["gallery", *ROLE[1:]],
+            'role must be "reference" or "probe", not \'gallery\' as in row 0',
+        ),
         (["probe"] * 7, "role has no reference"),
         (["reference"] * 7, "role has no probe"),
         (["reference"] * 6 + ["probe"], "none of the 4 subjects has both a reference and a probe"),
@@ -109,8 +121,12 @@ def test_bad_roles_are_refused(role: list[str], message: str):
 
 
 def mean_of(vectors: list[np.ndarray], similarity: str) -> np.ndarray:
-    """The mean of the vectors of a template, scaled to length 1 before where angles are compared."""
-    scaled = [v / math.sqrt(math.fsum(v * v)) if similarity == "cosine" else v for v in np.array(vectors, float)]
+    """The mean of the vectors of a template, scaled to length 1 before where angles are
+    compared."""
+    scaled = [
+        v / math.sqrt(math.fsum(v * v)) if similarity == "cosine" else v
+        for v in np.array(vectors, float)
+    ]
     return np.array([math.fsum(v[d] for v in scaled) / len(scaled) for d in range(len(scaled[0]))])
 
 
@@ -134,25 +150,41 @@ def test_templates_are_means_of_references(seed: int, similarity: str, how: str 
             s = int(e.subject[i])
             number = seen.get(s, 0)
             seen[s] = number + 1
-            key = {"subject": s, "labels": label[i]}.get(how, (s, number // how if isinstance(how, int) else 0))
+            key = {"subject": s, "labels": label[i]}.get(
+                how, (s, number // how if isinstance(how, int) else 0)
+            )
             wanted.setdefault(key, []).append(i)
     found = e.enrolled({"subject": None, "labels": label}.get(how, how))
     n = len(wanted)
     assert found.is_probe.tolist() == [False] * n + [True] * int(e.is_probe.sum())
     assert np.array_equal(found.vectors[n:], vectors[e.is_probe])
     for row, members in zip(found.vectors[:n], wanted.values(), strict=True):
-        np.testing.assert_allclose(row, mean_of([vectors[i] for i in members], similarity), rtol=1e-12, atol=1e-12)
+        np.testing.assert_allclose(
+            row, mean_of([vectors[i] for i in members], similarity), rtol=1e-12, atol=1e-12
+        )
     whose = found.subjects[found.subject].tolist()
-    assert whose == [int(e.subject[members[0]]) for members in wanted.values()] + e.subject[e.is_probe].tolist()
-    assert [found.groups[g] for g in found.subject_group[found.subject]] == ["fm"[s % 2] for s in whose]
+    assert (
+        whose
+        == [int(e.subject[members[0]]) for members in wanted.values()]
+        + e.subject[e.is_probe].tolist()
+    )
+    assert [found.groups[g] for g in found.subject_group[found.subject]] == [
+        "fm"[s % 2] for s in whose
+    ]
 
 
 def test_templates_that_cannot_be_made_are_refused():
     e = ff.Embeddings(np.eye(7), SUBJECT, role=ROLE)
     without = ff.Embeddings(np.eye(3), list("aab"))
-    opposite = ff.Embeddings([[1, 0], [-1, 0], [1, 1], [0, 1]], list("aaab"), role=["reference"] * 2 + ["probe"] * 2)
+    opposite = ff.Embeddings(
+        [[1, 0], [-1, 0], [1, 1], [0, 1]], list("aaab"), role=["reference"] * 2 + ["probe"] * 2
+    )
     for one, template, message in (
-        (e, [1, 0, 1, 0, 2, 2, 0], "template 1 has references of two subjects, the second in row 2"),
+        (
+            e,
+            [1, 0, 1, 0, 2, 2, 0],
+            "template 1 has references of two subjects, the second in row 2",
+        ),
         (e, 0, "template must be"),
         (e, [1, 2], "template"),
         (without, None, "the vectors have no roles: give role"),
@@ -163,7 +195,9 @@ def test_templates_that_cannot_be_made_are_refused():
 
 def test_templates_keep_attributes_and_what_was_left_out():
     labels = {"sex": list("ffmmffm"), "eyes": list("xxyyxxy")}
-    e = ff.Embeddings(np.eye(7) + 1, SUBJECT, labels, role=ROLE)._changed(("eyes",), left_out=("two rows",))
+    e = ff.Embeddings(np.eye(7) + 1, SUBJECT, labels, role=ROLE)._changed(
+        ("eyes",), left_out=("two rows",)
+    )
     found = e.enrolled()
     assert (found.groups, found.grouping, found.left_out) == (("x", "y"), ("eyes",), ("two rows",))
     assert found.by("sex").groups == ("f", "m")

@@ -40,7 +40,10 @@ def test_a_tail_keeps_all_scores_up_to_its_limit(parts, most, mated):
 def test_leaving_out_what_is_not_near_changes_nothing(parts, most, mated):
     tails = ScoreTail(mated), ScoreTail(mated)
     for scores in parts:
-        keys, codes = score_keys.encode(np.array(scores, np.float32)), np.arange(len(scores), dtype=np.int32)
+        keys, codes = (
+            score_keys.encode(np.array(scores, np.float32)),
+            np.arange(len(scores), dtype=np.int32),
+        )
         tails[0].add(keys, codes, codes, most)
         close = near(keys, mated, tails[1].limit)
         tails[1].add(keys[close], codes[close], codes[close], most, keys.size)
@@ -54,7 +57,9 @@ def test_leaving_out_what_is_not_near_changes_nothing(parts, most, mated):
 @pytest.mark.parametrize("at_once", [1, 40, 10**6])
 @pytest.mark.parametrize("spilled", [(), (1,), (0, 2)])
 @pytest.mark.parametrize(("kind", "n_threads"), [("f", 1), ("d", 3)])
-def test_buckets_hold_the_key_of_each_comparison_beside_its_subjects(tmp_path, kind, spilled, at_once, n_threads):
+def test_buckets_hold_the_key_of_each_comparison_beside_its_subjects(
+    tmp_path, kind, spilled, at_once, n_threads
+):
     rng = np.random.default_rng(at_once)
     pairs = SpilledPairs(Folder(tmp_path), "pairs", at_once, 0, has_keys=True)
     expected, n_bytes = [], 0
@@ -74,7 +79,9 @@ def test_buckets_hold_the_key_of_each_comparison_beside_its_subjects(tmp_path, k
     for one in readers:
         reference, probe, keys = one()
         assert keys.dtype == (np.int32 if kind == "f" else np.int64)
-        read += zip(reference.tolist(), probe.tolist(), score_keys.decode(keys).tolist(), strict=True)
+        read += zip(
+            reference.tolist(), probe.tolist(), score_keys.decode(keys).tolist(), strict=True
+        )
     assert sorted(read) == sorted(expected)
     assert pairs.n == len(expected)
 
@@ -86,7 +93,11 @@ def test_comparisons_and_subjects_are_counted_by_groups(seed, n_groups, n_subjec
     parts = [tuple(rng.integers(0, n_subjects, (2, n), dtype=np.int32)) for n in (0, 7, 20)]
     pairs = SpilledPairs(Folder(), "pairs", at_once=1, most_bytes=0)
     for part in parts:
-        pairs.add(in_buckets(*part, np.zeros(part[0].size, np.bool_), np.arange(n_subjects, dtype=np.int32))[1])
+        pairs.add(
+            in_buckets(
+                *part, np.zeros(part[0].size, np.bool_), np.arange(n_subjects, dtype=np.int32)
+            )[1]
+        )
     cells, subjects, n_seen = pairs.count(group, n_groups)
     reference, probe = np.hstack([np.stack(part) for part in parts])
     for i, j in itertools.product(range(n_groups), repeat=2):

@@ -1,4 +1,5 @@
-"""`normalize_scores`: the scores that lists of the cohort's scores give, and what it does to groups."""
+"""`normalize_scores`: the scores that lists of the cohort's scores give, and what it does to
+groups."""
 
 from __future__ import annotations
 
@@ -16,11 +17,15 @@ GROUP = {who: "f" if who in "abwx" else "m" for who in PEOPLE + OTHERS}
 
 
 def rows_of(rng: np.random.Generator, references: str, probes: str) -> list[oracle.Row]:
-    """Draw three comparisons of each reference with each probe, in either role; some scores are tied."""
+    """Draw three comparisons of each reference with each probe, in either role; some scores are
+    tied."""
     pairs = [(a, b) for a in references for b in probes] * 3
     scores = np.round(rng.normal(size=len(pairs)), 1) + np.array([2.0 * (a == b) for a, b in pairs])
     turned = [pair if rng.random() < 0.5 else pair[::-1] for pair in pairs]
-    return [(float(score), a == b, a, b, GROUP[a], GROUP[b]) for score, (a, b) in zip(scores, turned, strict=True)]
+    return [
+        (float(score), a == b, a, b, GROUP[a], GROUP[b])
+        for score, (a, b) in zip(scores, turned, strict=True)
+    ]
 
 
 def made(rows: list[oracle.Row], kind: str = "similarity", groups: bool = True) -> ff.Comparisons:
@@ -67,11 +72,20 @@ def people(seed: int, first: int) -> ff.Comparisons:
     mated, (i, j) = np.repeat(np.arange(120), 4), np.triu_indices(120, 1)
     same = group[i] == group[j]
     reference, probe = np.append(mated, i[same]), np.append(mated, j[same])
-    scores = rng.normal(size=reference.size) + np.where(np.arange(reference.size) < mated.size, 3, 0)
-    scores = scores * np.where(group[reference] == 1, 1.5, 1) + np.where(group[reference] == 1, 1, 0)
+    scores = rng.normal(size=reference.size) + np.where(
+        np.arange(reference.size) < mated.size, 3, 0
+    )
+    scores = scores * np.where(group[reference] == 1, 1.5, 1) + np.where(
+        group[reference] == 1, 1, 0
+    )
     labels = np.array(["f", "m"])[group]
     return ff.Comparisons(
-        scores, np.arange(scores.size) < mated.size, reference + first, probe + first, labels[reference], labels[probe]
+        scores,
+        np.arange(scores.size) < mated.size,
+        reference + first,
+        probe + first,
+        labels[reference],
+        labels[probe],
     )
 
 
@@ -92,15 +106,49 @@ def test_what_cannot_be_normalised_is_refused():
     for one, two, by, message in (
         (without, made(cohort), "subject", "comparisons have no subjects"),
         (made(rows, groups=False), made(cohort), "group", "comparisons have no groups"),
-        (made(rows), made(cohort, groups=False), "group", "comparisons of the cohort have no groups"),
+        (
+            made(rows),
+            made(cohort, groups=False),
+            "group",
+            "comparisons of the cohort have no groups",
+        ),
         (made(rows), made(cohort, "distance"), "group", "cohort has scores of the kind distance"),
-        (made(rows), made(rows), "subject", "cohort has non-mated comparisons of 6 pairs .*, such as 'a' and 'b'"),
-        (made(rows), made(rows), "group", "cohort has 4 of the subjects of comparisons, such as 'a'"),
-        (made(rows), made(cohort), "subject", "subject '[abcd]' has 0 non-mated comparisons in the cohort, of which"),
-        (made(rows), made([row for row in cohort if row[4] == row[5] == "f"]), "group", "group 'm' has 0 non-mated"),
+        (
+            made(rows),
+            made(rows),
+            "subject",
+            "cohort has non-mated comparisons of 6 pairs .*, such as 'a' and 'b'",
+        ),
+        (
+            made(rows),
+            made(rows),
+            "group",
+            "cohort has 4 of the subjects of comparisons, such as 'a'",
+        ),
+        (
+            made(rows),
+            made(cohort),
+            "subject",
+            "subject '[abcd]' has 0 non-mated comparisons in the cohort, of which",
+        ),
+        (
+            made(rows),
+            made([row for row in cohort if row[4] == row[5] == "f"]),
+            "group",
+            "group 'm' has 0 non-mated",
+        ),
     ):
         refused(message, ff.normalize_scores, one, two, by=by)
     equal = [(0.5, *row[1:]) for row in cohort]
-    refused("comparisons in the cohort, of one score", ff.normalize_scores, made(rows), made(equal), by="group")
-    for call, message in (({"method": "x"}, "method must be one of"), ({"by": "x"}, "by must be one of")):
+    refused(
+        "comparisons in the cohort, of one score",
+        ff.normalize_scores,
+        made(rows),
+        made(equal),
+        by="group",
+    )
+    for call, message in (
+        ({"method": "x"}, "method must be one of"),
+        ({"by": "x"}, "by must be one of"),
+    ):
         refused(message, ff.normalize_scores, made(rows), made(cohort), **call)

@@ -25,12 +25,19 @@ def scores_of(kind: str, rng: np.random.Generator, n: int) -> tuple[np.ndarray, 
     mated = np.arange(n) % 3 == 0
     x = rng.normal(1.5 * mated, 1.0)
     made = {
-        "integers": np.round(40 * x).astype(np.int64), "8-bit": np.clip(np.round(40 * x + 100), 0, 255) / 255,
-        "float16": x.astype(np.float16), "float32": x.astype(np.float32), "float64": x, "grid": np.round(x, 2),
-        "grid of float16": np.round(x, 1).astype(np.float16), "grid of float32": np.round(x, 2).astype(np.float32),
-        "bool": np.where(x > 0, 1, 0).astype(np.uint8), "big-endian": np.round(x, 2).astype(">f4"),
-        "negative": -np.exp(-x), "tiny": x * 1e-12,
-    }[kind]  # fmt: skip
+        "integers": np.round(40 * x).astype(np.int64),
+        "8-bit": np.clip(np.round(40 * x + 100), 0, 255) / 255,
+        "float16": x.astype(np.float16),
+        "float32": x.astype(np.float32),
+        "float64": x,
+        "grid": np.round(x, 2),
+        "grid of float16": np.round(x, 1).astype(np.float16),
+        "grid of float32": np.round(x, 2).astype(np.float32),
+        "bool": np.where(x > 0, 1, 0).astype(np.uint8),
+        "big-endian": np.round(x, 2).astype(">f4"),
+        "negative": -np.exp(-x),
+        "tiny": x * 1e-12,
+    }[kind]
     return made, mated
 
 
@@ -40,12 +47,15 @@ def scores_of(kind: str, rng: np.random.Generator, n: int) -> tuple[np.ndarray, 
 )  # fmt: skip
 def test_a_threshold_typed_in_again_gives_the_same_counts(kind, seed, n, score_kind, at):
     scores, mated = scores_of(kind, np.random.default_rng(seed), n)
-    c = ff.Comparisons(scores if score_kind == "similarity" else -scores, mated, score_kind=score_kind)
+    c = ff.Comparisons(
+        scores if score_kind == "similarity" else -scores, mated, score_kind=score_kind
+    )
     held = ff.rates(c, at)
     typed = ff.rates(c, ff.at_threshold(float(repr(held.threshold))))
     assert (typed.counts.false_matches, typed.counts.false_nonmatches) == (
-        held.counts.false_matches, held.counts.false_nonmatches
-    )  # fmt: skip
+        held.counts.false_matches,
+        held.counts.false_nonmatches,
+    )
     similarity = held.threshold if score_kind == "similarity" else -held.threshold
     accepted = scores >= similarity
     assert held.counts.false_matches == int((accepted & ~mated).sum())
@@ -76,17 +86,30 @@ def test_the_shortest_decimal_between_two_scores_is_taken(rejected, accepted, ex
 
 def test_the_terminal_json_and_configuration_agree(tmp_path):
     scores, mated = scores_of("8-bit", np.random.default_rng(1), 300)
-    lines = [f"{round(255 * s)},{int(m)},{k},{k}" for k, (s, m) in enumerate(zip(scores, mated, strict=True))]
+    lines = [
+        f"{round(255 * s)},{int(m)},{k},{k}"
+        for k, (s, m) in enumerate(zip(scores, mated, strict=True))
+    ]
     (tmp_path / "s.csv").write_text("score,mated,reference,probe\n" + "\n".join(lines))
     how = ["--label-conflicts", "keep", "--n-resamples", 0]
     done = run_program("evaluate", tmp_path / "s.csv", "--at", "fmr=0.05", "--json", *how)
     (told,) = (q for q in json.loads(done.stdout)["quantities"] if q["name"] == "threshold")
     assert float(told["estimate"]).is_integer()
-    rates = {q["name"]: q["estimate"] for q in json.loads(done.stdout)["quantities"] if q["name"] in ("fmr", "fnmr")}
+    rates = {
+        q["name"]: q["estimate"]
+        for q in json.loads(done.stdout)["quantities"]
+        if q["name"] in ("fmr", "fnmr")
+    }
     shown = run_program("evaluate", tmp_path / "s.csv", "--at", "fmr=0.05", *how).stdout
     assert f"threshold {told['estimate']:g}" in shown
-    typed = run_program("evaluate", tmp_path / "s.csv", "--at", f"threshold={told['estimate']:g}", "--json", *how)
-    again = {q["name"]: q["estimate"] for q in json.loads(typed.stdout)["quantities"] if q["name"] in ("fmr", "fnmr")}
+    typed = run_program(
+        "evaluate", tmp_path / "s.csv", "--at", f"threshold={told['estimate']:g}", "--json", *how
+    )
+    again = {
+        q["name"]: q["estimate"]
+        for q in json.loads(typed.stdout)["quantities"]
+        if q["name"] in ("fmr", "fnmr")
+    }
     assert again == rates
 
 
@@ -94,11 +117,17 @@ def test_the_terminal_json_and_configuration_agree(tmp_path):
 def test_a_scan_has_the_same_thresholds(tmp_path, kind):
     scores, mated = scores_of(kind, np.random.default_rng(2), 900)
     ids = np.arange(900)
-    rows = [f"{s!r},{a},{a if m else a + 1000}" for s, m, a in zip(scores.tolist(), mated, ids, strict=True)]
+    rows = [
+        f"{s!r},{a},{a if m else a + 1000}"
+        for s, m, a in zip(scores.tolist(), mated, ids, strict=True)
+    ]
     (tmp_path / "s.csv").write_text("score,reference,probe\n" + "\n".join(rows))
     points = [ff.at_fmr(0.01), ff.at_fmr(0.2), ff.at_fnmr(0.1), ff.at_eer()]
     whole, scan = ff.read_comparisons(tmp_path / "s.csv"), ff.scan_comparisons(tmp_path / "s.csv")
-    found = [[r.threshold for r in ff.evaluate(c, points, n_resamples=2, rng=0).rates] for c in (whole, scan)]
+    found = [
+        [r.threshold for r in ff.evaluate(c, points, n_resamples=2, rng=0).rates]
+        for c in (whole, scan)
+    ]
     assert found[0] == found[1]
 
 
@@ -134,7 +163,9 @@ def test_a_threshold_beyond_the_type_accepts_all_or_none_of_the_scores(dtype, th
 def test_failure_scores_are_rounded_as_thresholds_are(dtype):
     scores = np.array([0.9, -0.1, 0.3, 0.2], dtype)
     with pytest.warns(ff.errors.DroppedWarning):
-        c = ff.Comparisons(scores, [1, 1, 0, 0], policies=ff.Policies(failures="exclude", failure_score=-0.1))
+        c = ff.Comparisons(
+            scores, [1, 1, 0, 0], policies=ff.Policies(failures="exclude", failure_score=-0.1)
+        )
     assert len(c.mated) == 1
 
 
@@ -161,15 +192,22 @@ def test_every_way_to_give_a_threshold_rounds_it(dtype):
             [row.estimate for row in ff.check(c, "fnmr <= 50 %", at, rng=0, n_resamples=50).rows],
         ]
 
-    assert told(ff.Comparisons(scores.astype(dtype), None, **sides)) == told(ff.Comparisons(scores, None, **sides))
+    assert told(ff.Comparisons(scores.astype(dtype), None, **sides)) == told(
+        ff.Comparisons(scores, None, **sides)
+    )
 
 
 @each("dtype", [np.float32, np.float64])
 def test_similarities_of_vectors_meet_a_threshold_in_their_type(dtype):
     vectors = np.array([[1], [1], [0.7], [0.9], [0.2]], dtype)
     e = ff.Embeddings(vectors, [0, 1, 1, 0, 0], similarity="inner_product")
-    assert ff.rates(e.comparisons(), ff.at_threshold(0.7)).counts.false_matches == 3  # 1 x 1, 1 x 0.7, 1 x 0.9
-    assert ff.evaluate(e, ff.at_threshold(0.7), rng=0, n_resamples=50).rates[0].counts.false_matches == 3
+    assert (
+        ff.rates(e.comparisons(), ff.at_threshold(0.7)).counts.false_matches == 3
+    )  # 1 x 1, 1 x 0.7, 1 x 0.9
+    assert (
+        ff.evaluate(e, ff.at_threshold(0.7), rng=0, n_resamples=50).rates[0].counts.false_matches
+        == 3
+    )
 
 
 @each("dtype", FLOATS)
@@ -178,15 +216,23 @@ def test_files_keep_the_type_of_their_scores(tmp_path, dtype):
     scores, ids = np.array([0.7, 0.9, 0.1, 0.3], dtype), np.arange(4)
     columns = {"score": scores, "reference": ids, "probe": [0, 1, 10, 11]}
     np.savez(tmp_path / "s.npz", **columns)
-    found = [ff.read_comparisons(tmp_path / "s.npz"), ff.read_comparisons(polars.DataFrame(columns))]
+    found = [
+        ff.read_comparisons(tmp_path / "s.npz"),
+        ff.read_comparisons(polars.DataFrame(columns)),
+    ]
     if dtype != np.float16:  # Parquet files of polars have none
         polars.DataFrame(columns).write_parquet(tmp_path / "s.parquet")
         found.append(ff.read_comparisons(tmp_path / "s.parquet"))
     for c in found:
-        assert [ff.rates(c, ff.at_threshold(t)).counts.false_nonmatches for t in (0.7, 0.9)] == [0, 1]
+        assert [ff.rates(c, ff.at_threshold(t)).counts.false_nonmatches for t in (0.7, 0.9)] == [
+            0,
+            1,
+        ]
     if dtype != np.float16:
         scan = ff.scan_comparisons(tmp_path / "s.parquet")
-        rates = ff.evaluate(scan, [ff.at_threshold(0.7), ff.at_threshold(0.9)], n_resamples=2, rng=0).rates
+        rates = ff.evaluate(
+            scan, [ff.at_threshold(0.7), ff.at_threshold(0.9)], n_resamples=2, rng=0
+        ).rates
         assert [one.counts.false_nonmatches for one in rates] == [0, 1]
 
 

@@ -1,4 +1,5 @@
-"""`error_model`: the coefficients and variances of plain loops, and what is told where an effect is not known."""
+"""`error_model`: the coefficients and variances of plain loops, and what is told where an effect is
+not known."""
 
 from __future__ import annotations
 
@@ -32,7 +33,8 @@ quiet_model = quietly()(ff.error_model)
 
 def levels(trials: list[oracle.Trial], model: ErrorModel) -> list[list[str]]:
     return [
-        sorted({side[a] for t in trials for side in t.values} - {model.baseline[name]}) for a, name in enumerate(NAMES)
+        sorted({side[a] for t in trials for side in t.values} - {model.baseline[name]})
+        for a, name in enumerate(NAMES)
     ]
 
 
@@ -48,7 +50,9 @@ def test_effects_are_those_of_loops_over_comparisons(rate, varying, seed, n_subj
     except InputError:
         assume(False)
     assume(not any(math.isnan(effect.odds_ratio) for effect in model.effects))
-    differ = [rate == "fmr" and any(t.values[0][a] != t.values[1][a] for t in trials) for a in range(2)]
+    differ = [
+        rate == "fmr" and any(t.values[0][a] != t.values[1][a] for t in trials) for a in range(2)
+    ]
     x = np.array([oracle.row(t, rate, levels(trials, model), differ) for t in trials])
     at = oracle.logit(x, np.array([t.error for t in trials]))
     covariance, _ = oracle.robust(trials, x, at, rate)
@@ -70,7 +74,10 @@ def test_the_average_marginal_effect_is_the_mean_over_comparisons():
     at = oracle.logit(x, np.array([t.error for t in trials]))
 
     def mean(value: str) -> float:
-        given = [oracle.Trial(t.subjects, 0, tuple((side[0], value) for side in t.values)) for t in trials]
+        given = [
+            oracle.Trial(t.subjects, 0, tuple((side[0], value) for side in t.values))
+            for t in trials
+        ]
         rows = np.array([oracle.row(t, "fmr", levels(trials, model), differ) for t in given])
         return float((1 / (1 + np.exp(-rows @ at))).mean())
 
@@ -81,12 +88,16 @@ def test_the_average_marginal_effect_is_the_mean_over_comparisons():
 
 
 def test_coefficients_and_errors_are_those_of_statsmodels():
-    # A peer of `make versus`, which looks at the same on every run; the loops above need no other package.
+    # A peer of `make versus`, which looks at the same on every run; the loops above need no other
+    # package.
     api = pytest.importorskip("statsmodels.api")
     trials = as_mated(draw(5, 600, 6000, 0.2))
     model = quiet_model(comparisons(trials, "fnmr"), NAMES, AT, rate="fnmr")
     x = np.array([oracle.row(t, "fnmr", levels(trials, model), [False, False]) for t in trials])
-    y, cluster = [t.error for t in trials], np.unique([t.subjects[0] for t in trials], return_inverse=True)[1]
+    y, cluster = (
+        [t.error for t in trials],
+        np.unique([t.subjects[0] for t in trials], return_inverse=True)[1],
+    )
     binomial = api.GLM(y, x, family=api.families.Binomial())
     clustered = binomial.fit(cov_type="cluster", cov_kwds={"groups": cluster}, tol=1e-14)
     found = np.log([effect.odds_ratio for effect in model.effects])
@@ -94,7 +105,9 @@ def test_coefficients_and_errors_are_those_of_statsmodels():
     spread = [effect.standard_error for effect in model.effects]
     assert np.allclose(spread, clustered.bse[1:], rtol=0.02)  # its correction is one factor for all
     alone = quiet_model(comparisons(trials, "fnmr"), NAMES, AT, rate="fnmr", unit="comparison")
-    expected = binomial.fit(cov_type="HC0", tol=1e-14).bse[1:] * math.sqrt(len(y) / (len(y) - x.shape[1]))
+    expected = binomial.fit(cov_type="HC0", tol=1e-14).bse[1:] * math.sqrt(
+        len(y) / (len(y) - x.shape[1])
+    )
     assert np.allclose([effect.standard_error for effect in alone.effects], expected, rtol=1e-8)
 
 
@@ -107,11 +120,15 @@ def test_an_odds_ratio_is_that_of_the_table():
     assert (effect.n_comparisons, effect.n_errors) == (400, 60)
     assert model.n_subjects == 80
     assert model.tests[0].pvalue == pytest.approx(effect.pvalue)
-    assert quiet_model(data, "gender", AT).effects[0].odds_ratio == pytest.approx(1 / effect.odds_ratio)
+    assert quiet_model(data, "gender", AT).effects[0].odds_ratio == pytest.approx(
+        1 / effect.odds_ratio
+    )
 
 
 def test_a_value_without_errors_is_named_and_others_keep_their_effects():
-    data = table({("f", "A"): (60, 400), ("m", "A"): (20, 400), ("f", "B"): (0, 300), ("m", "B"): (0, 300)})
+    data = table(
+        {("f", "A"): (60, 400), ("m", "A"): (20, 400), ("f", "B"): (0, 300), ("m", "B"): (0, 300)}
+    )
     with pytest.warns(NotComputableWarning, match="region B: no errors in 600 comparisons"):
         model = ff.error_model(data, NAMES, AT, baseline={"gender": "m", "region": "A"})
     gender, region = model.effects
@@ -124,7 +141,8 @@ def test_a_value_without_errors_is_named_and_others_keep_their_effects():
 
 
 def test_the_limit_of_a_value_without_errors_is_near_the_exact_one():
-    """Of two values: the errors of the other are binomial given all, so the odds ratio's exact limit is known."""
+    """Of two values: the errors of the other are binomial given all, so the odds ratio's exact
+    limit is known."""
     data = table({("f", "A"): (0, 2000), ("m", "A"): (20, 2000)})
     with pytest.warns(NotComputableWarning, match="gender f"):
         (effect,) = ff.error_model(data, "gender", AT, baseline={"gender": "m"}).effects
@@ -153,7 +171,9 @@ def test_few_errors_of_few_subjects_are_modelled_or_said_to_be_unknown():
         labels = {name: rng.integers(0, 1 + size, n) for name, size in (("sex", 1), ("region", 2))}
         who = np.arange(n)
         reference, probe = np.append(who, i), np.append(who, j)
-        groups = [{name: column[side] for name, column in labels.items()} for side in (reference, probe)]
+        groups = [
+            {name: column[side] for name, column in labels.items()} for side in (reference, probe)
+        ]
         scores = rng.normal(size=reference.size) + 3 * (reference == probe)
         c = ff.Comparisons(scores, reference == probe, reference, probe, *groups)
         at = ff.at_threshold(float(np.sort(scores[n:])[-rng.integers(1, 6)]))
@@ -162,7 +182,10 @@ def test_few_errors_of_few_subjects_are_modelled_or_said_to_be_unknown():
 
 
 def test_without_errors_or_with_a_baseline_without_errors_no_effect_is_known():
-    for errors, named, told in ((0, {}, "gender"), (10, {"baseline": {"gender": "m"}}, "that it is compared with")):
+    for errors, named, told in (
+        (0, {}, "gender"),
+        (10, {"baseline": {"gender": "m"}}, "that it is compared with"),
+    ):
         data = table({("f", "A"): (errors, 100), ("m", "A"): (0, 100)})
         with pytest.warns(NotComputableWarning, match=told):
             model = ff.error_model(data, "gender", AT, **named)
@@ -198,7 +221,14 @@ def test_different_values_are_compared_with_the_same():
     ],
 )
 def test_what_cannot_be_modelled_is_refused(attributes, named, message):
-    refused(message, ff.error_model, table({("f", "A"): (5, 50), ("m", "A"): (3, 50)}), attributes, AT, **named)
+    refused(
+        message,
+        ff.error_model,
+        table({("f", "A"): (5, 50), ("m", "A"): (3, 50)}),
+        attributes,
+        AT,
+        **named,
+    )
 
 
 def test_attributes_that_follow_from_each_other_are_refused():
@@ -207,7 +237,9 @@ def test_attributes_that_follow_from_each_other_are_refused():
 
 
 def test_without_subjects_comparisons_must_be_said_to_be_independent():
-    data = ff.Comparisons([0.9, 0.1] * 20, [1] * 4 + [0] * 36, reference_group={"gender": list("ffmm") * 10})
+    data = ff.Comparisons(
+        [0.9, 0.1] * 20, [1] * 4 + [0] * 36, reference_group={"gender": list("ffmm") * 10}
+    )
     refused('unit="comparison"', ff.error_model, data, "gender", AT)
     model = quiet_model(data, "gender", AT, unit="comparison")
     assert model.n_subjects is None
@@ -224,11 +256,21 @@ def test_mated_comparisons_of_two_values_are_left_out():
 
 
 def test_a_contradiction_is_told_unasked():
-    # Most pairs of the region with most errors are men, and women have twice the odds in each region.
+    # Most pairs of the region with most errors are men, and women have twice the odds in each
+    # region.
     data = table(
-        {("f", "A"): (40, 2000), ("m", "A"): (5, 500), ("f", "B"): (40, 200), ("m", "B"): (200, 2000)}, subjects=60
+        {
+            ("f", "A"): (40, 2000),
+            ("m", "A"): (5, 500),
+            ("f", "B"): (40, 200),
+            ("m", "B"): (200, 2000),
+        },
+        subjects=60,
     )
-    with pytest.warns(ContradictingStrataWarning, match="by gender overall and within region contradict each other"):
+    with pytest.warns(
+        ContradictingStrataWarning,
+        match="by gender overall and within region contradict each other",
+    ):
         model = ff.error_model(data, NAMES, AT, baseline={"gender": "m"})
     gender = model.effects[0]
     assert gender.low > 1
@@ -241,7 +283,9 @@ def test_a_contradiction_is_told_unasked():
 def test_exports_hold_all_effects(tmp_path):
     model = quiet_model(comparisons(draw(4, 30, 500, 0.3), "fmr"), NAMES, AT)
     written = json.loads(model.to_json(tmp_path / "model.json"))
-    assert [row["value"] for row in written["effects"]] == [effect.value for effect in model.effects]
+    assert [row["value"] for row in written["effects"]] == [
+        effect.value for effect in model.effects
+    ]
     assert written["settings"]["attributes"] == list(NAMES)
     assert model.to_frame("polars").shape[0] == len(model.effects) == 5
     assert "times the odds of a false match" in model.summary()
@@ -254,13 +298,20 @@ def test_the_plot_has_a_row_for_each_effect():
 
 
 # Real faces are too large, and not ours, to be in the repository; all else here runs without them.
-@pytest.mark.skipif(not SHARED.exists(), reason="needs face embeddings that are not part of the project")
+@pytest.mark.skipif(
+    not SHARED.exists(), reason="needs face embeddings that are not part of the project"
+)
 @pytest.mark.slow
 def test_a_model_of_real_faces():
     who = np.load(SHARED / "lfw_faces_attributes.npz")
     known = (who["gender"] != "") & (who["race_predicted"] != "")
-    labels = {"gender": who["gender"][known].tolist(), "race": who["race_predicted"][known].tolist()}
+    labels = {
+        "gender": who["gender"][known].tolist(),
+        "race": who["race_predicted"][known].tolist(),
+    }
     vectors = np.load(SHARED / "lfw_faces_mbf_arc.npy")[known]
-    faces = ff.Embeddings(vectors[:3000], who["subject"][known][:3000], {k: v[:3000] for k, v in labels.items()})
+    faces = ff.Embeddings(
+        vectors[:3000], who["subject"][known][:3000], {k: v[:3000] for k, v in labels.items()}
+    )
     model = quiet_model(faces.comparisons(), ["gender", "race"], ff.at_fmr(1e-3))
     assert {effect.attribute for effect in model.effects} == {"gender", "race"}

@@ -1,4 +1,5 @@
-"""`stratified_rates`: rates and standardised rates counted by hand, their limits, and contradictions that are told."""
+"""`stratified_rates`: rates and standardised rates counted by hand, their limits, and
+contradictions that are told."""
 
 from __future__ import annotations
 
@@ -17,8 +18,18 @@ from fastfair.error_models.error_model import StratifiedRate, StratifiedRates
 from fastfair.errors import ContradictingStrataWarning, NotComputableWarning
 
 # Most pairs of the region with most errors are men, and women have twice the odds in each region.
-HIDDEN = {("f", "A"): (40, 2000), ("m", "A"): (5, 500), ("f", "B"): (40, 200), ("m", "B"): (200, 2000)}
-EVEN = {("f", "A"): (40, 1000), ("m", "A"): (42, 1000), ("f", "B"): (80, 1000), ("m", "B"): (81, 1000)}
+HIDDEN = {
+    ("f", "A"): (40, 2000),
+    ("m", "A"): (5, 500),
+    ("f", "B"): (40, 200),
+    ("m", "B"): (200, 2000),
+}
+EVEN = {
+    ("f", "A"): (40, 1000),
+    ("m", "A"): (42, 1000),
+    ("f", "B"): (80, 1000),
+    ("m", "B"): (81, 1000),
+}
 
 
 def rows(found: StratifiedRates) -> dict[tuple[str, str | None, bool], StratifiedRate]:
@@ -57,7 +68,12 @@ def test_alike_groups_contradict_nothing():
 
 
 def test_a_hidden_difference_is_told_where_the_margin_shows_none():
-    hidden = {("f", "A"): (60, 2000), ("m", "A"): (6, 500), ("f", "B"): (60, 250), ("m", "B"): (160, 2000)}
+    hidden = {
+        ("f", "A"): (60, 2000),
+        ("m", "A"): (6, 500),
+        ("f", "B"): (60, 250),
+        ("m", "B"): (160, 2000),
+    }
     with pytest.warns(ContradictingStrataWarning):
         found = ff.stratified_rates(table(hidden, 60), "gender", "region", AT)
     (one,) = found.differences
@@ -88,14 +104,18 @@ def test_a_stratum_without_errors_has_an_upper_limit_that_knows_of_subjects():
 def test_strata_that_a_value_is_not_in_are_left_out_of_the_mix():
     found = ff.stratified_rates(table(EVEN | {("f", "C"): (5, 400)}), "gender", "region", AT)
     assert dict(found.mix)["C"] == 0
-    assert "Strata left out of the mix, as some value has no comparisons there: C." in found.summary()
+    assert (
+        "Strata left out of the mix, as some value has no comparisons there: C." in found.summary()
+    )
     assert rows(found)["f", None, True].n_comparisons == 2000
     assert rows(found)["f", None, False].n_comparisons == 2400
 
 
 def test_without_a_shared_stratum_nothing_is_standardised():
     with pytest.warns(NotComputableWarning, match="no stratum of region"):
-        found = ff.stratified_rates(table({("f", "A"): (5, 200), ("m", "B"): (5, 200)}), "gender", "region", AT)
+        found = ff.stratified_rates(
+            table({("f", "A"): (5, 200), ("m", "B"): (5, 200)}), "gender", "region", AT
+        )
     assert math.isnan(rows(found)["f", None, True].estimate)
     assert math.isnan(found.differences[0].ratio)
 
@@ -104,7 +124,11 @@ def test_comparisons_of_different_strata_are_a_stratum():
     trials = draw(9, 40, 900, 0.3)
     with quietly():
         found = ff.stratified_rates(comparisons(trials, "fmr"), "gender", "region", AT)
-    inside = [t for t in trials if {side[0] for side in t.values} == {"f"} and t.values[0][1] != t.values[1][1]]
+    inside = [
+        t
+        for t in trials
+        if {side[0] for side in t.values} == {"f"} and t.values[0][1] != t.values[1][1]
+    ]
     row = rows(found)["f", "different region", False]
     assert (row.n_comparisons, row.n_errors) == (len(inside), sum(t.error for t in inside))
 
@@ -120,7 +144,15 @@ def test_comparisons_of_different_strata_are_a_stratum():
     ],
 )
 def test_what_cannot_be_stratified_is_refused(by, strata, named, message):
-    refused(message, ff.stratified_rates, table({("f", "A"): (5, 50), ("m", "A"): (3, 50)}), by, strata, AT, **named)
+    refused(
+        message,
+        ff.stratified_rates,
+        table({("f", "A"): (5, 50), ("m", "A"): (3, 50)}),
+        by,
+        strata,
+        AT,
+        **named,
+    )
 
 
 def test_exports_hold_all_rows(tmp_path):

@@ -23,7 +23,12 @@ def test_shares_are_those_of_the_oracle(seed, n_subjects, n_groups):
     scores = rng.normal(size=n) + 0.5 * (rng.random(n_subjects) < 0.2)[reference]
     c = ff.Comparisons(scores, mated, reference, probe, group[reference], group[probe])
     ev = ff.evaluate(
-        c, ff.at_threshold(0.5), [], metrics=[], n_resamples=0, settings=ff.EvaluationSettings(incomplete_groups="nan")
+        c,
+        ff.at_threshold(0.5),
+        [],
+        metrics=[],
+        n_resamples=0,
+        settings=ff.EvaluationSettings(incomplete_groups="nan"),
     )
     order = [int(label) for label in c.subjects]
     for q in ev.quantities:
@@ -33,7 +38,11 @@ def test_shares_are_those_of_the_oracle(seed, n_subjects, n_groups):
         inside = mated if q.name == "fnmr" else ~mated
         groups = (q.group, q.probe_group or q.group)
         if q.group is not None:
-            inside = inside & (group[reference].astype(str) == groups[0]) & (group[probe].astype(str) == groups[1])
+            inside = (
+                inside
+                & (group[reference].astype(str) == groups[0])
+                & (group[probe].astype(str) == groups[1])
+            )
         wrong = inside & ((scores < 0.5) == mated)
         known = set(np.concatenate((reference[inside], probe[inside])).tolist())
         subjects = [k for k in order if k in known]
@@ -45,6 +54,8 @@ def test_shares_are_those_of_the_oracle(seed, n_subjects, n_groups):
 
 
 def test_without_subjects_it_is_not_known():
-    ev = ff.evaluate(ff.Comparisons([0.1, 0.9, 0.8], [1, 0, 1]), ff.at_threshold(0.5), metrics=[], n_resamples=0)
+    ev = ff.evaluate(
+        ff.Comparisons([0.1, 0.9, 0.8], [1, 0, 1]), ff.at_threshold(0.5), metrics=[], n_resamples=0
+    )
     assert ev.quantity("fmr").n_errors == 1
     assert ev.quantity("fmr").concentration is None

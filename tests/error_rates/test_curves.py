@@ -56,7 +56,12 @@ def test_roc_of_long_lists_meets_in_the_middle():
         assert (curve.fmr[-1], curve.fnmr[-1]) == (0, 1)
 
 
-@given(score_lists(), DTYPES, KINDS, st.sampled_from(["nearest", "nearest-max", "interpolated", "convex-hull"]))
+@given(
+    score_lists(),
+    DTYPES,
+    KINDS,
+    st.sampled_from(["nearest", "nearest-max", "interpolated", "convex-hull"]),
+)
 def test_eer_is_the_oracles(lists, dtype, kind, method):
     found = ff.eer(from_lists(*lists, dtype, kind), method)
     if method == "interpolated" and max(map(abs, lists[0] + lists[1])) > 1e30:
@@ -70,13 +75,23 @@ def test_eer_is_the_oracles(lists, dtype, kind, method):
         assert sign(kind) * found.threshold == pytest.approx(threshold, rel=1e-6, abs=1e-44)
 
 
-@given(score_lists(), DTYPES, KINDS, st.floats(0.01, 0.99), st.floats(0.1, 10), st.floats(0.1, 10), st.booleans())
+@given(
+    score_lists(),
+    DTYPES,
+    KINDS,
+    st.floats(0.01, 0.99),
+    st.floats(0.1, 10),
+    st.floats(0.1, 10),
+    st.booleans(),
+)
 def test_min_dcf_is_the_oracles(lists, dtype, kind, p_target, c_miss, c_fa, normalize):
     found = ff.min_dcf(from_lists(*lists, dtype, kind), ff.Costs(p_target, c_miss, c_fa, normalize))
     value, _ = naive.min_dcf(*lists, p_target, c_miss, c_fa, normalize)
     assert found.value == pytest.approx(value, rel=1e-12)
     threshold = sign(kind) * found.threshold
-    cost = c_miss * p_target * naive.fnmr(lists[0], threshold) + c_fa * (1 - p_target) * naive.fmr(lists[1], threshold)
+    cost = c_miss * p_target * naive.fnmr(lists[0], threshold) + c_fa * (1 - p_target) * naive.fmr(
+        lists[1], threshold
+    )
     unit = min(c_miss * p_target, c_fa * (1 - p_target)) if normalize else 1
     assert cost / unit == pytest.approx(value, rel=1e-12)
 
@@ -116,7 +131,9 @@ def test_theory_of_two_shifted_normals():
         assert ff.eer(c, method).value == pytest.approx(expected, abs=error)
     assert ff.eer(c).threshold == pytest.approx(1, abs=0.02)
     # Scores 2 s - 2 are the log likelihood ratios, so that calibration has nothing to gain.
-    llr = from_lists((2 * rng.normal(2, 1, 100_000) - 2).tolist(), (2 * rng.normal(0, 1, 100_000) - 2).tolist())
+    llr = from_lists(
+        (2 * rng.normal(2, 1, 100_000) - 2).tolist(), (2 * rng.normal(0, 1, 100_000) - 2).tolist()
+    )
     assert ff.min_cllr(llr) == pytest.approx(ff.cllr(llr), abs=0.005)
     assert 0.9 < ff.min_cllr(llr, 1e-320) <= 1  # whose odds overflow
 
@@ -124,12 +141,21 @@ def test_theory_of_two_shifted_normals():
 def test_convex_hull_never_lies_above_the_other_equal_error_rates():
     rng = np.random.default_rng(5)
     for _ in range(20):
-        c = from_lists(np.round(rng.normal(1, 1, 30), 1).tolist(), np.round(rng.normal(0, 1, 40), 1).tolist())
+        c = from_lists(
+            np.round(rng.normal(1, 1, 30), 1).tolist(), np.round(rng.normal(0, 1, 40), 1).tolist()
+        )
         assert ff.eer(c, "convex-hull").value <= ff.eer(c, "interpolated").value + 1e-12
         assert ff.eer(c).value <= ff.eer(c, "nearest-max").value
 
 
-@given(score_lists(), DTYPES, st.floats(0.01, 0.99), st.floats(0.1, 10), st.floats(0.1, 10), st.booleans())
+@given(
+    score_lists(),
+    DTYPES,
+    st.floats(0.01, 0.99),
+    st.floats(0.1, 10),
+    st.floats(0.1, 10),
+    st.booleans(),
+)
 def test_act_dcf_is_the_oracles(lists, dtype, p_target, c_miss, c_fa, normalize):
     flags = np.arange(len(lists[0]) + len(lists[1])) < len(lists[0])
     c = ff.Comparisons(np.array(lists[0] + lists[1], dtype), flags, score_kind=LLR)
@@ -138,7 +164,9 @@ def test_act_dcf_is_the_oracles(lists, dtype, p_target, c_miss, c_fa, normalize)
     unit = calibration.default_cost(application) if normalize else 1
     assert found.threshold == pytest.approx(calibration.bayes_threshold(*application), abs=1e-12)
     if min(abs(s - found.threshold) for s in lists[0] + lists[1]) > 1e-9:
-        assert found.value == pytest.approx(calibration.act_dcf(*lists, application) / unit, rel=1e-12)
+        assert found.value == pytest.approx(
+            calibration.act_dcf(*lists, application) / unit, rel=1e-12
+        )
     assert found.value >= ff.min_dcf(c, ff.Costs(*application, normalize)).value * (1 - 1e-12)
 
 
@@ -149,7 +177,11 @@ def test_scores_at_the_bayes_threshold_are_accepted():
 
 @pytest.mark.parametrize("kind", ["similarity", "distance"])
 def test_act_dcf_wants_log_likelihood_ratios(kind):
-    refused(f"declared as {kind}: pass score_kind=", ff.act_dcf, ff.Comparisons([0.9, 0.1], [1, 0], score_kind=kind))
+    refused(
+        f"declared as {kind}: pass score_kind=",
+        ff.act_dcf,
+        ff.Comparisons([0.9, 0.1], [1, 0], score_kind=kind),
+    )
     for wrong in (0, 1, 1.5):
         refused("p_target", ff.Costs, wrong)
 
@@ -164,7 +196,11 @@ def test_cllr_at_a_prior_is_the_oracles(lists, p):
 
 def test_cllr_of_even_odds_is_that_of_the_first_paper_and_others_are_refused():
     c = from_lists([1.0, 2.0, -0.5], [0.0, -3.0])
-    assert ff.cllr(c, 0.5) == ff.cllr(c) == pytest.approx(naive.cllr([1.0, 2.0, -0.5], [0.0, -3.0]), rel=1e-15)
+    assert (
+        ff.cllr(c, 0.5)
+        == ff.cllr(c)
+        == pytest.approx(naive.cllr([1.0, 2.0, -0.5], [0.0, -3.0]), rel=1e-15)
+    )
     assert ff.cllr(ff.Comparisons([0.0, 0.0], [1, 0]), 0.01) == pytest.approx(1, abs=1e-15)
     for function in (ff.cllr, ff.min_cllr):
         refused("p_target", function, c, 1.0)

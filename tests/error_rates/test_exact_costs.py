@@ -15,7 +15,9 @@ from fastfair.data.comparisons import keys_of
 from fastfair.error_rates.score_metrics import exact_costs
 
 SCORES = st.one_of(
-    st.floats(-40, 40, width=32), st.floats(-1e6, 1e6, width=32), st.sampled_from([-700.0, 0.0, 700.0, 1e6, -1e6])
+    st.floats(-40, 40, width=32),
+    st.floats(-1e6, 1e6, width=32),
+    st.sampled_from([-700.0, 0.0, 700.0, 1e6, -1e6]),
 )
 LISTS = st.lists(SCORES, min_size=1, max_size=20)
 
@@ -23,14 +25,23 @@ LISTS = st.lists(SCORES, min_size=1, max_size=20)
 def comparisons_of(mated, nonmated, dtype=np.float64, kind="similarity"):
     scores = np.array([*mated, *nonmated], dtype)
     return ff.Comparisons(
-        -scores if kind == "distance" else scores, np.arange(scores.size) < len(mated), score_kind=kind
+        -scores if kind == "distance" else scores,
+        np.arange(scores.size) < len(mated),
+        score_kind=kind,
     )
 
 
-@given(LISTS, LISTS, st.sampled_from([np.float32, np.float64]), st.sampled_from(["similarity", "distance"]))
+@given(
+    LISTS,
+    LISTS,
+    st.sampled_from([np.float32, np.float64]),
+    st.sampled_from(["similarity", "distance"]),
+)
 @example([1e6, 3.0], [2.0, -1e6], np.float64, "similarity")
 def test_cllr_is_the_mean_cost(mated, nonmated, dtype, kind):
-    expected = sum(slow.mean_cost(side, of, [1] * len(side)) for side, of in ((mated, True), (nonmated, False)))
+    expected = sum(
+        slow.mean_cost(side, of, [1] * len(side)) for side, of in ((mated, True), (nonmated, False))
+    )
     found = ff.cllr(comparisons_of(mated, nonmated, dtype, kind))
     assert found == pytest.approx(expected / (2 * math.log(2)), rel=1e-13)
 
@@ -42,7 +53,9 @@ def test_costs_are_rounded_by_less_than_a_unit_and_the_largest_has_62_bits(score
     found = exact.of(c.mated.keys)
     for cost, score in zip(found.tolist(), np.sort(scores).tolist(), strict=True):
         true = float(slow.cost(score, mated))
-        assert math.ldexp(cost, exact.exponent) == pytest.approx(true, rel=1e-15, abs=math.ldexp(1, exact.exponent))
+        assert math.ldexp(cost, exact.exponent) == pytest.approx(
+            true, rel=1e-15, abs=math.ldexp(1, exact.exponent)
+        )
     assert found.max() == 0 or 2**61 <= found.max() <= 2**62
 
 
@@ -68,4 +81,6 @@ def test_huge_scores_neither_overflow_nor_vanish(worst, expected):
 def test_small_costs_beside_huge_ones_are_counted():
     n = 1000
     found = ff.cllr(comparisons_of([-1e6] + [3.0] * n, [-2000.0]))
-    assert found * 2 * math.log(2) * (n + 1) - 1e6 == pytest.approx(n * float(slow.cost(3.0, True)), rel=1e-9)
+    assert found * 2 * math.log(2) * (n + 1) - 1e6 == pytest.approx(
+        n * float(slow.cost(3.0, True)), rel=1e-9
+    )

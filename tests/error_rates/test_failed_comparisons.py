@@ -1,4 +1,5 @@
-"""Rates, curves and costs where failed comparisons count as non-matches: FRR and FAR of ISO/IEC 19795-1."""
+"""Rates, curves and costs where failed comparisons count as non-matches: FRR and FAR of ISO/IEC
+19795-1."""
 
 from __future__ import annotations
 
@@ -12,7 +13,9 @@ from oracles.strategies import TIED
 
 import fastfair as ff
 
-CLASS = st.lists(st.one_of(TIED, st.none()), min_size=1, max_size=12).filter(lambda found: set(found) != {None})
+CLASS = st.lists(st.one_of(TIED, st.none()), min_size=1, max_size=12).filter(
+    lambda found: set(found) != {None}
+)
 LISTS = st.tuples(CLASS, CLASS)
 
 
@@ -20,7 +23,9 @@ def made(mated, nonmated, score_kind="similarity"):
     sign = -1 if score_kind == "distance" else 1
     scores = [np.nan if score is None else sign * score for score in (*mated, *nonmated)]
     flags = [1] * len(mated) + [0] * len(nonmated)
-    return ff.Comparisons(scores, flags, score_kind=score_kind, policies=ff.Policies(failures="non-match"))
+    return ff.Comparisons(
+        scores, flags, score_kind=score_kind, policies=ff.Policies(failures="non-match")
+    )
 
 
 @given(LISTS, st.sampled_from(["similarity", "distance"]))
@@ -39,7 +44,9 @@ def test_operating_points_never_accept_a_failed_comparison(lists, rate):
     assert (found.fmr, found.fnmr) == tuple(map(float, oracle.at_far(*lists, rate)))
     held = oracle.at_frr(*lists, rate)
     if held is None:
-        refused(r"no threshold holds FNMR=.* mated comparisons failed", ff.rates, c, ff.at_fnmr(rate))
+        refused(
+            r"no threshold holds FNMR=.* mated comparisons failed", ff.rates, c, ff.at_fnmr(rate)
+        )
     else:
         found = ff.rates(c, ff.at_fnmr(rate))
         assert (found.fmr, found.fnmr) == tuple(map(float, held))
@@ -52,7 +59,9 @@ def test_metrics_over_thresholds(lists):
     assert ff.eer(c).value == pytest.approx(float(oracle.eer(*lists)), abs=1e-15)
     for p_target in (0.05, 0.5):
         best = ff.min_dcf(c, ff.Costs(p_target))
-        assert best.value == pytest.approx(oracle.min_dcf(*lists, p_target, 1 - p_target), abs=1e-15)
+        assert best.value == pytest.approx(
+            oracle.min_dcf(*lists, p_target, 1 - p_target), abs=1e-15
+        )
         at = ff.rates(c, ff.at_threshold(best.threshold))
         assert p_target * at.fnmr + (1 - p_target) * at.fmr == pytest.approx(best.value, abs=1e-15)
 
@@ -69,7 +78,9 @@ def test_what_needs_every_score_is_refused():
 
 def test_a_group_that_failed_as_a_whole_has_rates_and_no_eer_threshold():
     scores, mated = [1, 0.5, 0, 0.2, np.nan, np.nan], [1, 1, 0, 0, 1, 0]
-    c = ff.Comparisons(scores, mated, reference_group=list("aaaabb"), policies=ff.Policies(failures="non-match"))
+    c = ff.Comparisons(
+        scores, mated, reference_group=list("aaaabb"), policies=ff.Policies(failures="non-match")
+    )
     found = ff.rates(c, ff.at_threshold(0.3))
     assert found.group_fnmr.tolist() == [0, 1]
     assert found.group_fmr.tolist() == [0, 0]

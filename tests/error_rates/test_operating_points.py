@@ -14,7 +14,9 @@ from oracles.strategies import TIED, from_lists, from_rows, grouped, score_lists
 import fastfair as ff
 from fastfair.error_rates.operating_points import allowed_errors, read_point
 
-LEVELS = st.one_of(st.sampled_from([0.0, 0.1, 0.2, 0.25, 1 / 3, 0.5, 2 / 3, 0.75, 0.9]), st.floats(0, 0.999))
+LEVELS = st.one_of(
+    st.sampled_from([0.0, 0.1, 0.2, 0.25, 1 / 3, 0.5, 2 / 3, 0.75, 0.9]), st.floats(0, 0.999)
+)
 
 
 @given(
@@ -27,7 +29,9 @@ def test_threshold_at_fmr_is_the_oracles(lists, level, dtype, kind):
     mated, nonmated = lists
     found = ff.rates(from_lists(mated, nonmated, dtype, kind), ff.at_fmr(level))
     threshold = found.threshold if kind == "similarity" else -found.threshold
-    expected = naive.threshold_at_fmr(nonmated, level, lambda s: float(np.nextafter(dtype(s), dtype(np.inf))))
+    expected = naive.threshold_at_fmr(
+        nonmated, level, lambda s: float(np.nextafter(dtype(s), dtype(np.inf)))
+    )
     assert [s >= threshold for s in mated + nonmated] == [s >= expected for s in mated + nonmated]
     assert found.fmr == naive.fmr(nonmated, expected)
     assert found.fnmr == naive.fnmr(mated, expected)
@@ -36,7 +40,10 @@ def test_threshold_at_fmr_is_the_oracles(lists, level, dtype, kind):
 
 def test_thresholds_do_not_depend_on_what_else_is_known():
     scores, mated = [0.5, 0.25, 1.0, 0.75], [1, 0, 1, 0]  # float64, and float32 as well
-    plain, rich = ff.Comparisons(scores, mated), ff.Comparisons(scores, mated, reference_group=list("aabb"))
+    plain, rich = (
+        ff.Comparisons(scores, mated),
+        ff.Comparisons(scores, mated, reference_group=list("aabb")),
+    )
     assert ff.rates(plain, ff.at_fmr(0)).threshold == ff.rates(rich, ff.at_fmr(0)).threshold == 1
 
 
@@ -51,10 +58,17 @@ def test_threshold_at_fnmr_is_the_oracles(lists, level, kind):
     assert found.fmr == naive.fmr(nonmated, expected)
 
 
-@given(score_lists(), st.one_of(TIED, st.floats(-200, 200), st.sampled_from([1e300, -1e300])), st.booleans())
+@given(
+    score_lists(),
+    st.one_of(TIED, st.floats(-200, 200), st.sampled_from([1e300, -1e300])),
+    st.booleans(),
+)
 def test_given_thresholds_accept_scores_at_or_above_them(lists, threshold, narrow):
     mated, nonmated = lists
-    found = ff.rates(from_lists(mated, nonmated, np.float32 if narrow else np.float64), ff.at_threshold(threshold))
+    found = ff.rates(
+        from_lists(mated, nonmated, np.float32 if narrow else np.float64),
+        ff.at_threshold(threshold),
+    )
     assert found.fmr == naive.fmr(nonmated, threshold)
     assert found.fnmr == naive.fnmr(mated, threshold)
 
@@ -77,7 +91,10 @@ def test_at_eer_is_the_threshold_of_eer(lists):
 def test_mean_group_eer_is_the_mean_of_the_groups_own(rows):
     groups = sorted({r.reference_group for r in rows} | {r.probe_group for r in rows})
     within = {
-        g: [[r.score for r in rows if r.mated is m and r.reference_group == r.probe_group == g] for m in (True, False)]
+        g: [
+            [r.score for r in rows if r.mated is m and r.reference_group == r.probe_group == g]
+            for m in (True, False)
+        ]
         for g in groups
     }
     c = from_rows(rows)
@@ -118,15 +135,27 @@ def test_points_that_make_no_sense_are_refused():
 
 
 def test_points_read_well():
-    assert [str(p) for p in (ff.at_fmr(1e-4), ff.at_fnmr(0.05), ff.at_threshold(-2), ff.at_eer())] == [
-        "FMR=0.0001", "FNMR=0.05", "threshold=-2", "EER",
-    ]  # fmt: skip
+    assert [
+        str(p) for p in (ff.at_fmr(1e-4), ff.at_fnmr(0.05), ff.at_threshold(-2), ff.at_eer())
+    ] == [
+        "FMR=0.0001",
+        "FNMR=0.05",
+        "threshold=-2",
+        "EER",
+    ]
 
 
 def test_operating_points_are_read_alike_everywhere():
     c = ff.Comparisons([0.9, 0.3, 0.4, 0.1], [1, 1, 0, 0])
-    for text, point in (("fmr=0.1%", ff.at_fmr(0.001)), ("FNMR = 5 %", ff.at_fnmr(0.05)), ("eer", ff.at_eer())):
+    for text, point in (
+        ("fmr=0.1%", ff.at_fmr(0.001)),
+        ("FNMR = 5 %", ff.at_fnmr(0.05)),
+        ("eer", ff.at_eer()),
+    ):
         assert read_point(text) == point
         assert ff.rates(c, text).at == point
-        assert [rates.at for rates in ff.evaluate(c, ["fmr=0.5", text], n_resamples=0).rates] == [ff.at_fmr(0.5), point]
+        assert [rates.at for rates in ff.evaluate(c, ["fmr=0.5", text], n_resamples=0).rates] == [
+            ff.at_fmr(0.5),
+            point,
+        ]
     refused("a threshold is a score", ff.rates, c, "threshold=5 %")

@@ -35,7 +35,14 @@ def test_rates_are_the_oracles(rows, threshold):
 @given(grouped(), TIED)
 def test_counts_are_the_oracles(rows, threshold):
     counts = found_at(from_rows(rows, np.float32), threshold).counts
-    names = ("mated", "nonmated", "false_matches", "false_nonmatches", "mated_subjects", "nonmated_subjects")
+    names = (
+        "mated",
+        "nonmated",
+        "false_matches",
+        "false_nonmatches",
+        "mated_subjects",
+        "nonmated_subjects",
+    )
     assert {name: getattr(counts, name) for name in names} == naive.counts(rows, threshold)
     groups = sorted({r.reference_group for r in rows} | {r.probe_group for r in rows})
     for k, group in enumerate(groups):
@@ -52,7 +59,10 @@ def test_a_group_without_comparisons_is_nan_and_named():
     same(found.group_fmr, [0, np.nan])
     same(found.group_fnmr, [0, 0])
     with pytest.warns(ff.errors.EmptyGroupWarning, match="no mated comparisons within 'b'"):
-        ff.rates(ff.Comparisons([0.9, 0.8, 0.1, 0.2], [1, 1, 0, 0], reference_group=list("aaab")), ff.at_eer())
+        ff.rates(
+            ff.Comparisons([0.9, 0.8, 0.1, 0.2], [1, 1, 0, 0], reference_group=list("aaab")),
+            ff.at_eer(),
+        )
 
 
 def test_without_groups_there_are_only_overall_rates():

@@ -1,4 +1,5 @@
-"""`worst_comparisons`: the rows that looking at every comparison finds, with their labels and subjects."""
+"""`worst_comparisons`: the rows that looking at every comparison finds, with their labels and
+subjects."""
 
 from __future__ import annotations
 
@@ -35,7 +36,9 @@ def columns(draw):
 
 
 def made(scores, mated, reference, probe, kind="similarity", groups=True) -> ff.Comparisons:
-    sides = [[GROUP[who] for who in side] for side in (reference, probe)] if groups else (None, None)
+    sides = (
+        [[GROUP[who] for who in side] for side in (reference, probe)] if groups else (None, None)
+    )
     return ff.Comparisons(scores, mated, reference, probe, *sides, kind)
 
 
@@ -48,7 +51,9 @@ def made(scores, mated, reference, probe, kind="similarity", groups=True) -> ff.
 def test_rows_and_counts_are_those_of_looking_at_every_comparison(data, kind, n, group):
     scores, mated, reference, probe = data
     comparisons = made(*data, kind)
-    inside = [group == "-" or GROUP[a] == GROUP[b] == group for a, b in zip(reference, probe, strict=True)]
+    inside = [
+        group == "-" or GROUP[a] == GROUP[b] == group for a, b in zip(reference, probe, strict=True)
+    ]
     if group not in ("-", *comparisons.groups):
         refused("group must be one of", ff.worst_comparisons, comparisons, AT, group, n)
         return
@@ -62,16 +67,23 @@ def test_rows_and_counts_are_those_of_looking_at_every_comparison(data, kind, n,
     assert list(found.labels["probe"]) == [probe[row] for row in rows]
     assert list(found.labels["probe_group"]) == [GROUP[probe[row]] for row in rows]
     errors = oracle.worst(scores, mated, 0.5, kind == "distance", inside, len(scores))
-    for name, kind_of, is_mated in (("false_nonmatches", "mated", True), ("false_matches", "nonmated", False)):
+    for name, kind_of, is_mated in (
+        ("false_nonmatches", "mated", True),
+        ("false_matches", "nonmated", False),
+    ):
         bad = [row for error, row in errors if (error == "false non-match") == is_mated]
         everyone = [row for row, same in enumerate(mated) if same == is_mated and inside[row]]
         for column, listed in ((name, bad), (kind_of, everyone)):
             counts = oracle.involved(reference, probe, listed)
-            assert [counts[who] for who in found.subjects["subject"]] == list(found.subjects[column])
+            assert [counts[who] for who in found.subjects["subject"]] == list(
+                found.subjects[column]
+            )
         counted = found.errors["mated" if is_mated else "non-mated"]
         assert (counted.n_errors, counted.n_comparisons) == (len(bad), len(everyone))
     everybody = oracle.involved(reference, probe, [row for _, row in errors])
-    assert [everybody[who] for who in found.subjects["subject"]] == sorted(everybody.values(), reverse=True)
+    assert [everybody[who] for who in found.subjects["subject"]] == sorted(
+        everybody.values(), reverse=True
+    )
 
 
 def test_without_subjects_and_groups_there_are_scores_alone():
@@ -85,7 +97,11 @@ def test_without_subjects_and_groups_there_are_scores_alone():
 def test_rows_are_counted_without_what_was_left_out():
     with pytest.warns(DroppedWarning):
         comparisons = ff.Comparisons(
-            [0.9, 0.3, 0.4, 0.7], [0, 1, 0, 0], list("aaba"), list("aabb"), policies=ff.Policies(label_conflicts="drop")
+            [0.9, 0.3, 0.4, 0.7],
+            [0, 1, 0, 0],
+            list("aaba"),
+            list("aabb"),
+            policies=ff.Policies(label_conflicts="drop"),
         )
     found = ff.worst_comparisons(comparisons, AT)
     assert found.row == (0, 1)
@@ -98,9 +114,13 @@ def test_a_scan_has_the_same_errors_without_rows(tmp_path):
     columns = {"score": rng.normal(size=600) + 2 * mated, "mated": mated, "reference": who}
     frame = pl.DataFrame({**columns, "probe": np.where(mated, who, 40 + np.arange(600) % 7)})
     frame.write_parquet(tmp_path / "scores.parquet")
-    whole = ff.worst_comparisons(ff.read_comparisons(tmp_path / "scores.parquet"), ff.at_fmr(0.1), n=20)
+    whole = ff.worst_comparisons(
+        ff.read_comparisons(tmp_path / "scores.parquet"), ff.at_fmr(0.1), n=20
+    )
     scanned = ff.worst_comparisons(
-        ff.scan_comparisons(tmp_path / "scores.parquet", storage=ff.Storage(memory_limit="1 GB")), ff.at_fmr(0.1), n=20
+        ff.scan_comparisons(tmp_path / "scores.parquet", storage=ff.Storage(memory_limit="1 GB")),
+        ff.at_fmr(0.1),
+        n=20,
     )
     assert scanned.score.tolist() == whole.score.tolist()
     assert scanned.labels["reference"] == whole.labels["reference"]

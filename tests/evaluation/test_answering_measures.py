@@ -9,7 +9,13 @@ import pytest
 from helpers.data_sets import columns
 
 import fastfair as ff
-from fastfair.evaluation.chapter import LEADING, judged_measures, leading_measures, measures_at, printed_tables
+from fastfair.evaluation.chapter import (
+    LEADING,
+    judged_measures,
+    leading_measures,
+    measures_at,
+    printed_tables,
+)
 from fastfair.measures._registry import measure_of
 from fastfair.uncertainty.quantities import find
 
@@ -40,11 +46,20 @@ def least_times_number_left(pvalues: list[float]) -> list[float]:
 
 def test_the_usual_measures_are_judged_by_pvalues_adjusted_over_all_points(unfair):
     judged = judged_measures(unfair)
-    assert [(one.measure.name, one.measure.at) for one in judged] == [(name, at) for at in POINTS for name in LEADING]
-    assert [one.pvalue for one in judged] == pytest.approx(least_times_number_left([q.measure.pvalue for q in judged]))
+    assert [(one.measure.name, one.measure.at) for one in judged] == [
+        (name, at) for at in POINTS for name in LEADING
+    ]
+    assert [one.pvalue for one in judged] == pytest.approx(
+        least_times_number_left([q.measure.pvalue for q in judged])
+    )
     for one in judged:
         assert one.differs == ("yes" if one.pvalue <= 0.05 else "may be chance")
-    assert find([one.measure for one in judged if one.differs == "yes"], LEADING[1], None, POINTS[0]).low > 1
+    assert (
+        find(
+            [one.measure for one in judged if one.differs == "yes"], LEADING[1], None, POINTS[0]
+        ).low
+        > 1
+    )
     assert {one.differs for one in judged} == {"yes", "may be chance"}
 
 
@@ -52,17 +67,27 @@ def test_sentences_and_tables_speak_of_these_and_count_all(unfair):
     (said,) = (line for line in unfair.summary().splitlines() if line.startswith("Measures: "))
     n_all = len({one for rates in unfair.rates for one in measures_at(unfair, rates)})
     assert "Differs from fair: GARBE at threshold=1" in said
-    assert f"Measures looked at: {n_all}; chosen in advance, with p-values adjusted for them: 6." in said
+    assert (
+        f"Measures looked at: {n_all}; chosen in advance, with p-values adjusted for them: 6."
+        in said
+    )
     by_heading = dict[str, list]()
     for _, headings, rows in printed_tables(unfair):
         by_heading.setdefault(headings[-1], []).append((headings, rows))
     assert [len(rows) for _, rows in by_heading["Differs from fair?"]] == [3, 3]
-    assert [len(rows) for _, rows in by_heading["p, not adjusted"]] == [len(measures_at(unfair, unfair.rates[0]))] * 2
+    assert [len(rows) for _, rows in by_heading["p, not adjusted"]] == [
+        len(measures_at(unfair, unfair.rates[0]))
+    ] * 2
     assert all(headings[-2] == "p, adjusted" for headings, _ in by_heading["Differs from fair?"])
 
 
 def test_measures_asked_for_are_those_of_the_answer_where_they_are_few(few):
-    assert [one.measure.name for one in judged_measures(few)] == ["std(fmr)", "std(fnmr)", "std(tmr)", "std(eer)"]
+    assert [one.measure.name for one in judged_measures(few)] == [
+        "std(fmr)",
+        "std(fnmr)",
+        "std(tmr)",
+        "std(eer)",
+    ]
     assert "p, not adjusted" not in {headings[-1] for _, headings, _ in printed_tables(few)}
     more = ff.evaluate(few.comparisons, POINTS[0], ["std", "nrb"], n_resamples=10, rng=1)
     assert [one.name for one in leading_measures(more, more.rates[0])] == [
@@ -81,7 +106,11 @@ def test_what_is_read_back_is_judged_alike(unfair, tmp_path):
 
 def test_without_inversion_nothing_is_called_different(unfair):
     found = ff.evaluate(
-        unfair.comparisons, POINTS[0], n_resamples=50, rng=1, settings=ff.EvaluationSettings(method="percentile")
+        unfair.comparisons,
+        POINTS[0],
+        n_resamples=50,
+        rng=1,
+        settings=ff.EvaluationSettings(method="percentile"),
     )
     assert {one.pvalue for one in found.quantities} == {None}
     assert {one.differs for one in judged_measures(found)} <= {"may be chance", "not known"}
@@ -93,7 +122,12 @@ def test_without_inversion_nothing_is_called_different(unfair):
 def test_pvalues_say_what_intervals_of_every_level_say(unfair):
     for level in (0.5, 0.8, 0.95, 0.99):
         for one in unfair.with_intervals(level).quantities:
-            if one.pvalue is None or math.isnan(one.pvalue) or one.low is None or math.isnan(one.low):
+            if (
+                one.pvalue is None
+                or math.isnan(one.pvalue)
+                or one.low is None
+                or math.isnan(one.low)
+            ):
                 continue
             fair = measure_of(one.name).fair_value
             is_outside = not one.low <= fair <= one.high
@@ -113,7 +147,10 @@ def test_measures_at_thresholds_of_their_own_are_flagged_where_a_group_has_few_e
     assert "fewer than 10 false matches" in of_few.quantity("sed_mean").note
     assert "fewer than 10 false matches" not in of_few.quantity("std(eer)").note
     assert (
-        "narrow" not in ff.evaluate(some, POINTS[0], ["sed"], metrics=["eer"], n_resamples=0).quantity("sed_mean").flags
+        "narrow"
+        not in ff.evaluate(some, POINTS[0], ["sed"], metrics=["eer"], n_resamples=0)
+        .quantity("sed_mean")
+        .flags
     )
 
 
@@ -125,16 +162,31 @@ def test_the_cllr_of_a_group_is_flagged_and_that_of_all_is_not(few):
 
 
 def test_measures_of_small_groups_are_flagged_unless_they_hold():
-    """Those that divide by rates hold the fair value, and so does GARBE, which is relative and takes both rates."""
+    """Those that divide by rates hold the fair value, and so does GARBE, which is relative and
+    takes both rates."""
     rng = np.random.default_rng(1)
-    person, others = np.arange(24), np.where(np.arange(24) % 12 == 11, np.arange(24) - 11, np.arange(24) + 1)
+    person, others = (
+        np.arange(24),
+        np.where(np.arange(24) % 12 == 11, np.arange(24) - 11, np.arange(24) + 1),
+    )
     tried = np.repeat(person, 10)
-    accepted = rng.random(240) >= np.where(person % 12 < 3, 0.9, 0.05)[tried]  # three of twelve fail nearly always
+    accepted = (
+        rng.random(240) >= np.where(person % 12 < 3, 0.9, 0.05)[tried]
+    )  # three of twelve fail nearly always
     scores = np.concatenate((accepted, rng.random(24) < 0.3)).astype(float)
     reference, probe = np.concatenate((tried, person)), np.concatenate((tried, others))
-    c = ff.Comparisons(scores, np.repeat([1, 0], [240, 24]), reference, probe, reference // 12, probe // 12)
+    c = ff.Comparisons(
+        scores, np.repeat([1, 0], [240, 24]), reference, probe, reference // 12, probe // 12
+    )
     found = ff.evaluate(c, ff.at_threshold(0.5), metrics=["eer"], n_resamples=20, rng=0)
     flagged = {one.name for one in found.quantities if "fewer than 20 independent ones" in one.note}
     assert {"std(fnmr)", "std(tmr)", "std(eer)", "gini(fnmr)", "fdr"} <= flagged
-    assert not flagged & {"garbe", "std(fmr)", "gini(fmr)", "max_geomean_ratio(fnmr)", "inequity_rate", "nrb(fnmr)"}
+    assert not flagged & {
+        "garbe",
+        "std(fmr)",
+        "gini(fmr)",
+        "max_geomean_ratio(fnmr)",
+        "inequity_rate",
+        "nrb(fnmr)",
+    }
     assert all("narrow" in found.quantity(name).flags for name in ("std(fnmr)", "gini(fnmr)"))

@@ -45,7 +45,10 @@ def test_rates_are_those_of_rates(comparisons, evaluation):
             assert evaluation.value("fmr", group, point) == result.group_fmr[k]
             assert evaluation.value("fnmr", group, point) == result.group_fnmr[k]
         for i, j in np.ndindex(3, 3):
-            assert evaluation.value("fmr_matrix", ("fmx"[i], "fmx"[j]), point) == result.fmr_matrix[i, j]
+            assert (
+                evaluation.value("fmr_matrix", ("fmx"[i], "fmx"[j]), point)
+                == result.fmr_matrix[i, j]
+            )
 
 
 def test_base_metrics_of_a_group_are_those_of_its_own_comparisons(comparisons, evaluation):
@@ -60,12 +63,16 @@ def test_measures_are_those_of_the_functions(comparisons, evaluation):
     for point, r in zip([ff.at_fmr(0.05), POINT], evaluation.rates, strict=True):
         assert evaluation.value("fdr", at=point) == m.fdr(r.group_fmr, r.group_fnmr, 0.3)
         assert evaluation.value("garbe", at=point) == m.garbe(r.group_fmr, r.group_fnmr, 0.3)
-        assert evaluation.value("inequity_rate", at=point) == m.inequity_rate(r.group_fmr, r.group_fnmr, 0.3)
+        assert evaluation.value("inequity_rate", at=point) == m.inequity_rate(
+            r.group_fmr, r.group_fnmr, 0.3
+        )
         assert evaluation.value("mape(fmr)", at=point) == m.mape(r.group_fmr, r.fmr)
         assert evaluation.value("std(tmr)", at=point) == m.std(1 - r.group_fnmr)
         assert evaluation.value("nrb(fnmr)", at=point) == m.nrb(r.group_fnmr, r.fnmr)
         ratios = m.group_to_average_ratio(r.group_fmr, r.fmr)
-        assert [evaluation.value("group_to_average_ratio(fmr)", g, point) for g in "fmx"] == ratios.tolist()
+        assert [
+            evaluation.value("group_to_average_ratio(fmr)", g, point) for g in "fmx"
+        ] == ratios.tolist()
     eers = [evaluation.value("eer", g) for g in "fmx"]
     assert evaluation.value("std(eer)") == m.std(eers)
     assert evaluation.value("nrb(eer)") == m.nrb(eers, evaluation.value("eer"))
@@ -86,7 +93,9 @@ def test_every_measure_is_reported_for_every_metric_and_point(evaluation):
             if metric == "act_dcf":  # of log-likelihood ratios, by evaluate_calibration
                 continue
             label = measure.name if metric is None else f"{measure.name}({metric})"
-            points = ["FMR=0.05", "threshold=0.5"] if measure.needs_policy_threshold(metric) else [None]
+            points = (
+                ["FMR=0.05", "threshold=0.5"] if measure.needs_policy_threshold(metric) else [None]
+            )
             assert {(label, point) for point in points} <= names
 
 
@@ -130,14 +139,26 @@ def test_frames_and_json_hold_every_quantity(evaluation, tmp_path):
 def test_values_that_are_not_there_or_not_clear(evaluation):
     refused(r"there is fdr at FMR=0\.05, threshold=0\.5: choose one", evaluation.value, "fdr")
     refused("did you mean", evaluation.value, "garbee", at=POINT)
-    refused("no fmr for 'w', only for all comparisons, 'f', 'm', 'x'", evaluation.value, "fmr", "w", POINT)
-    refused(r"no fmr at EER, only at FMR=0\.05, threshold=0\.5", evaluation.value, "fmr", at=ff.at_eer())
+    refused(
+        "no fmr for 'w', only for all comparisons, 'f', 'm', 'x'",
+        evaluation.value,
+        "fmr",
+        "w",
+        POINT,
+    )
+    refused(
+        r"no fmr at EER, only at FMR=0\.05, threshold=0\.5", evaluation.value, "fmr", at=ff.at_eer()
+    )
     refused(r"did you mean 'nrb\(cllr\)' or 'nrb\(eer\)'", evaluation.value, "nrb")
 
 
 def test_a_quantity_tells_what_stands_behind_it(evaluation):
     quantity = evaluation.quantity("fnmr", "f", POINT)
-    assert quantity.estimate == quantity.n_errors / quantity.n_comparisons == evaluation.value("fnmr", "f", POINT)
+    assert (
+        quantity.estimate
+        == quantity.n_errors / quantity.n_comparisons
+        == evaluation.value("fnmr", "f", POINT)
+    )
     assert quantity.n_subjects == 30
     assert quantity.note == ""
 
@@ -145,7 +166,9 @@ def test_a_quantity_tells_what_stands_behind_it(evaluation):
 def test_extreme_results_are_strict_json():
     largest = np.float32(3.4e38)  # programs write the largest of all where there is no score
     c = ff.Comparisons(np.array([largest, 0.3, largest, 0.1], np.float32), [1, 0, 0, 1])
-    text = ff.evaluate(c, costs=ff.Costs(c_miss=np.int64(1), p_target=np.float32(0.05)), n_resamples=0).to_json()
+    text = ff.evaluate(
+        c, costs=ff.Costs(c_miss=np.int64(1), p_target=np.float32(0.05)), n_resamples=0
+    ).to_json()
     assert json.loads(text)["settings"]["thresholds"] == [4e38]  # above the largest of float32
 
 
@@ -153,7 +176,10 @@ def test_reversed_scores_are_warned_of():
     columns = [0.1, 0.2, 0.8, 0.9], [1, 1, 0, 0]
     with pytest.warns(ReversedScoresWarning, match=r'EER is 100 %.*score_kind="distance"'):
         ff.evaluate(ff.Comparisons(*columns), n_resamples=0)
-    assert ff.evaluate(ff.Comparisons(*columns, score_kind="distance"), n_resamples=0).value("eer") == 0
+    assert (
+        ff.evaluate(ff.Comparisons(*columns, score_kind="distance"), n_resamples=0).value("eer")
+        == 0
+    )
 
 
 def test_zero_rates_are_said_to_be_not_computable_or_replaced_as_declared():
@@ -166,26 +192,41 @@ def test_zero_rates_are_said_to_be_not_computable_or_replaced_as_declared():
     assert notes["max_min_ratio(fmr)"].startswith("not computable")
     assert json.loads(ev.to_json())["quantities"][-1]["estimate"] is None
     for policy, replaced in ((0.01, 0.01), ("clopper-pearson", 1 - 0.025 ** (1 / 2))):
-        other = ff.evaluate(c, at=POINT, settings=ff.EvaluationSettings(zero_policy=policy), n_resamples=0)
+        other = ff.evaluate(
+            c, at=POINT, settings=ff.EvaluationSettings(zero_policy=policy), n_resamples=0
+        )
         rates = sorted((replaced, 0.5))
         assert other.value("max_min_ratio(fmr)") == pytest.approx(rates[1] / rates[0])
         assert other.value("fdr") == ev.value("fdr")
     refused(
-        "not computable", ff.evaluate, c, at=POINT, settings=ff.EvaluationSettings(zero_policy="raise"), n_resamples=0
+        "not computable",
+        ff.evaluate,
+        c,
+        at=POINT,
+        settings=ff.EvaluationSettings(zero_policy="raise"),
+        n_resamples=0,
     )
 
 
 @pytest.fixture
 def incomplete():
-    return ff.Comparisons([0.9, 0.8, 0.1, 0.7, 0.6, 0.2, 0.9], [1, 1, 0, 0, 1, 0, 1], reference_group=list("aaaabbc"))
+    return ff.Comparisons(
+        [0.9, 0.8, 0.1, 0.7, 0.6, 0.2, 0.9], [1, 1, 0, 0, 1, 0, 1], reference_group=list("aaaabbc")
+    )
 
 
 def test_a_group_without_nonmated_comparisons_is_refused_dropped_or_nan(incomplete):
-    with pytest.raises(InputError, match=r"1 of 3 groups lack .* 'c' has 1 mated and 0 non-mated.*incomplete_groups"):
+    with pytest.raises(
+        InputError,
+        match=r"1 of 3 groups lack .* 'c' has 1 mated and 0 non-mated.*incomplete_groups",
+    ):
         ff.evaluate(incomplete, at=POINT, n_resamples=0)
     with pytest.warns(DroppedWarning, match="'c' has 1 mated and 0 non-mated"):
         dropped = ff.evaluate(
-            incomplete, at=POINT, settings=ff.EvaluationSettings(incomplete_groups="drop"), n_resamples=0
+            incomplete,
+            at=POINT,
+            settings=ff.EvaluationSettings(incomplete_groups="drop"),
+            n_resamples=0,
         )
     assert dropped.measured_groups == ("a", "b")
     assert dropped.value("fnmr", "c") == 0
@@ -201,7 +242,12 @@ def test_a_group_without_nonmated_comparisons_is_refused_dropped_or_nan(incomple
         )
     assert at_mean.value("fdr") <= 1
     with pytest.warns(EmptyGroupWarning, match="measures are NaN"):
-        kept = ff.evaluate(incomplete, at=POINT, settings=ff.EvaluationSettings(incomplete_groups="nan"), n_resamples=0)
+        kept = ff.evaluate(
+            incomplete,
+            at=POINT,
+            settings=ff.EvaluationSettings(incomplete_groups="nan"),
+            n_resamples=0,
+        )
     assert all(math.isnan(kept.value(name)) for name in ("fdr", "sed_mean", "nrb(eer)"))
     with pytest.raises(InputError, match="no group has both"):
         ff.evaluate(
@@ -211,10 +257,15 @@ def test_a_group_without_nonmated_comparisons_is_refused_dropped_or_nan(incomple
         )
 
 
-@pytest.mark.filterwarnings("ignore::fastfair.errors.FastfairWarning")  # of few errors in small data
+@pytest.mark.filterwarnings(
+    "ignore::fastfair.errors.FastfairWarning"
+)  # of few errors in small data
 @pytest.mark.parametrize("lacking", ["mated", "non-mated"])
-def test_replicates_of_a_group_that_lacks_comparisons_have_nan_measures_and_the_rates_of_others(lacking):
-    """Numbers of errors are drawn anew, as group b has none; those of a group without comparisons are not."""
+def test_replicates_of_a_group_that_lacks_comparisons_have_nan_measures_and_the_rates_of_others(
+    lacking,
+):
+    """Numbers of errors are drawn anew, as group b has none; those of a group without comparisons
+    are not."""
     rng = np.random.default_rng(0)
     subjects = rng.integers(0, 30, (2, 1500))
     subjects[1, :500] = subjects[0, :500]
@@ -235,7 +286,9 @@ def test_replicates_of_a_group_that_lacks_comparisons_have_nan_measures_and_the_
             rng=0,
             settings=ff.EvaluationSettings(incomplete_groups=policy),
         )
-        of_rates.append([repr(q) for q in evaluation.quantities if q.name in ("threshold", "fmr", "fnmr")])
+        of_rates.append(
+            [repr(q) for q in evaluation.quantities if q.name in ("threshold", "fmr", "fnmr")]
+        )
         assert math.isnan(evaluation.value("fdr")) == (policy == "nan")
     assert of_rates[0] == of_rates[1]
 
@@ -269,7 +322,10 @@ def test_without_groups_there_are_no_measures():
         ({"at": [0.001]}, r"at\[0\] must be an operating point"),
         ({"at": "fmr:0.001"}, "is not an operating point"),
         ({"costs": 0.05}, r"costs must be costs such as Costs\("),
-        ({"settings": ff.EvaluationSettings(zero_policy=0)}, r"zero_policy must be a fraction in \(0, 1\)"),
+        (
+            {"settings": ff.EvaluationSettings(zero_policy=0)},
+            r"zero_policy must be a fraction in \(0, 1\)",
+        ),
     ],
 )
 def test_bad_options(comparisons, arguments, message):
@@ -278,9 +334,12 @@ def test_bad_options(comparisons, arguments, message):
 
 def test_bad_settings():
     wrong = {
-        "method": "studentized", "scheme": "pigeonhole", "eer_method": "exact", "zero_policy": "drop",
+        "method": "studentized",
+        "scheme": "pigeonhole",
+        "eer_method": "exact",
+        "zero_policy": "drop",
         "incomplete_groups": "skip",
-    }  # fmt: skip
+    }
     for name, value in {**wrong, "method": "recentered"}.items():
         refused(f"{name} must be one of", ff.EvaluationSettings, **{name: value})
 
@@ -291,8 +350,8 @@ def test_distances_give_the_same_rates_and_measures(comparisons):
     side: dict[str, list] = {name: [] for name in names}
     for part, by_group, flag in (
         (comparisons.mated, comparisons.mated_by_group, True),
-        (comparisons.nonmated, comparisons.nonmated_by_group, False)
-    ):  # fmt: skip
+        (comparisons.nonmated, comparisons.nonmated_by_group, False),
+    ):
         side["scores"] += (-part.similarities).tolist()
         side["mated"] += [flag] * len(part)
         side["reference_group"] += by_group.reference_group.tolist()
@@ -300,7 +359,9 @@ def test_distances_give_the_same_rates_and_measures(comparisons):
         side["reference"] += part.reference.tolist()
         side["probe"] += part.probe.tolist()
     flipped = ff.Comparisons(**side, score_kind="distance")
-    one, other = (ff.evaluate(c, at=ff.at_fmr(0.01), n_resamples=200, rng=1) for c in (comparisons, flipped))
+    one, other = (
+        ff.evaluate(c, at=ff.at_fmr(0.01), n_resamples=200, rng=1) for c in (comparisons, flipped)
+    )
     for name in ("garbe", "fdr", "nrb(eer)", "sed_mean", "eer", "min_dcf", "fnmr"):
         assert one.value(name) == other.value(name)
         assert one.interval(name) == other.interval(name)

@@ -1,4 +1,5 @@
-"""Vectors given to `evaluate`, `claim` and `compare`, against comparisons of all their pairs, to the last bit."""
+"""Vectors given to `evaluate`, `claim` and `compare`, against comparisons of all their pairs, to
+the last bit."""
 
 import numpy as np
 import pytest
@@ -12,14 +13,23 @@ from fastfair.data import pair_search
 from fastfair.error_rates import scans_of_vectors
 from fastfair.errors import InputError
 
-pytestmark = pytest.mark.filterwarnings("ignore::fastfair.errors.FastfairWarning")  # of few errors in small data
-POINTS = [ff.at_fmr(0.02), ff.at_fnmr(0.1), ff.at_threshold(0.6), ff.at_eer(), ff.at_mean_group_eer()]
+pytestmark = pytest.mark.filterwarnings(
+    "ignore::fastfair.errors.FastfairWarning"
+)  # of few errors in small data
+POINTS = [
+    ff.at_fmr(0.02),
+    ff.at_fnmr(0.1),
+    ff.at_threshold(0.6),
+    ff.at_eer(),
+    ff.at_mean_group_eer(),
+]
 METRICS = ["eer", "min_dcf"]
 
 
 @pytest.fixture
 def few_kept(monkeypatch):
-    """Keep few pairs at first, of small data too; limits may be wider only where all pairs would be needed."""
+    """Keep few pairs at first, of small data too; limits may be wider only where all pairs would be
+    needed."""
     monkeypatch.setattr(pair_search, "_FEW", 0)
     monkeypatch.setattr(scans_of_vectors, "_SPARE", 0.2)
     monkeypatch.setattr(scans_of_vectors, "_SPARE_OF_OTHERS", 0.2)
@@ -54,11 +64,22 @@ def test_more_pairs_are_kept_until_they_suffice(few_kept, monkeypatch):
         return scan(self, share, workers)
 
     monkeypatch.setattr(ff.Embeddings, "_scanned", told)
-    found = ff.evaluate(e, ff.at_fmr(0.02), [], metrics=[], n_resamples=70, rng=np.random.default_rng(3))
+    found = ff.evaluate(
+        e, ff.at_fmr(0.02), [], metrics=[], n_resamples=70, rng=np.random.default_rng(3)
+    )
     assert len(shares) > 1
     assert shares == [shares[0] * 3**k for k in range(len(shares))]
-    wanted = ff.evaluate(e.comparisons(), ff.at_fmr(0.02), [], metrics=[], n_resamples=70, rng=np.random.default_rng(3))
-    assert repr(found.quantities) == repr(wanted.quantities)  # of the same seed, however often more were kept
+    wanted = ff.evaluate(
+        e.comparisons(),
+        ff.at_fmr(0.02),
+        [],
+        metrics=[],
+        n_resamples=70,
+        rng=np.random.default_rng(3),
+    )
+    assert repr(found.quantities) == repr(
+        wanted.quantities
+    )  # of the same seed, however often more were kept
 
 
 @pytest.mark.jit
@@ -88,7 +109,9 @@ def test_subjects_are_left_out_without_a_list_of_all_pairs():
         "settings": ff.EvaluationSettings(method="bca"),
     }
     e = two_systems(7)[0]
-    wanted, found = (set(map(repr, ff.evaluate(one, **asked).quantities)) for one in (e.comparisons(), e))
+    wanted, found = (
+        set(map(repr, ff.evaluate(one, **asked).quantities)) for one in (e.comparisons(), e)
+    )
     assert found < wanted  # which have min Cllr, too
 
 
@@ -128,7 +151,13 @@ def test_how_many_pairs_are_guessed(monkeypatch):
 
 
 @pytest.mark.jit
-@given(st.integers(0, 2**16), st.booleans(), st.integers(0, 4), st.sampled_from([3, 99]), st.sampled_from(POINTS[:4]))
+@given(
+    st.integers(0, 2**16),
+    st.booleans(),
+    st.integers(0, 4),
+    st.sampled_from([3, 99]),
+    st.sampled_from(POINTS[:4]),
+)
 def test_rates_have_the_bits_of_all_pairs(seed, roles, groups, steps, at):
     e = two_systems(seed, roles=roles, groups=groups, steps=steps)[0]
     asked = {

@@ -1,4 +1,5 @@
-"""The plots of evaluations: nothing is left out in silence, whatever the number of groups and their labels."""
+"""The plots of evaluations: nothing is left out in silence, whatever the number of groups and their
+labels."""
 
 from __future__ import annotations
 
@@ -17,7 +18,10 @@ from fastfair.evaluation.result import Evaluation
 mpl.use("Agg")
 
 POINTS = [ff.at_fmr(0.01), ff.at_fmr(0.05)]
-LONG = " & a label that is longer than a row of a plot can be, as intersections of five attributes are $x$"
+LONG = (
+    " & a label that is longer than a row of a plot can be, as intersections of five attributes"
+    " are $x$"
+)
 
 
 @cache
@@ -27,14 +31,18 @@ def evaluation(n_groups: int, n_resamples: int = 40) -> Evaluation:
     n, each = 400 * n_groups, 6
     reference = rng.integers(0, n_groups * each, n)
     mated = rng.random(n) < 0.5
-    probe = np.where(mated, reference, (reference + rng.integers(1, n_groups * each, n)) % (n_groups * each))
+    probe = np.where(
+        mated, reference, (reference + rng.integers(1, n_groups * each, n)) % (n_groups * each)
+    )
     within = rng.random(n) < 0.5
     probe = np.where(~mated & within, reference // each * each + (reference + 1) % each, probe)
     group = np.array([f"_group {k}{LONG}" for k in range(n_groups)])
     scores = rng.normal(0, 1, n) + 2.5 * mated
     last = (reference // each == n_groups - 1) & (probe // each == n_groups - 1)
     scores[last] = np.where(mated[last], 9, -9)
-    c = ff.Comparisons(scores, mated, reference, probe, group[reference // each], group[probe // each])
+    c = ff.Comparisons(
+        scores, mated, reference, probe, group[reference // each], group[probe // each]
+    )
     return ff.evaluate(c, POINTS, rng=0, n_resamples=n_resamples)
 
 
@@ -101,10 +109,16 @@ def test_histograms_hold_every_score_and_show_thresholds(kind):
         heights, edges = step.get_data()[:2]
         assert np.isclose((heights * np.diff(edges)).sum(), 1)
         middle = np.average((edges[1:] + edges[:-1]) / 2, weights=heights)
-        assert np.isclose(middle, np.median(side.similarities) * (1 if kind == "similarity" else -1), atol=0.1)
+        assert np.isclose(
+            middle, np.median(side.similarities) * (1 if kind == "similarity" else -1), atol=0.1
+        )
     drawn = [line.get_xdata()[0] for line in ax.lines]
     assert drawn == [rates.threshold for rates in ev.rates]
-    assert legend(ax) == ["mated (2,000)", "non-mated (2,000)", *(f"threshold at {point}" for point in POINTS)]
+    assert legend(ax) == [
+        "mated (2,000)",
+        "non-mated (2,000)",
+        *(f"threshold at {point}" for point in POINTS),
+    ]
 
 
 def test_plots_say_what_they_lack():
@@ -131,14 +145,20 @@ def test_plots_outlive_pickling_and_other_intervals():
 
 def test_two_systems_are_drawn_with_their_differences():
     given = columns(0, 60, 3000)
-    bad, good = (ff.Comparisons(**given | {"scores": given["scores"] + k * given["mated"]}) for k in (-1, 2))
+    bad, good = (
+        ff.Comparisons(**given | {"scores": given["scores"] + k * given["mated"]}) for k in (-1, 2)
+    )
     found = ff.compare(bad, good, POINTS[1], rng=0, n_resamples=200)
     assert legend(found.plot_det()) == ["first", "second"]
     ax = found.plot_differences()
     assert [label.get_text() for label in ax.get_yticklabels()] == ["all", "f", "m", "x"]
     marks = [line.get_xdata()[0] for line in ax.lines if line.get_marker() == "D"]
-    assert np.allclose(marks, [found.contrast("fnmr", group).difference for group in (None, *"fmx")])
+    assert np.allclose(
+        marks, [found.contrast("fnmr", group).difference for group in (None, *"fmx")]
+    )
     assert [*found._figures()] == ["det", "fnmr_at_fmr_0.05", "fmr_at_fmr_0.05"]
     ungrouped = ff.Comparisons(*(given[name] for name in ("scores", "mated", "reference", "probe")))
     alone = ff.compare(ungrouped, ungrouped, POINTS[1], rng=0, n_resamples=20)
-    refused(r"no difference in FMR at .*, which holds this rate", alone.plot_differences, rate="fmr")
+    refused(
+        r"no difference in FMR at .*, which holds this rate", alone.plot_differences, rate="fmr"
+    )

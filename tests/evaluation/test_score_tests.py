@@ -19,7 +19,9 @@ POINTS = (ff.at_threshold(3.0), ff.at_fmr(0.3), ff.at_fnmr(0.2), ff.at_eer())
 
 
 @pytest.mark.jit
-@pytest.mark.filterwarnings("ignore::fastfair.errors.FastfairWarning")  # of groups that lack comparisons
+@pytest.mark.filterwarnings(
+    "ignore::fastfair.errors.FastfairWarning"
+)  # of groups that lack comparisons
 @given(two_systems(), st.sampled_from([1, 30]))
 def test_pvalues_are_those_of_the_plain_formulas(found, enough):
     with pytest.MonkeyPatch.context() as patch:
@@ -31,12 +33,22 @@ def agree(found, enough):
     first = comparisons_of_system(found, 0)
     second = derived.match(first, comparisons_of_system(found, 1), one_by_one=False)
     one, other = (
-        ff.evaluate(c, POINTS, [], metrics=[], n_resamples=0, settings=ff.EvaluationSettings(incomplete_groups="nan"))
+        ff.evaluate(
+            c,
+            POINTS,
+            [],
+            metrics=[],
+            n_resamples=0,
+            settings=ff.EvaluationSettings(incomplete_groups="nan"),
+        )
         for c in (first, second)
     )
     pairs = list(zip(one.quantities, other.quantities, strict=True))
     trials = Trials(first, "subject")
-    both = [{point: DecidedSystem(system, point, trials) for point in POINTS} for system in (first, second)]
+    both = [
+        {point: DecidedSystem(system, point, trials) for point in POINTS}
+        for system in (first, second)
+    ]
     (pvalues,) = score_tests.score_pvalues(both, [one.quantities, other.quantities], [(0, 1)])
     tested = 0
     for (mine, theirs), pvalue in zip(pairs, pvalues, strict=True):
@@ -50,15 +62,23 @@ def agree(found, enough):
         limits = [e.quantity("threshold", at=mine.at).estimate for e in (one, other)]
         name = "fnmr" if mine.name == "fnmr" else "fmr"
         aim = 0.0 if mine.at.kind == "eer" else mine.at.value
-        difference, expected = slow.score_test(found, name, cell, mine.at.kind, tuple(limits), freedom, aim, enough)
+        difference, expected = slow.score_test(
+            found, name, cell, mine.at.kind, tuple(limits), freedom, aim, enough
+        )
         assert mine.estimate - theirs.estimate == pytest.approx(difference, abs=1e-12)
-        assert pvalue == pytest.approx(expected, rel=1e-6, abs=1e-12, nan_ok=True), (mine.name, cell, str(mine.at))
+        assert pvalue == pytest.approx(expected, rel=1e-6, abs=1e-12, nan_ok=True), (
+            mine.name,
+            cell,
+            str(mine.at),
+        )
         tested += 1
     assert tested > 3
 
 
 @pytest.mark.jit
-@pytest.mark.parametrize(("failures", "expected"), [((0, 5), 0.0625), ((1, 8), 0.0390625), ((3, 3), 1.0)])
+@pytest.mark.parametrize(
+    ("failures", "expected"), [((0, 5), 0.0625), ((1, 8), 0.0390625), ((3, 3), 1.0)]
+)
 def test_few_decisions_of_different_people_are_tested_exactly(failures, expected):
     """A normal law gives 0 and 5 failures of 50 people p = 0.03."""
     people = np.arange(50)

@@ -30,7 +30,9 @@ def systems() -> dict[str, ff.Comparisons]:
     rng, one = np.random.default_rng(1), columns()
     noise = {"old": 0.0, "new": 0.1, "small": 0.4, "noisy": 1.5}
     return {
-        name: ff.Comparisons(**one | {"scores": one["scores"] + rng.normal(0, noise[name], one["scores"].size)})
+        name: ff.Comparisons(
+            **one | {"scores": one["scores"] + rng.normal(0, noise[name], one["scores"].size)}
+        )
         for name in NAMES
     }
 
@@ -55,7 +57,9 @@ def test_each_pair_is_compared_as_two_systems_are(systems, found):
                 for name in ("first_system", "second_system", "pvalue_adjusted", "verdict"):
                     del values[name]
             assert repr(mine) == repr(theirs)  # NaN included
-        assert json.loads(found.evaluation(first).to_json()) == json.loads(alone.evaluations[0].to_json())
+        assert json.loads(found.evaluation(first).to_json()) == json.loads(
+            alone.evaluations[0].to_json()
+        )
 
 
 @pytest.mark.jit
@@ -142,9 +146,17 @@ def test_a_baseline_is_the_second_of_each_pair(systems):
     assert "higher than that of small in noisy" in found.summary()
     refused("needs all pairs", found.ranking)
     refused(
-        "'small' is not compared with 'old', but 'old' with 'small'", found.contrast, "fnmr", systems=("small", "old")
+        "'small' is not compared with 'old', but 'old' with 'small'",
+        found.contrast,
+        "fnmr",
+        systems=("small", "old"),
     )
-    refused("'old' is not compared with 'new', but others", found.contrast, "fnmr", systems=("old", "new"))
+    refused(
+        "'old' is not compared with 'new', but others",
+        found.contrast,
+        "fnmr",
+        systems=("old", "new"),
+    )
 
 
 @pytest.mark.jit
@@ -164,10 +176,16 @@ def test_each_system_is_evaluated_once(systems, monkeypatch):
 
 @pytest.mark.jit
 def test_what_does_not_rank_is_refused(found, systems):
-    for name, told in (("fmr", "which holds it"), ("threshold", "which holds it"), ("nothing", "no quantity")):
+    for name, told in (
+        ("fmr", "which holds it"),
+        ("threshold", "which holds it"),
+        ("nothing", "no quantity"),
+    ):
         refused(told, found.ranking, name, at=AT[0])
     refused("choose one with at=", found.ranking)
-    odd = ff.compare(systems, at=AT[0], measures="group_to_average_ratio", metrics=[], n_resamples=50, rng=0)
+    odd = ff.compare(
+        systems, at=AT[0], measures="group_to_average_ratio", metrics=[], n_resamples=50, rng=0
+    )
     refused("lies between", odd.ranking, "group_to_average_ratio(fnmr)", "f")
 
 
@@ -182,7 +200,10 @@ def test_wrong_systems_are_told(systems):
         ({"first": [one, 0.5]}, r"first\[1\] must be Comparisons"),
         ({"first": {"a": one, "b": None}}, r"first\['b'\] must be Comparisons"),
         ({"first": {1: one, "b": other}}, "a name in first must be text"),
-        ({"first": [one, other, ff.Comparisons([1, 2], [1, 0], list("ab"), list("ac"))]}, r"of '1' \(first\) and '3'"),
+        (
+            {"first": [one, other, ff.Comparisons([1, 2], [1, 0], list("ab"), list("ac"))]},
+            r"of '1' \(first\) and '3'",
+        ),
     ):
         refused(told, ff.compare, **given_)
 
@@ -212,10 +233,13 @@ def test_plots_show_systems_from_the_best_to_the_worst(found, systems):
 @pytest.mark.slow
 @pytest.mark.jit
 def test_of_two_speaker_systems_and_their_mean_the_better_one_ranks_first(tmp_path):
-    """VoxCeleb1-H: the mean of both scores has more false non-matches than the better system has alone."""
+    """VoxCeleb1-H: the mean of both scores has more false non-matches than the better system has
+    alone."""
     trials = []
     for name in ff.datasets.VOXCELEB1_H_SYSTEMS:
-        ff.write_comparisons(ff.datasets.voxceleb1_h(name, groups="Gender"), tmp_path / f"{name}.parquet")
+        ff.write_comparisons(
+            ff.datasets.voxceleb1_h(name, groups="Gender"), tmp_path / f"{name}.parquet"
+        )
         trials.append(pl.read_parquet(tmp_path / f"{name}.parquet"))
     for side in ("reference_sample", "probe_sample"):
         assert (trials[0][side] == trials[1][side]).all()
@@ -227,5 +251,7 @@ def test_of_two_speaker_systems_and_their_mean_the_better_one_ranks_first(tmp_pa
     }
     found = ff.compare(systems, at=ff.at_fmr(0.001), measures=[], metrics=[], n_resamples=0)
     assert [(one.system, one.best_rank, one.worst_rank) for one in found.ranking()] == [
-        ("first", 1, 1), ("mean", 2, 2), ("second", 3, 3)
-    ]  # fmt: skip
+        ("first", 1, 1),
+        ("mean", 2, 2),
+        ("second", 3, 3),
+    ]

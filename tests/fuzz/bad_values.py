@@ -1,4 +1,5 @@
-"""Values of many kinds that a caller might give by mistake or malice; each is made anew for a call."""
+"""Values of many kinds that a caller might give by mistake or malice; each is made anew for a
+call."""
 
 from __future__ import annotations
 
@@ -94,41 +95,119 @@ _F = ff.FailureCounts([1, 0], [2, 2], ["a", "b"])
 
 KINDS: dict[str, Any] = {
     # Plain values
-    **as_written(None, True, False, ..., NotImplemented, 0, 1, -1, 2, 3, 2**31, 2**63, -(2**63), 10**12),
+    **as_written(
+        None, True, False, ..., NotImplemented, 0, 1, -1, 2, 3, 2**31, 2**63, -(2**63), 10**12
+    ),
     "10**400": lambda: 10**400,
     "-10**400": lambda: -(10**400),
     "10**5000": lambda: 10**5000,
-    **as_written(0.5, 1.5, -0.0, -0.5, 2.0, 95.0, float("nan"), float("inf"), float("-inf"), 1e308, 1e-320, 0.5 + 0j),
-    **as_written(decimal.Decimal("0.5"), decimal.Decimal("sNaN"), fractions.Fraction(1, 2), _Colour.RED),
+    **as_written(
+        0.5,
+        1.5,
+        -0.0,
+        -0.5,
+        2.0,
+        95.0,
+        float("nan"),
+        float("inf"),
+        float("-inf"),
+        1e308,
+        1e-320,
+        0.5 + 0j,
+    ),
+    **as_written(
+        decimal.Decimal("0.5"), decimal.Decimal("sNaN"), fractions.Fraction(1, 2), _Colour.RED
+    ),
     "huge Fraction": lambda: fractions.Fraction(10**400),
     # NumPy's scalars
-    **as_written(np.True_, np.int8(3), np.uint64(2**64 - 1), np.float16(0.5), np.float32(0.5), np.float64("nan")),
-    **as_written(np.longdouble(0.5), np.complex128(0.5), np.datetime64("2024-01-01"), np.datetime64("NaT", "s")),
+    **as_written(
+        np.True_,
+        np.int8(3),
+        np.uint64(2**64 - 1),
+        np.float16(0.5),
+        np.float32(0.5),
+        np.float64("nan"),
+    ),
+    **as_written(
+        np.longdouble(0.5),
+        np.complex128(0.5),
+        np.datetime64("2024-01-01"),
+        np.datetime64("NaT", "s"),
+    ),
     **as_written(np.timedelta64(3, "s"), np.str_("fmr"), np.bytes_(b"fmr"), np.void(b"ab")),
-    **as_written(np.array(2), np.array(0.5), np.array(True), np.array("fmr"), np.array(None, object)),
+    **as_written(
+        np.array(2), np.array(0.5), np.array(True), np.array("fmr"), np.array(None, object)
+    ),
     # Text, bytes and paths
-    **as_written("", " ", "x", "fmr", "all", "0.5", "nan", "a\0b", "a\nb", "\x1b[31mred", "\ud800", "\udcff", "😀"),
+    **as_written(
+        "",
+        " ",
+        "x",
+        "fmr",
+        "all",
+        "0.5",
+        "nan",
+        "a\0b",
+        "a\nb",
+        "\x1b[31mred",
+        "\ud800",
+        "\udcff",
+        "😀",
+    ),
     "right to left": lambda: "\u202eabc",
     "long text": lambda: "x" * 100_000,
     "long path": lambda: "d/" * 3000 + "x.csv",
     "long name": lambda: "x" * 300 + ".csv",
-    **as_written("{0}%s%n", "~", "https://example.org/a.csv", "/dev/full", b"fmr", bytearray(b"fmr")),
+    **as_written(
+        "{0}%s%n", "~", "https://example.org/a.csv", "/dev/full", b"fmr", bytearray(b"fmr")
+    ),
     "memoryview": lambda: memoryview(b"fmr"),
     "text subclass": lambda: type("Text", (str,), {})("fmr"),
     "hostile text": lambda: hostile("__eq__", "__hash__", "__str__", "__repr__", base=str)("fmr"),
-    **as_written(Path("x"), Path(), Path("a\0b"), Path("no/such/folder/x.csv"), Path("/dev/null/x.json")),
+    **as_written(
+        Path("x"), Path(), Path("a\0b"), Path("no/such/folder/x.csv"), Path("/dev/null/x.json")
+    ),
     "folder": lambda: Path.cwd(),
     # Lists and the like
-    **as_written([], (), {}, set(), [None], [[]], [float("nan")], [float("inf"), 0.5], [[1], [2, 3]], [[[1], 2], 3]),
-    **as_written([1, "a"], [0.1, 0.2, 0.3], [0, 1], [2], [-1, 0.5], ["a", "b"], ["fmr"], [True, False], [b"a", b"b"]),
-    **as_written([{"a": 1}, {}], [{1}, {2}], [["a"], ["b"]], ["\ud800", "a"], [1j, 2], [pd.NA, "a"]),
-    **as_written([decimal.Decimal("0.5")] * 2, [fractions.Fraction(1, 2)] * 2, [datetime.date(2024, 1, 1)] * 2),
+    **as_written(
+        [],
+        (),
+        {},
+        set(),
+        [None],
+        [[]],
+        [float("nan")],
+        [float("inf"), 0.5],
+        [[1], [2, 3]],
+        [[[1], 2], 3],
+    ),
+    **as_written(
+        [1, "a"],
+        [0.1, 0.2, 0.3],
+        [0, 1],
+        [2],
+        [-1, 0.5],
+        ["a", "b"],
+        ["fmr"],
+        [True, False],
+        [b"a", b"b"],
+    ),
+    **as_written(
+        [{"a": 1}, {}], [{1}, {2}], [["a"], ["b"]], ["\ud800", "a"], [1j, 2], [pd.NA, "a"]
+    ),
+    **as_written(
+        [decimal.Decimal("0.5")] * 2,
+        [fractions.Fraction(1, 2)] * 2,
+        [datetime.date(2024, 1, 1)] * 2,
+    ),
     **as_written({"a": [1, 2]}, {1: ["a", "b"]}, {"": ["a", "b"]}, {"a": 5}, {"a": {"b": [1]}}),
     "[10**400, 0]": lambda: [10**400, 0],
     "[lambda]": lambda: [lambda: 1, len],
     "[type]": lambda: [int, str],
     "[huge text]": lambda: ["x" * 100_000, "y"],
-    "[hostile]": lambda: [hostile("__eq__", "__hash__", "__lt__", "__repr__", "__float__")() for _ in range(2)],
+    "[hostile]": lambda: [
+        hostile("__eq__", "__hash__", "__lt__", "__repr__", "__float__")() for _ in range(2)
+    ],
     "recursive": _recursive,
     "deep": lambda: _nested(50),
     "very deep": lambda: _nested(5000),
@@ -178,7 +257,9 @@ KINDS: dict[str, Any] = {
     "lies of class": _Pretender,
     "raises at class": _Raising,
     "hostile float": lambda: hostile("__float__", "__add__", "__lt__", "__repr__", base=float)(0.5),
-    "hostile int": lambda: hostile("__index__", "__int__", "__lt__", "__ge__", "__repr__", base=int)(3),
+    "hostile int": lambda: hostile(
+        "__index__", "__int__", "__lt__", "__ge__", "__repr__", base=int
+    )(3),
     "lies of path": lambda: hostile("__fspath__", value=b"\xff")(),
     "number path": lambda: hostile("__fspath__", value=5)(),
     "repr of no text": lambda: hostile("__repr__", "__str__", value=5)(),
@@ -189,11 +270,17 @@ KINDS: dict[str, Any] = {
     "empty rows": lambda: np.empty((0, 3)),
     "2-d": lambda: np.ones((2, 2)),
     "3-d": lambda: np.ones((2, 2, 2)),
-    **as_written(np.array([1, 2]), np.array([0.1, 0.9]), np.array([True, False]), np.array([0.1, 0.9], "f2")),
-    **as_written(np.array([0.1, 0.9], np.longdouble), np.array([0.1, 0.9], ">f8"), np.array([1, 2], ">i4")),
+    **as_written(
+        np.array([1, 2]), np.array([0.1, 0.9]), np.array([True, False]), np.array([0.1, 0.9], "f2")
+    ),
+    **as_written(
+        np.array([0.1, 0.9], np.longdouble), np.array([0.1, 0.9], ">f8"), np.array([1, 2], ">i4")
+    ),
     **as_written(np.array([2**64 - 1, 0], "u8"), np.array([1j, 2])),
     "object array": lambda: np.array([None, {}], object),
-    **as_written(np.array(["a", "b"]), np.array([b"a", b"b"]), np.array(["2024-01-01", "NaT"], "M8[D]")),
+    **as_written(
+        np.array(["a", "b"]), np.array([b"a", b"b"]), np.array(["2024-01-01", "NaT"], "M8[D]")
+    ),
     **as_written(np.array([1, 2], "m8[s]"), np.array([np.nan, 0.5]), np.array([np.inf, -np.inf])),
     **as_written(np.array([1.7e308, -1.7e308]), np.array([10**30, 1], object)),
     "structured": _structured,
@@ -229,7 +316,9 @@ KINDS: dict[str, Any] = {
     "polars struct": lambda: pl.Series([{"a": 1}, {"a": 2}]),
     "polars Int128": lambda: pl.Series([1, 2], dtype=pl.Int128),
     "polars null": lambda: pl.Series([None, None]),
-    "polars nested frame": lambda: pl.DataFrame({"score": [[0.1], [0.2]], "mated": [{"a": 1}, {"a": 2}]}),
+    "polars nested frame": lambda: pl.DataFrame(
+        {"score": [[0.1], [0.2]], "mated": [{"a": 1}, {"a": 2}]}
+    ),
     "polars expression": lambda: pl.col("a"),
     "pyarrow table": lambda: pa.table({"score": [0.1, 0.9], "mated": [True, False]}),
     "pyarrow duplicate": lambda: pa.table([[1], [2]], names=["a", "a"]),
@@ -254,23 +343,37 @@ KINDS: dict[str, Any] = {
 
 
 def alike(value: Any) -> dict[str, Any]:
-    """Return what is as good as a valid value: the library may refuse it, or give the same with it."""
+    """Return what is as good as a valid value: the library may refuse it, or give the same with
+    it."""
     made: dict[str, Any] = {}
     if isinstance(value, bool):
         made = {"np.bool_": np.bool_(value)}
     elif isinstance(value, int):
         made = {"np.int64": np.int64(value), "np.int32": np.int32(value), "0-d": np.array(value)}
     elif isinstance(value, float):
-        made = {"np.float64": np.float64(value), "0-d": np.array(value), "Fraction": fractions.Fraction(value)}
+        made = {
+            "np.float64": np.float64(value),
+            "0-d": np.array(value),
+            "Fraction": fractions.Fraction(value),
+        }
     elif isinstance(value, str):
         made = {"np.str_": np.str_(value), "text subclass": type("Text", (str,), {})(value)}
     elif isinstance(value, list) and value and isinstance(value[0], int | float | str):
         plain = np.array(value)
         made = {
-            "tuple": tuple(value), "array": plain, "object array": np.array(value, object),
-            "strided": np.repeat(plain, 2)[::2], "pandas": pd.Series(value), "polars": pl.Series(value),
-            "pyarrow": pa.array(value), "index": pd.Index(value), "categories": pd.Categorical(value),
-        }  # fmt: skip
+            "tuple": tuple(value),
+            "array": plain,
+            "object array": np.array(value, object),
+            "strided": np.repeat(plain, 2)[::2],
+            "pandas": pd.Series(value),
+            "polars": pl.Series(value),
+            "pyarrow": pa.array(value),
+            "index": pd.Index(value),
+            "categories": pd.Categorical(value),
+        }
         if plain.dtype.kind in "if":
-            made |= {"big-endian": plain.astype(plain.dtype.newbyteorder(">")), "unmasked": np.ma.array(plain)}
+            made |= {
+                "big-endian": plain.astype(plain.dtype.newbyteorder(">")),
+                "unmasked": np.ma.array(plain),
+            }
     return made

@@ -1,7 +1,8 @@
 """Call every public function with values of a hundred kinds, and count what becomes of it.
 
-Allowed are the library's own errors, and results that pass for one. Anything else is a fault: an exception or a warning
-of somebody else, more than five seconds, a rate outside [0, 1], another result for what is as good as a valid value.
+Allowed are the library's own errors, and results that pass for one. Anything else is a fault: an
+exception or a warning of somebody else, more than five seconds, a rate outside [0, 1], another
+result for what is as good as a valid value.
 """
 
 from __future__ import annotations
@@ -89,7 +90,11 @@ def target(name: str) -> tuple[Callable[..., Any], Callable[..., Any]]:
 def call(name: str, given: dict[str, Any]) -> Any:
     """Call a function with arguments by name; what a star gathers is given by place."""
     callee, function = target(name)
-    star = [p.name for p in inspect.signature(function).parameters.values() if p.kind is p.VAR_POSITIONAL]
+    star = [
+        p.name
+        for p in inspect.signature(function).parameters.values()
+        if p.kind is p.VAR_POSITIONAL
+    ]
     rest = {key: value for key, value in given.items() if key not in star}
     return callee(*(given[key] for key in star if key in given), **rest)
 
@@ -97,7 +102,10 @@ def call(name: str, given: dict[str, Any]) -> Any:
 def facts(value: Any, depth: int = 0) -> Any:
     """Reduce a result to what can be compared: equal results have equal facts."""
     if isinstance(value, ff.Comparisons):
-        return facts([value.score_kind, value.groups, value.mated.keys, value.nonmated.keys, repr(value)], depth)
+        return facts(
+            [value.score_kind, value.groups, value.mated.keys, value.nonmated.keys, repr(value)],
+            depth,
+        )
     if isinstance(value, ff.Embeddings):
         return facts([value.vectors, value.subject, value.groups], depth)
     if isinstance(value, ff.FailureCounts):
@@ -133,7 +141,9 @@ def strange(value: Any, depth: int = 0) -> str:
     return ""
 
 
-def attempt(name: str, changed: dict[str, Any], kinds: tuple[tuple[str, str], ...], as_valid: bool = False) -> Outcome:
+def attempt(
+    name: str, changed: dict[str, Any], kinds: tuple[tuple[str, str], ...], as_valid: bool = False
+) -> Outcome:
     """Make one call, and say what became of it."""
 
     def outcome(what: str, told: str = "") -> Outcome:
@@ -149,24 +159,36 @@ def attempt(name: str, changed: dict[str, Any], kinds: tuple[tuple[str, str], ..
             return outcome("hang")
         except FastfairError as error:
             size = len(str(error))
-            return outcome("refused") if size < 2000 else outcome("wrong", f"a message of {size} characters")
+            return (
+                outcome("refused")
+                if size < 2000
+                else outcome("wrong", f"a message of {size} characters")
+            )
         except Exception as error:
             # What a caller's own function raises is the caller's.
             if "bad listener" in dict(kinds).values() and "hostile" in str(error):
                 return outcome("refused")
             where = traceback.extract_tb(error.__traceback__)[-1]
-            return outcome("foreign", f"{type(error).__name__}: {str(error)[:150]} ({where.filename}:{where.lineno})")
+            return outcome(
+                "foreign",
+                f"{type(error).__name__}: {str(error)[:150]} ({where.filename}:{where.lineno})",
+            )
     strangers = [w for w in told if not issubclass(w.category, FastfairWarning)]
     if strangers:
         one = strangers[0]
-        return outcome("foreign warning", f"{one.category.__name__}: {one.message} ({one.filename}:{one.lineno})")
+        return outcome(
+            "foreign warning",
+            f"{one.category.__name__}: {one.message} ({one.filename}:{one.lineno})",
+        )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         if found := strange(result):
             return outcome("wrong", found)
         if as_valid:
             same = facts(result) == facts(call(name, valid_calls.calls()[name]))
-            return outcome("same" if same else "wrong", "" if same else "another result for what is as good")
+            return outcome(
+                "same" if same else "wrong", "" if same else "another result for what is as good"
+            )
     return outcome("accepted")
 
 
@@ -181,12 +203,18 @@ def one(rng: random.Random) -> Outcome:
     arguments = public_api.arguments(target(name)[1])
     valid = valid_calls.calls()[name]
     if rng.random() < 0.1:
-        made = [(argument, bad_values.alike(valid[argument])) for argument in arguments if argument in valid]
+        made = [
+            (argument, bad_values.alike(valid[argument]))
+            for argument in arguments
+            if argument in valid
+        ]
         made = [(argument, alike) for argument, alike in made if alike]
         if made:
             argument, alike = rng.choice(made)
             kind = rng.choice(list(alike))
-            return attempt(name, {argument: alike[kind]}, ((argument, f"as good: {kind}"),), as_valid=True)
+            return attempt(
+                name, {argument: alike[kind]}, ((argument, f"as good: {kind}"),), as_valid=True
+            )
     chosen = rng.sample(arguments, min(len(arguments), rng.choice((1, 1, 1, 2))))
     kinds = tuple((argument, rng.choice(list(bad_values.KINDS))) for argument in chosen)
     return attempt(name, {argument: bad_values.KINDS[kind]() for argument, kind in kinds}, kinds)
@@ -199,13 +227,16 @@ def again(name: str, pairs: list[str]) -> Outcome:
     for argument, kind in kinds:
         as_valid = kind.startswith("as good: ")
         alike = bad_values.alike(valid_calls.calls()[name][argument]) if as_valid else {}
-        changed[argument] = alike[kind.removeprefix("as good: ")] if as_valid else bad_values.KINDS[kind]()
+        changed[argument] = (
+            alike[kind.removeprefix("as good: ")] if as_valid else bad_values.KINDS[kind]()
+        )
     return attempt(name, changed, kinds, as_valid)
 
 
 @contextlib.contextmanager
 def away() -> Iterator[None]:
-    """Work in a folder that is removed, where calls may leave files; figures are closed without being shown."""
+    """Work in a folder that is removed, where calls may leave files; figures are closed without
+    being shown."""
     mpl.use("Agg")
     mpl.rcParams["figure.max_open_warning"] = 0
     with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
@@ -214,7 +245,8 @@ def away() -> Iterator[None]:
 
 
 def run(number: int, seed: int, tell: Callable[[str], None] = print) -> collections.Counter[str]:
-    """Make a number of calls, tell of each fault once a place and kind, and count what became of them."""
+    """Make a number of calls, tell of each fault once a place and kind, and count what became of
+    them."""
     counts: collections.Counter[str] = collections.Counter()
     rng = random.Random(seed)
     with away():
@@ -234,7 +266,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--number", type=int, default=20_000)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--only", nargs="+", metavar="NAME ARGUMENT=KIND", help="one call, as a fault was told")
+    parser.add_argument(
+        "--only", nargs="+", metavar="NAME ARGUMENT=KIND", help="one call, as a fault was told"
+    )
     asked = parser.parse_args()
     if asked.only:
         with away():
@@ -244,7 +278,9 @@ def main() -> int:
     start = time.perf_counter()
     counts = run(asked.number, asked.seed)
     said = ", ".join(f"{what} {n}" for what, n in sorted(counts.items()))
-    print(f"calls: {asked.number} of seed {asked.seed} in {time.perf_counter() - start:.0f} s: {said}")
+    print(
+        f"calls: {asked.number} of seed {asked.seed} in {time.perf_counter() - start:.0f} s: {said}"
+    )
     return int(any(counts[what] for what in counts if what not in ALLOWED))
 
 

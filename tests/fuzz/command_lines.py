@@ -1,7 +1,8 @@
-"""Run command lines with options and values at random, in this process, and count what becomes of them.
+"""Run command lines with options and values at random, in this process, and count what becomes of
+them.
 
-Allowed are the exit codes 0 and 2, and of the verb `check` 1 and 3, without a traceback: an exception of somebody else,
-a warning of somebody else and more than a minute are faults.
+Allowed are the exit codes 0 and 2, and of the verb `check` 1 and 3, without a traceback: an
+exception of somebody else, a warning of somebody else and more than a minute are faults.
 """
 
 from __future__ import annotations
@@ -59,7 +60,14 @@ VERBS: dict[str, tuple[str, ...]] = {
                    "--output", "made"),
 }  # fmt: skip
 # ESC, BEL, C1, an override of the direction of writing, and lines that GitHub Actions obeys.
-HOSTILE = ("\x1b[31mred\x07", "::stop-commands::x", "\x9b2J\u202ered", "##[error]x", "a\n::error::b", "\u2028::x::")
+HOSTILE = (
+    "\x1b[31mred\x07",
+    "::stop-commands::x",
+    "\x9b2J\u202ered",
+    "##[error]x",
+    "a\n::error::b",
+    "\u2028::x::",
+)
 WORDS = (
     *HOSTILE,
     "", " ", "0", "1", "-1", "2", "3", "0.5", "0.1", "1.5", "95", "-0.0", "1e-320", "1e400", "nan", "inf",
@@ -83,14 +91,22 @@ def make_files() -> None:
     labels = np.array(e.groups)[e.subject_group[e.subject]]
     np.savez("vectors.npz", vectors=e.vectors, subject=e.subject, group=labels)
     roles = np.where(e.is_probe, "probe", "reference")
-    np.savez("roles.npz", vectors=e.vectors[1:], subject=e.subject[1:], group=labels[1:], role=roles[1:])
+    np.savez(
+        "roles.npz", vectors=e.vectors[1:], subject=e.subject[1:], group=labels[1:], role=roles[1:]
+    )
     people = "abcdabcd"
-    lines = [f"{a},{b},{'fm'[a in 'cd']},{'fm'[b in 'cd']},{k / 9},{k * k % 7}" for k, (a, b) in enumerate(
-        zip(people, "abcdbadc", strict=True))]  # fmt: skip
+    lines = [
+        f"{a},{b},{'fm'[a in 'cd']},{'fm'[b in 'cd']},{k / 9},{k * k % 7}"
+        for k, (a, b) in enumerate(zip(people, "abcdbadc", strict=True))
+    ]
     names = "reference,probe,reference_sex,probe_sex,score,quality"
     Path("quality.csv").write_text("\n".join([names, *lines]) + "\n")
-    Path("failures.csv").write_text("failures,attempts,group\n0,3,a\n1,3,a\n2,3,a\n0,3,b\n1,3,b\n1,3,b\n")
-    Path("rates.csv").write_text("who,FMR.f,FMR.m,FNMR.f,FNMR.m\na,0.1,0.2,0,0.1\nb,0,0.1,0.2,0.2\n")
+    Path("failures.csv").write_text(
+        "failures,attempts,group\n0,3,a\n1,3,a\n2,3,a\n0,3,b\n1,3,b\n1,3,b\n"
+    )
+    Path("rates.csv").write_text(
+        "who,FMR.f,FMR.m,FNMR.f,FNMR.m\na,0.1,0.2,0,0.1\nb,0,0.1,0.2,0.2\n"
+    )
     Path("empty.csv").write_text("")
     Path("text.csv").write_text("score,mated\nhigh,yes\nlow,no\n")
 
@@ -116,9 +132,12 @@ def line(rng: random.Random) -> list[str]:
 
 
 def harms(text: str) -> list[str]:
-    """Return what of a text would steer a terminal, or a service that runs jobs and reads what they print."""
+    """Return what of a text would steer a terminal, or a service that runs jobs and reads what they
+    print."""
     return re.findall(
-        r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\u2028\u2029]|^\s*::.*|##\[.*", text, re.M
+        r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\u2028\u2029]|^\s*::.*|##\[.*",
+        text,
+        re.M,
     )
 
 
@@ -136,7 +155,11 @@ def spoil(path: Path) -> None:
     numbers = "mated|score|failures|attempts|quality|.*[.].*"
     table = pl.read_csv(path, infer_schema=False)
     table.select(
-        column if re.fullmatch(numbers, column.name) else pl.Series(column.name, list(map(spoiled, column)))
+        (
+            column
+            if re.fullmatch(numbers, column.name)
+            else pl.Series(column.name, list(map(spoiled, column)))
+        )
         for column in table
     ).write_csv(path)
 
@@ -160,7 +183,10 @@ def attempt(words: list[str]) -> tuple[str, str]:
         return "exit 2", str(error)  # as `main` has it
     if error is not None and not isinstance(error, SystemExit):
         where = traceback.extract_tb(error.__traceback__)[-1]
-        return "foreign", f"{type(error).__name__}: {str(error)[:150]} ({where.filename}:{where.lineno})"
+        return (
+            "foreign",
+            f"{type(error).__name__}: {str(error)[:150]} ({where.filename}:{where.lineno})",
+        )
     if steers := harms(result.output):
         return "steers the terminal", repr(steers[0])
     what = f"exit {result.exit_code}"
@@ -195,7 +221,10 @@ def main(arguments: Any = None) -> int:
     start = time.perf_counter()
     counts = run(asked.number, asked.seed)
     said = ", ".join(f"{what} {n}" for what, n in sorted(counts.items()))
-    print(f"command lines: {asked.number} of seed {asked.seed} in {time.perf_counter() - start:.0f} s: {said}")
+    print(
+        f"command lines: {asked.number} of seed {asked.seed} in {time.perf_counter() - start:.0f}"
+        f" s: {said}"
+    )
     return int(any(counts[what] for what in counts if what not in ALLOWED))
 
 

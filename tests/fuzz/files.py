@@ -1,9 +1,10 @@
 """Read files that are damaged at random, and hold what comes of it against slow readers.
 
-`python tests/fuzz/files.py --number 20000 --seed 0` damages that many files and counts what came of them: "equal" to
-what the slow reader finds, "refused" with an error of fastfair, "wrong" where another result came out or one that the
-slow reader cannot tell, "foreign" where another error did, and "hangs", which crashes are counted with. The last three
-are listed with their seeds; `--only SEED` reads one file again and shows everything.
+`python tests/fuzz/files.py --number 20000 --seed 0` damages that many files and counts what came of
+them: "equal" to what the slow reader finds, "refused" with an error of fastfair, "wrong" where
+another result came out or one that the slow reader cannot tell, "foreign" where another error did,
+and "hangs", which crashes are counted with. The last three are listed with their seeds; `--only
+SEED` reads one file again and shows everything.
 """
 
 from __future__ import annotations
@@ -67,11 +68,15 @@ def rows_of(c: ff.Comparisons | ff.Embeddings | ff.FailureCounts) -> list[tuple]
         return sorted(zip(labels, c.failures.tolist(), c.attempts.tolist(), strict=True))
     if isinstance(c, ff.Embeddings):
         values = np.asarray(c.vectors, np.float64).tolist()
-        return [(tuple(v), str(s)) for v, s in zip(values, c.subjects[c.subject].tolist(), strict=True)]
+        return [
+            (tuple(v), str(s)) for v, s in zip(values, c.subjects[c.subject].tolist(), strict=True)
+        ]
     rows = []
     for mated, side in ((True, c.mated), (False, c.nonmated)):
         columns = (
-            [] if c.subjects is None else [list(map(str, c.subjects[codes])) for codes in (side.reference, side.probe)]
+            []
+            if c.subjects is None
+            else [list(map(str, c.subjects[codes])) for codes in (side.reference, side.probe)]
         )
         for name, labels in c.attributes.items():
             for codes in side.attribute(name):
@@ -82,7 +87,21 @@ def rows_of(c: ff.Comparisons | ff.Embeddings | ff.FailureCounts) -> list[tuple]
 
 
 def people(rng: random.Random) -> list[str]:
-    pool = ["ann", "bob", "eve", "#dan", "é", "jo doe", "x-1", "=1", "7", "u,v", 'q"q', "n\nl", "nan's"]
+    pool = [
+        "ann",
+        "bob",
+        "eve",
+        "#dan",
+        "é",
+        "jo doe",
+        "x-1",
+        "=1",
+        "7",
+        "u,v",
+        'q"q',
+        "n\nl",
+        "nan's",
+    ]
     return rng.sample(pool, rng.randint(2, 5))
 
 
@@ -102,19 +121,25 @@ def quoted(text: str, separator: str) -> str:
 
 
 def delimited(rows: list[list[str]], separator: str, end: str = "\n") -> bytes:
-    return end.join([*(separator.join(quoted(t, separator) for t in row) for row in rows), ""]).encode()
+    return end.join(
+        [*(separator.join(quoted(t, separator) for t in row) for row in rows), ""]
+    ).encode()
 
 
 def score_rows(rng: random.Random, mated: bool = True) -> list[list[str]]:
     sex = collections.defaultdict(lambda: rng.choice(["f", "m", "other"]))
     rows = [["score", "mated", "reference", "probe", "reference_sex", "probe_sex"]]
-    coding = rng.choice([("0", "1"), ("False", "True"), ("impostor", "genuine"), ("nontarget", "target")])
+    coding = rng.choice(
+        [("0", "1"), ("False", "True"), ("impostor", "genuine"), ("nontarget", "target")]
+    )
     rows += [[s, coding[a == b], a, b, sex[a], sex[b]] for a, b, s in pairs(rng, people(rng))]
     return rows if mated else [[row[0], *row[2:]] for row in rows]
 
 
 def top(rng: random.Random) -> bytes:
-    return rng.choice([b""] * 4 + [b"# made today\n", b"\n# it's 5\" wide\n\n", b"\xef\xbb\xbf", b"#\r"])
+    return rng.choice(
+        [b""] * 4 + [b"# made today\n", b"\n# it's 5\" wide\n\n", b"\xef\xbb\xbf", b"#\r"]
+    )
 
 
 def written(write: Callable[..., object], *arguments: object, **options: object) -> bytes:
@@ -144,16 +169,25 @@ def words(rng: random.Random) -> list[str]:
 
 def in_fields(rows: list[tuple[str, ...]], rng: random.Random) -> bytes:
     by = rng.choice([" ", " ", "\t", "  "])
-    return top(rng) + "".join(by.join(row) + rng.choice(["\n", "\n", " \n", "\r\n"]) for row in rows).encode()
+    return (
+        top(rng)
+        + "".join(by.join(row) + rng.choice(["\n", "\n", " \n", "\r\n"]) for row in rows).encode()
+    )
 
 
 def in_bob(rng: random.Random, n: int) -> Files:
     found = enumerate(pairs(rng, words(rng)))
-    return {"s.txt": in_fields([(a, *([f"m{a}"] if n == 5 else []), b, f"t{k}", s) for k, (a, b, s) in found], rng)}
+    return {
+        "s.txt": in_fields(
+            [(a, *([f"m{a}"] if n == 5 else []), b, f"t{k}", s) for k, (a, b, s) in found], rng
+        )
+    }
 
 
 def in_bob_csv(rng: random.Random) -> Files:
-    rows = [["bio_ref_subject_id", "probe_subject_id", "score"]] + [list(row) for row in pairs(rng, people(rng))]
+    rows = [["bio_ref_subject_id", "probe_subject_id", "score"]] + [
+        list(row) for row in pairs(rng, people(rng))
+    ]
     return {"s.csv": top(rng) + delimited(rows, ",")}
 
 
@@ -180,7 +214,8 @@ def square(rng: random.Random) -> np.ndarray:
 
 
 def in_text_matrix(rng: random.Random, with_names: bool) -> Files:
-    """Write a matrix as programs do: with or without a name above the names of rows, and with quotes between blanks."""
+    """Write a matrix as programs do: with or without a name above the names of rows, and with
+    quotes between blanks."""
     matrix = [[f"{rng.uniform(-2, 2):.3f}" for _ in range(3)] for _ in range(3)]
     by = rng.choice([",", "\t", ";", " ", " "])
     if not with_names:
@@ -190,14 +225,20 @@ def in_text_matrix(rng: random.Random, with_names: bool) -> Files:
     header = [f"{quote}{name}{quote}" for name in names]
     corner = [] if by == " " else [rng.choice(["", "id"])]
     rows = [[name, *row] for name, row in zip(header, matrix, strict=True)]
-    return {"m.txt": top(rng) + "".join(by.join(row) + "\n" for row in [[*corner, *header], *rows]).encode()}
+    return {
+        "m.txt": (
+            top(rng) + "".join(by.join(row) + "\n" for row in [[*corner, *header], *rows]).encode()
+        )
+    }
 
 
 def in_wide_vectors(rng: random.Random) -> Files:
     vectors, subjects = vectors_and_subjects(rng)
     start, begin = rng.choice([0, 1]), rng.choice(["", "v", "e_"])
     header = ["subject", *(f"{begin}{start + k}" for k in range(3))]
-    rows = [[who, *map(str, vector)] for who, vector in zip(subjects, vectors.tolist(), strict=True)]
+    rows = [
+        [who, *map(str, vector)] for who, vector in zip(subjects, vectors.tolist(), strict=True)
+    ]
     return {"v.csv": top(rng) + delimited([header, *rows], ",")}
 
 
@@ -205,7 +246,9 @@ def in_key(rng: random.Random) -> Files:
     """Write a key of people, or of models and segments, and the scores in another order."""
     of_people = rng.random() < 0.5
     rows = {(a, b if of_people else f"s{b}"): (s, a == b) for a, b, s in pairs(rng, words(rng))}
-    key = [["reference", "probe", "side", "mated"]] + [[a, b, "a", str(int(m))] for (a, b), (_, m) in rows.items()]
+    key = [["reference", "probe", "side", "mated"]] + [
+        [a, b, "a", str(int(m))] for (a, b), (_, m) in rows.items()
+    ]
     scores = [[a, b, "a", s] for (a, b), (s, _) in rows.items()]
     rng.shuffle(scores)
     scores = [["reference", "probe", "side", "score"], *scores]
@@ -220,7 +263,8 @@ def vectors_and_subjects(rng: random.Random) -> tuple[np.ndarray, list[str]]:
     who = people(rng)
     subjects = [*who, *who]
     vectors = np.array(
-        [[rng.randint(1, 9) for _ in range(3)] for _ in subjects], rng.choice(["<f4", "<f8", ">f4", "<i2"])
+        [[rng.randint(1, 9) for _ in range(3)] for _ in subjects],
+        rng.choice(["<f4", "<f8", ">f4", "<i2"]),
     )
     return vectors, subjects
 
@@ -248,7 +292,9 @@ def in_hdf5(rng: random.Random) -> Files:
     vectors, subjects = vectors_and_subjects(rng)
     file = io.BytesIO()
     with h5py.File(file, "w", libver=rng.choice(["earliest", "latest"])) as made:
-        made.create_dataset("vectors", data=vectors, **rng.choice([{}, {"chunks": (2, 3), "compression": "gzip"}]))
+        made.create_dataset(
+            "vectors", data=vectors, **rng.choice([{}, {"chunks": (2, 3), "compression": "gzip"}])
+        )
         made["subject"] = subjects
     return {"v.h5": file.getvalue()}
 
@@ -294,7 +340,9 @@ def expected_npz(folder: Path) -> list[tuple]:
         texts = subjects.tolist()
     except Exception as error:
         raise slow.UnclearError from error
-    return slow.embeddings(slow.member_of(folder / "v.npz", "vectors"), [slow.Plain(t) for t in texts])
+    return slow.embeddings(
+        slow.member_of(folder / "v.npz", "vectors"), [slow.Plain(t) for t in texts]
+    )
 
 
 def expected_parquet_vectors(folder: Path) -> list[tuple]:
@@ -312,26 +360,37 @@ def expected_hdf5(folder: Path) -> list[tuple]:
     import h5py
 
     with h5py.File(folder / "v.h5") as file:
-        subjects = [slow.Plain(t.decode() if isinstance(t, bytes) else t) for t in file["subject"][...].tolist()]
+        subjects = [
+            slow.Plain(t.decode() if isinstance(t, bytes) else t)
+            for t in file["subject"][...].tolist()
+        ]
         return slow.embeddings(file["vectors"][...], subjects)
 
 
 def scores_read(name: str, **options: Any) -> Callable[[Path], Any]:
     def read(folder: Path) -> Any:
-        files = {key: folder / value for key, value in options.items() if key in ("trials", "metadata")}
+        files = {
+            key: folder / value for key, value in options.items() if key in ("trials", "metadata")
+        }
         return flat.read_comparisons(folder / name, **options | files)
 
     return read
 
 
 def scores_case(
-    name: str, make: Callable[..., Files], expected: Callable[..., list[tuple]], share: int = 4, **options: Any
+    name: str,
+    make: Callable[..., Files],
+    expected: Callable[..., list[tuple]],
+    share: int = 4,
+    **options: Any,
 ) -> Case:
     """Scores of a file, which the slow reader reads, too."""
     return Case(make, scores_read(name, **options), lambda f: expected(f / name), share)
 
 
-def csv_case(name: str, separator: str, share: int, with_flags: bool = True, **options: Any) -> Case:
+def csv_case(
+    name: str, separator: str, share: int, with_flags: bool = True, **options: Any
+) -> Case:
     make = partial(in_csv, name=name, separator=separator, mated=with_flags)
     named = NAMED if with_flags else SUBJECTS
     expected = partial(slow.of_named, separator=separator, with_flags=with_flags)
@@ -356,7 +415,9 @@ def metadata_case(suffix: str) -> Case:
     return Case(partial(in_metadata, suffix=suffix), read, lambda f: expected_metadata(f, suffix))
 
 
-def vectors_case(name: str, make: Callable[..., Files], expected: Callable[..., list[tuple]], share: int = 4) -> Case:
+def vectors_case(
+    name: str, make: Callable[..., Files], expected: Callable[..., list[tuple]], share: int = 4
+) -> Case:
     return Case(make, lambda f: ff.read_embeddings(f / name), expected, share)
 
 
@@ -397,11 +458,20 @@ CASES = {
     "named matrix text": scores_case(
         "m.txt", partial(in_text_matrix, with_names=True), slow.of_text_matrix, 8, format="matrix"
     ),
-    "key": Case(in_key, scores_read("s.tsv", trials="k.tsv"), lambda f: slow.of_key(f / "s.tsv", f / "k.tsv"), 8),
-    "embeddings wide": vectors_case("v.csv", in_wide_vectors, lambda f: slow.of_wide_vectors(f / "v.csv"), 8),
+    "key": Case(
+        in_key,
+        scores_read("s.tsv", trials="k.tsv"),
+        lambda f: slow.of_key(f / "s.tsv", f / "k.tsv"),
+        8,
+    ),
+    "embeddings wide": vectors_case(
+        "v.csv", in_wide_vectors, lambda f: slow.of_wide_vectors(f / "v.csv"), 8
+    ),
     "embeddings npz": vectors_case("v.npz", in_npz_vectors, expected_npz),
     "embeddings npy": Case(
-        in_npy_and_table, lambda f: ff.read_embeddings(f / "v.npy", samples=f / "who.csv"), expected_table
+        in_npy_and_table,
+        lambda f: ff.read_embeddings(f / "v.npy", samples=f / "who.csv"),
+        expected_table,
     ),
     "embeddings parquet": vectors_case("v.parquet", in_parquet_vectors, expected_parquet_vectors),
     "embeddings hdf5": vectors_case("v.h5", in_hdf5, expected_hdf5, 2),
@@ -462,7 +532,9 @@ def damaged(data: bytes, rng: random.Random) -> bytes:
         return data.replace(*rng.choice(REPLACEMENTS))
     if kind == 8:
         with contextlib.suppress(UnicodeError):
-            return data.decode().encode(rng.choice(["utf-16", "latin-1", "utf-8-sig", "utf-16-le", "utf-32"]))
+            return data.decode().encode(
+                rng.choice(["utf-16", "latin-1", "utf-8-sig", "utf-16-le", "utf-32"])
+            )
     lines = data.split(b"\n")
     here, there = rng.randrange(len(lines)), rng.randrange(len(lines))
     if kind == 9:
@@ -472,7 +544,9 @@ def damaged(data: bytes, rng: random.Random) -> bytes:
     elif kind == 11:
         lines[here], lines[there] = lines[there], lines[here]
     elif kind == 12:
-        lines.insert(here, rng.choice([b"", b"  ", b"# comment", b"#", b"\t", b'"', b"#a\rb", b",,,"]))
+        lines.insert(
+            here, rng.choice([b"", b"  ", b"# comment", b"#", b"\t", b'"', b"#a\rb", b",,,"])
+        )
     else:
         mark = rng.choice(MARKS)
         fields = lines[here].split(mark)
@@ -481,7 +555,10 @@ def damaged(data: bytes, rng: random.Random) -> bytes:
             fields[rng.randrange(len(fields))] = other
         else:
             k = rng.randrange(len(fields))
-            fields[k] = rng.choice([b" %s", b"%s ", b'"%s"', b"#%s", b"'%s", b"\xc2\xa0%s", b"%s\r"]) % fields[k]
+            fields[k] = (
+                rng.choice([b" %s", b"%s ", b'"%s"', b"#%s", b"'%s", b"\xc2\xa0%s", b"%s\r"])
+                % fields[k]
+            )
         lines[here] = mark.join(fields)
     return b"\n".join(lines)
 
@@ -510,7 +587,9 @@ def files_of(seed: int) -> tuple[str, Files]:
             target = rng.choice(list(files))
             if target.endswith(".gz") and rng.random() < 0.5:
                 with contextlib.suppress(Exception):
-                    files[target] = gzip.compress(damaged(gzip.decompress(files[target]), rng), mtime=0)
+                    files[target] = gzip.compress(
+                        damaged(gzip.decompress(files[target]), rng), mtime=0
+                    )
             else:
                 files[target] = damaged(files[target], rng)
     return name, files
@@ -534,7 +613,13 @@ def outcome(seed: int, folder: Path, show: bool = False) -> tuple[str, str]:
     except BaseException as error:
         if isinstance(error, KeyboardInterrupt | SystemExit):
             raise
-        return "foreign", f"{name}: {type(error).__name__}: {error} {traceback.format_exc(limit=-3) if show else ''}"
+        return (
+            "foreign",
+            (
+                f"{name}: {type(error).__name__}: {error}"
+                f" {traceback.format_exc(limit=-3) if show else ''}"
+            ),
+        )
     rows = rows_of(found)
     try:
         expected = CASES[name].expected(folder)
@@ -546,7 +631,8 @@ def outcome(seed: int, folder: Path, show: bool = False) -> tuple[str, str]:
 
 
 def work(start: int, stop: int) -> None:
-    """Read the files of some seeds, and print a line for each that is bad, and the counts at the end."""
+    """Read the files of some seeds, and print a line for each that is bad, and the counts at the
+    end."""
     counts: collections.Counter[str] = collections.Counter()
     ff.eer(ff.Comparisons([0.1, 0.2], [0, 1]))  # loads what is slow to load
     with tempfile.TemporaryDirectory() as folder:
@@ -563,7 +649,9 @@ def work(start: int, stop: int) -> None:
 def told_by_process(start: int, stop: int) -> tuple[int, list[dict[str, Any]]]:
     """Read the files of some seeds in another process, and return how it ended and what it said."""
     command = [sys.executable, __file__, "--work", str(start), str(stop)]
-    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, check=False)
+    done = subprocess.run(
+        command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, check=False
+    )
     return done.returncode, [json.loads(line) for line in done.stdout.splitlines()]
 
 

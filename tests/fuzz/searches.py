@@ -1,9 +1,10 @@
-"""Search galleries, compare vectors and measure fairness at random, and hold results against plain loops.
+"""Search galleries, compare vectors and measure fairness at random, and hold results against plain
+loops.
 
-Matrices, rows, candidate lists, vectors and templates, of every type of numbers, with ties, scores of -inf, failures
-and people who search twice. Allowed are the library's own errors, and results with these counts, whose intervals hold
-their estimates and are never narrower at a higher level. A threshold that is shown and typed again gives the same
-counts.
+Matrices, rows, candidate lists, vectors and templates, of every type of numbers, with ties, scores
+of -inf, failures and people who search twice. Allowed are the library's own errors, and results
+with these counts, whose intervals hold their estimates and are never narrower at a higher level. A
+threshold that is shown and typed again gives the same counts.
 """
 
 from __future__ import annotations
@@ -85,7 +86,9 @@ def drawn(rng: np.random.Generator) -> Draw:
     """Draw searches and a question."""
     source = str(rng.choice(["matrix", "matrix", "rows", "lists", "lists", "vectors"]))
     n_enrolled = int(rng.integers(1 + (source == "vectors"), 7))
-    n = int(rng.integers(1 + (source == "vectors"), 9) if rng.random() < 0.8 else rng.integers(10, 60))
+    n = int(
+        rng.integers(1 + (source == "vectors"), 9) if rng.random() < 0.8 else rng.integers(10, 60)
+    )
     enrolled = rng.permutation(20)[:n_enrolled].tolist()
     if source in ("matrix", "vectors") and rng.random() < 0.3:
         enrolled += [enrolled[int(k)] for k in rng.integers(0, n_enrolled, 2)]
@@ -105,14 +108,24 @@ def drawn(rng: np.random.Generator) -> Draw:
     finite = scores[np.isfinite(scores)].tolist() or [0.0]
     value = float(rng.choice(finite)) if rng.random() < 0.5 else round(float(rng.choice(finite)), 2)
     at = [
-        ff.at_threshold(value), ff.at_rank(int(rng.integers(1, 9))), ff.at_fpir(round(float(rng.uniform(0, 0.9)), 2)),
+        ff.at_threshold(value),
+        ff.at_rank(int(rng.integers(1, 9))),
+        ff.at_fpir(round(float(rng.uniform(0, 0.9)), 2)),
         ff.at_fnir(round(float(rng.uniform(0, 0.9)), 2)),
-    ][rng.integers(4)]  # fmt: skip
+    ][rng.integers(4)]
     return Draw(
-        scores, probe, enrolled, rng.choice(list("fm"), n).tolist() if rng.random() < 0.3 else None, source,
-        int(rng.integers(1, len(enrolled) + 1)), failures, at, int(rng.integers(1, 5)) if rng.random() < 0.3 else None,
-        str(rng.choice(["drawn", "fixed"])), vectors,
-    )  # fmt: skip
+        scores,
+        probe,
+        enrolled,
+        rng.choice(list("fm"), n).tolist() if rng.random() < 0.3 else None,
+        source,
+        int(rng.integers(1, len(enrolled) + 1)),
+        failures,
+        at,
+        int(rng.integers(1, 5)) if rng.random() < 0.3 else None,
+        str(rng.choice(["drawn", "fixed"])),
+        vectors,
+    )
 
 
 def searches_of(draw: Draw, rng: np.random.Generator) -> ff.Searches:
@@ -121,17 +134,32 @@ def searches_of(draw: Draw, rng: np.random.Generator) -> ff.Searches:
     policies = ff.Policies(failures=draw.failures, self_comparisons="keep")
     if draw.vectors is not None:
         return ff.Searches.from_vectors(
-            draw.vectors[0], draw.probe, draw.vectors[1], draw.enrolled, group=draw.group,
-            similarity="inner_product", templates=templates, policies=policies, n_threads=1,
-        )  # fmt: skip
+            draw.vectors[0],
+            draw.probe,
+            draw.vectors[1],
+            draw.enrolled,
+            group=draw.group,
+            similarity="inner_product",
+            templates=templates,
+            policies=policies,
+            n_threads=1,
+        )
     if draw.source == "matrix":
         return ff.Searches.from_matrix(
-            draw.scores, draw.probe, draw.enrolled, group=draw.group, candidates=max(2, draw.length),
-            templates=templates, policies=policies, n_threads=1,
-        )  # fmt: skip
+            draw.scores,
+            draw.probe,
+            draw.enrolled,
+            group=draw.group,
+            candidates=max(2, draw.length),
+            templates=templates,
+            policies=policies,
+            n_threads=1,
+        )
     search, column = np.indices(draw.scores.shape).reshape(2, -1)
     if draw.source == "lists":
-        order = np.argsort(-draw.scores.astype(np.float64) + 1e-12 * rng.random(draw.scores.shape), axis=1)
+        order = np.argsort(
+            -draw.scores.astype(np.float64) + 1e-12 * rng.random(draw.scores.shape), axis=1
+        )
         search, column = search.reshape(draw.scores.shape), order
         search, column = search[:, : draw.length].ravel(), column[:, : draw.length].ravel()
     shuffled = rng.permutation(search.size)
@@ -141,13 +169,24 @@ def searches_of(draw: Draw, rng: np.random.Generator) -> ff.Searches:
         if rng.random() < 0.2:
             search, people = np.append(search, 0), np.append(people, -1)
             wide = scores if scores.dtype == np.float32 else scores.astype(np.float64)
-            scores = np.append(wide, wide.dtype.type(np.finfo(np.float32).min))  # as FAISS fills places
+            scores = np.append(
+                wide, wide.dtype.type(np.finfo(np.float32).min)
+            )  # as FAISS fills places
         return ff.Searches.from_candidates(
-            search, people, scores, searches=range(len(draw.probe)), probe=draw.probe, enrolled=draw.enrolled,
-            group=draw.group, length=draw.length, policies=policies,
-        )  # fmt: skip
+            search,
+            people,
+            scores,
+            searches=range(len(draw.probe)),
+            probe=draw.probe,
+            enrolled=draw.enrolled,
+            group=draw.group,
+            length=draw.length,
+            policies=policies,
+        )
     group = None if draw.group is None else np.array(draw.group)[search]
-    return ff.Searches.from_scores(search, np.array(draw.probe)[search], people, scores, group=group, policies=policies)
+    return ff.Searches.from_scores(
+        search, np.array(draw.probe)[search], people, scores, group=group, policies=policies
+    )
 
 
 class Loops:
@@ -155,7 +194,9 @@ class Loops:
 
     def __init__(self, draw: Draw, dtype: Any) -> None:
         self.dtype, self.rows = dtype, []
-        for row, person, group in zip(draw.scores, draw.probe, draw.group or [""] * len(draw.probe), strict=True):
+        for row, person, group in zip(
+            draw.scores, draw.probe, draw.group or [""] * len(draw.probe), strict=True
+        ):
             best: dict[int, float] = {}
             for score, whose in zip(row.tolist(), draw.enrolled, strict=True):
                 usable = -math.inf if math.isnan(score) else score
@@ -170,28 +211,37 @@ class Loops:
         with np.errstate(over="ignore"):
             return float(np.dtype(self.dtype).type(threshold))
 
-    def errors(self, name: str, threshold: float, rank: int | None, group: str | None) -> list[float]:
+    def errors(
+        self, name: str, threshold: float, rank: int | None, group: str | None
+    ) -> list[float]:
         """Return what each search adds to a rate."""
         lowest, found = self.rounded(threshold) if math.isfinite(threshold) else threshold, []
         for person, best, of_group, _ in self.rows:
             if (group is not None and of_group != group) or (person in best) != (name == "fnir"):
                 continue
-            candidates = [whose for whose, score in best.items() if score >= lowest and score > -math.inf]
+            candidates = [
+                whose for whose, score in best.items() if score >= lowest and score > -math.inf
+            ]
             if name == "selectivity":
                 found.append(float(len(candidates)))
             elif name == "fpir":
                 found.append(float(bool(candidates)))
             else:
-                ahead = sum(score >= best[person] for whose, score in best.items() if whose != person)
-                found.append(float(person not in candidates or (rank is not None and ahead >= rank)))
+                ahead = sum(
+                    score >= best[person] for whose, score in best.items() if whose != person
+                )
+                found.append(
+                    float(person not in candidates or (rank is not None and ahead >= rank))
+                )
         return found
 
     def n_failed(self, name: str, group: str | None) -> int:
         """Count the searches of a rate that failed."""
         return sum(
-            failed for person, best, of_group, failed in self.rows
+            failed
+            for person, best, of_group, failed in self.rows
             if group in (None, of_group) and (person in best) == (name == "fnir")
-        )  # fmt: skip
+        )
 
 
 def wrong_count(draw: Draw, found: Any, loops: Loops) -> str:
@@ -206,9 +256,14 @@ def wrong_count(draw: Draw, found: Any, loops: Loops) -> str:
         if hidden and draw.source == "lists" and row.estimate <= expected <= row.high:
             continue
         if not math.isclose(row.estimate, expected, abs_tol=1e-12) or row.n_searches != len(values):
-            return f"{row.name} of {row.group} is {row.estimate}, in loops {expected} of {len(values)}"
+            return (
+                f"{row.name} of {row.group} is {row.estimate}, in loops {expected} of {len(values)}"
+            )
         if draw.source != "lists" and (row.n_failed or 0) != loops.n_failed(row.name, row.group):
-            return f"{row.n_failed} failed of {row.name} of {row.group}, in loops {loops.n_failed(row.name, row.group)}"
+            return (
+                f"{row.n_failed} failed of {row.name} of {row.group}, in loops"
+                f" {loops.n_failed(row.name, row.group)}"
+            )
         if row.at.rate == row.name and row.group is None and row.estimate > row.at.value:
             return f"{row.name} is {row.estimate} where {row.at} is held"
     return ""
@@ -226,7 +281,10 @@ def wrong_limits(results: list[Any]) -> str:
             slack = SLACK * (1 + abs(inner.estimate))
             if outer.low > inner.low + slack or outer.high < inner.high - slack:
                 ends = [(row.low, row.high) for row in rows]
-                return f"intervals of {inner.name} of {inner.group} at {inner.at} are not nested: {ends}"
+                return (
+                    f"intervals of {inner.name} of {inner.group} at {inner.at} are not nested:"
+                    f" {ends}"
+                )
     return ""
 
 
@@ -235,20 +293,29 @@ def wrong_when_typed(draw: Draw, searches: ff.Searches, found: Any) -> str:
     row = found.rows[0]
     if not math.isfinite(row.threshold):
         return ""
-    again = ff.identify(searches, ff.at_threshold(float(typed(row.threshold))), rank=draw.rank, gallery=draw.gallery)
+    again = ff.identify(
+        searches, ff.at_threshold(float(typed(row.threshold))), rank=draw.rank, gallery=draw.gallery
+    )
     rates = [row for row in found.rows if "(" not in row.name]
     for before, after in zip(rates, again.rows, strict=True):
         if math.isnan(before.estimate) and math.isnan(after.estimate):
             continue
-        if before.n_errors != after.n_errors or not math.isclose(before.estimate, after.estimate, abs_tol=1e-12):
-            return f"{before.name} is {before.estimate}, and {after.estimate} at {typed(row.threshold)}, typed"
+        if before.n_errors != after.n_errors or not math.isclose(
+            before.estimate, after.estimate, abs_tol=1e-12
+        ):
+            return (
+                f"{before.name} is {before.estimate}, and {after.estimate} at"
+                f" {typed(row.threshold)}, typed"
+            )
     return ""
 
 
 def wrong_difference(draw: Draw, searches: ff.Searches, rng: np.random.Generator) -> str:
     """Say what cannot be in a comparison with the same searches by another system."""
     other = dataclasses.replace(draw, scores=draw.scores[:, rng.permutation(len(draw.enrolled))])
-    found = ff.compare_searches(searches, searches_of(other, rng), draw.at, rank=draw.rank, gallery=draw.gallery)
+    found = ff.compare_searches(
+        searches, searches_of(other, rng), draw.at, rank=draw.rank, gallery=draw.gallery
+    )
     for row in found.rows:
         if not (math.isnan(row.pvalue) or 0 <= row.pvalue <= 1):
             return f"p = {row.pvalue}"
@@ -273,26 +340,35 @@ def wrong(draw: Draw, rng: np.random.Generator) -> str:
         return said
     if rng.random() < 0.2 and draw.failures == "error":
         return wrong_difference(draw, searches, rng)
-    return wrong_limits([ff.identify(searches, draw.at, **how, confidence_level=level) for level in LEVELS])
+    return wrong_limits(
+        [ff.identify(searches, draw.at, **how, confidence_level=level) for level in LEVELS]
+    )
 
 
 def wrong_pairs(rng: np.random.Generator) -> str:
-    """Say which rate of pairs of vectors differs from that of loops, or changes where its threshold is typed."""
+    """Say which rate of pairs of vectors differs from that of loops, or changes where its threshold
+    is typed."""
     n = int(rng.integers(4, 20))
     vectors = rng.integers(-3, 4, (n, 3)).astype(rng.choice([np.float16, np.float32, np.float64]))
     subject, failed = rng.integers(0, 5, n), rng.random(n) < 0.1
     vectors[failed] = np.nan
     role = rng.choice(["reference", "probe"], n) if rng.random() < 0.4 else None
-    at = [ff.at_threshold(float(rng.integers(-5, 9))), ff.at_fmr(0.2), ff.at_fnmr(0.2)][rng.integers(3)]
+    at = [ff.at_threshold(float(rng.integers(-5, 9))), ff.at_fmr(0.2), ff.at_fnmr(0.2)][
+        rng.integers(3)
+    ]
     e = ff.Embeddings(vectors, subject, similarity="inner_product", role=role, failures="exclude")
     found = ff.evaluate(e, at, [], metrics=[], n_resamples=0)
-    again = ff.evaluate(e, ff.at_threshold(float(typed(found.value("threshold")))), [], metrics=[], n_resamples=0)
+    again = ff.evaluate(
+        e, ff.at_threshold(float(typed(found.value("threshold")))), [], metrics=[], n_resamples=0
+    )
     pairs = [
         (float(vectors[i] @ vectors[j]), subject[i] == subject[j])
-        for i in range(n) for j in range(n)
-        if not failed[i] and not failed[j]
+        for i in range(n)
+        for j in range(n)
+        if not failed[i]
+        and not failed[j]
         and (i < j if role is None else (role[i], role[j]) == ("reference", "probe"))
-    ]  # fmt: skip
+    ]
     threshold = found.value("threshold")
     wrongly = {
         "fmr": [score >= threshold for score, is_mated in pairs if not is_mated],
@@ -301,7 +377,10 @@ def wrong_pairs(rng: np.random.Generator) -> str:
     for name, errors in wrongly.items():
         expected = sum(errors) / len(errors)
         if not found.value(name) == again.value(name) == expected:
-            return f"{name} of vectors is {found.value(name)}, {again.value(name)} if typed, in loops {expected}"
+            return (
+                f"{name} of vectors is {found.value(name)}, {again.value(name)} if typed, in loops"
+                f" {expected}"
+            )
     return ""
 
 
@@ -332,11 +411,19 @@ OWN_MEASURES = (worst_deviation, sorted_range, third_of_range, median_above_leas
 
 
 def wrong_measures(rng: np.random.Generator) -> str:
-    """Say which measure is not that of the groups' rates, or changes as another one is looked at."""
+    """Say which measure is not that of the groups' rates, or changes as another one is looked
+    at."""
     n, n_groups = int(rng.integers(30, 120)), int(rng.integers(2, 5))
-    scores, mated, group = rng.integers(0, 6, n).astype(float), rng.random(n) < 0.5, rng.integers(0, n_groups, n)
+    scores, mated, group = (
+        rng.integers(0, 6, n).astype(float),
+        rng.random(n) < 0.5,
+        rng.integers(0, n_groups, n),
+    )
     c = ff.Comparisons(scores, mated, reference_group=group)
-    function, at = OWN_MEASURES[rng.integers(len(OWN_MEASURES))], ff.at_threshold(float(rng.integers(1, 6)))
+    function, at = (
+        OWN_MEASURES[rng.integers(len(OWN_MEASURES))],
+        ff.at_threshold(float(rng.integers(1, 6))),
+    )
     how = {"metrics": [], "n_resamples": 20, "unit": "comparison", "rng": 0}
     alone = ff.evaluate(c, at, ["std", "gini"], **how)
     ff.measures.measure(of=("fmr",), range=(-1, 1), fair_value=0)(function)
@@ -353,13 +440,15 @@ def wrong_measures(rng: np.random.Generator) -> str:
     for q in alone.quantities:
         if not np.array_equal(others[q.name, q.title], (q.estimate, q.low, q.high), equal_nan=True):
             return (
-                f"{q.title} is {others[q.name, q.title]} beside {function.__name__}, else {q.estimate, q.low, q.high}"
+                f"{q.title} is {others[q.name, q.title]} beside {function.__name__}, else"
+                f" {q.estimate, q.low, q.high}"
             )
     return ""
 
 
 def attempt(seed: int, seconds: float | None = None) -> tuple[str, str]:
-    """Make one draw, of searches, or now and then of pairs of vectors or of a measure of somebody's own.
+    """Make one draw, of searches, or now and then of pairs of vectors or of a measure of somebody's
+    own.
 
     Parameters
     ----------
@@ -380,17 +469,29 @@ def attempt(seed: int, seconds: float | None = None) -> tuple[str, str]:
             with limited(seconds):
                 rng = np.random.default_rng([seed, 2])
                 kind = rng.random()
-                said = wrong_pairs(rng) if kind < 0.1 else wrong_measures(rng) if kind < 0.15 else wrong(draw, rng)
+                said = (
+                    wrong_pairs(rng)
+                    if kind < 0.1
+                    else wrong_measures(rng)
+                    if kind < 0.15
+                    else wrong(draw, rng)
+                )
         except TimeUp:
             return "hang", str(draw)
         except FastfairError as error:
             return "refused", str(error)
         except Exception as error:
             where = traceback.extract_tb(error.__traceback__)[-1]
-            return "foreign", f"{type(error).__name__}: {str(error)[:150]} ({where.filename}:{where.lineno})"
+            return (
+                "foreign",
+                f"{type(error).__name__}: {str(error)[:150]} ({where.filename}:{where.lineno})",
+            )
     strangers = [w for w in told if not issubclass(w.category, FastfairWarning)]
     if strangers:
-        return "foreign warning", f"{strangers[0].message} ({strangers[0].filename}:{strangers[0].lineno})"
+        return (
+            "foreign warning",
+            f"{strangers[0].message} ({strangers[0].filename}:{strangers[0].lineno})",
+        )
     return ("wrong", said) if said else ("right", "")
 
 
@@ -421,7 +522,10 @@ def main() -> int:
     start = time.perf_counter()
     counts = run(asked.number, asked.seed)
     said = ", ".join(f"{what} {n}" for what, n in sorted(counts.items()))
-    print(f"searches: {asked.number} of seed {asked.seed} in {time.perf_counter() - start:.0f} s: {said}")
+    print(
+        f"searches: {asked.number} of seed {asked.seed} in {time.perf_counter() - start:.0f} s:"
+        f" {said}"
+    )
     return int(any(counts[what] for what in counts if what not in ALLOWED))
 
 

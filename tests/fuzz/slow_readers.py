@@ -1,6 +1,8 @@
-"""What files hold, said so plainly that it is believed at sight: text by Python alone, everything else by its library.
+"""What files hold, said so plainly that it is believed at sight: text by Python alone, everything
+else by its library.
 
-Each reader returns what must come out, or raises `UnclearError` where it cannot tell; then only an error is right.
+Each reader returns what must come out, or raises `UnclearError` where it cannot tell; then only an
+error is right.
 """
 
 from __future__ import annotations
@@ -20,7 +22,9 @@ import polars as pl
 NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 MISSING = {"", "nan", "NaN", "<NA>", "NaT"}
 NO_SCORES = {"", "na", "n/a", "#n/a", "<na>", "null", "none", "-", "--", ".", "nan", "inf", "-inf"}
-WORDS = {"1": True, "target": True, "genuine": True} | dict.fromkeys(["0", "nontarget", "impostor", "imposter"], False)
+WORDS = {"1": True, "target": True, "genuine": True} | dict.fromkeys(
+    ["0", "nontarget", "impostor", "imposter"], False
+)
 CODINGS = """0/1 -1/1 false/true non-mated/mated nonmated/mated nontarget/target non-target/target impostor/genuine
 imposter/genuine different/same"""
 FLAGS = [dict(zip(coding.split("/"), (False, True), strict=True)) for coding in CODINGS.split()]
@@ -62,13 +66,22 @@ def cell(text: str) -> str:
 def rows_by_separator(path: Path, separator: str, names_of_rows: bool = False) -> list[list[str]]:
     text = body(text_of(path))
     try:
-        rows = [row for row in csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True) if row]
+        rows = [
+            row
+            for row in csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
+            if row
+        ]
     except csv.Error as error:
         raise UnclearError from error
     rows = [row for row in rows if len(row) > 1 or row[0].strip()]
     first = [row[0] for row in rows[1:]]
     numbered = all(re.fullmatch("[0-9]+", name) for name in first) and len(set(first)) == len(first)
-    if len(rows) > 1 and len(rows[0]) > 1 and len(rows[1]) == len(rows[0]) + 1 and (numbered or names_of_rows):
+    if (
+        len(rows) > 1
+        and len(rows[0]) > 1
+        and len(rows[1]) == len(rows[0]) + 1
+        and (numbered or names_of_rows)
+    ):
         sure(rows[1][-1])
         rows[0] = ["", *rows[0]]  # R gives the names of rows no name
     sure(len({len(row) for row in rows}) == 1)
@@ -77,7 +90,9 @@ def rows_by_separator(path: Path, separator: str, names_of_rows: bool = False) -
 
 def rows_by_blanks(path: Path) -> list[list[str]]:
     lines = re.split(r"\r\n|\n|\r", body(text_of(path)))
-    return [[field for field in re.split(r"[ \t]+", line) if field] for line in lines if line.strip()]
+    return [
+        [field for field in re.split(r"[ \t]+", line) if field] for line in lines if line.strip()
+    ]
 
 
 def named(path: Path, separator: str, names: list[str]) -> dict[str, list[str]]:
@@ -111,7 +126,10 @@ def label(text: str) -> str:
 
 def flags(texts: list[str]) -> list[bool]:
     words = [label(text).lower() for text in texts]
-    words = [str(int(float(word))) if NUMBER.fullmatch(word) and float(word) in (-1, 0, 1) else word for word in words]
+    words = [
+        str(int(float(word))) if NUMBER.fullmatch(word) and float(word) in (-1, 0, 1) else word
+        for word in words
+    ]
     for coding in FLAGS:
         if set(words) <= set(coding):
             return [coding[word] for word in words]
@@ -134,7 +152,9 @@ def of_named(path: Path, separator: str, *, with_flags: bool = True) -> list[tup
         names.remove("mated")
     found = named(path, separator, names)
     sides = [[label(t) for t in found[name]] for name in names[-4:]]
-    return comparisons([number(t) for t in found["score"]], flags(found["mated"]) if with_flags else None, *sides)
+    return comparisons(
+        [number(t) for t in found["score"]], flags(found["mated"]) if with_flags else None, *sides
+    )
 
 
 def of_parquet(path: Path) -> list[tuple]:
@@ -166,7 +186,9 @@ def of_bob(path: Path, n: int) -> list[tuple]:
 
 def of_bob_csv(path: Path) -> list[tuple]:
     found = named(path, ",", ["bio_ref_subject_id", "probe_subject_id", "score"])
-    subjects = ([label(t) for t in found[name]] for name in ("bio_ref_subject_id", "probe_subject_id"))
+    subjects = (
+        [label(t) for t in found[name]] for name in ("bio_ref_subject_id", "probe_subject_id")
+    )
     return comparisons([number(t) for t in found["score"]], None, *subjects)
 
 
@@ -190,8 +212,13 @@ def of_trials(path: Path, trials: Path | None, kind: str) -> list[tuple]:
             sure(all(len(row) == 3 for row in given))
             first = given[0]
             at = 0 if NUMBER.fullmatch(first[0]) and not NUMBER.fullmatch(first[2]) else 2
-            table = {(row[1], row[2]) if at == 0 else (row[0], row[1]): number(row[at]) for row in given}
-            each = {((row[1], row[2]) if at == 0 else (row[0], row[1]), number(row[at])) for row in given}
+            table = {
+                (row[1], row[2]) if at == 0 else (row[0], row[1]): number(row[at]) for row in given
+            }
+            each = {
+                ((row[1], row[2]) if at == 0 else (row[0], row[1]), number(row[at]))
+                for row in given
+            }
             sure(len(each) == len(table) and set(table) == set(pairs))
             scores = [table[pair] for pair in pairs]
     if kind == "kaldi":
@@ -199,7 +226,8 @@ def of_trials(path: Path, trials: Path | None, kind: str) -> list[tuple]:
     subjects = []
     apart = [enrol != test for enrol, test in pairs]  # a sample is not compared with itself
     scores, mated, pairs = (
-        [one for one, kept in zip(column, apart, strict=True) if kept] for column in (scores, mated, pairs)
+        [one for one, kept in zip(column, apart, strict=True) if kept]
+        for column in (scores, mated, pairs)
     )
     for side in (0, 1):
         found = [re.match(r"([^/\n]+)/", pair[side].strip()) for pair in pairs]
@@ -212,7 +240,9 @@ def of_square(matrix: list[list[float]]) -> list[tuple]:
     n = len(matrix)
     sure(n > 1 and all(len(row) == n for row in matrix))
     who = [str(k) for k in range(n)]
-    return comparisons([s for row in matrix for s in row], None, [w for w in who for _ in who], who * n)
+    return comparisons(
+        [s for row in matrix for s in row], None, [w for w in who for _ in who], who * n
+    )
 
 
 def header_of(path: Path) -> list[str]:
@@ -223,14 +253,21 @@ def header_of(path: Path) -> list[str]:
 
 
 def is_score(text: str) -> bool:
-    return bool(NUMBER.fullmatch(text.strip().replace(",", ".", 1))) or text.strip().lower() in NO_SCORES
+    return (
+        bool(NUMBER.fullmatch(text.strip().replace(",", ".", 1)))
+        or text.strip().lower() in NO_SCORES
+    )
 
 
 def of_text_matrix(path: Path) -> list[tuple]:
     """Read a matrix with words as names of rows and of columns, or without any name."""
     first = re.split(r"[\r\n]", body(text_of(path)))[0]
     separator = next((mark for mark in "\t;," if mark in first), None)
-    rows = rows_by_separator(path, separator, names_of_rows=True) if separator else rows_by_blanks(path)
+    rows = (
+        rows_by_separator(path, separator, names_of_rows=True)
+        if separator
+        else rows_by_blanks(path)
+    )
     if not separator and len(rows) > 1 and len(rows[1]) == len(rows[0]) + 1:
         rows[0] = ["", *rows[0]]
     sure(len({len(row) for row in rows}) == 1)
@@ -239,7 +276,10 @@ def of_text_matrix(path: Path) -> list[tuple]:
         sure(all(field.strip() for field in rows[0]))
         return of_square([[number(field) for field in row] for row in rows])
     has_header = not all(map(is_score, rows[0][1:]))
-    sure(not has_header or not any(NUMBER.fullmatch(name) and not name.isdigit() for name in rows[0][1:]))
+    sure(
+        not has_header
+        or not any(NUMBER.fullmatch(name) and not name.isdigit() for name in rows[0][1:])
+    )
     has_names = not all(is_score(row[0]) for row in rows[has_header:])
     sure(has_names and len(rows) > 1)
     columns, rows = (rows[0][1:], rows[1:]) if has_header else ([row[0] for row in rows], rows)
@@ -256,12 +296,16 @@ def of_wide_vectors(path: Path) -> list[tuple]:
     for name in header:
         if match := re.fullmatch("(.*?)[_. -]?([0-9]+)", name):
             sets.setdefault(match[1], {})[int(match[2])] = name
-    complete = [k for k in sets.values() if len(k) > 1 and sorted(k) == list(range(min(k), min(k) + len(k)))]
+    complete = [
+        k for k in sets.values() if len(k) > 1 and sorted(k) == list(range(min(k), min(k) + len(k)))
+    ]
     complete = [k for k in complete if min(k) in (0, 1)]
     sure(len(complete) == 1 and "vectors" not in header)
     names = [complete[0][k] for k in sorted(complete[0])]
     found = named(path, ",", [*names, "subject"])
-    return embeddings(np.array([[number(t) for t in found[name]] for name in names]).T, found["subject"])
+    return embeddings(
+        np.array([[number(t) for t in found[name]] for name in names]).T, found["subject"]
+    )
 
 
 def of_key(scores: Path, key: Path) -> list[tuple]:
@@ -272,7 +316,9 @@ def of_key(scores: Path, key: Path) -> list[tuple]:
     listed, scored = named(key, "\t", [*first]), named(scores, "\t", [*shared, "score"])
     where = [tuple(map(cell, row)) for row in zip(*(listed[name] for name in shared), strict=True)]
     there = [tuple(map(cell, row)) for row in zip(*(scored[name] for name in shared), strict=True)]
-    sure(len(set(where)) == len(where) and len(set(there)) == len(there) and set(where) == set(there))
+    sure(
+        len(set(where)) == len(where) and len(set(there)) == len(there) and set(where) == set(there)
+    )
     of_pair = dict(zip(there, [number(text) for text in scored["score"]], strict=True))
     found = [of_pair[row] for row in where]
     sides = [[label(text) for text in listed[name]] for name in ("reference", "probe")]
@@ -291,8 +337,15 @@ def array_of(data: bytes) -> np.ndarray:
         start = 8 + width + int.from_bytes(data[8 : 8 + width], "little")
         header = ast.literal_eval(data[8 + width : start].decode("latin1").strip())
         dtype, shape = np.dtype(header["descr"]), header["shape"]
-        sure(set(header) == {"descr", "fortran_order", "shape"} and type(header["fortran_order"]) is bool)
-        sure(not dtype.hasobject and dtype.itemsize * math.prod(shape) == len(data) - start and dtype.itemsize)
+        sure(
+            set(header) == {"descr", "fortran_order", "shape"}
+            and type(header["fortran_order"]) is bool
+        )
+        sure(
+            not dtype.hasobject
+            and dtype.itemsize * math.prod(shape) == len(data) - start
+            and dtype.itemsize
+        )
         flat = np.frombuffer(data[start:], dtype)
         return flat.reshape(shape, order="F" if header["fortran_order"] else "C")
     except Exception as error:
@@ -315,7 +368,12 @@ def of_array(matrix: np.ndarray) -> list[tuple]:
 
 
 def embeddings(vectors: np.ndarray, subjects: list[object]) -> list[tuple]:
-    sure(vectors.dtype.kind in "fiu" and vectors.ndim == 2 and len(vectors) == len(subjects) and vectors.shape[1])
+    sure(
+        vectors.dtype.kind in "fiu"
+        and vectors.ndim == 2
+        and len(vectors) == len(subjects)
+        and vectors.shape[1]
+    )
     values = vectors.astype(np.float64)
     sure(np.isfinite(values).all() and values.any(axis=1).all())
     return [(tuple(row), label(who)) for row, who in zip(values.tolist(), subjects, strict=True)]
@@ -324,8 +382,15 @@ def embeddings(vectors: np.ndarray, subjects: list[object]) -> list[tuple]:
 def counts(path: Path, separator: str) -> list[tuple]:
     found = named(path, separator, ["failures", "attempts", "sex"])
     failures, attempts = ([number(t) for t in found[name]] for name in ("failures", "attempts"))
-    sure(all(f == int(f) and a == int(a) and 0 <= f <= a and a > 0 for f, a in zip(failures, attempts, strict=True)))
-    return sorted(zip([label(t) for t in found["sex"]], map(int, failures), map(int, attempts), strict=True))
+    sure(
+        all(
+            f == int(f) and a == int(a) and 0 <= f <= a and a > 0
+            for f, a in zip(failures, attempts, strict=True)
+        )
+    )
+    return sorted(
+        zip([label(t) for t in found["sex"]], map(int, failures), map(int, attempts), strict=True)
+    )
 
 
 def metadata(path: Path, separator: str | None) -> dict[str, str]:
@@ -335,7 +400,9 @@ def metadata(path: Path, separator: str | None) -> dict[str, str]:
             ids, sexes = frame["id"].to_list(), frame["sex"].to_list()
         except BaseException as error:
             raise UnclearError from error
-        sure(all(isinstance(i, str) and isinstance(s, str) for i, s in zip(ids, sexes, strict=True)))
+        sure(
+            all(isinstance(i, str) and isinstance(s, str) for i, s in zip(ids, sexes, strict=True))
+        )
         ids, sexes = [i.strip() for i in ids], [s.strip() for s in sexes]
     else:
         found = named(path, separator, ["id", "sex"])

@@ -1,7 +1,8 @@
 """Change files at random moments while they are read, and give work to executors of bad manners.
 
-What comes out is right, for the file as it was or as it is, or an error of ours. Rounds are run by other processes,
-some at a time, as a fault may be the end of the process; each process has its limit in time.
+What comes out is right, for the file as it was or as it is, or an error of ours. Rounds are run by
+other processes, some at a time, as a fault may be the end of the process; each process has its
+limit in time.
 """
 
 from __future__ import annotations
@@ -42,7 +43,9 @@ def table(seed: int, n: int = _ROWS) -> pl.DataFrame:
     rng = np.random.default_rng(seed)
     reference, probe = rng.integers(0, 40, (2, n))
     scores = rng.normal(size=n) + 2 * (reference == probe)
-    return pl.DataFrame({"reference": reference.astype(str), "probe": probe.astype(str), "score": scores})
+    return pl.DataFrame(
+        {"reference": reference.astype(str), "probe": probe.astype(str), "score": scores}
+    )
 
 
 def write(path: Path, seed: int) -> None:
@@ -72,11 +75,16 @@ def of_vectors(path: Path) -> str:
 def by_workers(path: Path) -> str:
     """Scan by an executor."""
     with ThreadPoolExecutor(2) as pool:
-        return told(ff.scan_comparisons(path, executor=pool, policies=ff.Policies(self_comparisons="keep")))
+        return told(
+            ff.scan_comparisons(path, executor=pool, policies=ff.Policies(self_comparisons="keep"))
+        )
 
 
 READERS: dict[str, tuple[str, Callable[[Path], str]]] = {
-    "text": (".csv", lambda path: told(ff.read_comparisons(path, policies=ff.Policies(self_comparisons="keep")))),
+    "text": (
+        ".csv",
+        lambda path: told(ff.read_comparisons(path, policies=ff.Policies(self_comparisons="keep"))),
+    ),
     "Parquet": (
         ".parquet",
         lambda path: told(ff.read_comparisons(path, policies=ff.Policies(self_comparisons="keep"))),
@@ -85,7 +93,10 @@ READERS: dict[str, tuple[str, Callable[[Path], str]]] = {
         ".csv",
         lambda path: told(ff.scan_comparisons(path, policies=ff.Policies(self_comparisons="keep"))),
     ),
-    "scan": (".parquet", lambda path: told(ff.scan_comparisons(path, policies=ff.Policies(self_comparisons="keep")))),
+    "scan": (
+        ".parquet",
+        lambda path: told(ff.scan_comparisons(path, policies=ff.Policies(self_comparisons="keep"))),
+    ),
     "scan by workers": (".parquet", by_workers),
     "vectors": (".npy", of_vectors),
 }
@@ -114,7 +125,9 @@ def change(path: Path, rng: random.Random) -> None:
         path.unlink()
 
 
-def change_while_reading(rng: random.Random, folder: Path, expected: dict[str, str], took: dict[str, float]) -> str:
+def change_while_reading(
+    rng: random.Random, folder: Path, expected: dict[str, str], took: dict[str, float]
+) -> str:
     """Change a file at a moment of a reading; return what became of it."""
     name = rng.choice(list(READERS))
     suffix, reader = READERS[name]
@@ -152,7 +165,9 @@ class Odd:
         return self.manners(self.pool.submit(function, *arguments))
 
 
-def sometimes(rng: random.Random, manners: Callable[[Future[Any]], Any]) -> Callable[[Future[Any]], Any]:
+def sometimes(
+    rng: random.Random, manners: Callable[[Future[Any]], Any]
+) -> Callable[[Future[Any]], Any]:
     """Use manners from a random task on."""
     left = rng.randrange(40)
 
@@ -200,7 +215,9 @@ def work_of_bad_manners(rng: random.Random, data: ff.Comparisons, expected: dict
     """Evaluate by an executor of bad manners, or one that is shut down midway."""
 
     def evaluated(executor: Any) -> str:
-        ev = ff.evaluate(data, ff.at_fmr(0.1), [], metrics=["eer"], n_resamples=3000, rng=0, executor=executor)
+        ev = ff.evaluate(
+            data, ff.at_fmr(0.1), [], metrics=["eer"], n_resamples=3000, rng=0, executor=executor
+        )
         return json.dumps([[q.name, q.estimate, q.low, q.high] for q in ev.quantities])
 
     if "executor" not in expected:
@@ -213,7 +230,11 @@ def work_of_bad_manners(rng: random.Random, data: ff.Comparisons, expected: dict
     else:
         executor = Odd(sometimes(rng, MANNERS[name]))
     try:
-        return "right" if evaluated(executor) == expected["executor"] else f"wrong: executor that {name}"
+        return (
+            "right"
+            if evaluated(executor) == expected["executor"]
+            else f"wrong: executor that {name}"
+        )
     except FastfairError:
         return "error of ours"
 
@@ -225,9 +246,12 @@ def rounds(first: int, number: int) -> None:
     took: dict[str, float] = {}
     data = table(0)
     c = ff.Comparisons(
-        data["score"].to_numpy(), (data["reference"] == data["probe"]).to_numpy(), data["reference"], data["probe"],
+        data["score"].to_numpy(),
+        (data["reference"] == data["probe"]).to_numpy(),
+        data["reference"],
+        data["probe"],
         policies=ff.Policies(self_comparisons="keep"),
-    )  # fmt: skip
+    )
     with tempfile.TemporaryDirectory() as folder:
         for k in range(first, first + number):
             rng = random.Random(k)
@@ -238,7 +262,11 @@ def rounds(first: int, number: int) -> None:
                     print(change_while_reading(rng, Path(folder), expected, took), flush=True)
             except BaseException as error:
                 where = traceback.extract_tb(error.__traceback__)[-1]
-                print(f"foreign: {type(error).__name__}: {error!s:.100} ({where.filename}:{where.lineno})", flush=True)
+                print(
+                    f"foreign: {type(error).__name__}: {error!s:.100}"
+                    f" ({where.filename}:{where.lineno})",
+                    flush=True,
+                )
 
 
 def main() -> int:
@@ -254,12 +282,19 @@ def main() -> int:
         code = f"import surroundings; surroundings.rounds({begin}, {number})"
         try:
             done = subprocess.run(
-                [sys.executable, "-c", code], cwd=Path(__file__).parent, capture_output=True, text=True, timeout=LIMIT,
+                [sys.executable, "-c", code],
+                cwd=Path(__file__).parent,
+                capture_output=True,
+                text=True,
+                timeout=LIMIT,
                 check=False,
-            )  # fmt: skip
+            )
         except subprocess.TimeoutExpired as late:
             counts["hang"] += 1
-            print(f"hang in the {AT_ONCE} rounds from {begin} on\n{(late.stderr or b'').decode()[-2000:]}")
+            print(
+                f"hang in the {AT_ONCE} rounds from {begin}"
+                f" on\n{(late.stderr or b'').decode()[-2000:]}"
+            )
             continue
         lines = done.stdout.splitlines()
         counts.update(lines)
@@ -268,9 +303,15 @@ def main() -> int:
                 print(f"{begin + k}: {line}")
         if done.returncode or len(lines) != number:
             counts["process ended"] += 1
-            print(f"the process ended with {done.returncode} in round {begin + len(lines)}\n{done.stderr[-2000:]}")
+            print(
+                f"the process ended with {done.returncode} in round"
+                f" {begin + len(lines)}\n{done.stderr[-2000:]}"
+            )
     said = ", ".join(f"{what} {n}" for what, n in sorted(counts.items()))
-    print(f"surroundings: {asked.number} of seed {asked.seed} in {time.perf_counter() - start:.0f} s: {said}")
+    print(
+        f"surroundings: {asked.number} of seed {asked.seed} in {time.perf_counter() - start:.0f} s:"
+        f" {said}"
+    )
     return int(any(what not in ALLOWED for what in counts))
 
 

@@ -26,4 +26,6 @@ def test_whole_files_are_read_as_they_are(tmp_path, monkeypatch):
     monkeypatch.setattr(files, "damaged", lambda data, rng: data)
     for seed in range(120):
         kind, told = files.outcome(seed, tmp_path)
-        assert kind == "equal" or "begins as comments do" in told or "blank lines and comments" in told, told
+        assert (
+            kind == "equal" or "begins as comments do" in told or "blank lines and comments" in told
+        ), told

@@ -1,4 +1,5 @@
-"""Calls whose numbers are recorded: a valid call of everything public, and richer ones of each kind of data."""
+"""Calls whose numbers are recorded: a valid call of everything public, and richer ones of each kind
+of data."""
 
 from __future__ import annotations
 
@@ -50,26 +51,38 @@ FEW = {"n_resamples": 130, "rng": 0, "n_threads": 1}  # more than two blocks of 
 
 @cache
 def people() -> dict[str, Any]:
-    """Draw comparisons with ties of subjects, samples and two attributes, a group of which is incomplete."""
+    """Draw comparisons with ties of subjects, samples and two attributes, a group of which is
+    incomplete."""
     rng = np.random.default_rng(7)
     n, size = 3000, 40
     reference, probe = rng.integers(0, size, (2, n))
     probe = np.where(rng.random(n) < 0.3, reference, probe)
     mated = reference == probe
-    sex, age = np.array(["f", "m", "x"])[np.arange(size) % 3], np.array(["old", "young"])[np.arange(size) // 30]
+    sex, age = (
+        np.array(["f", "m", "x"])[np.arange(size) % 3],
+        np.array(["old", "young"])[np.arange(size) // 30],
+    )
     sex[size - 1] = "u"  # whose one subject has few comparisons
     quality = np.round(rng.normal(size=n), 1)
-    scores = np.round(rng.normal(size=n) + 2 * mated + 0.2 * quality + rng.normal(0, 0.3, size)[reference], 2)
+    scores = np.round(
+        rng.normal(size=n) + 2 * mated + 0.2 * quality + rng.normal(0, 0.3, size)[reference], 2
+    )
     samples = [
         np.char.add(np.char.add(side.astype(str), "/"), rng.integers(0, 3, n).astype(str))
         for side in (reference, probe)
     ]
     groups = [{"sex": sex[side], "age": age[side]} for side in (reference, probe)]
     return {
-        "scores": scores, "mated": mated, "reference": reference, "probe": probe, "reference_group": groups[0],
-        "probe_group": groups[1], "reference_sample": samples[0], "probe_sample": samples[1],
+        "scores": scores,
+        "mated": mated,
+        "reference": reference,
+        "probe": probe,
+        "reference_group": groups[0],
+        "probe_group": groups[1],
+        "reference_sample": samples[0],
+        "probe_sample": samples[1],
         "policies": ff.Policies(self_comparisons="keep"),
-    }  # fmt: skip
+    }
 
 
 @cache
@@ -77,14 +90,18 @@ def comparisons(kind: str = "similarity") -> ff.Comparisons:
     """Make comparisons of one kind."""
     given = people()
     if kind == "distance":
-        return ff.Comparisons(**given | {"scores": -given["scores"], "score_kind": "distance"}).by("sex")
+        return ff.Comparisons(**given | {"scores": -given["scores"], "score_kind": "distance"}).by(
+            "sex"
+        )
     if kind == "failures":
         scores = given["scores"].copy()
         scores[::17] = np.nan
         policies = ff.Policies("non-match", self_comparisons="keep")
         return ff.Comparisons(**given | {"scores": scores, "policies": policies}).by("age")
     if kind == "second":
-        scores = given["scores"] + np.round(np.random.default_rng(8).normal(0, 0.5, given["scores"].size), 2)
+        scores = given["scores"] + np.round(
+            np.random.default_rng(8).normal(0, 0.5, given["scores"].size), 2
+        )
         return ff.Comparisons(**given | {"scores": scores}).by("sex")
     return ff.Comparisons(**given).by("sex")
 
@@ -95,13 +112,25 @@ def scan() -> ff.ScannedComparisons:
     given = people()
     path = Path(tempfile.mkdtemp()) / "s.parquet"
     sides = {
-        f"{side}_{name}": given[f"{side}_group"][name] for side in ("reference", "probe") for name in ("sex", "age")
+        f"{side}_{name}": given[f"{side}_group"][name]
+        for side in ("reference", "probe")
+        for name in ("sex", "age")
     }
-    table = pl.DataFrame({"score": given["scores"], "reference": given["reference"], "probe": given["probe"], **sides})
+    table = pl.DataFrame(
+        {
+            "score": given["scores"],
+            "reference": given["reference"],
+            "probe": given["probe"],
+            **sides,
+        }
+    )
     with path.open("wb") as file:
         table.write_parquet(file)
     return ff.scan_comparisons(
-        path, groups=["sex", "age"], policies=ff.Policies(self_comparisons="keep"), storage=ff.Storage(cllr=True)
+        path,
+        groups=["sex", "age"],
+        policies=ff.Policies(self_comparisons="keep"),
+        storage=ff.Storage(cllr=True),
     )
 
 
@@ -127,12 +156,16 @@ def trials() -> ff.Comparisons:
 def settings_of(more: dict[str, Any]) -> ff.EvaluationSettings:
     """Take the settings out of arguments."""
     names = [field.name for field in fields(ff.EvaluationSettings) if field.name in more]
-    return ff.EvaluationSettings(**{"incomplete_groups": "drop"} | {name: more.pop(name) for name in names})
+    return ff.EvaluationSettings(
+        **{"incomplete_groups": "drop"} | {name: more.pop(name) for name in names}
+    )
 
 
 def evaluated(data: Any, **more: Any) -> dict[str, Any]:
     """Evaluate, with replicates beside what they make."""
-    ev = ff.evaluate(data, more.pop("at", POINTS), settings=settings_of(more), **{"metrics": "all"} | FEW | more)
+    ev = ff.evaluate(
+        data, more.pop("at", POINTS), settings=settings_of(more), **{"metrics": "all"} | FEW | more
+    )
     return {
         "quantities": ev.quantities,
         "eer": ev.replicates("eer") if FEW["n_resamples"] and "unit" not in more else None,
@@ -147,27 +180,47 @@ def rich() -> Iterator[tuple[str, Callable[[], Any]]]:
     for unit in ("comparison", "sample"):
         yield f"evaluate by {unit}", lambda unit=unit: evaluated(c, unit=unit, measures=["garbe"])
     for more in ({"method": "percentile"}, {"alternative": "less"}, {"simultaneous": True}):
-        yield f"evaluate {more}", lambda more=more: evaluated(c, measures=["gini"], metrics=["eer"], **more)
+        yield (
+            f"evaluate {more}",
+            lambda more=more: evaluated(c, measures=["gini"], metrics=["eer"], **more),
+        )
     yield (
         "evaluate in closed form",
         lambda: (
             ff.evaluate(
-                c, POINTS, metrics="all", n_resamples=0, settings=ff.EvaluationSettings(incomplete_groups="drop")
+                c,
+                POINTS,
+                metrics="all",
+                n_resamples=0,
+                settings=ff.EvaluationSettings(incomplete_groups="drop"),
             ).quantities
         ),
     )
-    yield "evaluate two attributes", lambda: evaluated(c.by("sex", "age"), incomplete_groups="nan", measures=["fdr"])
+    yield (
+        "evaluate two attributes",
+        lambda: evaluated(c.by("sex", "age"), incomplete_groups="nan", measures=["fdr"]),
+    )
     yield "evaluate a scan", lambda: evaluated(scan().by("sex"), metrics=["eer", "cllr"])
     for roles in (False, True):
-        yield f"evaluate vectors, roles {roles}", lambda roles=roles: evaluated(vectors(roles), metrics=["eer"])
+        yield (
+            f"evaluate vectors, roles {roles}",
+            lambda roles=roles: evaluated(vectors(roles), metrics=["eer"]),
+        )
         yield (
             f"evaluate vectors by sample, roles {roles}",
-            lambda roles=roles: evaluated(vectors(roles), unit="sample", metrics=["eer"], measures=["gini"]),
+            lambda roles=roles: evaluated(
+                vectors(roles), unit="sample", metrics=["eer"], measures=["gini"]
+            ),
         )
-        yield f"ROC band of vectors, roles {roles}", lambda roles=roles: ff.roc_band(vectors(roles), [0.01, 0.1], **FEW)
+        yield (
+            f"ROC band of vectors, roles {roles}",
+            lambda roles=roles: ff.roc_band(vectors(roles), [0.01, 0.1], **FEW),
+        )
         yield (
             f"fairness band of vectors, roles {roles}",
-            lambda roles=roles: ff.fairness_band(vectors(roles), "gini", "fnmr", [0.01, 0.1], **FEW),
+            lambda roles=roles: ff.fairness_band(
+                vectors(roles), "gini", "fnmr", [0.01, 0.1], **FEW
+            ),
         )
     yield "evaluate trials", lambda: evaluated(trials())
     yield "ROC band", lambda: ff.roc_band(c, [0.01, 0.1], **FEW)
@@ -216,7 +269,14 @@ def rich() -> Iterator[tuple[str, Callable[[], Any]]]:
     yield (
         "shrunken rates",
         lambda: ff.shrunken_rates(
-            ff.evaluate(c, POINTS[1], [], metrics=[], settings=ff.EvaluationSettings(incomplete_groups="drop"), **FEW)
+            ff.evaluate(
+                c,
+                POINTS[1],
+                [],
+                metrics=[],
+                settings=ff.EvaluationSettings(incomplete_groups="drop"),
+                **FEW,
+            )
         ),
     )
     yield "apply a threshold", lambda: ff.apply_threshold(c, POINTS[0], comparisons("second"))
@@ -261,7 +321,13 @@ def words() -> dict[str, str]:
         for verb, line in command_lines.VERBS.items():
             found[f"fastfair {verb}"] = CliRunner().invoke(cli, [verb, *line]).output
         ff.report(valid_calls.made()["Evaluation"], "page.html", title="A study")
-        page = re.sub(r"<(script|style|svg)\b.*?</\1>", "", Path("page.html").read_text("utf-8"), flags=re.S)
-        lines = (line.strip() for line in html.unescape(re.sub(r"<[^>]*>", "\n", page)).splitlines())
+        page = re.sub(
+            r"<(script|style|svg)\b.*?</\1>", "", Path("page.html").read_text("utf-8"), flags=re.S
+        )
+        lines = (
+            line.strip() for line in html.unescape(re.sub(r"<[^>]*>", "\n", page)).splitlines()
+        )
         found["page"] = "\n".join(line for line in lines if line)
-    return {name: "\n".join(line.rstrip() for line in text.splitlines()) for name, text in found.items()}
+    return {
+        name: "\n".join(line.rstrip() for line in text.splitlines()) for name, text in found.items()
+    }

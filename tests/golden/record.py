@@ -1,4 +1,5 @@
-"""Make the golden results anew, and print what moved and by how much: `python tests/golden/record.py`.
+"""Make the golden results anew, and print what moved and by how much: `python
+tests/golden/record.py`.
 
 A number that moves on purpose is listed in CHANGES.md with the reason.
 """
@@ -18,13 +19,16 @@ NUMBERS, WORDS = (Path(__file__).with_name(name) for name in ("numbers.txt", "wo
 
 
 def processor() -> str:
-    """Say on what the last bits may depend: the processor, and libraries with machine code of their own."""
+    """Say on what the last bits may depend: the processor, and libraries with machine code of their
+    own."""
     from llvmlite import binding
     from numba import config
     from threadpoolctl import threadpool_info
 
     name = config.CPU_NAME or binding.get_host_cpu_name()
-    products = {one.get("architecture", "") for one in threadpool_info() if one["user_api"] == "blas"}
+    products = {
+        one.get("architecture", "") for one in threadpool_info() if one["user_api"] == "blas"
+    }
     words = [platform.machine(), name, f"numpy {np.__version__}", *sorted(products)]
     if without := os.environ.get("NPY_DISABLE_CPU_FEATURES"):
         words.append(f"without {without}")
@@ -54,7 +58,9 @@ def main() -> None:
             print(f"{place}: {moved(old.get(place, 'nothing'), new.get(place, 'nothing'))}")
     lines = [processor(), *(f"{place}\t{value}" for place, value in new.items())]
     NUMBERS.write_text("\n".join(lines) + "\n", "utf-8")
-    print(f"{len(new)} records, {NUMBERS.stat().st_size:,} bytes; for words see git diff {WORDS.name}")
+    print(
+        f"{len(new)} records, {NUMBERS.stat().st_size:,} bytes; for words see git diff {WORDS.name}"
+    )
     WORDS.write_text(text_of(words()), "utf-8")
 
 

@@ -11,7 +11,10 @@ from golden.record import WORDS, processor, recorded, text_of
 from golden.written import close, moved, written
 
 pytestmark = pytest.mark.jit
-ANEW = "if that is on purpose: python tests/golden/record.py, and for numbers a line in tests/golden/CHANGES.md"
+ANEW = (
+    "if that is on purpose: python tests/golden/record.py, and for numbers a line in"
+    " tests/golden/CHANGES.md"
+)
 
 
 def test_no_number_has_moved():
@@ -27,7 +30,9 @@ def test_no_number_has_moved():
 
 def test_words_are_as_they_were():
     old, new = WORDS.read_text("utf-8"), text_of(words())
-    changed = difflib.unified_diff(old.splitlines(), new.splitlines(), "before", "now", lineterm="", n=0)
+    changed = difflib.unified_diff(
+        old.splitlines(), new.splitlines(), "before", "now", lineterm="", n=0
+    )
     assert old == new, "\n".join((f"words changed; {ANEW}", *list(changed)[:40]))
 
 
@@ -40,6 +45,10 @@ def test_the_net_is_fine():
     changed[30] += 1e-3
     assert not close(written(array), written(changed))
     row = {"estimate": 0.25, "low": 0.1, "flags": "narrow"}
-    for other in ({"low": np.nextafter(0.1, 1)}, {"flags": ""}, {"estimate": np.nextafter(0.25, 1)}):
+    for other in (
+        {"low": np.nextafter(0.1, 1)},
+        {"flags": ""},
+        {"estimate": np.nextafter(0.25, 1)},
+    ):
         assert written(row) != written(row | other)
     assert moved("0.25", "0.3") == "0.25 -> 0.3, by 0.05"

@@ -17,12 +17,38 @@ import polars as pl
 
 import fastfair as ff
 
-CODES = ("flags", "verdict", "method", "kind", "relation", "different", "outside", "best", "worst")  # texts that judge
+CODES = (
+    "flags",
+    "verdict",
+    "method",
+    "kind",
+    "relation",
+    "different",
+    "outside",
+    "best",
+    "worst",
+)  # texts that judge
 # Texts, settings that are told elsewhere, and what results are made of.
-_PASSED = ("settings", "notes", "drawn", "left_out", "description", "uncertainty", "traces", "seed", "rng")
+_PASSED = (
+    "settings",
+    "notes",
+    "drawn",
+    "left_out",
+    "description",
+    "uncertainty",
+    "traces",
+    "seed",
+    "rng",
+)
 _MOST = 6  # numbers of an array that are shown
 _DEEPEST = 6
-_OF_VECTORS = ("vector", "embedding", "trials", "identities", "coverage_experiment")  # words of places
+_OF_VECTORS = (
+    "vector",
+    "embedding",
+    "trials",
+    "identities",
+    "coverage_experiment",
+)  # words of places
 
 
 def leaves(value: Any, place: str = "", depth: int = 0) -> Iterator[tuple[str, Any]]:
@@ -38,7 +64,8 @@ def leaves(value: Any, place: str = "", depth: int = 0) -> Iterator[tuple[str, A
     elif isinstance(value, pl.DataFrame):
         for column in value:
             yield from leaves(
-                column.to_numpy() if column.dtype.is_numeric() else column.to_list(), f"{place}.{column.name}"
+                column.to_numpy() if column.dtype.is_numeric() else column.to_list(),
+                f"{place}.{column.name}",
             )
     elif isinstance(value, Mapping):
         for key, one in value.items():
@@ -58,7 +85,9 @@ def leaves(value: Any, place: str = "", depth: int = 0) -> Iterator[tuple[str, A
                 yield from leaves(getattr(getattr(value, side), column), f"{place}.{side}.{column}")
     elif isinstance(value, ff.Embeddings):
         yield from leaves({"vectors": value.vectors, "subject": value.subject}, place, depth)
-    elif type(value).__module__.startswith("fastfair") and not isinstance(value, ff.ScannedComparisons):
+    elif type(value).__module__.startswith("fastfair") and not isinstance(
+        value, ff.ScannedComparisons
+    ):
         yield from _of_object(value, place, depth)
 
 
@@ -78,7 +107,8 @@ def _of_object(value: Any, place: str, depth: int) -> Iterator[tuple[str, Any]]:
 
 
 def _row_of(value: Any) -> dict[str, Any]:
-    """Return the numbers and codes of a row, which has nothing else but texts; {} for what is no row."""
+    """Return the numbers and codes of a row, which has nothing else but texts; {} for what is no
+    row."""
     found = {}
     for field in dataclasses.fields(value):
         if field.name == "notes":
@@ -98,13 +128,18 @@ def _row_of(value: Any) -> dict[str, Any]:
 
 def _title(row: Any) -> str:
     """Return what tells a row from others: its name, group and operating point."""
-    said = (getattr(row, name, None) for name in ("name", "rate", "requirement", "first", "second", "group", "at"))
+    said = (
+        getattr(row, name, None)
+        for name in ("name", "rate", "requirement", "first", "second", "group", "at")
+    )
     return " ".join(str(one) for one in said if isinstance(one, str | ff.OperatingPoint))
 
 
 def digest(content: str | bytes) -> str:
     """Return what tells a text, or bytes, from all others."""
-    return hashlib.blake2b(content.encode() if isinstance(content, str) else content, digest_size=8).hexdigest()
+    return hashlib.blake2b(
+        content.encode() if isinstance(content, str) else content, digest_size=8
+    ).hexdigest()
 
 
 def written(value: Any) -> str:
@@ -113,7 +148,9 @@ def written(value: Any) -> str:
         exactly = digest(repr(list(map(written, value.values()))))
         floats = [float(one) for one in value.values() if isinstance(one, float | np.floating)]
         first = [repr(one) for one in floats[:1]] + [f"{one:.9g}" for one in floats[1:4]]
-        return " ".join((exactly, *first, *(str(one) for one in value.values() if isinstance(one, str) and one)))
+        return " ".join(
+            (exactly, *first, *(str(one) for one in value.values() if isinstance(one, str) and one))
+        )
     if isinstance(value, np.ndarray):
         if value.dtype.kind in "OUS":
             return f"{'x'.join(map(str, value.shape))} texts {digest(repr(value.ravel().tolist()))}"
@@ -121,7 +158,10 @@ def written(value: Any) -> str:
         finite = array[np.isfinite(array)] if array.dtype.kind == "f" else array
         total = float(finite.astype(np.float64).sum())
         few = " ".join(f"{one:.6g}" for one in array.ravel()[:_MOST].astype(np.float64).tolist())
-        return f"{'x'.join(map(str, array.shape))} {array.dtype} {digest(array.tobytes())} sum {total!r}: {few}"
+        return (
+            f"{'x'.join(map(str, array.shape))} {array.dtype} {digest(array.tobytes())} sum"
+            f" {total!r}: {few}"
+        )
     if isinstance(value, bool | np.bool_ | str):
         return str(value)
     return repr(float(value)) if isinstance(value, float | np.floating) else str(value)
@@ -139,8 +179,8 @@ def moved(old: str, new: str) -> str:
 def close(old: str, new: str, place: str = "") -> bool:
     """Whether two records are the same but for the last bits, as another processor may have them.
 
-    Those of vectors rest on float32 similarities, and on means and lengths whose sums have another order there; others
-    on logarithms and on matrix products in float64.
+    Those of vectors rest on float32 similarities, and on means and lengths whose sums have another
+    order there; others on logarithms and on matrix products in float64.
     """
     exact, few = zip(*(text.partition(":")[::2] for text in (old, new)), strict=True)
     of_vectors = any(word in place.lower() for word in _OF_VECTORS)
@@ -148,12 +188,19 @@ def close(old: str, new: str, place: str = "") -> bool:
 
 
 def _near(first: str, second: str, tolerance: float) -> bool:
-    words = [[word for word in text.split() if not re.fullmatch("[0-9a-f]{16}", word)] for text in (first, second)]
-    return len(words[0]) == len(words[1]) and all(_alike(*pair, tolerance) for pair in zip(*words, strict=True))
+    words = [
+        [word for word in text.split() if not re.fullmatch("[0-9a-f]{16}", word)]
+        for text in (first, second)
+    ]
+    return len(words[0]) == len(words[1]) and all(
+        _alike(*pair, tolerance) for pair in zip(*words, strict=True)
+    )
 
 
 def _alike(first: str, second: str, tolerance: float) -> bool:
     try:
-        return bool(np.isclose(float(first), float(second), rtol=tolerance, atol=1e-12, equal_nan=True))
+        return bool(
+            np.isclose(float(first), float(second), rtol=tolerance, atol=1e-12, equal_nan=True)
+        )
     except ValueError:
         return first == second

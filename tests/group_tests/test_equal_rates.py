@@ -1,4 +1,5 @@
-"""Tests across groups: against the oracle on given draws, and against every draw there is on tiny data."""
+"""Tests across groups: against the oracle on given draws, and against every draw there is on tiny
+data."""
 
 from __future__ import annotations
 
@@ -27,7 +28,13 @@ from fastfair.errors import (
     NarrowIntervalsWarning,
     NotComputableWarning,
 )
-from fastfair.group_tests.equal_rates import GroupRates, draw_equal_failures, inflation_of, of_counts, roots_of_failures
+from fastfair.group_tests.equal_rates import (
+    GroupRates,
+    draw_equal_failures,
+    inflation_of,
+    of_counts,
+    roots_of_failures,
+)
 from fastfair.group_tests.failure_counts import design_effect
 from fastfair.group_tests.frailty import count_false_matches, draw_roots, pvalue
 
@@ -36,11 +43,17 @@ ORACLES = {
     "max-difference": slow.replicated_max_difference,
     "max-ratio": slow.replicated_max_ratio,
 }
-OBSERVED = {"f": slow.f_statistic, "max-difference": slow.max_difference, "max-ratio": slow.max_ratio}
+OBSERVED = {
+    "f": slow.f_statistic,
+    "max-difference": slow.max_difference,
+    "max-ratio": slow.max_ratio,
+}
 # Few replicates show what is to be shown; the follow-up's warning has its own test.
 pytestmark = [
     pytest.mark.filterwarnings("ignore::fastfair.errors.FewResamplesWarning"),
-    pytest.mark.filterwarnings("ignore:fewer than 10 false matches:fastfair.errors.NotComputableWarning"),
+    pytest.mark.filterwarnings(
+        "ignore:fewer than 10 false matches:fastfair.errors.NotComputableWarning"
+    ),
 ]
 TINY = [[(1, 2), (0, 2), (3, 3)], [(0, 1), (1, 2)], [(0, 2), (1, 4)]]
 STATISTICS = ("f", "max-difference", "max-ratio")
@@ -51,7 +64,10 @@ AT_HALF = ff.at_threshold(0.5)
 def sums_of(groups: slow.Groups) -> np.ndarray:
     """(5, groups): what draws are summed to."""
     return np.array(
-        [[sum(row) for row in zip(*((m, e, e * e, e * m, m * m) for e, m in group), strict=True)] for group in groups]
+        [
+            [sum(row) for row in zip(*((m, e, e * e, e * m, m * m) for e, m in group), strict=True)]
+            for group in groups
+        ]
     ).T
 
 
@@ -63,13 +79,19 @@ def replicated(groups: slow.Groups, draws: list[slow.Drawn]) -> GroupRates:
 
 def all_drawn(groups: slow.Groups) -> list[slow.Drawn]:
     """Every replicate there is, all equally probable."""
-    return list(itertools.product(*(itertools.product(range(len(group)), repeat=len(group)) for group in groups)))
+    return list(
+        itertools.product(
+            *(itertools.product(range(len(group)), repeat=len(group)) for group in groups)
+        )
+    )
 
 
 @st.composite
 def drawn_groups(draw: st.DrawFn) -> tuple[slow.Groups, list[slow.Drawn]]:
     groups = draw(groups_of(least=2, fewest=2))
-    once = st.tuples(*(st.lists(st.integers(0, len(g) - 1), min_size=len(g), max_size=len(g)) for g in groups))
+    once = st.tuples(
+        *(st.lists(st.integers(0, len(g) - 1), min_size=len(g), max_size=len(g)) for g in groups)
+    )
     return groups, draw(st.lists(once, min_size=1, max_size=6))
 
 
@@ -98,7 +120,9 @@ def test_distances_of_replicates_are_the_oracles(case):
     shifted = replicated(groups, draws).shifted(data)
     for center, middle in (("fixed", data.overall), ("moving", shifted.overall[:, None])):
         found = np.abs(shifted.rate - middle).max(axis=1)
-        np.testing.assert_allclose(found, [float(slow.phi(groups, drawn, center)) for drawn in draws], atol=1e-12)
+        np.testing.assert_allclose(
+            found, [float(slow.phi(groups, drawn, center)) for drawn in draws], atol=1e-12
+        )
 
 
 @given(groups_of(fewest=2))
@@ -137,7 +161,14 @@ def assert_drawn_from(everything: list, replicates: np.ndarray) -> None:
 @pytest.mark.jit
 @pytest.mark.parametrize("name", STATISTICS)
 def test_pvalues_are_those_of_every_draw(name):
-    test = ff.fnmr_test(counts_of(TINY), statistic=name, null_model="bootstrap", n_resamples=R, follow_up=False, rng=1)
+    test = ff.fnmr_test(
+        counts_of(TINY),
+        statistic=name,
+        null_model="bootstrap",
+        n_resamples=R,
+        follow_up=False,
+        rng=1,
+    )
     everything = [ORACLES[name](TINY, drawn) for drawn in all_drawn(TINY)]
     exact = OBSERVED[name](TINY)
     p = sum(value >= exact for value in everything) / len(everything)
@@ -150,11 +181,18 @@ def test_pvalues_are_those_of_every_draw(name):
 @pytest.mark.jit
 def test_margins_are_those_of_every_draw():
     for center, named in (("data", "fixed"), ("replicate", "moving")):
-        found = ff.margin_of_error(counts_of(TINY), center=center, n_resamples=R, confidence_level=0.8, rng=2)
+        found = ff.margin_of_error(
+            counts_of(TINY), center=center, n_resamples=R, confidence_level=0.8, rng=2
+        )
         everything = [slow.phi(TINY, drawn, named) for drawn in all_drawn(TINY)]
         assert_drawn_from(everything, found.replicates)
-        assert found.margin == pytest.approx(float(slow.margin(sorted(found.replicates.tolist()), 0.8)))
-        below, above = (sum(value <= found.margin + s for value in everything) / len(everything) for s in (-1e-9, 1e-9))
+        assert found.margin == pytest.approx(
+            float(slow.margin(sorted(found.replicates.tolist()), 0.8))
+        )
+        below, above = (
+            sum(value <= found.margin + s for value in everything) / len(everything)
+            for s in (-1e-9, 1e-9)
+        )
         assert below - 0.02 < 0.8 < above + 0.02
 
 
@@ -166,7 +204,9 @@ def test_the_correlation_of_all_groups_and_the_inflation_are_those_of_loops(grou
     everyone = [subject for group in groups for subject in group]
     pooled = sum(e for e, _ in everyone) / sum(m for _, m in everyone)
     for found, group in zip(inflation, groups, strict=True):
-        assert found == pytest.approx(max(1 - pooled, 1e-3) * (1 + (float(slow.m0(group)) - 1) * expected))
+        assert found == pytest.approx(
+            max(1 - pooled, 1e-3) * (1 + (float(slow.m0(group)) - 1) * expected)
+        )
 
 
 @pytest.mark.jit
@@ -182,9 +222,14 @@ def test_failures_are_drawn_with_one_rate_and_the_correlation_of_the_data():
 
 
 # In each case chance gives the smaller group no failure in at least a fifth of studies.
-@each(("n_large", "n_failures", "n_small", "n_attempts"), [(200, 10, 20, 2), (1000, 20, 50, 2), (20, 4, 3, 1)])
+@each(
+    ("n_large", "n_failures", "n_small", "n_attempts"),
+    [(200, 10, 20, 2), (1000, 20, 50, 2), (20, 4, 3, 1)],
+)
 @each("statistic", ["f", "max-difference"])
-def test_a_small_group_without_failures_is_no_evidence(n_large, n_failures, n_small, n_attempts, statistic):
+def test_a_small_group_without_failures_is_no_evidence(
+    n_large, n_failures, n_small, n_attempts, statistic
+):
     failures = np.repeat([1, 0], [n_failures, n_large - n_failures + n_small])
     group = np.repeat(["a", "b"], [n_large, n_small])
     counts = ff.FailureCounts(failures, [n_attempts] * group.size, group)
@@ -201,17 +246,24 @@ def test_failures_of_every_group_are_drawn_by_one_law(statistic):
         rate, center = e / m, e.sum() / m.sum()
         if statistic == "f":
             effect = (ee - 2 * rate * em + rate**2 * mm) / (m * rate * (1 - rate))
-            within = (counts.n_attempts * rate * (1 - rate) * effect).sum() / (counts.n_attempts.sum() - 3)
+            within = (counts.n_attempts * rate * (1 - rate) * effect).sum() / (
+                counts.n_attempts.sum() - 3
+            )
             expected = (counts.n_attempts * (rate - center) ** 2).sum() / 2 / within
         else:
-            apart = np.abs(rate - center) if statistic == "max-difference" else np.maximum(rate / center, center / rate)
+            apart = (
+                np.abs(rate - center)
+                if statistic == "max-difference"
+                else np.maximum(rate / center, center / rate)
+            )
             expected = apart.max()
         assert replicate == pytest.approx(expected)
 
 
 @pytest.mark.jit
 def test_the_margin_leaves_it_to_the_test_whether_groups_differ():
-    """The small group has no failures, and the bootstrap takes its rate for known: it lies outside by chance."""
+    """The small group has no failures, and the bootstrap takes its rate for known: it lies outside
+    by chance."""
     failures, group = np.repeat([1, 0], [30, 190]), np.repeat(["a", "b"], [200, 20])
     counts = ff.FailureCounts(failures, [2] * 220, group)
     with pytest.warns(NarrowIntervalsWarning):
@@ -235,13 +287,18 @@ def test_a_small_group_without_false_matches_is_no_evidence_by_any_statistic():
     scores = np.where(mated | first, 1.0, 0.0)
     c = ff.Comparisons(scores, mated, reference, probe, group, group)
     with pytest.warns(NarrowIntervalsWarning, match="groups of 10 subjects or fewer: 'small'"):
-        found = [ff.fmr_test(c, AT_HALF, statistic=name, n_resamples=400, rng=0) for name in ("deviance", *STATISTICS)]
+        found = [
+            ff.fmr_test(c, AT_HALF, statistic=name, n_resamples=400, rng=0)
+            for name in ("deviance", *STATISTICS)
+        ]
     assert found[0].n_errors.tolist() == [79, 0]
     assert all(test.pvalue > 0.2 for test in found)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("n_large", "n_small", "rate"), [(200, 20, 0.03), (1000, 50, 0.02), (40, 2, 0.05)])
+@pytest.mark.parametrize(
+    ("n_large", "n_small", "rate"), [(200, 20, 0.03), (1000, 50, 0.02), (40, 2, 0.05)]
+)
 def test_groups_of_very_different_sizes_keep_the_level(n_large, n_small, rate):
     group = np.repeat(["a", "b"], [n_large, n_small])
 
@@ -264,13 +321,16 @@ def test_groups_of_very_different_sizes_keep_the_level(n_large, n_small, rate):
 
 @pytest.mark.jit
 def test_a_group_of_twice_the_rate_is_named_and_the_others_are_not():
-    """Each against all others together, those were found to differ, too, as the large group makes the others low."""
+    """Each against all others together, those were found to differ, too, as the large group makes
+    the others low."""
     named = []
     for seed in range(10):
         rng = np.random.default_rng(seed)
         group = np.repeat(list("abcde"), [400, 100, 100, 100, 100])
         failures = rng.binomial(4, np.where(group == "a", 0.2, 0.1))
-        test = ff.fnmr_test(ff.FailureCounts(failures, [4] * group.size, group), n_resamples=499, rng=seed)
+        test = ff.fnmr_test(
+            ff.FailureCounts(failures, [4] * group.size, group), n_resamples=499, rng=seed
+        )
         named += test.different
     assert named.count("a") >= 9
     assert len(named) - named.count("a") <= 2
@@ -293,9 +353,13 @@ def test_threads_and_more_replicates_change_no_bit():
         assert getattr(one, name).tobytes() == getattr(two, name).tobytes()
     fewer = ff.fnmr_test(counts, n_resamples=37, rng=9)
     assert np.array_equal(fewer.replicates, one.replicates[:37])
-    margins = [ff.margin_of_error(counts, n_resamples=1300, rng=9, n_threads=n).replicates for n in (1, 2)]
+    margins = [
+        ff.margin_of_error(counts, n_resamples=1300, rng=9, n_threads=n).replicates for n in (1, 2)
+    ]
     assert margins[0].tobytes() == margins[1].tobytes()
-    assert not np.array_equal(ff.fnmr_test(counts, n_resamples=37, rng=10).replicates, fewer.replicates)
+    assert not np.array_equal(
+        ff.fnmr_test(counts, n_resamples=37, rng=10).replicates, fewer.replicates
+    )
 
 
 def test_no_follow_up():
@@ -307,7 +371,12 @@ def test_no_follow_up():
 
 def test_progress_is_told():
     seen = []
-    ff.fnmr_test(some_counts(), n_resamples=600, rng=0, progress=lambda done, total: seen.append((done, total)))
+    ff.fnmr_test(
+        some_counts(),
+        n_resamples=600,
+        rng=0,
+        progress=lambda done, total: seen.append((done, total)),
+    )
     assert seen[-1] == (600, 600)
 
 
@@ -331,10 +400,14 @@ def test_scores_and_vectors_are_counted_first():
 @each("name", STATISTICS)
 def test_no_failure_and_nothing_else(value, name):
     counts = ff.FailureCounts([2 * value] * 6, [2] * 6, list("aaabbb"))
-    with pytest.warns(NotComputableWarning, match=f"{('none', 'all')[value]} of the attempts are errors") as told:
+    with pytest.warns(
+        NotComputableWarning, match=f"{('none', 'all')[value]} of the attempts are errors"
+    ) as told:
         test = ff.fnmr_test(counts, statistic=name, n_resamples=9, rng=0)
     assert told[0].filename == __file__
-    assert np.isnan([test.statistic, test.pvalue, *test.group_pvalue, *test.group_pvalue_adjusted]).all()
+    assert np.isnan(
+        [test.statistic, test.pvalue, *test.group_pvalue, *test.group_pvalue_adjusted]
+    ).all()
     assert test.different == ()
     assert "cannot say" in test.summary()
     with pytest.warns(NotComputableWarning, match="no margin of error") as told:
@@ -429,7 +502,10 @@ def test_groups_with_one_subject(test):
     np.testing.assert_array_equal(found.group_rate[:2], others.group_rate)
     assert found.group_rate[2] == 0.5
     found.plot().figure.canvas.draw()
-    alone, nobody = ff.FailureCounts([1, 0, 1], [2, 2, 3], list("aab")), ff.FailureCounts([1, 0], [2, 2], list("ab"))
+    alone, nobody = (
+        ff.FailureCounts([1, 0, 1], [2, 2, 3], list("aab")),
+        ff.FailureCounts([1, 0], [2, 2], list("ab")),
+    )
     at_least = "compares at least 2 groups, but there is only 'a'"
     refused(f"{at_least} with enough subjects, at least 2; too few have 'b'", test, alone)
     refused(at_least, test, alone.without(["b"]))
@@ -441,10 +517,14 @@ def test_groups_with_one_subject(test):
 
 def test_the_replicates_are_those_of_the_test():
     counts = some_counts()
-    test = ff.fnmr_test(counts, statistic="max-difference", null_model="bootstrap", n_resamples=99, rng=4)
+    test = ff.fnmr_test(
+        counts, statistic="max-difference", null_model="bootstrap", n_resamples=99, rng=4
+    )
     found = ff.margin_of_error(counts, center="replicate", n_resamples=99, rng=4)
     np.testing.assert_allclose(found.replicates, test.replicates, atol=1e-15)
-    assert not np.allclose(ff.margin_of_error(counts, n_resamples=99, rng=4).replicates, test.replicates)
+    assert not np.allclose(
+        ff.margin_of_error(counts, n_resamples=99, rng=4).replicates, test.replicates
+    )
 
 
 def test_a_group_at_the_margin_is_inside():
@@ -453,7 +533,9 @@ def test_a_group_at_the_margin_is_inside():
     found = ff.margin_of_error(counts, n_resamples=500, confidence_level=0.3, rng=0)
     assert found.margin in found.replicates
     assert found.outside == tuple(
-        g for g, rate in zip("ab", (Fraction(1, 2), 1), strict=True) if abs(rate - Fraction(3, 4)) > found.margin
+        g
+        for g, rate in zip("ab", (Fraction(1, 2), 1), strict=True)
+        if abs(rate - Fraction(3, 4)) > found.margin
     )
 
 
@@ -474,17 +556,24 @@ def test_sentences_of_a_test_that_finds_nothing():
 # False match rates.
 
 
-def impostors(n_subjects: int = 60, tau: float = 0.3, seed: int = 0, shift: float = 0.0) -> ff.Comparisons:
-    """All pairs within three groups, of subjects whom some resemble more than others, and the last group by `shift`.
+def impostors(
+    n_subjects: int = 60, tau: float = 0.3, seed: int = 0, shift: float = 0.0
+) -> ff.Comparisons:
+    """All pairs within three groups, of subjects whom some resemble more than others, and the last
+    group by `shift`.
 
     Each has the variance 1, whatever `tau` is.
     """
     rng = np.random.default_rng(seed)
     reference, probe, mated = pairs_within_groups([n_subjects] * 3)
     effect = rng.normal(0, tau, 3 * n_subjects)
-    scores = (rng.normal(size=reference.size) + effect[reference] + effect[probe]) / math.sqrt(1 + 2 * tau**2)
+    scores = (rng.normal(size=reference.size) + effect[reference] + effect[probe]) / math.sqrt(
+        1 + 2 * tau**2
+    )
     group = np.array(list("fmx"))[reference // n_subjects]
-    return ff.Comparisons(scores + 4 * mated + shift * (group == "x"), mated, reference, probe, group, group)
+    return ff.Comparisons(
+        scores + 4 * mated + shift * (group == "x"), mated, reference, probe, group, group
+    )
 
 
 AT = ff.at_threshold(2.0)
@@ -510,10 +599,16 @@ def test_rates_of_groups_have_the_intervals_of_evaluations_at_that_threshold(nam
         (0.95, (test.low, test.high)),
         (0.95 ** (1 / 3), (test.simultaneous_low, test.simultaneous_high)),
     ):
-        evaluation = ff.evaluate(c, ff.at_threshold(rates.threshold), confidence_level=level, **asked)
+        evaluation = ff.evaluate(
+            c, ff.at_threshold(rates.threshold), confidence_level=level, **asked
+        )
         for g, group in enumerate(test.groups):
             one = evaluation.quantity("fmr", group)
-            assert (one.low, one.high, one.standard_error) == (ends[0][g], ends[1][g], test.standard_error[g])
+            assert (one.low, one.high, one.standard_error) == (
+                ends[0][g],
+                ends[1][g],
+                test.standard_error[g],
+            )
 
 
 @each("name", STATISTICS)
@@ -521,7 +616,9 @@ def test_false_matches_are_tested_with_the_draws_of_the_deviance(name):
     c = impostors(20, shift=0.5)
     test = ff.fmr_test(c, AT, statistic=name, n_resamples=150, rng=3)
     rates = ff.rates(c, AT)
-    roots = draw_roots(*count_false_matches(c, rates.threshold, np.arange(3)), 150, seeds.stream(3)[0])
+    roots = draw_roots(
+        *count_false_matches(c, rates.threshold, np.arange(3)), 150, seeds.stream(3)[0]
+    )
     n = test.n_trials
 
     def statistic(errors: np.ndarray, inflation: np.ndarray) -> float:
@@ -536,7 +633,10 @@ def test_false_matches_are_tested_with_the_draws_of_the_deviance(name):
         return (n * (x - center) ** 2).sum() / 2 / within if within > 0 else math.inf
 
     assert test.statistic == pytest.approx(statistic(test.n_errors, roots.inflation))
-    expected = [statistic(*drawn) for drawn in zip(roots.replicated_errors, roots.replicated_inflation, strict=True)]
+    expected = [
+        statistic(*drawn)
+        for drawn in zip(roots.replicated_errors, roots.replicated_inflation, strict=True)
+    ]
     np.testing.assert_allclose(test.replicates, expected, rtol=1e-9)
     assert test.pvalue == pvalue(test.statistic, np.array(expected))
     of_deviance = ff.fmr_test(c, AT, n_resamples=150, rng=3)
@@ -546,7 +646,9 @@ def test_false_matches_are_tested_with_the_draws_of_the_deviance(name):
 def test_false_matches_of_embeddings_are_those_of_their_comparisons():
     e = small_embeddings(2, 12, 5)
     for at in (ff.at_fmr(0.2), ff.at_eer()):
-        of_vectors, of_pairs = (ff.fmr_test(data, at, n_resamples=64, rng=0) for data in (e, e.comparisons()))
+        of_vectors, of_pairs = (
+            ff.fmr_test(data, at, n_resamples=64, rng=0) for data in (e, e.comparisons())
+        )
         assert of_vectors.to_json() == of_pairs.to_json()
         assert np.array_equal(of_vectors.replicates, of_pairs.replicates)
 
@@ -563,7 +665,9 @@ def test_a_group_without_false_matches():
 
 @pytest.mark.parametrize(("threshold", "which"), [(99, "none"), (-99, "all")])
 def test_no_false_match_and_nothing_else(threshold, which):
-    with pytest.warns(NotComputableWarning, match=f"{which} of the non-mated comparisons are errors") as told:
+    with pytest.warns(
+        NotComputableWarning, match=f"{which} of the non-mated comparisons are errors"
+    ) as told:
         test = ff.fmr_test(impostors(12), ff.at_threshold(threshold), n_resamples=9, rng=0)
     assert [warning.filename for warning in told] == [__file__]
     assert np.isnan([test.statistic, test.pvalue]).all()
@@ -586,7 +690,11 @@ def test_groups_with_two_subjects():
     np.testing.assert_array_equal(test.group_rate, ff.rates(c, ff.at_threshold(0.5)).group_fmr)
     assert test.n_trials.tolist() == [1, 10, 10]
     assert test.rate == test.n_errors[1:].sum() / 20
-    assert np.isnan(test.group_pvalue).tolist() == np.isnan(test.difference).tolist() == [True, False, False]
+    assert (
+        np.isnan(test.group_pvalue).tolist()
+        == np.isnan(test.difference).tolist()
+        == [True, False, False]
+    )
     assert "Not tested, as they have fewer than 3 subjects: f." in test.summary()
 
 
@@ -602,24 +710,52 @@ STATISTICS_NAMED = "statistic must be one of 'f', 'max-difference', 'max-ratio',
         (ALL, {"n_resamples": 0}, "n_resamples must be a whole number of at least 1"),
         (ALL, {"n_resamples": -1}, "n_resamples must be a whole number"),
         (ALL, {"n_resamples": 1.5}, "n_resamples must be a whole number"),
-        (ALL, {"confidence_level": 95}, "confidence_level must be a fraction in .0, 1., not 95; for 95 % write 0.95"),
+        (
+            ALL,
+            {"confidence_level": 95},
+            "confidence_level must be a fraction in .0, 1., not 95; for 95 % write 0.95",
+        ),
         (ALL, {"confidence_level": 1}, "confidence_level must be a fraction in"),
-        (ALL, {"incomplete_groups": "keep"}, "incomplete_groups must be one of 'drop', 'raise', not 'keep'"),
+        (
+            ALL,
+            {"incomplete_groups": "keep"},
+            "incomplete_groups must be one of 'drop', 'raise', not 'keep'",
+        ),
         (ALL, {"rng": -1}, "rng must be"),
         (ALL, {"n_threads": 0}, "n_threads"),
         (ALL, {"data": population(), "at": 0.5}, "at must be an operating point"),
         (FAILURES, {"data": population()}, "at is missing"),
-        (FAILURES, {"at": ff.at_fmr(0.1)}, "at=FMR=0.1 is for scores, but FailureCounts hold decisions"),
-        (FAILURES, {"data": [1, 2], "at": ff.at_fmr(0.1)}, f"{KINDS_OF_DATA}, Embeddings or FailureCounts, not"),
+        (
+            FAILURES,
+            {"at": ff.at_fmr(0.1)},
+            "at=FMR=0.1 is for scores, but FailureCounts hold decisions",
+        ),
+        (
+            FAILURES,
+            {"data": [1, 2], "at": ff.at_fmr(0.1)},
+            f"{KINDS_OF_DATA}, Embeddings or FailureCounts, not",
+        ),
         ([ff.fnmr_test], {"statistic": "F"}, f"{STATISTICS_NAMED} 'F'"),
         ([ff.fnmr_test], {"statistic": "deviance"}, f"{STATISTICS_NAMED} 'deviance'"),
-        ([ff.margin_of_error], {"quantile": "wide"}, "quantile must be one of 'family-wise', 'paper', not 'wide'"),
-        ([ff.margin_of_error], {"center": "fixed"}, "center must be one of 'data', 'replicate', not 'fixed'"),
+        (
+            [ff.margin_of_error],
+            {"quantile": "wide"},
+            "quantile must be one of 'family-wise', 'paper', not 'wide'",
+        ),
+        (
+            [ff.margin_of_error],
+            {"center": "fixed"},
+            "center must be one of 'data', 'replicate', not 'fixed'",
+        ),
         (MATCHES, {"statistic": "F"}, "statistic must be one of"),
         (MATCHES, {"at": None}, "at must be an operating point"),
         (MATCHES, {"data": some_counts()}, f"{KINDS_OF_DATA} or Embeddings, not FailureCounts"),
         (MATCHES, {"data": ff.Comparisons([1, 0], [1, 0], ["p", "p"], ["p", "q"])}, "groups"),
-        (MATCHES, {"data": ff.Comparisons([1, 0], [1, 0], None, None, list("fm"), list("fm"))}, "subjects"),
+        (
+            MATCHES,
+            {"data": ff.Comparisons([1, 0], [1, 0], None, None, list("fm"), list("fm"))},
+            "subjects",
+        ),
     ],
 )
 def test_what_is_refused(tests, arguments, words):
@@ -633,8 +769,14 @@ def test_groups_of_few_subjects_are_named():
     both = [np.concatenate((who, 12 + who[second < 8])) for who in (first, second)]
     group = np.where(both[0] < 12, "many", "few")
     scores = np.random.default_rng(0).normal(size=group.size)
-    c = ff.Comparisons(np.append(scores, 9), np.append(np.zeros(group.size), 1), np.append(both[0], 0),
-                       np.append(both[1], 0), np.append(group, "many"), np.append(group, "many"))  # fmt: skip
+    c = ff.Comparisons(
+        np.append(scores, 9),
+        np.append(np.zeros(group.size), 1),
+        np.append(both[0], 0),
+        np.append(both[1], 0),
+        np.append(group, "many"),
+        np.append(group, "many"),
+    )
     with pytest.warns(NarrowIntervalsWarning, match="groups of 10 subjects or fewer: 'few'"):
         ff.fmr_test(c, ff.at_threshold(1.0), n_resamples=50, rng=0)
 
@@ -645,9 +787,13 @@ def test_tables_json_and_sentences_of_a_test(tmp_path):
     frame = test.to_frame("pandas")
     assert frame["group"].tolist() == ["f", "m", "x"]
     for column, expected in (
-        ("n_attempts", counts.n_attempts), ("n_errors", counts.n_failures), ("fnmr", counts.group_rate),
-        ("icc", counts.icc), ("group_pvalue_adjusted", test.group_pvalue_adjusted), ("low", test.low),
-    ):  # fmt: skip
+        ("n_attempts", counts.n_attempts),
+        ("n_errors", counts.n_failures),
+        ("fnmr", counts.group_rate),
+        ("icc", counts.icc),
+        ("group_pvalue_adjusted", test.group_pvalue_adjusted),
+        ("low", test.low),
+    ):
         np.testing.assert_array_equal(frame[column], expected)
     text = test.to_json(tmp_path / "test.json")
     assert (tmp_path / "test.json").read_text().strip() == text.strip()
@@ -662,7 +808,9 @@ def test_tables_json_and_sentences_of_a_test(tmp_path):
     assert test.pvalue == 1 / 200
     assert "1 in 200 studies like this one" in said
     assert f"F = {test.statistic:.3g}, 199 replicates" in said
-    assert "FNMRs of groups differ by more than chance explains at the 5 % level (p = 0.005)." in said
+    assert (
+        "FNMRs of groups differ by more than chance explains at the 5 % level (p = 0.005)." in said
+    )
     rates = dict(zip(test.groups, (f"{100 * rate:.3g} %" for rate in test.group_rate), strict=True))
     assert f"Significantly higher than in the other groups (3 tested): x ({rates['x']})." in said
     assert test.different == ("x",)

@@ -1,4 +1,5 @@
-"""Failures to acquire and to enrol: counts against the oracle, and results that call them by their names."""
+"""Failures to acquire and to enrol: counts against the oracle, and results that call them by their
+names."""
 
 from __future__ import annotations
 
@@ -22,7 +23,8 @@ def group_of(who):
 
 
 def samples(n=40, seed=0):
-    """Whether samples failed, subjects and groups: three a subject, failing more often in group "m"."""
+    """Whether samples failed, subjects and groups: three a subject, failing more often in group
+    "m"."""
     rng = np.random.default_rng(seed)
     who = np.repeat(np.arange(100, 100 + n), 3)  # in the same order as numbers and as text
     sex = np.where(who % 2, "f", "m")
@@ -39,12 +41,18 @@ def test_counts_are_the_oracles(rate, rows):
         ff.FailureCounts.from_decisions(failed, who, group_of(who), rate=rate),
         ff.FailureCounts.from_decisions(np.array(failed, np.int8), who, group_of(who), rate=rate),
         *(
-            [ff.FailureCounts.from_decisions(said, who, group_of(who), rate=rate, failed_value="no face")]
+            [
+                ff.FailureCounts.from_decisions(
+                    said, who, group_of(who), rate=rate, failed_value="no face"
+                )
+            ]
             if any(failed)
             else []
         ),
     ):
-        assert list(zip(counts.failures.tolist(), counts.attempts.tolist(), strict=True)) == list(expected.values())
+        assert list(zip(counts.failures.tolist(), counts.attempts.tolist(), strict=True)) == list(
+            expected.values()
+        )
         assert [counts.groups[k] for k in counts.subject_group] == group_of(expected)
         for k, group in enumerate(counts.groups):
             own = [both for name, both in expected.items() if group_of([name]) == [group]]
@@ -70,7 +78,9 @@ def test_results_speak_of_the_rate(rate, attempts, tmp_path):
         for one in (result, again):
             assert one.plot().get_xlabel().lower() == RATES[rate]
         assert again.to_frame("polars")[rate].to_list() == counts.group_rate.tolist()
-        assert again.summary().splitlines() == [line for line in result.summary().splitlines() if line]
+        assert again.summary().splitlines() == [
+            line for line in result.summary().splitlines() if line
+        ]
         assert again._chapter().title == result._chapter().title
     assert test.rate_name == margin.rate_name == rate
 
@@ -104,9 +114,13 @@ def test_tables_of_samples_are_read(tmp_path):
             for options in ({"failed": "failed"}, {"failed": "quality", "failed_value": "-1"}):
                 found = ff.read_failure_counts(source, rate=rate, **options)
                 assert np.array_equal(found.failures, expected.failures)
-                assert (found.n_attempts.tolist(), found.rate_name) == (expected.n_attempts.tolist(), rate)
+                assert (found.n_attempts.tolist(), found.rate_name) == (
+                    expected.n_attempts.tolist(),
+                    rate,
+                )
     with pytest.raises(
-        InputError, match="failed=, failed_value= and subject= are of one with one row for each attempt"
+        InputError,
+        match="failed=, failed_value= and subject= are of one with one row for each attempt",
     ):
         ff.read_failure_counts(table, attempts="failed", failed_value="x")
 
@@ -127,6 +141,10 @@ def test_tables_of_samples_are_read(tmp_path):
 )
 def test_what_is_refused(given_, message):
     with pytest.raises(InputError, match=message):
-        ff.FailureCounts.from_decisions(**({"failed": [0, 1], "subject": ["a", "b"], "group": ["f", "m"]} | given_))
+        ff.FailureCounts.from_decisions(
+            **({"failed": [0, 1], "subject": ["a", "b"], "group": ["f", "m"]} | given_)
+        )
     known = "'fnmr', 'fta', 'fte', 'fnir', 'fpir'"
-    refused(f"rate must be one of {known}, not 'frr'", ff.FailureCounts, [0], [1], ["f"], rate="frr")
+    refused(
+        f"rate must be one of {known}, not 'frr'", ff.FailureCounts, [0], [1], ["f"], rate="frr"
+    )

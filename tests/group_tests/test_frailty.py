@@ -1,4 +1,5 @@
-"""The deviance of false match rates, against its oracle, and what it says where groups are alike or not."""
+"""The deviance of false match rates, against its oracle, and what it says where groups are alike or
+not."""
 
 from __future__ import annotations
 
@@ -28,7 +29,14 @@ KEY = seeds.stream(0)[0]
 
 def roots_of(errors, inflation, replicated, replicated_inflation, size):
     """Return roots of replicates with as many comparisons as the data have."""
-    return Roots(errors, inflation, replicated, replicated_inflation, size, np.broadcast_to(size, replicated.shape))
+    return Roots(
+        errors,
+        inflation,
+        replicated,
+        replicated_inflation,
+        size,
+        np.broadcast_to(size, replicated.shape),
+    )
 
 
 def columns(comparisons: list[slow.Comparison]) -> tuple[np.ndarray, ...]:
@@ -39,14 +47,20 @@ def all_pairs(sizes=(8, 5), repeats=3, share=0.3, seed=0) -> list[slow.Compariso
     """All pairs of the subjects of each group, up to so many times, of which a share are errors."""
     rng = np.random.default_rng(seed)
     pairs = [(k, other, g) for g, n in enumerate(sizes) for k in range(n) for other in range(k)]
-    return [(*pair, bool(rng.random() < share)) for pair in pairs for _ in range(rng.integers(1, repeats + 1))]
+    return [
+        (*pair, bool(rng.random() < share))
+        for pair in pairs
+        for _ in range(rng.integers(1, repeats + 1))
+    ]
 
 
 @st.composite
 def some_comparisons(draw) -> list[slow.Comparison]:
     """Comparisons of few subjects in two groups, also of one with itself, in any order."""
     subject = st.integers(0, 5)
-    more = draw(st.lists(st.tuples(subject, subject, st.integers(0, 1), st.booleans()), max_size=25))
+    more = draw(
+        st.lists(st.tuples(subject, subject, st.integers(0, 1), st.booleans()), max_size=25)
+    )
     return draw(st.permutations([(0, 1, 0, False), (2, 1, 1, True), *more]))
 
 
@@ -60,10 +74,14 @@ def test_counts_and_estimates_are_those_of_the_oracle(comparisons):
     np.testing.assert_allclose(np.stack((design.sharing, design.repeated), axis=1), twos)
     found = estimate(counts, design)
     rate, kappa, again, inflation = slow.estimate(comparisons, 2)
-    np.testing.assert_allclose((found.rate, *found.kappa, found.again), (rate, *kappa, again), atol=1e-9)
+    np.testing.assert_allclose(
+        (found.rate, *found.kappa, found.again), (rate, *kappa, again), atol=1e-9
+    )
     np.testing.assert_allclose(found.inflation, inflation)
     roots = signed_roots(counts[:, 0], design.size, found.inflation)
-    np.testing.assert_allclose(roots, slow.signed_roots(counts[:, 0].tolist(), sizes, inflation), atol=1e-6)
+    np.testing.assert_allclose(
+        roots, slow.signed_roots(counts[:, 0].tolist(), sizes, inflation), atol=1e-6
+    )
 
 
 def test_estimates_of_replicates_are_those_of_each_on_its_own():
@@ -83,7 +101,12 @@ def null_of(rate: float, kappa: list[float], again: float) -> Frailty:
 @pytest.mark.jit
 @pytest.mark.parametrize(
     ("kappa", "again", "rate"),
-    [([0.0, 0.0], 0.0, 0.05), ([0.8, 0.8], 0.4, 0.02), ([3.0, 0.0], 1.0, 0.01), ([0.5, 2.0], 0.3, 0.3)],
+    [
+        ([0.0, 0.0], 0.0, 0.05),
+        ([0.8, 0.8], 0.4, 0.02),
+        ([3.0, 0.0], 1.0, 0.01),
+        ([0.5, 2.0], 0.3, 0.3),
+    ],
 )
 def test_errors_are_drawn_as_by_the_oracle(kappa, again, rate):
     """Means of all counts, and variances of errors, over many replicates."""
@@ -91,10 +114,14 @@ def test_errors_are_drawn_as_by_the_oracle(kappa, again, rate):
     design, _ = count_errors(*columns(comparisons), 2)
     rng = np.random.default_rng(1)
     ours = replicate(design, null_of(rate, kappa, again), 4 * n, KEY)
-    expected = np.array([slow.counts(slow.draw(comparisons, rate, kappa, again, rng), 2) for _ in range(n)])
+    expected = np.array(
+        [slow.counts(slow.draw(comparisons, rate, kappa, again, rng), 2) for _ in range(n)]
+    )
     # NaN where neither varies, as no error comes again where the chance of that is 0.
     assert not (stats.ttest_ind(ours, expected, axis=0, equal_var=False).pvalue < 1e-5).any()
-    deviations = [np.abs(found[..., 0] - expected[..., 0].mean(axis=0)) for found in (ours, expected)]
+    deviations = [
+        np.abs(found[..., 0] - expected[..., 0].mean(axis=0)) for found in (ours, expected)
+    ]
     assert (stats.ttest_ind(*deviations, axis=0, equal_var=False).pvalue > 1e-5).all()
     if kappa == [0, 0] and again == 0:
         np.testing.assert_allclose(ours[..., 0].mean(axis=0), rate * design.size, rtol=0.1)
@@ -120,7 +147,9 @@ def test_a_replicate_depends_on_its_number_alone():
 
 
 def test_one_subject_with_a_part_in_all_errors_makes_covariance_large():
-    comparisons = [(k, other, g, k == 1) for g in range(2) for k in range(2, 12) for other in range(k)]
+    comparisons = [
+        (k, other, g, k == 1) for g in range(2) for k in range(2, 12) for other in range(k)
+    ]
     comparisons = [(k, other, g, g == 0 and other == 0) for k, other, g, _ in comparisons]
     design, counts = count_errors(*columns(comparisons), 2)
     assert (estimate(counts, design).kappa > 3).all()
@@ -144,7 +173,9 @@ def test_the_groups_most_alike_are_those_of_all_choices(groups, data):
     chosen = most_alike(*(np.array(column) for column in groups), n, member)
     assert len(set(chosen)) == n
     assert member is None or member in chosen
-    assert slow.deviance(*groups, chosen) == pytest.approx(slow.least_deviance(*groups, n, member), abs=1e-9)
+    assert slow.deviance(*groups, chosen) == pytest.approx(
+        slow.least_deviance(*groups, n, member), abs=1e-9
+    )
 
 
 @given(some_groups(), st.integers(0, 9), st.sampled_from([0.01, 0.05, 0.3]))
@@ -152,7 +183,13 @@ def test_groups_are_named_as_by_the_oracle(groups, seed, level):
     errors, sizes, inflation = groups
     rate = sum(errors) / sum(sizes)
     replicated = np.random.default_rng(seed).poisson(rate * np.array(sizes), (19, len(errors)))
-    roots = roots_of(np.array(errors), np.array(inflation), replicated, np.tile(inflation, (19, 1)), np.array(sizes))
+    roots = roots_of(
+        np.array(errors),
+        np.array(inflation),
+        replicated,
+        np.tile(inflation, (19, 1)),
+        np.array(sizes),
+    )
     expected = slow.adjusted_pvalues(errors, sizes, inflation, replicated.tolist(), level)
     np.testing.assert_allclose(roots.adjusted_pvalues(level), expected)
 
@@ -166,9 +203,17 @@ def test_groups_are_compared_with_those_that_are_left():
     adjusted = roots.adjusted_pvalues(0.05)
     assert adjusted[3] == 0.001
     assert (adjusted[:3] > 0.9).all()
-    everyone = roots_of(np.array([40, 90, 200, 400]), ones, rng.poisson(180, (999, 4)), np.ones((999, 4)), 1000 * ones)
+    everyone = roots_of(
+        np.array([40, 90, 200, 400]),
+        ones,
+        rng.poisson(180, (999, 4)),
+        np.ones((999, 4)),
+        1000 * ones,
+    )
     assert (everyone.adjusted_pvalues(0.05) == 0.001).all()
-    two = roots_of(errors[2:], ones[2:], rng.poisson(220, (999, 2)), np.ones((999, 2)), 1000 * ones[2:])
+    two = roots_of(
+        errors[2:], ones[2:], rng.poisson(220, (999, 2)), np.ones((999, 2)), 1000 * ones[2:]
+    )
     assert two.adjusted_pvalues(0.05).tolist() == [0.001, 0.001]
 
 
@@ -180,7 +225,9 @@ def fair(sizes=(40, 60, 80), seed=0, shift=0.0) -> ff.Comparisons:
     scores = rng.normal(size=mated.size) + effect[reference] + effect[probe] + 4 * mated
     position = np.repeat(np.arange(len(sizes)), sizes)[reference]
     group = np.array([f"group {k}" for k in range(len(sizes))])[position]
-    return ff.Comparisons(scores + shift * (position == len(sizes) - 1), mated, reference, probe, group, group)
+    return ff.Comparisons(
+        scores + shift * (position == len(sizes) - 1), mated, reference, probe, group, group
+    )
 
 
 AT = ff.at_fmr(0.01)
@@ -189,7 +236,9 @@ AT = ff.at_fmr(0.01)
 @pytest.mark.jit
 def test_groups_are_named_only_where_the_test_finds_a_difference():
     c = fair((80, 80, 40), shift=1.0)
-    test, of_ratios = (ff.fmr_test(c, AT, statistic=name, rng=0) for name in ("deviance", "max-ratio"))
+    test, of_ratios = (
+        ff.fmr_test(c, AT, statistic=name, rng=0) for name in ("deviance", "max-ratio")
+    )
     assert test.pvalue < 0.01
     assert test.different == ("group 2",)
     assert (of_ratios.group_pvalue_adjusted >= of_ratios.pvalue).all()

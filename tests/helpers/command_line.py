@@ -45,13 +45,16 @@ def refused(*arguments: object) -> str:
 
 
 def run_program(*arguments: object, cwd: Path | None = None) -> CompletedProcess[str]:
-    """Run the whole program in this process, which prints errors and warnings as lines: much quicker than another."""
+    """Run the whole program in this process, which prints errors and warnings as lines: much
+    quicker than another."""
     words, code = [str(a) for a in arguments], 0
     with (
         contextlib.chdir(cwd or "."),
         warnings.catch_warnings(),
         mock.patch.object(sys, "argv", ["fastfair", *words]),
-        mock.patch.multiple(main, guard_streams=mock.DEFAULT, leave_the_end_to_the_interrupt=mock.DEFAULT),
+        mock.patch.multiple(
+            main, guard_streams=mock.DEFAULT, leave_the_end_to_the_interrupt=mock.DEFAULT
+        ),
         CliRunner().isolation() as (out, err, _),
     ):
         try:

@@ -40,20 +40,33 @@ def population(n_subjects: int = 40, n: int = 4000, seed: int = 0) -> ff.Compari
     scores = rng.normal(0, 1, n) + 2 * mated + effect[reference] + effect[probe]
     groups = np.array(["f", "m", "x"])[np.arange(n_subjects) % 3]
     samples = [
-        np.char.add(np.char.add(s.astype(str), "/"), rng.integers(0, 4, n).astype(str)) for s in (reference, probe)
+        np.char.add(np.char.add(s.astype(str), "/"), rng.integers(0, 4, n).astype(str))
+        for s in (reference, probe)
     ]
     return ff.Comparisons(
-        scores, mated, reference, probe, groups[reference], groups[probe],
-        reference_sample=samples[0], probe_sample=samples[1], policies=ff.Policies(self_comparisons="keep"),
-    )  # fmt: skip
+        scores,
+        mated,
+        reference,
+        probe,
+        groups[reference],
+        groups[probe],
+        reference_sample=samples[0],
+        probe_sample=samples[1],
+        policies=ff.Policies(self_comparisons="keep"),
+    )
 
 
-def pairs_within_groups(sizes: Sequence[int], n_mated: int = 1) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """References, probes and mated labels: all pairs of two subjects of a group, then mated ones of each subject."""
+def pairs_within_groups(
+    sizes: Sequence[int], n_mated: int = 1
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """References, probes and mated labels: all pairs of two subjects of a group, then mated ones of
+    each subject."""
     ends = np.cumsum(sizes)
     pairs = [np.array(np.triu_indices(n, 1)) + end - n for n, end in zip(sizes, ends, strict=True)]
     everyone = np.repeat(np.arange(ends[-1]), n_mated)
-    reference, probe = (np.append(np.concatenate(side), everyone) for side in zip(*pairs, strict=True))
+    reference, probe = (
+        np.append(np.concatenate(side), everyone) for side in zip(*pairs, strict=True)
+    )
     return reference, probe, reference == probe
 
 
@@ -64,7 +77,9 @@ def scores_with_hubs(shift: float) -> ff.Comparisons:
     hub = np.isin(first, (0, 1)) | np.isin(second, (0, 1))
     scores = np.concatenate((np.full(60, 9.0), rng.normal(size=first.size) + shift * hub))
     who = np.arange(60)
-    return ff.Comparisons(scores, np.arange(scores.size) < 60, np.append(who, first), np.append(who, second))
+    return ff.Comparisons(
+        scores, np.arange(scores.size) < 60, np.append(who, first), np.append(who, second)
+    )
 
 
 def lfw(matcher: str, most: int | None = None) -> ff.Embeddings:
@@ -80,17 +95,26 @@ def lfw(matcher: str, most: int | None = None) -> ff.Embeddings:
 
 
 def few_errors_between_groups(seed, n_systems=2):
-    """Equal systems with few false matches: 150 people in three alike groups, compared within and between them."""
+    """Equal systems with few false matches: 150 people in three alike groups, compared within and
+    between them."""
     rng = np.random.default_rng(seed)
     mine = np.repeat(np.arange(150), 60)
     other = (mine + rng.integers(1, 150, mine.size)) % 150
-    reference, probe = np.append(np.repeat(np.arange(150), 8), mine), np.append(np.repeat(np.arange(150), 8), other)
+    reference, probe = (
+        np.append(np.repeat(np.arange(150), 8), mine),
+        np.append(np.repeat(np.arange(150), 8), other),
+    )
     mated = np.arange(reference.size) < 1200
     skill = 0.3 * rng.normal(size=150)
     return [
         ff.Comparisons(
-            rng.normal(size=mated.size) + np.where(mated, 5 + skill[reference], skill[reference] + skill[probe]),
-            mated, reference, probe, reference % 3, probe % 3,
+            rng.normal(size=mated.size)
+            + np.where(mated, 5 + skill[reference], skill[reference] + skill[probe]),
+            mated,
+            reference,
+            probe,
+            reference % 3,
+            probe % 3,
         )
         for _ in range(n_systems)
-    ]  # fmt: skip
+    ]

@@ -40,12 +40,15 @@ def _comparisons(noise=1.0):
 
 
 def scan(executor=None):
-    """Return the same comparisons from files, of which few scores are kept in memory, and all else in files."""
+    """Return the same comparisons from files, of which few scores are kept in memory, and all else
+    in files."""
     folder = Path(tempfile.mkdtemp())
     ff.write_comparisons(_comparisons(), folder / "scores.parquet")
     with mock.patch.multiple(scans, _BYTES_KEPT=scans.LEAST_MEMORY / 18_000, _SHARE_OF_PAIRS=0):
         return ff.scan_comparisons(
-            folder / "*.parquet", storage=ff.Storage(cllr=True, memory_limit=scans.LEAST_MEMORY), executor=executor
+            folder / "*.parquet",
+            storage=ff.Storage(cllr=True, memory_limit=scans.LEAST_MEMORY),
+            executor=executor,
         )
 
 
@@ -53,18 +56,36 @@ _scan = cache(scan)
 
 
 CALLS = {
-    "evaluate a scan": lambda **who: ff.evaluate(_scan(), _POINTS, metrics="all", n_resamples=400, rng=0, **who),
+    "evaluate a scan": lambda **who: ff.evaluate(
+        _scan(), _POINTS, metrics="all", n_resamples=400, rng=0, **who
+    ),
     "evaluate": lambda **who: ff.evaluate(_comparisons(), _POINTS, n_resamples=400, rng=0, **who),
-    "compare": lambda **who: ff.compare(_comparisons(), _comparisons(0.5), n_resamples=200, metrics=[], rng=0, **who),
-    "roc_band": lambda **who: ff.roc_band(_embeddings(), [0.001, 0.01], n_resamples=300, rng=0, **who),
-    "roc_band of templates": lambda **who: ff.roc_band(_templates(), [0.001, 0.01], n_resamples=300, rng=0, **who),
-    "evaluate templates": lambda **who: ff.evaluate(_templates(), _POINTS, n_resamples=200, rng=0, **who),
+    "compare": lambda **who: ff.compare(
+        _comparisons(), _comparisons(0.5), n_resamples=200, metrics=[], rng=0, **who
+    ),
+    "roc_band": lambda **who: ff.roc_band(
+        _embeddings(), [0.001, 0.01], n_resamples=300, rng=0, **who
+    ),
+    "roc_band of templates": lambda **who: ff.roc_band(
+        _templates(), [0.001, 0.01], n_resamples=300, rng=0, **who
+    ),
+    "evaluate templates": lambda **who: ff.evaluate(
+        _templates(), _POINTS, n_resamples=200, rng=0, **who
+    ),
     "compare templates": lambda **who: ff.compare(
         _templates(), _templates(0.1), n_resamples=100, metrics=[], measures=["fdr"], rng=0, **who
     ),
-    "fairness_band": lambda **who: ff.fairness_band(_comparisons(), fmr=[0.01, 0.1], n_resamples=300, rng=0, **who),
+    "fairness_band": lambda **who: ff.fairness_band(
+        _comparisons(), fmr=[0.01, 0.1], n_resamples=300, rng=0, **who
+    ),
     "coverage_experiment": lambda **who: ff.synthesis.coverage_experiment(
-        12, 50, identities=ff.VonMisesFisherIdentities.random(30, 16, 20, rng=0), n_samples=5, fmr=0.01, rng=0, **who
+        12,
+        50,
+        identities=ff.VonMisesFisherIdentities.random(30, 16, 20, rng=0),
+        n_samples=5,
+        fmr=0.01,
+        rng=0,
+        **who,
     ),
 }
 
@@ -73,4 +94,6 @@ def result_bits(found):
     """Return everything that a result tells, to the last bit."""
     if hasattr(found, "to_json"):
         return found.to_json().encode()
-    return b"".join(value.tobytes() for value in vars(found).values() if isinstance(value, np.ndarray))
+    return b"".join(
+        value.tobytes() for value in vars(found).values() if isinstance(value, np.ndarray)
+    )

@@ -1,4 +1,5 @@
-"""Comparisons some of which failed, those of group "m" twice as often, and subjects some of whom fail often."""
+"""Comparisons some of which failed, those of group "m" twice as often, and subjects some of whom
+fail often."""
 
 from __future__ import annotations
 
@@ -11,7 +12,8 @@ from fastfair.errors import DroppedWarning
 
 
 def columns(failing=0.15, n=30, seed=0):
-    """Scores, mated labels, subjects and groups, in float64 that are no float32, and which comparisons failed."""
+    """Scores, mated labels, subjects and groups, in float64 that are no float32, and which
+    comparisons failed."""
     rng = np.random.default_rng(seed)
     group = np.where(np.arange(n) < 2 * n // 3, "f", "m")
     reference = np.concatenate([np.repeat(np.arange(n), 4), np.repeat(np.arange(n), n)])
@@ -27,7 +29,8 @@ def columns(failing=0.15, n=30, seed=0):
 
 
 def made(policy, *, samples=False, **options):
-    """Comparisons of these columns; with samples, each comparison has one of two of each subject."""
+    """Comparisons of these columns; with samples, each comparison has one of two of each
+    subject."""
     *given, failed = columns(**options)
     scores = np.where(failed, np.nan, given[0])
     names = {}

@@ -19,6 +19,8 @@ def groups_of(least: int = 1, fewest: int = 1) -> st.SearchStrategy[list[list[tu
 
 def counts_of(groups: slow.Groups) -> ff.FailureCounts:
     """The subjects of groups "a", "b" and so on, in turns."""
-    rows = [(i, e, m, LABELS[g]) for g, group in enumerate(groups) for i, (e, m) in enumerate(group)]
+    rows = [
+        (i, e, m, LABELS[g]) for g, group in enumerate(groups) for i, (e, m) in enumerate(group)
+    ]
     _, failures, attempts, labels = zip(*sorted(rows), strict=True)
     return ff.FailureCounts(failures, attempts, labels)

@@ -1,4 +1,5 @@
-"""Functions that take the fields of their records as arguments of their own, as the command line's options are."""
+"""Functions that take the fields of their records as arguments of their own, as the command line's
+options are."""
 
 from collections.abc import Callable
 from dataclasses import fields
@@ -8,7 +9,12 @@ from typing import Any
 
 import fastfair as ff
 
-RECORDS = {"layout": ff.Layout, "policies": ff.Policies, "storage": ff.Storage, "settings": ff.BandSettings}
+RECORDS = {
+    "layout": ff.Layout,
+    "policies": ff.Policies,
+    "storage": ff.Storage,
+    "settings": ff.BandSettings,
+}
 
 
 def flat(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -29,4 +35,6 @@ def flat(function: Callable[..., Any]) -> Callable[..., Any]:
 
 read_comparisons, scan_comparisons = flat(ff.read_comparisons), flat(ff.scan_comparisons)
 roc_band, fairness_band = flat(ff.roc_band), flat(ff.fairness_band)
-make, from_frame, from_matrix = map(flat, (ff.Comparisons, ff.Comparisons.from_frame, ff.Comparisons.from_matrix))
+make, from_frame, from_matrix = map(
+    flat, (ff.Comparisons, ff.Comparisons.from_frame, ff.Comparisons.from_matrix)
+)

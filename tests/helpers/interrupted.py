@@ -15,9 +15,12 @@ SOON = 15.0  # seconds, on however busy a machine: what is interrupted would tak
 def interrupted(code: str, folder: Path) -> tuple[subprocess.CompletedProcess[str], float]:
     """Run code until it prints something, interrupt it, and tell how long it then takes to end."""
     with subprocess.Popen(
-        [sys.executable, "-c", textwrap.dedent(code)], cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        [sys.executable, "-c", textwrap.dedent(code)],
+        cwd=folder,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
         text=True,
-    ) as process:  # fmt: skip
+    ) as process:
         try:
             assert process.stdout is not None
             assert process.stdout.readline() == "ready\n"
@@ -27,4 +30,7 @@ def interrupted(code: str, folder: Path) -> tuple[subprocess.CompletedProcess[st
             printed, errors = process.communicate(timeout=60)
         finally:
             process.kill()
-    return subprocess.CompletedProcess([], process.returncode, printed, errors), time.perf_counter() - start
+    return (
+        subprocess.CompletedProcess([], process.returncode, printed, errors),
+        time.perf_counter() - start,
+    )

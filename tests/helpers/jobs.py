@@ -37,7 +37,8 @@ class Refusing(Squares):
 
 @dataclass
 class Deadly(Squares):
-    """Ends the process that works on number 50, as often as there are files in a folder to remove."""
+    """Ends the process that works on number 50, as often as there are files in a folder to
+    remove."""
 
     folder: str = ""
 

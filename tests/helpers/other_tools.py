@@ -1,6 +1,8 @@
-"""Sets of tied scores, and what fastfair says of them where the table of docs/from_other_tools compares it.
+"""Sets of tied scores, and what fastfair says of them where the table of docs/from_other_tools
+compares it.
 
-An answer is an array: a number, the rates at a threshold, or a curve, of which all FMRs come before all FNMRs.
+An answer is an array: a number, the rates at a threshold, or a curve, of which all FMRs come before
+all FNMRs.
 """
 
 from __future__ import annotations
@@ -23,19 +25,24 @@ RATE = 0.3
 
 
 def tied_sets(n: int = 200) -> list[tuple[Scores, Scores]]:
-    """Draw mated and non-mated scores, up to eight of each, from few whole numbers; systems are of any quality."""
+    """Draw mated and non-mated scores, up to eight of each, from few whole numbers; systems are of
+    any quality."""
     rng = np.random.default_rng(0)
     sets = []
     for _ in range(n):
         n_mated, n_nonmated = rng.integers(1, 9, 2)
         highest, shift = rng.integers(1, 6), rng.integers(0, 4)
-        mated, nonmated = rng.integers(0, highest + 1, n_mated), rng.integers(0, highest + 1, n_nonmated)
+        mated, nonmated = (
+            rng.integers(0, highest + 1, n_mated),
+            rng.integers(0, highest + 1, n_nonmated),
+        )
         sets.append(((mated + shift).tolist(), nonmated.tolist()))
     return sets
 
 
 def sets_of_size(n: int, highest: int) -> Iterator[tuple[Scores, Scores]]:
-    """Give all sets of n scores from 0 to the highest, up to their order within mated and non-mated ones."""
+    """Give all sets of n scores from 0 to the highest, up to their order within mated and non-mated
+    ones."""
     for n_mated in range(1, n):
         for mated in combinations_with_replacement(range(highest + 1), n_mated):
             for nonmated in combinations_with_replacement(range(highest + 1), n - n_mated):
@@ -67,7 +74,9 @@ def _rates(at: ff.OperatingPoint) -> Answer:
 
 def _least_cost(p_target: float, normalize: bool = False) -> Answer:
     costs = ff.Costs(p_target, normalize=normalize)
-    return lambda mated, nonmated: np.array([ff.min_dcf(_comparisons(mated, nonmated), costs).value])
+    return lambda mated, nonmated: np.array(
+        [ff.min_dcf(_comparisons(mated, nonmated), costs).value]
+    )
 
 
 def _cllr(mated: Scores, nonmated: Scores) -> np.ndarray:
@@ -97,14 +106,18 @@ def _group_rates(mated: Scores, nonmated: Scores) -> np.ndarray:
     groups = np.array([k % 2 for scores in (mated, nonmated) for k in range(len(scores))])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ff.errors.FastfairWarning)
-        rates = ff.rates(_comparisons(mated, nonmated, reference_group=groups), ff.at_threshold(THRESHOLD))
+        rates = ff.rates(
+            _comparisons(mated, nonmated, reference_group=groups), ff.at_threshold(THRESHOLD)
+        )
     return np.stack([rates.group_fmr, rates.group_fnmr], axis=1).ravel()
 
 
 def _hits(mated: Scores, nonmated: Scores) -> np.ndarray:
     """Say of a search whether its mate has rank 1: the mate enrolled first, and last."""
     first = ff.Searches.from_matrix([[mated[0], *nonmated]], [0], np.arange(len(nonmated) + 1))
-    last = ff.Searches.from_matrix([[*nonmated, mated[0]]], [len(nonmated)], np.arange(len(nonmated) + 1))
+    last = ff.Searches.from_matrix(
+        [[*nonmated, mated[0]]], [len(nonmated)], np.arange(len(nonmated) + 1)
+    )
     return (np.concatenate([first.rank, last.rank]) == 1).astype(float)
 
 

@@ -11,8 +11,11 @@ from fastfair.resampling import error_lists
 
 
 @contextmanager
-def parted_if(wanted: bool, width: int = 3, deviations: float = 0.0, least_share: float = 0.0) -> Iterator[None]:
-    """Part pairs however few they are, and sort those within a width of each threshold, and within deviations."""
+def parted_if(
+    wanted: bool, width: int = 3, deviations: float = 0.0, least_share: float = 0.0
+) -> Iterator[None]:
+    """Part pairs however few they are, and sort those within a width of each threshold, and within
+    deviations."""
     with pytest.MonkeyPatch.context() as patch:
         if wanted:
             patch.setattr(error_lists, "_FEW", 0)

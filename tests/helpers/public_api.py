@@ -51,7 +51,8 @@ from fastfair.thresholds import (
 )
 from fastfair.uncertainty.quantities import Quantity
 
-# Made by the library, of what it has checked: their methods are at the door, their constructors are not.
+# Made by the library, of what it has checked: their methods are at the door, their constructors are
+# not.
 RESULTS = {
     ApplicationCost, AppliedRate, AppliedThreshold, AttributeTest, BayesError, BiasedSystem,
     CalibratedScores, Calibration, Check, CheckedQuantity, Claim, ClaimedRate, Contrast,
@@ -93,6 +94,9 @@ FUNCTIONS = dict(_walk())
 
 
 def arguments(function: Callable[..., Any]) -> list[str]:
-    """Return the names of what a function is given, but for the object or class it belongs to and `**`."""
+    """Return the names of what a function is given, but for the object or class it belongs to and
+    `**`."""
     parameters = inspect.signature(function).parameters.values()
-    return [p.name for p in parameters if p.kind is not p.VAR_KEYWORD and p.name not in ("self", "cls")]
+    return [
+        p.name for p in parameters if p.kind is not p.VAR_KEYWORD and p.name not in ("self", "cls")
+    ]

@@ -9,7 +9,12 @@ import fastfair as ff
 
 
 def drawn(
-    seed: int, first: int = 0, n_subjects: int = 40, n: int = 400, kind: str = "similarity", digits: int = 3
+    seed: int,
+    first: int = 0,
+    n_subjects: int = 40,
+    n: int = 400,
+    kind: str = "similarity",
+    digits: int = 3,
 ) -> ff.Comparisons:
     """Draw comparisons of random pairs of subjects, numbered from `first`, in two groups."""
     rng = np.random.default_rng(seed)
@@ -19,7 +24,12 @@ def drawn(
     scores = (rng.normal(size=n) + 2 * mated).round(digits)
     groups = [(side % 2).tolist() for side in (reference, probe)]
     return ff.Comparisons(
-        -scores if kind == "distance" else scores, mated, reference + first, probe + first, *groups, kind
+        -scores if kind == "distance" else scores,
+        mated,
+        reference + first,
+        probe + first,
+        *groups,
+        kind,
     )
 
 
@@ -27,5 +37,7 @@ def rows_of(c: ff.Comparisons) -> list[oracle.Row]:
     return [
         (float(score), mated, int(a), int(b))
         for mated, side in ((True, c.mated), (False, c.nonmated))
-        for score, a, b in zip(side.similarities, c.subjects[side.reference], c.subjects[side.probe], strict=True)
+        for score, a, b in zip(
+            side.similarities, c.subjects[side.reference], c.subjects[side.probe], strict=True
+        )
     ]

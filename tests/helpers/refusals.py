@@ -8,8 +8,11 @@ from collections.abc import Callable
 from fastfair.errors import InputError
 
 
-def refused(says: str, call: Callable[..., object], /, *arguments: object, **options: object) -> InputError:
-    """Make a call that must be refused for what it is given, with an error that says this, and return the error."""
+def refused(
+    says: str, call: Callable[..., object], /, *arguments: object, **options: object
+) -> InputError:
+    """Make a call that must be refused for what it is given, with an error that says this, and
+    return the error."""
     try:
         call(*arguments, **options)
     except InputError as error:

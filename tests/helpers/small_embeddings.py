@@ -9,11 +9,20 @@ from oracles import embeddings as slow
 import fastfair as ff
 from fastfair.data import pair_search, score_keys
 
-KINDS = {"cosine": "cosine", "inner_product": "inner product", "negative_euclidean": "negative Euclidean"}
+KINDS = {
+    "cosine": "cosine",
+    "inner_product": "inner product",
+    "negative_euclidean": "negative Euclidean",
+}
 
 
 def small_embeddings(
-    seed: int, n_subjects: int, most: int, similarity: str = "inner_product", noise: int = 1, dtype: type = np.float32
+    seed: int,
+    n_subjects: int,
+    most: int,
+    similarity: str = "inner_product",
+    noise: int = 1,
+    dtype: type = np.float32,
 ) -> ff.Embeddings:
     """Whole numbers, so that similarities are exact and tie often; some vectors are there twice."""
     rng = np.random.default_rng(seed)
@@ -23,7 +32,9 @@ def small_embeddings(
     centers = rng.integers(-3, 4, (n_subjects, 4))
     vectors = (centers[subject] + rng.integers(-noise, noise + 1, (subject.size, 4))).astype(dtype)
     vectors[(vectors == 0).all(axis=1)] = 1
-    return ff.Embeddings(vectors, subject, group=np.array(list("fm"))[subject % 2], similarity=similarity)
+    return ff.Embeddings(
+        vectors, subject, group=np.array(list("fm"))[subject % 2], similarity=similarity
+    )
 
 
 def matrix_of(e: ff.Embeddings) -> np.ndarray:
@@ -46,14 +57,17 @@ def as_draw(e: ff.Embeddings, unit: str, weights: np.ndarray, rank: np.ndarray) 
     if unit == "subject+sample":
         samples = weights[n : 2 * n].astype(int)
         both = weights[:n].astype(int)
-        drawn = {int(k): int(both[code == k].sum() // samples[code == k].sum()) for k in np.unique(code)}
+        drawn = {
+            int(k): int(both[code == k].sum() // samples[code == k].sum()) for k in np.unique(code)
+        }
     in_rows = np.empty(n, int)
     in_rows[e.pairing.order] = samples
     return slow.Draw(drawn, in_rows.tolist())
 
 
 def two_systems(seed, *, roles=False, groups=2, noise=0.15, steps=10):
-    """Draw the vectors of two systems, rounded so that similarities are tied, of subjects with unequal numbers."""
+    """Draw the vectors of two systems, rounded so that similarities are tied, of subjects with
+    unequal numbers."""
     rng = np.random.default_rng(seed)
     drawn = ff.von_mises_fisher_embeddings(60, 6, 8, concentration=(15, 50), rng=seed)
     chosen = rng.permutation(len(drawn.vectors))[:220]
@@ -62,7 +76,12 @@ def two_systems(seed, *, roles=False, groups=2, noise=0.15, steps=10):
     group = subject % groups if groups else None
     noisy = vectors + noise * rng.standard_normal(vectors.shape)
     return [
-        ff.Embeddings((np.round(one * steps) / steps).astype(np.float32) + np.float32(1e-3), subject, group, role=role)
+        ff.Embeddings(
+            (np.round(one * steps) / steps).astype(np.float32) + np.float32(1e-3),
+            subject,
+            group,
+            role=role,
+        )
         for one in (vectors, noisy)
     ]
 

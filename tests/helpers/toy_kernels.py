@@ -1,4 +1,5 @@
-"""Two files of kernels, the first of which calls one of the second, for a package with the compiler's decorator."""
+"""Two files of kernels, the first of which calls one of the second, for a package with the
+compiler's decorator."""
 
 from __future__ import annotations
 

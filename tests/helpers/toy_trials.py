@@ -1,4 +1,5 @@
-"""A toy pair source: trials, row by row. Registering its side is all that the library needs to know of it."""
+"""A toy pair source: trials, row by row. Registering its side is all that the library needs to know
+of it."""
 
 from __future__ import annotations
 
@@ -16,7 +17,10 @@ class Trials:
 
     a: np.ndarray
     b: np.ndarray
-    lacks: ClassVar = {"costs": "trials have no scores", "lists of pairs": "trials do not say which score is whose"}
+    lacks: ClassVar = {
+        "costs": "trials have no scores",
+        "lists of pairs": "trials do not say which score is whose",
+    }
 
     def count(self, group, n_groups):
         cells, seen = np.zeros((n_groups, n_groups), np.int64), set()
@@ -24,7 +28,10 @@ class Trials:
         for a, b in zip(self.a.tolist(), self.b.tolist(), strict=True):
             seen |= {(a, group[a], group[b]), (b, group[a], group[b])}
         subjects = np.array(
-            [[len([s for s in seen if s[1:] == (g, h)]) for h in range(n_groups)] for g in range(n_groups)]
+            [
+                [len([s for s in seen if s[1:] == (g, h)]) for h in range(n_groups)]
+                for g in range(n_groups)
+            ]
         )
         return cells, subjects, len({s[0] for s in seen})
 
@@ -34,13 +41,17 @@ def _(pairs: Trials, kept, workers, exact=None):
     row, group = kept.units.row, kept.comparisons.group_of_number
 
     def rows_of(first, second):
-        return row[first], np.where(first == second, kept.units.n_rows - 1, row[second]).astype(np.int32)
+        return row[first], np.where(first == second, kept.units.n_rows - 1, row[second]).astype(
+            np.int32
+        )
 
     def groups_of(part):
         return group[pairs.a[part]], group[pairs.b[part]]
 
     keys = np.empty(0, np.int32)
-    trials = ListedComparisons(pairs.a, pairs.b, keys, rows_of, kept.sizes.size, groups_of, kept.list_of_cell)
+    trials = ListedComparisons(
+        pairs.a, pairs.b, keys, rows_of, kept.sizes.size, groups_of, kept.list_of_cell
+    )
     return ListedSide(trials, kept.sizes, kept.units, workers.n_threads)
 
 

@@ -1,4 +1,5 @@
-"""`identify`: counts, smaller galleries and variances as the oracle finds them; lists and bad input."""
+"""`identify`: counts, smaller galleries and variances as the oracle finds them; lists and bad
+input."""
 
 from __future__ import annotations
 
@@ -18,7 +19,14 @@ from oracles import identification as oracle
 import fastfair as ff
 from fastfair.errors import DroppedWarning, InputError, ReversedScoresWarning
 from fastfair.identification import searches
-from fastfair.identification.errors import Look, candidates, false_negatives, false_positives, influence, returned
+from fastfair.identification.errors import (
+    Look,
+    candidates,
+    false_negatives,
+    false_positives,
+    influence,
+    returned,
+)
 from fastfair.identification.estimator import Estimator, range_within
 from fastfair.identification.result import FAIRNESS
 from fastfair.identification.searches import Searches
@@ -29,7 +37,8 @@ KEPT = ("mate_score", "rank", "best", "candidate", "reach")
 
 @st.composite
 def tables(draw, none=True):
-    """Draw a matrix of few distinct scores, whose probes are enrolled or not, and some people search twice.
+    """Draw a matrix of few distinct scores, whose probes are enrolled or not, and some people
+    search twice.
 
     none: whether some scores are -inf, of failed comparisons.
     """
@@ -38,17 +47,23 @@ def tables(draw, none=True):
     value = st.integers(0, 4).map(float)
     if none:
         value |= st.just(-math.inf)
-    scores = draw(st.lists(st.lists(value, min_size=n_enrolled, max_size=n_enrolled), min_size=n, max_size=n))
+    scores = draw(
+        st.lists(st.lists(value, min_size=n_enrolled, max_size=n_enrolled), min_size=n, max_size=n)
+    )
     return scores, probe, list(range(n_enrolled))
 
 
 @quietly(ReversedScoresWarning)  # of scores at random
 def searched(scores, probe, enrolled):
-    return Searches.from_matrix(scores, probe, enrolled, n_threads=1, policies=ff.Policies(self_comparisons="keep"))
+    return Searches.from_matrix(
+        scores, probe, enrolled, n_threads=1, policies=ff.Policies(self_comparisons="keep")
+    )
 
 
 def errors_of(searches, mated, threshold, rank, size, drawn=True):
-    return (false_negatives if mated else false_positives)(searches, Look(threshold, rank, size, drawn))
+    return (false_negatives if mated else false_positives)(
+        searches, Look(threshold, rank, size, drawn)
+    )
 
 
 @given(tables(), st.integers(0, 5), st.one_of(st.none(), st.integers(1, 3)), st.data())
@@ -63,11 +78,15 @@ def test_rates_in_all_galleries_are_those_of_loops(table, threshold, rank, data)
         expected = oracle.rate(*table, mated, threshold, rank, size)
         assert found.value.mean() == pytest.approx(expected, abs=1e-12)
     if (~s.is_mated).any():
-        assert candidates(s, Look(threshold, None, s.n_enrolled)).value.mean() == oracle.selectivity(*table, threshold)
+        assert candidates(
+            s, Look(threshold, None, s.n_enrolled)
+        ).value.mean() == oracle.selectivity(*table, threshold)
 
 
 @given(tables(), st.integers(0, 5), st.one_of(st.none(), st.integers(1, 3)), st.booleans())
-def test_errors_that_go_with_a_person_and_variances_are_those_of_loops(table, threshold, rank, drawn):
+def test_errors_that_go_with_a_person_and_variances_are_those_of_loops(
+    table, threshold, rank, drawn
+):
     scores, probe, enrolled = table
     s = searched(scores, probe, enrolled)
     for mated in (False, True):
@@ -76,9 +95,13 @@ def test_errors_that_go_with_a_person_and_variances_are_those_of_loops(table, th
         found = errors_of(s, mated, threshold, rank, s.n_enrolled)
         lost = np.zeros((found.value.size, s.n_enrolled))
         lost[found.search, [enrolled.index(s.labels[e]) for e in found.person]] = found.weight
-        np.testing.assert_allclose(lost, oracle.lost_without(*table, mated, threshold, rank), atol=1e-12)
+        np.testing.assert_allclose(
+            lost, oracle.lost_without(*table, mated, threshold, rank), atol=1e-12
+        )
         of_loops = oracle.variance(*table, mated, threshold, rank, drawn)
-        assert influence(found, s.enrolled, s.labels.size, drawn=drawn).variance == pytest.approx(of_loops, abs=1e-12)
+        assert influence(found, s.enrolled, s.labels.size, drawn=drawn).variance == pytest.approx(
+            of_loops, abs=1e-12
+        )
 
 
 @given(tables(), st.integers(0, 5), st.data())
@@ -105,7 +128,9 @@ def test_no_rates_within_intervals_have_a_measure_beyond_its_range(n, name, seed
     values = MEASURES[name].function(rng.uniform(*ends, (2000, n)))
     assert low - 1e-9 <= values.min()
     assert values.max() <= high + 1e-9
-    assert range_within(MEASURES[name], np.tile(ends[:, :1], 17)) == pytest.approx((np.nan, np.nan), nan_ok=True)
+    assert range_within(MEASURES[name], np.tile(ends[:, :1], 17)) == pytest.approx(
+        (np.nan, np.nan), nan_ok=True
+    )
 
 
 @given(tables(none=False), st.integers(1, 6), st.integers(0, 5))
@@ -119,9 +144,15 @@ def test_candidate_lists_say_what_the_matrix_says_or_refuse(table, length, thres
             best.append(e)
             listed.append(row[e])
     lists = quietly(ReversedScoresWarning)(Searches.from_candidates)(
-        rows, best, listed, searches=range(len(probe)), probe=probe, enrolled=enrolled, length=length,
+        rows,
+        best,
+        listed,
+        searches=range(len(probe)),
+        probe=probe,
+        enrolled=enrolled,
+        length=length,
         policies=ff.Policies(self_comparisons="keep"),
-    )  # fmt: skip
+    )
     for mated in (False, True):
         if not (whole.is_mated == mated).any():
             continue
@@ -130,7 +161,9 @@ def test_candidate_lists_say_what_the_matrix_says_or_refuse(table, length, thres
         except InputError:
             assert length < len(enrolled)
             continue
-        np.testing.assert_array_equal(found, errors_of(whole, mated, threshold, None, whole.n_enrolled).value)
+        np.testing.assert_array_equal(
+            found, errors_of(whole, mated, threshold, None, whole.n_enrolled).value
+        )
 
 
 def drawn(n=120, enrolled=80, seed=0):
@@ -149,7 +182,12 @@ def test_all_ways_to_give_scores_agree():
     row, column = row[shuffled], column[shuffled]
     b = Searches.from_scores(row, who[row], enrolled[column], scores[row, column], group=group[row])
     twice = Searches.from_matrix(
-        np.hstack([scores, scores - 1]), who, np.r_[enrolled, enrolled], group=group, templates="best", n_threads=1
+        np.hstack([scores, scores - 1]),
+        who,
+        np.r_[enrolled, enrolled],
+        group=group,
+        templates="best",
+        n_threads=1,
     )
     for name in ("mate_score", "rank", "best", "candidate", "subject", "group", "reach"):
         np.testing.assert_array_equal(getattr(a, name), getattr(b, name), name)
@@ -158,14 +196,19 @@ def test_all_ways_to_give_scores_agree():
 
 def test_vectors_give_the_scores_of_their_products():
     rng = np.random.default_rng(0)
-    probes, templates = rng.normal(size=(50, 8)).astype(np.float32), rng.normal(size=(30, 8)).astype(np.float32)
+    probes, templates = (
+        rng.normal(size=(50, 8)).astype(np.float32),
+        rng.normal(size=(30, 8)).astype(np.float32),
+    )
     scaled = [side / np.linalg.norm(side, axis=1, keepdims=True) for side in (probes, templates)]
     a = Searches.from_vectors(probes, range(50), templates, range(30))
     b = Searches.from_matrix(scaled[0] @ scaled[1].T, range(50), range(30))
     np.testing.assert_allclose(a.best, b.best, atol=1e-6)
     assert (a.rank == b.rank).mean() > 0.95
     with pytest.raises(InputError, match="of distances the negative"):
-        Searches.from_vectors(probes, range(50), templates, range(30), similarity="negative_euclidean")
+        Searches.from_vectors(
+            probes, range(50), templates, range(30), similarity="negative_euclidean"
+        )
 
 
 def test_embeddings_give_their_references_and_probes():
@@ -178,7 +221,12 @@ def test_embeddings_give_their_references_and_probes():
     probes, references = vectors[2::3], vectors[np.arange(60) % 3 < 2]
     whose = np.array(["f", "m"])[np.arange(20) % 2]
     c = Searches.from_vectors(
-        probes, np.arange(20), references, np.repeat(np.arange(20), 2), group=whose, templates="best"
+        probes,
+        np.arange(20),
+        references,
+        np.repeat(np.arange(20), 2),
+        group=whose,
+        templates="best",
     )
     for name in ("rank", "candidate", "subject", "group"):
         np.testing.assert_array_equal(getattr(a, name), getattr(c, name), name)
@@ -214,7 +262,9 @@ def test_results_are_told_tabulated_written_and_drawn(tmp_path):
     found.report(tmp_path / "r.html")
     over = ff.identify(s, ff.at_threshold(3.0), sizes=[10, 40, 80])
     assert over.plot(name="fpir").get_xlabel() == "Enrolled people, at threshold=3"
-    assert [over.of("fpir", size=n).estimate for n in (10, 40)] < [over.of("fpir", size=n).estimate for n in (40, 80)]
+    assert [over.of("fpir", size=n).estimate for n in (10, 40)] < [
+        over.of("fpir", size=n).estimate for n in (40, 80)
+    ]
     curve = ff.identify(s, [ff.at_fpir(x) for x in (0.05, 0.1, 0.2)]).plot()
     assert (curve.get_xlabel(), curve.get_xscale()) == ("False positive identification rate", "log")
     at = ff.identify(s, ff.at_threshold(3.0), gallery="fixed")
@@ -247,26 +297,40 @@ def test_workers_find_what_threads_find(monkeypatch):
         np.testing.assert_array_equal(getattr(a, name), getattr(b, name), name)
     with ThreadPoolExecutor(1) as executor:
         matrix = [[1.0, 2.0], [3.0, np.nan]]
-        refused("search 1 .* has a score that is NaN", Searches.from_matrix, matrix, [1, 2], [1, 3], executor=executor)
+        refused(
+            "search 1 .* has a score that is NaN",
+            Searches.from_matrix,
+            matrix,
+            [1, 2],
+            [1, 3],
+            executor=executor,
+        )
 
 
 @given(
     seed=st.integers(0, 10**6), dtype=st.sampled_from([np.float32, np.float64]), n_enrolled=st.integers(2, 150),
     n_more=st.integers(0, 30), n_kept=st.integers(2, 30), spread=st.sampled_from([0.01, 0.5]),
 )  # fmt: skip
-def test_searches_of_vectors_are_those_of_products_with_one_order(seed, dtype, n_enrolled, n_more, n_kept, spread):
+def test_searches_of_vectors_are_those_of_products_with_one_order(
+    seed, dtype, n_enrolled, n_more, n_kept, spread
+):
     # Many templates are the same, or nearly so, and stand at several places.
     rng = np.random.default_rng(seed)
     kinds = rng.normal(size=(max(1, n_enrolled // 4), 24))
     templates = kinds[rng.integers(0, len(kinds), n_enrolled + n_more)]
     templates = (
-        templates + rng.choice([0, 1e-7, spread], (len(templates), 1)) * rng.normal(size=templates.shape)
+        templates
+        + rng.choice([0, 1e-7, spread], (len(templates), 1)) * rng.normal(size=templates.shape)
     ).astype(dtype)
     enrolled = np.append(np.arange(n_enrolled), rng.integers(0, n_enrolled, n_more))
-    probes = (kinds[rng.integers(0, len(kinds), 40)] + spread * rng.normal(size=(40, 24))).astype(dtype)
+    probes = (kinds[rng.integers(0, len(kinds), 40)] + spread * rng.normal(size=(40, 24))).astype(
+        dtype
+    )
     who = rng.integers(0, n_enrolled + 3, 40)
     some = {"templates": "best", "candidates": n_kept}
-    a = Searches.from_vectors(probes, who, templates, enrolled, similarity="inner_product", n_threads=1, **some)
+    a = Searches.from_vectors(
+        probes, who, templates, enrolled, similarity="inner_product", n_threads=1, **some
+    )
     padded = [np.pad(side, ((0, 0), (0, 8))) for side in (probes, templates)]
     b = Searches.from_matrix(products(padded[0][:, None], padded[1]), who, enrolled, **some)
     for name in KEPT:
@@ -310,10 +374,16 @@ def test_shares_of_those_returned_add_up_to_the_rate():
     found = ff.identify(s, points, returned_group=of)
     for at in points:
         for probes in (None, "f", "m"):
-            shares = [found.of("fpir_matrix", g if probes is None else (g, probes), at) for g in "xyz"]
-            assert sum(row.estimate for row in shares) == pytest.approx(found.of("fpir", probes, at).estimate)
+            shares = [
+                found.of("fpir_matrix", g if probes is None else (g, probes), at) for g in "xyz"
+            ]
+            assert sum(row.estimate for row in shares) == pytest.approx(
+                found.of("fpir", probes, at).estimate
+            )
             assert all(row.low <= row.estimate <= row.high < 0.5 for row in shares)
-    refused("has no group of 80 enrolled people", ff.identify, s, ff.at_threshold(3), returned_group={})
+    refused(
+        "has no group of 80 enrolled people", ff.identify, s, ff.at_threshold(3), returned_group={}
+    )
 
 
 def test_measures_are_those_of_the_groups_rates():
@@ -340,11 +410,16 @@ def test_groups_of_a_fixed_gallery_are_tested_as_failures_are():
     assert "FNIRs of groups at threshold=3 differ (p = " in found.summary()
     assert "FPIRs of groups at threshold=3 are not shown to differ" in found.summary()
     assert math.isnan(ff.identify(s, ff.at_threshold(3.0), ["gini"]).of("gini(fnir)").pvalue)
-    assert math.isnan(ff.identify(s, ff.at_threshold(90.0), ["gini"], gallery="fixed").of("gini(fpir)").pvalue)
+    assert math.isnan(
+        ff.identify(s, ff.at_threshold(90.0), ["gini"], gallery="fixed").of("gini(fpir)").pvalue
+    )
     alone = np.where(who == 0, "x", group)
     with pytest.warns(DroppedWarning, match="'x'"):
         found = ff.identify(
-            Searches.from_matrix(scores, who, enrolled, group=alone), ff.at_rank(1), ["gini"], gallery="fixed"
+            Searches.from_matrix(scores, who, enrolled, group=alone),
+            ff.at_rank(1),
+            ["gini"],
+            gallery="fixed",
         )
     assert 0 < found.of("gini(fnir)").pvalue < 1
 
@@ -357,10 +432,13 @@ def test_the_laxest_threshold_at_a_held_fnir_allows_for_one_more_person_who_fail
     mates = np.sort(scores[np.arange(160), who[:160]])
     assert lax in mates
     reaches = mates[np.searchsorted(mates, lax) + 1]
-    highs = [ff.identify(s, ff.at_threshold(t), gallery="fixed").of("fnir").high for t in (lax, reaches)]
+    highs = [
+        ff.identify(s, ff.at_threshold(t), gallery="fixed").of("fnir").high for t in (lax, reaches)
+    ]
     assert highs[0] < 0.2 <= highs[1]
     assert (
-        ff.identify(s, at, gallery="fixed").of("fpir").high >= ff.identify(s, ff.at_threshold(lax)).of("fpir").estimate
+        ff.identify(s, at, gallery="fixed").of("fpir").high
+        >= ff.identify(s, ff.at_threshold(lax)).of("fpir").estimate
     )
 
 
@@ -388,7 +466,10 @@ def test_requirements_are_judged_by_limits_and_those_on_other_galleries_with_roo
     s = Searches.from_matrix(scores, who, enrolled, group=group)
     fixed, other = (ff.identify(s, ff.at_threshold(4.0), gallery=g) for g in ("fixed", "drawn"))
     high = max(
-        ff.identify(s, ff.at_threshold(4.0), gallery="fixed", confidence_level=0.9).of("fpir", g).high for g in "fm"
+        ff.identify(s, ff.at_threshold(4.0), gallery="fixed", confidence_level=0.9)
+        .of("fpir", g)
+        .high
+        for g in "fm"
     )
     for bound, verdict in ((1.01 * high, "met"), (0.99 * high, "undecided")):
         assert fixed.check(f"fpir[*] <= {bound}").verdict == verdict
@@ -404,7 +485,11 @@ def test_requirements_are_judged_by_limits_and_those_on_other_galleries_with_roo
     assert other.check("fpir[*] <= 0.5").verdict == "met"
     assert other.check("fnir[*] <= 0.6").verdict == "met"  # whose limit hangs on no one enrolled
     assert other.check("std(fnir) <= 0.4").verdict == "undecided"
-    refused("there is no quantity 'fnmr' .*: name one of fpir, fnir, tpir, gini", fixed.check, "fnmr <= 0.1")
+    refused(
+        "there is no quantity 'fnmr' .*: name one of fpir, fnir, tpir, gini",
+        fixed.check,
+        "fnmr <= 0.1",
+    )
     for bound in (0.001, 0.2, 0.6, 0.999):
         of_both = fixed.check([f"fnir <= {bound}", f"tpir >= {1 - bound}"]).rows
         assert of_both[0].verdict == of_both[1].verdict
@@ -420,7 +505,9 @@ def test_differences_of_systems_are_matched_by_people():
     shuffled = np.random.default_rng(0).permutation(who.size)
     columns = np.random.default_rng(1).permutation(enrolled.size)
     a = Searches.from_matrix(scores, who, enrolled, group=group)
-    b = Searches.from_matrix(worse[shuffled][:, columns], who[shuffled], enrolled[columns], group=group[shuffled])
+    b = Searches.from_matrix(
+        worse[shuffled][:, columns], who[shuffled], enrolled[columns], group=group[shuffled]
+    )
     found = ff.compare_searches(a, b, [ff.at_threshold(4.0), ff.at_rank(1), ff.at_fpir(0.1)])
     for at in (ff.at_threshold(4.0), ff.at_rank(1), ff.at_fpir(0.1)):
         row = found.of("fnir", at=at)
@@ -433,8 +520,20 @@ def test_differences_of_systems_are_matched_by_people():
     assert "rates differ" in found.summary()
     assert found.plot().get_xlabel() == "Difference, first minus second"
     assert all(row.pvalue == 1 for row in ff.compare_searches(a, a, ff.at_rank(1)).rows)
-    refused("group differs", ff.compare_searches, a, Searches.from_matrix(scores, who, enrolled), ff.at_rank(1))
-    refused("enrolled differs", ff.compare_searches, a, drawn_without_one(scores, who, group), ff.at_rank(1))
+    refused(
+        "group differs",
+        ff.compare_searches,
+        a,
+        Searches.from_matrix(scores, who, enrolled),
+        ff.at_rank(1),
+    )
+    refused(
+        "enrolled differs",
+        ff.compare_searches,
+        a,
+        drawn_without_one(scores, who, group),
+        ff.at_rank(1),
+    )
     held = Searches.from_matrix(scores[who >= 80], who[who >= 80], enrolled)
     refused("no rate to compare", ff.compare_searches, held, held, ff.at_fpir(0.1))
 
@@ -472,14 +571,20 @@ def test_short_lists_refuse_what_they_do_not_reach():
     more = {"searches": ["p", "q", "r"], "probe": ["a", "x", "y"], "enrolled": ["a", "b", "c", "d"]}
     s = Searches.from_candidates(*lists, **more)
     assert ff.identify(s, ff.at_threshold(0.55), gallery="fixed").of("fpir").estimate == 0.5
-    assert math.isnan(ff.identify(s, ff.at_threshold(0.4), gallery="fixed").of("selectivity").estimate)
+    assert math.isnan(
+        ff.identify(s, ff.at_threshold(0.4), gallery="fixed").of("selectivity").estimate
+    )
     with pytest.raises(InputError, match="the FPIR at the threshold 0"):
         ff.identify(s, ff.at_threshold(0.3))
     with pytest.raises(InputError, match="below the reach of the candidate lists"):
         ff.identify(s, ff.at_fpir(0.7))
-    s = Searches.from_candidates(["p"], ["b"], [0.9], searches=["p"], probe=["a"], enrolled=["a", "b"], length=1)
+    s = Searches.from_candidates(
+        ["p"], ["b"], [0.9], searches=["p"], probe=["a"], enrolled=["a", "b"], length=1
+    )
     assert ff.identify(s, ff.at_rank(1)).of("fnir").estimate == 1
-    with pytest.raises(InputError, match="the FNIR at rank 2 is not known, as the lists of 1 searches are shorter"):
+    with pytest.raises(
+        InputError, match="the FNIR at rank 2 is not known, as the lists of 1 searches are shorter"
+    ):
         ff.identify(s, ff.at_rank(2))
 
 
@@ -519,12 +624,20 @@ def test_bad_input_is_refused(told, call):
 
 def lists(search=("p",), candidate=("a",), scores=(1.0,), **more):
     return Searches.from_candidates(
-        list(search), list(candidate), list(scores), searches=["p"], probe=["a"], enrolled=["a", "b"], **more
+        list(search),
+        list(candidate),
+        list(scores),
+        searches=["p"],
+        probe=["a"],
+        enrolled=["a", "b"],
+        **more,
     )
 
 
 def test_searches_without_mates_have_a_page(tmp_path):
-    found = ff.identify(Searches.from_matrix([[0.9, 0.1], [0.2, 0.3]], ["x", "y"], ["a", "b"]), ff.at_threshold(0.5))
+    found = ff.identify(
+        Searches.from_matrix([[0.9, 0.1], [0.2, 0.3]], ["x", "y"], ["a", "b"]), ff.at_threshold(0.5)
+    )
     found.report(tmp_path / "page.html")
     assert "False positive identification rate" in (tmp_path / "page.html").read_text("utf-8")
     refused("there is no FNIR", found.plot, name="fnir")

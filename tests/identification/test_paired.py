@@ -1,4 +1,5 @@
-"""The test of two systems' difference: as in plain loops, and its interval and p-value say the same."""
+"""The test of two systems' difference: as in plain loops, and its interval and p-value say the
+same."""
 
 from __future__ import annotations
 
@@ -22,18 +23,27 @@ def two_tables(draw):
     n_enrolled, n = draw(st.integers(2, 5)), draw(st.integers(4, 12))
     probe = draw(st.lists(st.integers(0, 8), min_size=n, max_size=n))
     row = st.lists(st.integers(0, 3).map(float), min_size=n_enrolled, max_size=n_enrolled)
-    return [draw(st.lists(row, min_size=n, max_size=n)) for _ in range(2)], probe, list(range(n_enrolled))
+    return (
+        [draw(st.lists(row, min_size=n, max_size=n)) for _ in range(2)],
+        probe,
+        list(range(n_enrolled)),
+    )
 
 
 @quietly(ReversedScoresWarning)
 def pair_of(tables, gallery):
     scores, probe, enrolled = tables
     policies = ff.Policies(self_comparisons="keep")
-    systems = [ff.Searches.from_matrix(one, probe, enrolled, n_threads=1, policies=policies) for one in scores]
+    systems = [
+        ff.Searches.from_matrix(one, probe, enrolled, n_threads=1, policies=policies)
+        for one in scores
+    ]
     return systems[0], SystemPair(*systems, None, gallery)
 
 
-@given(two_tables(), st.sampled_from(["drawn", "fixed"]), st.booleans(), st.sampled_from([0.9, 0.95]))
+@given(
+    two_tables(), st.sampled_from(["drawn", "fixed"]), st.booleans(), st.sampled_from([0.9, 0.95])
+)
 def test_the_score_test_is_that_of_loops(tables, gallery, at_rank, level):
     searches, pair = pair_of(tables, gallery)
     at = ff.at_rank(1) if at_rank else ff.at_threshold(2.0)
@@ -44,12 +54,19 @@ def test_the_score_test_is_that_of_loops(tables, gallery, at_rank, level):
                 continue
             threshold, rank = (-np.inf, 1) if at_rank else (2.0, None)
             difference, variance, freedom, *ends = oracle.paired_score(
-                *tables, name == "fnir", threshold, rank, gallery == "drawn", lambda f: stdtrit(f, (1 + level) / 2)
+                *tables,
+                name == "fnir",
+                threshold,
+                rank,
+                gallery == "drawn",
+                lambda f: stdtrit(f, (1 + level) / 2),
             )
             low, high, pvalue = pair.test(name, None, at, level)
             assert -1 <= low <= difference + 1e-12
             assert difference - 1e-12 <= high <= 1
-            assert pvalue == pytest.approx(2 * stdtr(freedom, -abs(difference) / variance**0.5) if difference else 1)
+            assert pvalue == pytest.approx(
+                2 * stdtr(freedom, -abs(difference) / variance**0.5) if difference else 1
+            )
             if variance:
                 assert (low, high) == pytest.approx(ends, abs=1e-3)
 
@@ -68,15 +85,26 @@ def two_systems(seed, worse, n=80, enrolled=40):
     return [ff.Searches.from_matrix(one, who, range(enrolled), n_threads=1) for one in scores]
 
 
-@given(st.integers(0, 2**32 - 1), st.sampled_from([0.0, 0.5, 1.0]), st.sampled_from(["drawn", "fixed"]))
-def test_an_interval_is_without_0_where_the_p_value_is_small_and_systems_change_places(seed, worse, gallery):
+@given(
+    st.integers(0, 2**32 - 1), st.sampled_from([0.0, 0.5, 1.0]), st.sampled_from(["drawn", "fixed"])
+)
+def test_an_interval_is_without_0_where_the_p_value_is_small_and_systems_change_places(
+    seed, worse, gallery
+):
     first, second = two_systems(seed, worse)
     points = [ff.at_threshold(2.5), ff.at_rank(1), ff.at_fpir(0.2), ff.at_fnir(0.2)]
-    found, other = (ff.compare_searches(*pair, points, gallery=gallery) for pair in ((first, second), (second, first)))
+    found, other = (
+        ff.compare_searches(*pair, points, gallery=gallery)
+        for pair in ((first, second), (second, first))
+    )
     wider = ff.compare_searches(first, second, points, gallery=gallery, confidence_level=0.99)
     for row, changed, wide in zip(found.rows, other.rows, wider.rows, strict=True):
-        assert (row.pvalue <= 0.05) == (not row.low <= 0 <= row.high) or abs(row.pvalue - 0.05) < 1e-9
-        assert (changed.pvalue, changed.low, changed.high) == pytest.approx((row.pvalue, -row.high, -row.low))
+        assert (row.pvalue <= 0.05) == (not row.low <= 0 <= row.high) or abs(
+            row.pvalue - 0.05
+        ) < 1e-9
+        assert (changed.pvalue, changed.low, changed.high) == pytest.approx(
+            (row.pvalue, -row.high, -row.low)
+        )
         assert wide.low <= row.low <= row.estimate <= row.high <= wide.high
         assert wide.pvalue == row.pvalue
 

@@ -1,4 +1,5 @@
-"""What `Searches` refuse, warn of, leave out and count: failures, names, distances, a gallery's search of itself."""
+"""What `Searches` refuse, warn of, leave out and count: failures, names, distances, a gallery's
+search of itself."""
 
 from __future__ import annotations
 
@@ -33,7 +34,9 @@ def fnir(searches, at):
 # Failures
 
 
-@pytest.mark.parametrize("at", [ff.at_rank(k) for k in (1, 2, 3, 4, 99)] + [ff.at_threshold(t) for t in (-1e300, 0.1)])
+@pytest.mark.parametrize(
+    "at", [ff.at_rank(k) for k in (1, 2, 3, 4, 99)] + [ff.at_threshold(t) for t in (-1e300, 0.1)]
+)
 def test_what_failed_is_a_miss_at_every_rank_and_threshold(at):
     of_search = [[0.9, 0.1, 0.2], [NONE] * 3, [0.2, 0.3, 0.1]]
     of_template = [[0.9, NONE, 0.2], [0.4, NONE, 0.3], [0.2, NONE, 0.1]]
@@ -56,7 +59,9 @@ def test_failed_searches_are_counted_in_rows_summary_json_and_page(tmp_path):
     assert {row["n_failed"] for row in json.loads(found.to_json())["rows"]} == {1, None}
     found.report(tmp_path / "page.html")
     assert said in (tmp_path / "page.html").read_text("utf-8")
-    assert f"Of the second system, {said}" in ff.compare_searches(s, s, ff.at_threshold(0.5)).summary()
+    assert (
+        f"Of the second system, {said}" in ff.compare_searches(s, s, ff.at_threshold(0.5)).summary()
+    )
 
 
 def test_a_person_is_never_taken_from_a_search_without_scores():
@@ -81,7 +86,13 @@ def test_failures_are_refused_counted_or_left_out():
     scores = [[0.9, 0.1, np.nan], [np.nan] * 3, [0.2, 0.3, -1], [0.1, np.nan, 0.2]]
     who = ["a", "b", "x", "b"], ["a", "b", "c"]
     refused("search 0 .* is NaN or infinite", matrix, scores, *who)
-    refused("search 2 .* or the failure_score", matrix, np.nan_to_num(scores), *who, policies=policy("error", -1))
+    refused(
+        "search 2 .* or the failure_score",
+        matrix,
+        np.nan_to_num(scores),
+        *who,
+        policies=policy("error", -1),
+    )
     s = matrix(scores, *who, policies=policy("non-match", -1))
     assert (s.rank.tolist(), s.failed.tolist()) == ([1, 4, 0, 4], [False, True, False, True])
     with pytest.warns(DroppedWarning, match="2 of 4 searches left out, as they failed"):
@@ -91,7 +102,11 @@ def test_failures_are_refused_counted_or_left_out():
     assert "2 of 4 searches left out, as they failed" in ff.identify(s, ff.at_rank(1)).summary()
     row, column = np.indices((4, 3)).reshape(2, -1)
     rows = ff.Searches.from_scores(
-        row, np.array(who[0])[row], np.array(who[1])[column], np.ravel(scores), policies=policy("non-match", -1)
+        row,
+        np.array(who[0])[row],
+        np.array(who[1])[column],
+        np.ravel(scores),
+        policies=policy("non-match", -1),
     )
     assert rows.rank.tolist() == [1, 4, 0, 4]
     with pytest.warns(DroppedWarning):
@@ -114,7 +129,9 @@ def test_vectors_that_failed_are_refused_counted_or_left_out():
     who = list("abbc"), list("abc")
 
     def made(failures):
-        return ff.Searches.from_vectors(probes, who[0], templates, who[1], policies=policy(failures))
+        return ff.Searches.from_vectors(
+            probes, who[0], templates, who[1], policies=policy(failures)
+        )
 
     refused("vectors are zero", made, "error")
     s = made("non-match")
@@ -128,21 +145,31 @@ def test_missing_labels_of_groups_are_refused_left_out_or_unknown():
     people, sex, age = list("abcd"), ["f", None, "m", ""], [20.0, 30.0, math.nan, 20.0]
 
     def groups(missing_labels, group):
-        return matrix(scores, people, people, group=group, policies=ff.Policies(missing_labels=missing_labels))
+        return matrix(
+            scores, people, people, group=group, policies=ff.Policies(missing_labels=missing_labels)
+        )
 
     refused("group 'group' is missing in row 1", groups, "error", sex)
     assert groups("unknown", sex).groups == ("f", "m", "unknown")
     with pytest.warns(DroppedWarning, match="2 of 4 searches left out, as they lack a label"):
         s = groups("drop", sex)
-    assert (s.groups, s.group.tolist(), s.left_out[0].reason) == (("f", "m"), [0, 1], "missing label")
+    assert (s.groups, s.group.tolist(), s.left_out[0].reason) == (
+        ("f", "m"),
+        [0, 1],
+        "missing label",
+    )
     with pytest.warns(DroppedWarning, match="3 of 4"):
         assert groups("drop", {"sex": sex, "age": age}).groups == ("f & 20",)
     row, column = np.indices((4, 4)).reshape(2, -1)
     with pytest.warns(DroppedWarning, match="2 of 4"):
         s = ff.Searches.from_scores(
-            row, np.array(people)[row], np.array(people)[column], scores.ravel(),
-            group=[sex[k] for k in row], policies=ff.Policies(missing_labels="drop"),
-        )  # fmt: skip
+            row,
+            np.array(people)[row],
+            np.array(people)[column],
+            scores.ravel(),
+            group=[sex[k] for k in row],
+            policies=ff.Policies(missing_labels="drop"),
+        )
     assert s.group.tolist() == [0, 1]
 
 
@@ -150,7 +177,13 @@ def test_missing_labels_of_groups_are_refused_left_out_or_unknown():
 
 
 def test_numbers_that_would_be_rounded_and_other_shapes_are_refused():
-    refused("whole numbers above 2.53.* in row 1 ", matrix, [[1, 2], [2**53 + 1, 3]], list("ab"), list("ab"))
+    refused(
+        "whole numbers above 2.53.* in row 1 ",
+        matrix,
+        [[1, 2], [2**53 + 1, 3]],
+        list("ab"),
+        list("ab"),
+    )
     refused("its entries differ in length", matrix, [[1, 2], [1]], list("ab"), list("ab"))
     refused("must be numbers, but their type is", matrix, [["1", "x"]], list("a"), list("ab"))
     many = np.zeros((3000, 2), np.int64)
@@ -158,7 +191,12 @@ def test_numbers_that_would_be_rounded_and_other_shapes_are_refused():
     refused("in row 2500 ", matrix, many, range(3000), range(2))
     found = ff.identify(matrix([[0.5, 0.1], [0.3, 0.2]], list("ab"), list("ab")), ff.at_rank(1))
     refused("EER is an operating point of comparisons", found.check, "fnir@eer <= 0.5")
-    refused("FMR=0.1 is an operating point of comparisons", found.check, "fnir <= 0.5", at=ff.at_fmr(0.1))
+    refused(
+        "FMR=0.1 is an operating point of comparisons",
+        found.check,
+        "fnir <= 0.5",
+        at=ff.at_fmr(0.1),
+    )
 
 
 @pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
@@ -169,7 +207,9 @@ def test_a_typed_threshold_accepts_the_score_that_is_kept_for_it(dtype):
         assert (found.of("fpir").estimate, found.of("fnir").estimate) == (1, 0)
         assert found.of("fpir").threshold == threshold
     vectors = np.array([[0.7, 0], [0, 0.7]]).astype(dtype)
-    s = ff.Searches.from_vectors(vectors, [1, 9], np.eye(2).astype(dtype), [1, 2], similarity="inner_product")
+    s = ff.Searches.from_vectors(
+        vectors, [1, 9], np.eye(2).astype(dtype), [1, 2], similarity="inner_product"
+    )
     found = ff.identify(s, ff.at_threshold(0.7))
     assert dtype == np.float16 or (found.of("fpir").estimate, found.of("fnir").estimate) == (1, 0)
 
@@ -182,7 +222,9 @@ def test_a_threshold_that_is_shown_and_typed_gives_the_same_counts(seed, dtype, 
     rng = np.random.default_rng(seed)
     scale = 100 if dtype == np.int16 else 1
     scores = np.round(scale * rng.normal(0.4, 0.1, (30, 6)), digits).astype(dtype)
-    s = quietly(ReversedScoresWarning)(matrix)(scores, [*range(12), *rng.integers(0, 12, 18)], range(6))
+    s = quietly(ReversedScoresWarning)(matrix)(
+        scores, [*range(12), *rng.integers(0, 12, 18)], range(6)
+    )
     held = ff.identify(s, kind(rate))
     shown = typed(held.rows[0].threshold)
     again = ff.identify(s, ff.at_threshold(float(shown)))
@@ -203,7 +245,9 @@ def test_names_that_look_alike_are_told():
     others = [unicodedata.normalize("NFD", people[0]), "eve ", "id1", "007", "Bob"]
     for k in (0, 2, 3, 4):
         probe = [*people[:k], others[k], *people[k + 1 :]]
-        with pytest.warns(LookAlikeWarning, match=r"person .* and .* look alike and are taken for two"):
+        with pytest.warns(
+            LookAlikeWarning, match=r"person .* and .* look alike and are taken for two"
+        ):
             matrix(scores, probe, people)
         with pytest.warns(LookAlikeWarning, match="look alike"):
             lists([0], [people[0]], [0.5], searches=range(5), probe=probe, enrolled=people)
@@ -211,14 +255,18 @@ def test_names_that_look_alike_are_told():
         matrix(scores, people, people, group=["f", "F", "f", "f", "f"])
     with pytest.warns(LookAlikeWarning, match="look like names of samples"):
         matrix(scores, [f"p{k}/2.jpg" for k in range(5)], [f"p{k}/1.jpg" for k in range(5)])
-    assert matrix(scores, [*people[:4], "eve "], people).is_mated.all()  # blanks at the ends are no part of a name
+    assert matrix(
+        scores, [*people[:4], "eve "], people
+    ).is_mated.all()  # blanks at the ends are no part of a name
 
 
 @pytest.mark.parametrize("unknown", [-1, "unknown", "N/A"])
 def test_a_label_of_nobody_is_told(unknown):
     scores = np.random.default_rng(0).normal(size=(4, 2))
     ids = [1, 2] if unknown == -1 else ["1", "2"]
-    with pytest.warns(LookAlikeWarning, match="2 probes are of the person .* give each a label of its own"):
+    with pytest.warns(
+        LookAlikeWarning, match="2 probes are of the person .* give each a label of its own"
+    ):
         s = matrix(scores, [*ids, unknown, unknown], ids)
     assert s.is_mated.tolist() == [True, True, False, False]
 
@@ -230,7 +278,9 @@ def test_names_of_vectors_that_look_alike_are_told():
             ff.Embeddings(vectors, [one, one, other, other, *"xxyy"])
     with pytest.warns(LookAlikeWarning, match="group 'sex'"):
         ff.Embeddings(vectors, list("aabbccdd"), {"sex": list("ffmmFFmm")})
-    refused("look like names of samples", ff.Embeddings, vectors, [f"ann/{k}.jpg" for k in range(8)])
+    refused(
+        "look like names of samples", ff.Embeddings, vectors, [f"ann/{k}.jpg" for k in range(8)]
+    )
 
 
 # Distances, and galleries searched by themselves
@@ -240,16 +290,26 @@ def test_names_of_vectors_that_look_alike_are_told():
 def test_distances_are_noticed(n):
     rng = np.random.default_rng(0)
     templates = rng.normal(size=(n, 8))
-    distances = np.linalg.norm((templates + 0.1 * rng.normal(size=(n, 8)))[:, None] - templates, axis=2)
+    distances = np.linalg.norm(
+        (templates + 0.1 * rng.normal(size=(n, 8)))[:, None] - templates, axis=2
+    )
     row, column = np.indices(distances.shape).reshape(2, -1)
     nearest = np.argsort(distances, axis=1)[:, :4]
     for make in (
         lambda: matrix(distances, range(n), range(n)),
         lambda: ff.Searches.from_scores(row, row, column, distances.ravel()),
-        lambda: lists(np.repeat(np.arange(n), 4), nearest.ravel(), np.take_along_axis(distances, nearest, 1).ravel(),
-                      searches=range(n), probe=range(n), enrolled=range(n)),
-    ):  # fmt: skip
-        with pytest.warns(ReversedScoresWarning, match="If the scores are distances give their negative"):
+        lambda: lists(
+            np.repeat(np.arange(n), 4),
+            nearest.ravel(),
+            np.take_along_axis(distances, nearest, 1).ravel(),
+            searches=range(n),
+            probe=range(n),
+            enrolled=range(n),
+        ),
+    ):
+        with pytest.warns(
+            ReversedScoresWarning, match="If the scores are distances give their negative"
+        ):
             make()
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -266,23 +326,52 @@ def test_a_gallery_searched_by_itself_is_refused(dtype):
     shuffled = rng.permutation(30)
     people = np.arange(30)
     refused("gallery that is searched by itself", matrix, scores, people, people)
-    refused("gallery that is searched by itself", matrix, scores[shuffled], people[shuffled], people)
-    refused("gallery that is searched by itself", matrix, scores, people // 2, people // 2, templates="best")
+    refused(
+        "gallery that is searched by itself", matrix, scores[shuffled], people[shuffled], people
+    )
+    refused(
+        "gallery that is searched by itself",
+        matrix,
+        scores,
+        people // 2,
+        people // 2,
+        templates="best",
+    )
     row, column = np.indices(scores.shape).reshape(2, -1)
-    refused("gallery that is searched by itself", ff.Searches.from_scores, row, row, column, scores.ravel())
+    refused(
+        "gallery that is searched by itself",
+        ff.Searches.from_scores,
+        row,
+        row,
+        column,
+        scores.ravel(),
+    )
     best = np.argsort(-scores, axis=1)[:, :5]
     listed = np.repeat(people, 5), best.ravel(), np.take_along_axis(scores, best, 1).ravel()
     about = {"searches": people, "probe": people, "enrolled": people}
     refused("gallery that is searched by itself", lists, *listed, **about)
-    refused("gallery that is searched by itself", ff.Searches.from_vectors, v, people, v[shuffled], people[shuffled])
+    refused(
+        "gallery that is searched by itself",
+        ff.Searches.from_vectors,
+        v,
+        people,
+        v[shuffled],
+        people[shuffled],
+    )
     assert fnir(matrix(scores, people, people, policies=KEEP), ff.at_rank(1)) == 0
     assert fnir(lists(*listed, **about, policies=KEEP), ff.at_rank(1)) == 0
     itself = np.eye(30, dtype=bool)
-    twice = np.where(np.arange(30) % 2, np.roll(v.T, 1, axis=1), v.T).T + 0.01 * v  # two samples of each person
-    left = matrix(np.where(itself, NONE, twice @ twice.T), people // 2, people // 2, templates="best")
+    twice = (
+        np.where(np.arange(30) % 2, np.roll(v.T, 1, axis=1), v.T).T + 0.01 * v
+    )  # two samples of each person
+    left = matrix(
+        np.where(itself, NONE, twice @ twice.T), people // 2, people // 2, templates="best"
+    )
     assert fnir(left, ff.at_rank(1)) == 0
     probes = np.concatenate([v[:1], v[1:] + 0.01])
-    with pytest.warns(DroppedWarning, match="1 of 30 searches left out, as their probe is a template"):
+    with pytest.warns(
+        DroppedWarning, match="1 of 30 searches left out, as their probe is a template"
+    ):
         s = ff.Searches.from_vectors(probes, people, v, people)
     assert (len(s), s.left_out[0].reason) == (29, "self-comparison")
 
@@ -295,7 +384,14 @@ def test_names_of_samples_in_place_of_enrolled_people_are_told():
     with pytest.warns(LookAlikeWarning, match="each search has the name of one"):
         ff.Searches.from_scores(*of_search, scores.ravel())
     with pytest.warns(LookAlikeWarning, match="each search has the name of one"):
-        lists(of_search[0], of_search[2], scores.ravel(), searches=samples, probe=people, enrolled=samples)
+        lists(
+            of_search[0],
+            of_search[2],
+            scores.ravel(),
+            searches=samples,
+            probe=people,
+            enrolled=samples,
+        )
 
 
 @given(
@@ -313,7 +409,9 @@ def test_a_set_with_itself_is_told_from_two_sets(n, dtype, seed, is_distance):
 
     assert is_of_a_set_with_itself(scores(sides[0], sides[0]), is_distance=is_distance)
     order = rng.permutation(n)
-    assert is_of_a_set_with_itself(scores(sides[0], sides[0])[:, order], np.argsort(order), is_distance=is_distance)
+    assert is_of_a_set_with_itself(
+        scores(sides[0], sides[0])[:, order], np.argsort(order), is_distance=is_distance
+    )
     assert not is_of_a_set_with_itself(scores(sides[0], sides[1]), is_distance=is_distance)
     near = sides[0] + 0.01 * sides[1]
     assert not is_of_a_set_with_itself(scores(sides[0], near), is_distance=is_distance)
@@ -336,8 +434,15 @@ def test_places_that_an_index_filled_are_left_out_and_counted():
     about = {"searches": [0, 1], "probe": [1, 9], "enrolled": [1, 2, 3]}
     least = np.finfo(np.float32).min
     for nobody, score in ((-1, least), (-1, NONE), (-1, float(np.finfo(float).min))):
-        with pytest.warns(DroppedWarning, match="2 of 6 entries of lists left out, as they fill places"):
-            s = lists([0, 0, 0, 1, 1, 1], [1, 2, 3, 2, nobody, nobody], [0.9, 0.4, 0.1, 0.3, score, score], **about)
+        with pytest.warns(
+            DroppedWarning, match="2 of 6 entries of lists left out, as they fill places"
+        ):
+            s = lists(
+                [0, 0, 0, 1, 1, 1],
+                [1, 2, 3, 2, nobody, nobody],
+                [0.9, 0.4, 0.1, 0.3, score, score],
+                **about,
+            )
         assert [(one.n, one.reason) for one in s.left_out] == [(2, "padding")]
         assert s.best[:, 0].tolist() == [0.4, 0.3]
     refused("-1 in row 1 .* is not in enrolled", lists, [0, 0], [1, -1], [0.9, 0.3], **about)
@@ -360,18 +465,27 @@ def test_ties_that_lists_may_hide_are_said_and_allowed_for():
     whole = matrix(scores, *who)
     listed = [0, 0, 1, 1, 2, 2], list("ababca"), [0.9, 0.5, 0.5, 0.1, 0.9, 0.3]
     s = lists(*listed, searches=range(3), probe=who[0], enrolled=who[1])
-    assert (whole.rank.tolist(), s.rank.tolist(), s.last_rank.tolist()) == ([3, 1, 1], [2, 1, 1], [3, 1, 1])
+    assert (whole.rank.tolist(), s.rank.tolist(), s.last_rank.tolist()) == (
+        [3, 1, 1],
+        [2, 1, 1],
+        [3, 1, 1],
+    )
     row = ff.identify(s, ff.at_rank(2)).of("fnir")
     assert row.estimate == 0
     assert row.high >= fnir(whole, ff.at_rank(2)) == 1 / 3
     assert "lists end with the mate's score in 1 of 3 searches" in row.note
     assert "33.3 %" in ff.identify(s, ff.at_rank(2)).summary()
     assert "lists end" not in ff.identify(s, ff.at_rank(1)).of("fnir").note
-    single = lists([0, 1], ["a", "b"], [0.5, 0.5], searches=[0, 1], probe=list("ab"), enrolled=list("ab"))
+    single = lists(
+        [0, 1], ["a", "b"], [0.5, 0.5], searches=[0, 1], probe=list("ab"), enrolled=list("ab")
+    )
     found = ff.identify(single, ff.at_rank(1)).of("fnir")
     assert (found.estimate, found.high) == (0, 1)
     assert "the rate is up to 100 %" in found.note
-    assert ff.identify(single, ff.at_rank(1), gallery="fixed").check("fnir <= 0.9").verdict == "undecided"
+    assert (
+        ff.identify(single, ff.at_rank(1), gallery="fixed").check("fnir <= 0.9").verdict
+        == "undecided"
+    )
 
 
 def test_searches_that_failed_have_no_list():
@@ -383,7 +497,9 @@ def test_searches_that_failed_have_no_list():
         assert ff.identify(s, at).of("fnir").n_failed == 1
     with pytest.warns(DroppedWarning, match="2 of 3 searches left out, as they failed"):
         lists(*listed, **about, failed=[False, True, True], policies=policy("exclude"))
-    refused("search 0 .* failed, but has a list", lists, *listed, **about, failed=[True, False, False])
+    refused(
+        "search 0 .* failed, but has a list", lists, *listed, **about, failed=[True, False, False]
+    )
     refused("True or False for each search", lists, *listed, **about, failed=[1, 0, 0])
     refused("failed has 1", lists, *listed, **about, failed=[True])
     refused("the FNIR at rank 1 is not known", ff.identify, lists(*listed, **about), ff.at_rank(1))
@@ -397,10 +513,15 @@ def test_intervals_hold_estimates_and_are_nested():
     for _ in range(15):
         n, n_enrolled = int(rng.integers(2, 8)), int(rng.integers(1, 6))
         scores = rng.integers(0, 5, (n, n_enrolled)).astype(float)
-        s = quietly(ReversedScoresWarning)(matrix)(scores, rng.integers(0, 9, n), range(n_enrolled), policies=KEEP)
+        s = quietly(ReversedScoresWarning)(matrix)(
+            scores, rng.integers(0, 9, n), range(n_enrolled), policies=KEEP
+        )
         for at in (ff.at_threshold(2), ff.at_rank(1), ff.at_fpir(0.3), ff.at_fnir(0.3)):
             try:
-                found = [ff.identify(s, at, confidence_level=level).rows for level in (0.5, 0.8, 0.9, 0.95, 0.99)]
+                found = [
+                    ff.identify(s, at, confidence_level=level).rows
+                    for level in (0.5, 0.8, 0.9, 0.95, 0.99)
+                ]
             except InputError:
                 continue
             for rows in zip(*found, strict=True):
@@ -425,12 +546,16 @@ def test_two_people_are_not_compared():
 
 
 def test_vectors_that_failed_are_searches_and_templates_that_failed(tmp_path):
-    """As misses at every rank and threshold; a template is the mean, or the best, of its vectors that did not fail."""
+    """As misses at every rank and threshold; a template is the mean, or the best, of its vectors
+    that did not fail."""
     rng = np.random.default_rng(0)
     subject = np.repeat(np.arange(20), 3)
     vectors = 2 * rng.normal(size=(20, 8))[subject] + rng.normal(size=(60, 8))
     role = np.tile(["reference", "reference", "probe"], 20)
-    vectors[[2, 6, 9, 10]], vectors[5] = np.nan, 0  # two probes, one of two references, and both of a person
+    vectors[[2, 6, 9, 10]], vectors[5] = (
+        np.nan,
+        0,
+    )  # two probes, one of two references, and both of a person
     e = ff.Embeddings(vectors, subject, role=role, failures="non-match")
     assert np.flatnonzero(e.failed).tolist() == [2, 5, 6, 9, 10]
     good = np.delete(np.arange(60), [2, 5, 6, 9, 10])
@@ -438,7 +563,11 @@ def test_vectors_that_failed_are_searches_and_templates_that_failed(tmp_path):
     for score in ("mean", "max"):
         enrolled = e.enrolled(score=score)
         searches = ff.Searches.from_embeddings(enrolled)
-        assert (searches.subject.size, searches.n_enrolled, int(searches.failed.sum())) == (20, 20, 3)
+        assert (searches.subject.size, searches.n_enrolled, int(searches.failed.sum())) == (
+            20,
+            20,
+            3,
+        )
         alone = ff.Searches.from_embeddings(clean.enrolled(score=score))
         people = {searches.labels.item(person): k for k, person in enumerate(searches.subject)}
         for k, person in enumerate(alone.subject):
@@ -449,12 +578,20 @@ def test_vectors_that_failed_are_searches_and_templates_that_failed(tmp_path):
         misses = int((alone.rank[alone.is_mated] > 1).sum()) + 3
         assert ff.identify(searches, ff.at_rank(1)).of("fnir").estimate == misses / 20
     for refuses in (
-        e.comparisons, e.scanned, partial(ff.evaluate, e), partial(ff.roc_band, e, [0.1]), partial(ff.compare, e, e),
-    ):  # fmt: skip
-        with pytest.raises(InputError, match="5 of 60 vectors failed, and what compares every two vectors"):
+        e.comparisons,
+        e.scanned,
+        partial(ff.evaluate, e),
+        partial(ff.roc_band, e, [0.1]),
+        partial(ff.compare, e, e),
+    ):
+        with pytest.raises(
+            InputError, match="5 of 60 vectors failed, and what compares every two vectors"
+        ):
             refuses()
     np.savez(tmp_path / "v.npz", vectors=vectors, subject=subject, role=role)
-    read = ff.read_embeddings(tmp_path / "v.npz", role="role", template="subject", failures="non-match")
+    read = ff.read_embeddings(
+        tmp_path / "v.npz", role="role", template="subject", failures="non-match"
+    )
     assert ff.Searches.from_embeddings(read).failed.sum() == 3
     with pytest.raises(InputError, match="all 6 vectors failed"):
         ff.Embeddings(np.zeros((6, 2)), list("aabbcc"), failures="non-match")

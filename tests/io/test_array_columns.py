@@ -34,7 +34,10 @@ def test_named_arrays(dtype):
 def test_arrays_with_other_names():
     np.savez("s.npz", similarity=SCORES, same=ARRAYS["mated"])
     c = read_comparisons("s.npz", score="similarity", mated="same")
-    assert (c.mated.similarities.tolist(), c.nonmated.similarities.tolist()) == ([0.8, 0.9], [0.1, 0.2])
+    assert (c.mated.similarities.tolist(), c.nonmated.similarities.tolist()) == (
+        [0.8, 0.9],
+        [0.1, 0.2],
+    )
     refused(r"holds the arrays similarity, same: say which with score=", read_comparisons, "s.npz")
     with pytest.raises(InputError, match=r"has no array 'sam' \(did you mean 'same'\?\)"):
         read_comparisons("s.npz", score="similarity", mated="sam")
@@ -47,7 +50,10 @@ def test_what_is_wrong_is_told():
         ({"mated": [1, 0]}, "score has 4, mated has 2"),
         ({"mated": np.array(["2024-01-01"] * 4, "M8[D]")}, "'mated' must hold numbers or text"),
         ({"mated": np.array([b"\xff"] * 4)}, "not UTF-8"),
-        ({"mated": np.array(["a", None, "b", "c"], object)}, "the array holds Python objects, which are never loaded"),
+        (
+            {"mated": np.array(["a", None, "b", "c"], object)},
+            "the array holds Python objects, which are never loaded",
+        ),
         ({"score": [0.9, np.nan, 0.2, 0.1]}, r"row 1 \(counted from 0\)"),
     ):
         np.savez("s.npz", **{"score": SCORES, "mated": ARRAYS["mated"]} | wrong)

@@ -27,29 +27,43 @@ def is_the_same(c, subjects=("a", "b", "c")):
 
 def test_files_whose_columns_have_our_own_names(write, tmp_path):
     is_the_same(read_comparisons(write("s.csv", NAMED)))
-    is_the_same(read_comparisons(write("s.tsv.gz", gzip.compress(NAMED.replace(",", "\t").encode()))))
+    is_the_same(
+        read_comparisons(write("s.tsv.gz", gzip.compress(NAMED.replace(",", "\t").encode())))
+    )
     frame = pl.read_csv(NAMED.encode()).with_columns(pl.col("mated").cast(pl.Boolean))
     frame.write_parquet(tmp_path / "s.parquet")
     is_the_same(read_comparisons(tmp_path / "s.parquet"))
     refused("no column 'scor'", read_comparisons, tmp_path / "s.parquet", score="scor")
 
 
-@pytest.mark.parametrize(("name", "separator"), [("s.csv", ","), ("s.csv", ";"), ("s.tsv", "\t"), ("s.txt", "\t")])
+@pytest.mark.parametrize(
+    ("name", "separator"), [("s.csv", ","), ("s.csv", ";"), ("s.tsv", "\t"), ("s.txt", "\t")]
+)
 def test_named_columns_and_separators(write, name, separator):
     text = NAMED.replace("score,mated,reference,probe", "sc,lab,ref,com").replace(",", separator)
-    is_the_same(read_comparisons(write(name, text), score="sc", mated="lab", reference="ref", probe="com"))
+    is_the_same(
+        read_comparisons(write(name, text), score="sc", mated="lab", reference="ref", probe="com")
+    )
     is_the_same(read_comparisons(write(name, text), score="sc", reference="ref", probe="com"))
 
 
 def test_ids_that_look_like_paths_are_said_to(write):
     text = "score,mated,reference,probe\n0.9,1,a/1.wav,a/2.wav\n0.2,0,a/1.wav,b/1.wav\n"
-    said = r"look like names of samples, such as 'a/1.wav': cut the subjects out with subject_pattern="
+    said = (
+        r"look like names of samples, such as 'a/1.wav': cut the subjects out with subject_pattern="
+    )
     refused(said, read_comparisons, write("s.csv", text))
     alone = text.replace("mated", "label")
-    refused(r"no mated comparisons among the 2; .*look like names of samples", read_comparisons, write("s.csv", alone))
+    refused(
+        r"no mated comparisons among the 2; .*look like names of samples",
+        read_comparisons,
+        write("s.csv", alone),
+    )
     numbered = alone.replace("/", "_").replace(".wav", "")
     refused(r"names of samples, such as 'a_1'", read_comparisons, write("s.csv", numbered))
-    refused(r"both classes are needed$", read_comparisons, write("s.csv", numbered.replace("_", "x")))
+    refused(
+        r"both classes are needed$", read_comparisons, write("s.csv", numbered.replace("_", "x"))
+    )
 
 
 @each(
@@ -64,7 +78,9 @@ def test_names_of_samples_are_told_from_ids_of_subjects(names, are_samples):
     assert bool(sample_names.advice_on_samples(names)) == are_samples
 
 
-OF_PATHS = "s,a,b\n0.9,a/1.wav,a/2.wav\n0.2,a/1.wav,b/1.wav\n0.8,b/1.wav,b/2.wav\n0.1,b/1.wav,c/1.wav\n"
+OF_PATHS = (
+    "s,a,b\n0.9,a/1.wav,a/2.wav\n0.2,a/1.wav,b/1.wav\n0.8,b/1.wav,b/2.wav\n0.1,b/1.wav,c/1.wav\n"
+)
 IN_PATHS = {"score": "s", "reference": "a", "probe": "b"}
 
 
@@ -91,17 +107,31 @@ def has_the_samples(c, reference, probe, samples):
 
 
 def test_what_subjects_are_cut_out_of_is_the_sample(write):
-    reference, probe = ["a/1.wav", "a/1.wav", "b/1.wav", "b/1.wav"], ["a/2.wav", "b/1.wav", "b/2.wav", "c/1.wav"]
+    reference, probe = (
+        ["a/1.wav", "a/1.wav", "b/1.wav", "b/1.wav"],
+        ["a/2.wav", "b/1.wav", "b/2.wav", "c/1.wav"],
+    )
     path = write("s.csv", OF_PATHS)
-    has_the_samples(read_comparisons(path, **IN_PATHS, subject_pattern="^[a-z]"), reference, probe, PATHS)
+    has_the_samples(
+        read_comparisons(path, **IN_PATHS, subject_pattern="^[a-z]"), reference, probe, PATHS
+    )
     trials = write("veri.txt", TRIALS)
-    has_the_samples(read_comparisons(write("s.txt", "0.9\n0.2\n0.8\n0.1\n"), trials=trials), reference, probe, PATHS)
+    has_the_samples(
+        read_comparisons(write("s.txt", "0.9\n0.2\n0.8\n0.1\n"), trials=trials),
+        reference,
+        probe,
+        PATHS,
+    )
     who = write("who.csv", "id,sex\na,f\nb,m\n")
     with pytest.warns(DroppedWarning):
         c = read_comparisons(
-            path, **IN_PATHS, subject_pattern="^[a-z]", metadata=who, **IN_WHO,
+            path,
+            **IN_PATHS,
+            subject_pattern="^[a-z]",
+            metadata=who,
+            **IN_WHO,
             missing_labels="drop",
-        )  # fmt: skip
+        )
     has_the_samples(c, reference, probe, PATHS[:-1])
     assert read_comparisons(write("n.csv", NAMED)).samples is None
 
@@ -154,7 +184,11 @@ def test_subjects_without_metadata_are_named_or_dropped(write):
 
 
 def test_metadata_that_cannot_be_used(write):
-    scores, who, twice = write("s.csv", NAMED), write("who.tsv", WHO), write("w.csv", "id,sex\na,f\na,m\n")
+    scores, who, twice = (
+        write("s.csv", NAMED),
+        write("who.tsv", WHO),
+        write("w.csv", "id,sex\na,f\na,m\n"),
+    )
     for metadata, options, error, message in (
         (who, {"metadata_id": "id", "groups": "gender"}, InputError, "no column 'gender'"),
         (who, {"metadata_id": "id"}, InputError, "groups="),
@@ -168,18 +202,24 @@ def test_metadata_that_cannot_be_used(write):
 def test_ids_of_metadata_are_by_default_in_the_first_column(write):
     scores, who = write("s.csv", NAMED), write("who.tsv", WHO)
     first = read_comparisons(scores, metadata=who, groups="sex", missing_labels="drop")
-    named = read_comparisons(scores, metadata=who, metadata_id="id", groups="sex", missing_labels="drop")
+    named = read_comparisons(
+        scores, metadata=who, metadata_id="id", groups="sex", missing_labels="drop"
+    )
     assert (first.groups, len(first.mated)) == (named.groups, len(named.mated))
 
 
 def test_groups_from_columns_of_the_file(write):
-    both = write("s.csv", "score,mated,reference_sex,probe_sex\n0.9,1,f,f\n0.2,0,f,m\n0.8,1,m,m\n0.1,0,m,f\n")
+    both = write(
+        "s.csv", "score,mated,reference_sex,probe_sex\n0.9,1,f,f\n0.2,0,f,m\n0.8,1,m,m\n0.1,0,m,f\n"
+    )
     assert read_comparisons(both, groups="sex").nonmated_by_group.cells.tolist() == [[0, 1], [1, 0]]
     one = write("t.csv", "score,mated,sex\n0.9,1,f\n0.2,0,f\n0.8,1,m\n0.1,0,m\n")
     assert read_comparisons(one, groups="sex").nonmated_by_group.cells.tolist() == [[1, 0], [0, 1]]
     own = write("u.csv", "score,mated,reference_group,probe_group\n0.9,1,f,f\n0.2,0,f,m\n")
     assert read_comparisons(own).groups == ("f", "m")
-    with pytest.raises(InputError, match=r"no column 'se', nor reference_se and probe_se \(did you mean 'sex'"):
+    with pytest.raises(
+        InputError, match=r"no column 'se', nor reference_se and probe_se \(did you mean 'sex'"
+    ):
         read_comparisons(one, groups="se")
 
 
@@ -192,7 +232,9 @@ def test_bob_columns(write, stated):
     is_the_same(read_comparisons(write("s.txt", BOB4), format="bob-4" if stated else "auto"))
     c = read_comparisons(write("s.txt", BOB5), format="bob-5" if stated else "auto")
     is_the_same(c)
-    has_the_samples(c, ["m1", "m1", "m2", "m2"], ["f1", "f2", "f3", "f4"], ["f1", "f2", "f3", "f4", "m1", "m2"])
+    has_the_samples(
+        c, ["m1", "m1", "m2", "m2"], ["f1", "f2", "f3", "f4"], ["f1", "f2", "f3", "f4", "m1", "m2"]
+    )
 
 
 def test_bob_labels_of_two_subjects_are_no_samples(write):
@@ -205,9 +247,8 @@ def test_bob_labels_of_two_subjects_are_no_samples(write):
 
 @pytest.mark.parametrize("key", ["subject_id", "reference_id"])
 def test_bob_csv(write, key):
-    text = (
-        f"probe_{key},probe_sex,bio_ref_{key},bio_ref_sex,score\na,f,a,f,0.9\nb,m,a,f,0.2\nb,m,b,m,0.8\nc,f,b,m,0.1\n"
-    )
+    header = f"probe_{key},probe_sex,bio_ref_{key},bio_ref_sex,score\n"
+    text = header + "a,f,a,f,0.9\nb,m,a,f,0.2\nb,m,b,m,0.8\nc,f,b,m,0.1\n"
     c = read_comparisons(write("s.csv", text), groups="sex")
     is_the_same(c)
     assert c.nonmated_by_group.cells.tolist() == [[0, 1], [1, 0]]
@@ -224,8 +265,12 @@ def test_voxceleb(write):
     is_the_same(read_comparisons(write("k.txt", keyed), trials=trials))
     first = "\n".join(" ".join([line.split()[2], *line.split()[:2]]) for line in keyed.splitlines())
     is_the_same(read_comparisons(write("f.txt", first), trials=trials))
-    joined = "\n".join(f"{t} {s}" for t, s in zip(TRIALS.splitlines(), ["0.9", "0.2", "0.8", "0.1"], strict=True))
-    is_the_same(read_comparisons(write("j.txt", joined)))  # as bob's 4 columns it would have no mated comparisons
+    joined = "\n".join(
+        f"{t} {s}" for t, s in zip(TRIALS.splitlines(), ["0.9", "0.2", "0.8", "0.1"], strict=True)
+    )
+    is_the_same(
+        read_comparisons(write("j.txt", joined))
+    )  # as bob's 4 columns it would have no mated comparisons
 
 
 KEYED = "b/1.wav c/1.wav 0.1\nb/1.wav b/2.wav 0.8\na/1.wav a/2.wav 0.9\n"
@@ -241,7 +286,11 @@ KEYED = "b/1.wav c/1.wav 0.1\nb/1.wav b/2.wav 0.8\na/1.wav a/2.wav 0.9\n"
             TRIALS,
             r"1 scores of .* have no trial .* first z/1.wav b/1.wav",
         ),
-        (KEYED + "a/1.wav a/2.wav 0.7\n", TRIALS, "a/1.wav a/2.wav has the score 0.9 in line 3 and 0.7 in line 4"),
+        (
+            KEYED + "a/1.wav a/2.wav 0.7\n",
+            TRIALS,
+            "a/1.wav a/2.wav has the score 0.9 in line 3 and 0.7 in line 4",
+        ),
         (KEYED, "what is this\n", "no list of trials"),
         (KEYED, "1 a b\n7 a b\n", "line 2: the label must say mated or non-mated"),
         ("0.1 0.2\n", TRIALS, "a score file has 'score' or 'enrol test score'"),
@@ -281,13 +330,17 @@ def test_matrices(tmp_path, write):
     c = read_comparisons(tmp_path / "m.npy", metadata=who, **IN_WHO)
     assert c.mated_by_group.cells.tolist() == [[1, 0], [0, 1]]
     with (
-        pytest.warns(DroppedWarning, match="3 of 4 comparisons left out, as their subjects have no metadata"),
+        pytest.warns(
+            DroppedWarning, match="3 of 4 comparisons left out, as their subjects have no metadata"
+        ),
         pytest.raises(InputError, match="no non-mated"),
     ):
         read_comparisons(
-            tmp_path / "m.npy", metadata=write("w.csv", "id,sex\n0,f\n"), **IN_WHO,
+            tmp_path / "m.npy",
+            metadata=write("w.csv", "id,sex\n0,f\n"),
+            **IN_WHO,
             missing_labels="drop",
-        )  # fmt: skip
+        )
     refused("has no columns of labels", read_comparisons, tmp_path / "m.npy", groups="sex")
     np.save(tmp_path / "o.npy", np.array([[1, "a"]], object), allow_pickle=True)
     for name, text in (("o.npy", None), ("p.npy", "not numpy"), ("q.npz", "not zip")):
@@ -384,15 +437,31 @@ def test_blanks_quotes_and_comments_around_named_columns(write):
     c = read_comparisons(write("s.csv", text), groups="sex")
     is_the_same(c)
     assert c.groups == ("f", "m")
-    with pytest.raises(FileFormatError, match="line 5: column 'score' must be a number, not 'oops'"):
+    with pytest.raises(
+        FileFormatError, match="line 5: column 'score' must be a number, not 'oops'"
+    ):
         read_comparisons(write("t.csv", text.replace("0.2", "oops")))
 
 
-PAIRS = [("a", "a", 0.71, 1), ("a", "b", 0.62, 0), ("b", "b", 0.11, 1), ("b", "c", 0.14, 0), ("c", "a", 0.05, 0)]
+PAIRS = [
+    ("a", "a", 0.71, 1),
+    ("a", "b", 0.62, 0),
+    ("b", "b", 0.11, 1),
+    ("b", "c", 0.14, 0),
+    ("c", "a", 0.05, 0),
+]
 
 
 @each(
-    "names", [("1", "0"), ("target", "nontarget"), ("tgt", "imp"), ("Genuine", "Impostor"), ("1.0", "0.0"), ("x", "y")]
+    "names",
+    [
+        ("1", "0"),
+        ("target", "nontarget"),
+        ("tgt", "imp"),
+        ("Genuine", "Impostor"),
+        ("1.0", "0.0"),
+        ("x", "y"),
+    ],
 )
 @each("order", ["enrol test score label", "enrol test label score", "label enrol test score"])
 def test_lists_are_read_with_their_labels_anywhere(write, names, order):
@@ -429,7 +498,8 @@ def test_lists_of_scores_are_read_with_a_pattern_of_subjects(write):
     c = read_comparisons(file, subject_pattern="^([^/]+)/")
     assert (len(c.mated), len(c.nonmated)) == (1, 1)
     with pytest.raises(
-        FileFormatError, match="trials=, or say how to find the subjects in its names with subject_patt"
+        FileFormatError,
+        match="trials=, or say how to find the subjects in its names with subject_patt",
     ):
         read_comparisons(file)
 
@@ -439,8 +509,12 @@ def test_arguments_that_a_format_cannot_use_are_refused(write):
     with pytest.raises(InputError, match="trials= goes with scores alone"):
         read_comparisons(named, trials=write("veri.txt", TRIALS), format="csv")
     refused("metadata_id is given without metadata=", read_comparisons, named, metadata_id="x")
-    with pytest.raises(InputError, match=r"row 0 \(counted from 0\): there is no subject id in column 'id'"):
-        read_comparisons(named, metadata=pl.DataFrame({"id": [None, "a"], "sex": ["f", "m"]}), **IN_WHO)
+    with pytest.raises(
+        InputError, match=r"row 0 \(counted from 0\): there is no subject id in column 'id'"
+    ):
+        read_comparisons(
+            named, metadata=pl.DataFrame({"id": [None, "a"], "sex": ["f", "m"]}), **IN_WHO
+        )
 
 
 @pytest.mark.parametrize(

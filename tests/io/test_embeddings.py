@@ -1,4 +1,5 @@
-"""Embeddings out of files: every format, labels beside them, metadata, and what is wrong with files."""
+"""Embeddings out of files: every format, labels beside them, metadata, and what is wrong with
+files."""
 
 from __future__ import annotations
 
@@ -90,7 +91,9 @@ def test_roles_come_from_a_field_or_as_labels(write):
 
 def test_what_is_wrong_with_the_vectors_names_the_file(write):
     path = write(FIELDS | {"vectors": np.where(VECTORS == 4, np.nan, VECTORS)})
-    refused(rf"{path.name}: row 0 .*: 1 of 5 vectors are not finite: rows 0 ", ff.read_embeddings, path)
+    refused(
+        rf"{path.name}: row 0 .*: 1 of 5 vectors are not finite: rows 0 ", ff.read_embeddings, path
+    )
     path = write(FIELDS | {"subject": ["b", "a", "", "c", "a"]})
     refused(rf"{path.name}: .*'?subject'? is (missing|empty) in row 2 ", ff.read_embeddings, path)
     path = write(FIELDS | {"vectors": VECTORS[:, 0]})
@@ -101,19 +104,27 @@ def test_what_is_wrong_with_the_vectors_names_the_file(write):
 def test_lengths_that_differ(name, tmp_path, who):
     write_vectors(tmp_path / name, FIELDS | {"subject": list("bab")})
     for more in ({}, {"metadata": who, "metadata_id": "name", "groups": "sex"}):
-        with pytest.raises(InputError, match="one value for each vector, but vectors has 5, subject has 3"):
+        with pytest.raises(
+            InputError, match="one value for each vector, but vectors has 5, subject has 3"
+        ):
             ff.read_embeddings(tmp_path / name, **more)
 
 
-@pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame, pa.table], ids=["pandas", "polars", "pyarrow"])
+@pytest.mark.parametrize(
+    "make", [pd.DataFrame, pl.DataFrame, pa.table], ids=["pandas", "polars", "pyarrow"]
+)
 def test_data_frames(make, npy):
-    is_the_same(ff.read_embeddings(make(FIELDS | {"vectors": VECTORS.tolist()}), groups="sex"), ("f", "m"))
+    is_the_same(
+        ff.read_embeddings(make(FIELDS | {"vectors": VECTORS.tolist()}), groups="sex"), ("f", "m")
+    )
     table = make({name: FIELDS[name] for name in ("subject", "eyes")})
     is_the_same(ff.read_embeddings(npy, samples=table, groups="eyes"), ("x", "y"))
     refused("samples has no column 'eye'", ff.read_embeddings, npy, samples=table, groups="eye")
 
 
-def test_a_large_npy_is_in_a_temporary_file_and_labels_come_from_beside_it(npy, tmp_path, monkeypatch):
+def test_a_large_npy_is_in_a_temporary_file_and_labels_come_from_beside_it(
+    npy, tmp_path, monkeypatch
+):
     monkeypatch.setattr(memory, "available", lambda: 0)
     monkeypatch.setattr(temporary_files, "_ALWAYS_IN_MEMORY", 0)
     e = ff.read_embeddings(npy, subject=FIELDS["subject"], groups={"sex": FIELDS["sex"]})
@@ -121,7 +132,9 @@ def test_a_large_npy_is_in_a_temporary_file_and_labels_come_from_beside_it(npy, 
     assert isinstance(e.vectors.base, np.memmap) or isinstance(e.vectors.base.base, np.memmap)
     is_the_same(ff.read_embeddings(npy, subject=PATHS, subject_pattern="^[a-c]"))
     table = tmp_path / "samples.csv"
-    table.write_text("path,sex\n" + "".join(f"{p},{s}\n" for p, s in zip(PATHS, FIELDS["sex"], strict=True)))
+    table.write_text(
+        "path,sex\n" + "".join(f"{p},{s}\n" for p, s in zip(PATHS, FIELDS["sex"], strict=True))
+    )
     arguments = {"samples": table, "subject": "path", "subject_pattern": "^([^/]+)/"}
     is_the_same(ff.read_embeddings(npy, **arguments, groups="sex"), ("f", "m"))
 
@@ -130,9 +143,13 @@ def test_metadata(npy, who):
     arguments = {"subject": FIELDS["subject"], "metadata_id": "name", "groups": ["sex", "eyes"]}
     is_the_same(ff.read_embeddings(npy, metadata=who, **arguments), ("f & x", "f & y", "m & x"))
     who.write_text("name,sex,eyes\na,f,y\nb,m,x\nc,,x\n")
-    with pytest.raises(InputError, match=r"1 of 3 subjects have no metadata for sex and eyes: 'c'; 1 of 5 vectors"):
+    with pytest.raises(
+        InputError, match=r"1 of 3 subjects have no metadata for sex and eyes: 'c'; 1 of 5 vectors"
+    ):
         ff.read_embeddings(npy, metadata=who, **arguments)
-    with pytest.warns(DroppedWarning, match="1 of 5 vectors left out, as their subjects .*: 'c'$") as caught:
+    with pytest.warns(
+        DroppedWarning, match="1 of 5 vectors left out, as their subjects .*: 'c'$"
+    ) as caught:
         e = ff.read_embeddings(npy, metadata=who, **arguments, missing_labels="drop")
     assert caught[0].filename == __file__
     assert e.left_out == e.by("eyes").left_out == e.comparisons().left_out
@@ -151,11 +168,17 @@ def test_arguments_that_do_not_fit_the_file(npy, who):
     for options, message in (
         ({}, "holds nothing but vectors: give the subject of each as an array, or a table"),
         (known | {"vectors": "vectors"}, "one array without a name, so leave vectors= out"),
-        (paths | {"subject_pattern": "^([ac])/"}, r"finds no subject in 'b/1.png' \(2 of 5 values of 'subject'\)"),
+        (
+            paths | {"subject_pattern": "^([ac])/"},
+            r"finds no subject in 'b/1.png' \(2 of 5 values of 'subject'\)",
+        ),
         (paths | {"subject_pattern": "("}, "not a regular expression"),
         (known | {"metadata_id": "name"}, "metadata_id is given without metadata="),
         (table | {"groups": {"sex": FIELDS["sex"]}}, "names of its columns, not labels"),
-        (known | {"missing_labels": "ignore"}, "missing_labels must be one of 'error', 'drop', 'unknown'"),
+        (
+            known | {"missing_labels": "ignore"},
+            "missing_labels must be one of 'error', 'drop', 'unknown'",
+        ),
     ):
         refused(message, ff.read_embeddings, npy, **options)
 
@@ -195,14 +218,22 @@ def test_objects_are_never_unpickled(tmp_path):
     with pytest.raises(FileFormatError, match=r"v.npy cannot be read: .*[Oo]bject"):
         ff.read_embeddings(tmp_path / "v.npy", subject=FIELDS["subject"])
     np.savez(tmp_path / "v.npz", **FIELDS | {"subject": np.array(FIELDS["subject"], object)})
-    with pytest.raises(FileFormatError, match=r"v.npz: array 'subject' cannot be read: the array holds Python objects"):
+    with pytest.raises(
+        FileFormatError,
+        match=r"v.npz: array 'subject' cannot be read: the array holds Python objects",
+    ):
         ff.read_embeddings(tmp_path / "v.npz")
 
 
 def test_lists_of_several_lengths(tmp_path):
-    frame = pl.DataFrame({"vectors": [[1.0, 2.0], [1.0], None, [3.0, 4.0]], "subject": list("aabb")})
+    frame = pl.DataFrame(
+        {"vectors": [[1.0, 2.0], [1.0], None, [3.0, 4.0]], "subject": list("aabb")}
+    )
     frame.write_parquet(tmp_path / "v.parquet")
-    message = r"column 'vectors' holds 1 numbers in row 1 \(counted from 0\), but 2 in others; 2 such rows"
+    message = (
+        r"column 'vectors' holds 1 numbers in row 1 \(counted from 0\), but 2 in others; 2 such"
+        r" rows"
+    )
     with pytest.raises(FileFormatError, match=message):
         ff.read_embeddings(tmp_path / "v.parquet")
 
@@ -215,11 +246,17 @@ def test_bytes_are_text(tmp_path):
 def test_hdf5_in_folders_and_without_its_package(tmp_path, monkeypatch):
     path = tmp_path / "v.h5"
     write_vectors(path, {f"test/{name}": values for name, values in FIELDS.items()})
-    is_the_same(ff.read_embeddings(path, "test/vectors", "test/subject", groups="test/sex"), ("f", "m"))
-    with pytest.raises(InputError, match=r"has no dataset 'vectors' .*; its datasets are test/eyes, test/sex,"):
+    is_the_same(
+        ff.read_embeddings(path, "test/vectors", "test/subject", groups="test/sex"), ("f", "m")
+    )
+    with pytest.raises(
+        InputError, match=r"has no dataset 'vectors' .*; its datasets are test/eyes, test/sex,"
+    ):
         ff.read_embeddings(path, subject="test/subject")
     monkeypatch.setitem(sys.modules, "h5py", None)
-    with pytest.raises(MissingDependencyError, match=r'reading HDF5 needs the package h5py; .*"fastfair\[hdf5\]"'):
+    with pytest.raises(
+        MissingDependencyError, match=r'reading HDF5 needs the package h5py; .*"fastfair\[hdf5\]"'
+    ):
         ff.read_embeddings(path)
 
 
@@ -228,7 +265,9 @@ def test_real_faces(shared_data):
     subject, gender = attributes["subject"], attributes["gender"]
     first = np.unique(subject, return_index=True)[1]
     labels = pl.DataFrame({"id": subject[first], "gender": gender[first]})
-    with pytest.warns(DroppedWarning, match="1 of 6298 vectors left out, as their subjects have no metadata"):
+    with pytest.warns(
+        DroppedWarning, match="1 of 6298 vectors left out, as their subjects have no metadata"
+    ):
         e = ff.read_embeddings(
             shared_data / "lfw_faces_mbf_arc.npy",
             subject=subject,
@@ -255,7 +294,9 @@ def test_matrices_of_r_are_refused_where_rows_are_no_vectors(tmp_path):
     names = ["a", "a", "b", "b", "c", "c"]
     for attributes in ({}, {"rhdf5-NA.OK": 1}):
         write_as_r(path, wide, names, **attributes)
-        with pytest.raises(FileFormatError, match=r"has 4 rows and 6 columns, but subject has 6 labels: .* t\(x\)"):
+        with pytest.raises(
+            FileFormatError, match=r"has 4 rows and 6 columns, but subject has 6 labels: .* t\(x\)"
+        ):
             ff.read_embeddings(path)
         write_as_r(path, wide.T, names, **attributes)
         assert ff.read_embeddings(path).vectors.shape == (6, 4)
@@ -280,29 +321,49 @@ def test_truth_values_of_r_are_words(tmp_path):
         file.create_dataset("glasses", data=np.array([1, 1, 0, 0], "i1"), dtype=logical)
         file.create_dataset("beard", data=np.array([1, 1, 2, 2], "i1"), dtype=logical)
         file.create_dataset("hair", data=np.array([1, 1, 2, 2], "u1"), dtype=factor)
-        file.create_dataset("hat", data=np.array([0, 0, -(2**31), 1], "i4")).attrs["storage.mode"] = "logical"
-    groups = {name: ff.read_embeddings(tmp_path / "v.h5", groups=name).groups for name in ("glasses", "hair")}
+        file.create_dataset("hat", data=np.array([0, 0, -(2**31), 1], "i4")).attrs[
+            "storage.mode"
+        ] = "logical"
+    groups = {
+        name: ff.read_embeddings(tmp_path / "v.h5", groups=name).groups
+        for name in ("glasses", "hair")
+    }
     assert groups == {"glasses": ("FALSE", "TRUE"), "hair": ("dark", "light")}
     for name in ("beard", "hat"):
         with pytest.raises(InputError, match=f"column '{name}' is missing in row 2"):
             ff.read_embeddings(tmp_path / "v.h5", groups=name)
 
 
-WIDE = pd.DataFrame(np.random.default_rng(3).normal(size=(8, 5)).round(4)).assign(subject=list("aabbccdd"))
+WIDE = pd.DataFrame(np.random.default_rng(3).normal(size=(8, 5)).round(4)).assign(
+    subject=list("aabbccdd")
+)
 
 
 @each(
     "rename",
-    [str, lambda k: f"v{k}", lambda k: f"emb_{k:03d}", lambda k: f"{k + 1}", lambda k: f"x.{k + 1}"],
+    [
+        str,
+        lambda k: f"v{k}",
+        lambda k: f"emb_{k:03d}",
+        lambda k: f"{k + 1}",
+        lambda k: f"x.{k + 1}",
+    ],
 )
 @each("separator", [",", "\t", ";"])
 def test_vectors_with_a_column_for_each_number_are_read(tmp_path, rename, separator):
     vectors = WIDE.drop(columns="subject").to_numpy()
-    frame = WIDE.rename(columns=lambda name: name if isinstance(name, str) else rename(name)).sample(frac=1, axis=1)
+    frame = WIDE.rename(
+        columns=lambda name: name if isinstance(name, str) else rename(name)
+    ).sample(frac=1, axis=1)
     decimal = "," if separator == ";" else "."
     frame.to_csv(tmp_path / "v.csv", sep=separator, index=False, decimal=decimal)
     frame.to_parquet(tmp_path / "v.parquet")
-    for source in (frame, pl.DataFrame(frame.to_dict("list")), tmp_path / "v.csv", tmp_path / "v.parquet"):
+    for source in (
+        frame,
+        pl.DataFrame(frame.to_dict("list")),
+        tmp_path / "v.csv",
+        tmp_path / "v.parquet",
+    ):
         e = ff.read_embeddings(source)
         np.testing.assert_array_equal(e.vectors, vectors)
         assert e.subjects.tolist() == list("abcd")
@@ -311,15 +372,23 @@ def test_vectors_with_a_column_for_each_number_are_read(tmp_path, rename, separa
 
 
 def test_numbers_as_names_of_columns_are_text():
-    np.testing.assert_array_equal(ff.read_embeddings(WIDE).vectors, WIDE.drop(columns="subject").to_numpy())
+    np.testing.assert_array_equal(
+        ff.read_embeddings(WIDE).vectors, WIDE.drop(columns="subject").to_numpy()
+    )
     assert ff.read_embeddings(WIDE.rename(columns={4: "x"})).vectors.shape == (8, 4)
     with pytest.raises(InputError, match="names of columns must be text"):
         ff.read_embeddings(WIDE.rename(columns={4: "1", 3: None}))
 
 
 def test_sets_of_numbered_columns_are_chosen_by_name(tmp_path):
-    both = WIDE.rename(columns=lambda name: name if isinstance(name, str) else f"{'ab'[name > 2]}{name % 3}")
-    refused("has several sets of numbered columns: say which with vectors='a' or 'b'", ff.read_embeddings, both)
+    both = WIDE.rename(
+        columns=lambda name: name if isinstance(name, str) else f"{'ab'[name > 2]}{name % 3}"
+    )
+    refused(
+        "has several sets of numbered columns: say which with vectors='a' or 'b'",
+        ff.read_embeddings,
+        both,
+    )
     assert ff.read_embeddings(both, "a").vectors.shape == (8, 3)
     assert ff.read_embeddings(both, "b").vectors.shape == (8, 2)
     refused("has no column 'c'.* numbered columns", ff.read_embeddings, both, "c")
@@ -349,7 +418,11 @@ def written(folder, text):
         ("v.txt", b"a 0.1 0.2\nb 0.3 0.4\n", "no header that names columns.*numpy.savez"),
         ("v.ark", b"a  [ 0.1 0.2 ]\n", "no header that names columns.*numpy.savez"),
         ("v.csv", b"1,0.1,0.2\n2,0.3,0.4\n", "no header that names columns.*numpy.savez"),
-        ("v.csv", b'subject,vectors\na,"[0.1, 0.2]"\na,"[0.1, 0.3]"\n', "holds text, as '.0.1, 0.2.': write a column"),
+        (
+            "v.csv",
+            b'subject,vectors\na,"[0.1, 0.2]"\na,"[0.1, 0.3]"\n',
+            "holds text, as '.0.1, 0.2.': write a column",
+        ),
         ("v.csv", b"subject,x,y\na,0.1,0.2\na,0.3,0.1\n", r"Embeddings\(vectors, subject\)"),
     ],
 )

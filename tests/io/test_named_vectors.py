@@ -1,4 +1,5 @@
-"""Vectors with names out of files: every format, names beside them, and what is wrong with files."""
+"""Vectors with names out of files: every format, names beside them, and what is wrong with
+files."""
 
 import numpy as np
 import polars as pl
@@ -29,11 +30,28 @@ def test_fields_of_a_file(file, tmp_path):
     ):
         assert np.array_equal(found.vectors, VECTORS)
         assert repr(found) == repr(wanted)
-        assert found.scores(NAMES[:2], NAMES[1:]).tolist() == wanted.scores(NAMES[:2], NAMES[1:]).tolist()
-    refused(r"has no (array|column|dataset) 'nam' \(did you mean 'name'", ff.read_named_vectors, path, name="nam")
+        assert (
+            found.scores(NAMES[:2], NAMES[1:]).tolist()
+            == wanted.scores(NAMES[:2], NAMES[1:]).tolist()
+        )
+    refused(
+        r"has no (array|column|dataset) 'nam' \(did you mean 'name'",
+        ff.read_named_vectors,
+        path,
+        name="nam",
+    )
     twice = write(tmp_path / f"twice.{file[2:]}", vectors=VECTORS, name=["a", "b", "a"])
-    refused(rf"twice.{file[2:]}: the vectors of rows 0 and 2 .* the same name 'a'", ff.read_named_vectors, twice)
-    assert ff.read_named_vectors(twice, same_name="max", similarity="inner_product").scores(["a"], ["b"]).item() == 8
+    refused(
+        rf"twice.{file[2:]}: the vectors of rows 0 and 2 .* the same name 'a'",
+        ff.read_named_vectors,
+        twice,
+    )
+    assert (
+        ff.read_named_vectors(twice, same_name="max", similarity="inner_product")
+        .scores(["a"], ["b"])
+        .item()
+        == 8
+    )
 
 
 def test_names_of_a_memory_mapped_array_are_in_a_table(tmp_path):
@@ -41,7 +59,11 @@ def test_names_of_a_memory_mapped_array_are_in_a_table(tmp_path):
     (tmp_path / "names.csv").write_text("file,camera\n01,x\n02,y\n1,y\n")
     found = ff.read_named_vectors(tmp_path / "v.npy", samples=tmp_path / "names.csv", name="file")
     assert found.names.tolist() == ["01", "02", "1"]
-    refused(r"v.npy holds nothing but vectors: give the name of each", ff.read_named_vectors, tmp_path / "v.npy")
+    refused(
+        r"v.npy holds nothing but vectors: give the name of each",
+        ff.read_named_vectors,
+        tmp_path / "v.npy",
+    )
 
 
 def test_numbers_as_names_are_text(tmp_path):
@@ -54,7 +76,8 @@ def test_vectors_of_different_lengths_name_the_row(tmp_path):
     path = tmp_path / "v.parquet"
     pl.DataFrame({"vectors": [[1.0, 2.0], [1.0], [2.0, 1.0]], "name": NAMES}).write_parquet(path)
     with pytest.raises(
-        FileFormatError, match=r"column 'vectors' holds 1 numbers in row 1 \(counted from 0\), but 2 in"
+        FileFormatError,
+        match=r"column 'vectors' holds 1 numbers in row 1 \(counted from 0\), but 2 in",
     ):
         ff.read_named_vectors(path)
 
@@ -75,9 +98,15 @@ def test_each_dataset_of_an_hdf5_file_may_be_a_vector(shape, tmp_path):
 
 
 def test_datasets_that_are_no_vectors_of_one_length_are_not_taken(tmp_path):
-    for k, others in enumerate(({"c": [1.0, 2, 3]}, {"c": np.eye(2)}, {"c": ["x", "y"]}, {"c": 1.0})):
+    for k, others in enumerate(
+        ({"c": [1.0, 2, 3]}, {"c": np.eye(2)}, {"c": ["x", "y"]}, {"c": 1.0})
+    ):
         path = write(tmp_path / f"{k}.h5", a=[1.0, 2], b=[3.0, 1], **others)
-        refused(r"has no dataset '(vectors|name)'.*; its datasets are a, b, c", ff.read_named_vectors, path)
+        refused(
+            r"has no dataset '(vectors|name)'.*; its datasets are a, b, c",
+            ff.read_named_vectors,
+            path,
+        )
 
 
 def test_many_datasets_are_not_all_listed(tmp_path):
@@ -88,5 +117,7 @@ def test_many_datasets_are_not_all_listed(tmp_path):
 @pytest.mark.slow
 def test_thousands_of_datasets_take_their_time(tmp_path):
     vectors = np.random.default_rng(0).normal(size=(3000, 4)).astype(np.float32)
-    path = write(tmp_path / "v.h5", **{f"id{k // 10:03}/u{k % 10}": v for k, v in enumerate(vectors)})
+    path = write(
+        tmp_path / "v.h5", **{f"id{k // 10:03}/u{k % 10}": v for k, v in enumerate(vectors)}
+    )
     assert np.array_equal(ff.read_named_vectors(path).vectors, vectors)

@@ -19,7 +19,23 @@ from fastfair.errors import FileFormatError, InputError, MissingFileError
 from fastfair.io import files, tables, text
 
 # Characters of patterns, addresses, home folders, partitions, escapes, comments and options.
-NAMES = ("s[1]", "a?b", "*", "~x", "{a,b}", "100%", "a%20b", "#1", "a b", "it's", 'q"', "a=b", "s3:x", "-x", "[!a]")
+NAMES = (
+    "s[1]",
+    "a?b",
+    "*",
+    "~x",
+    "{a,b}",
+    "100%",
+    "a%20b",
+    "#1",
+    "a b",
+    "it's",
+    'q"',
+    "a=b",
+    "s3:x",
+    "-x",
+    "[!a]",
+)
 DECOYS = ("s1", "axb", "a", "b", "x")
 
 
@@ -75,7 +91,10 @@ def test_what_counts_twice_and_what_is_refused(tmp_path):
     for other in ("link.csv", "hard.csv"):
         refused("twice", scan_comparisons, [path, tmp_path / other])
     shutil.copy(path, tmp_path / "copy.csv")
-    assert scan_comparisons([path, tmp_path / "copy.csv"]).n_nonmated == 2 * scan_comparisons(path).n_nonmated
+    assert (
+        scan_comparisons([path, tmp_path / "copy.csv"]).n_nonmated
+        == 2 * scan_comparisons(path).n_nonmated
+    )
     (tmp_path / "nan.csv").write_text("reference,probe,score\na,a,nan\na,b,0.2\nb,b,0.3\n")
     for name, advice in (
         (scan_comparisons, "read_comparisons can leave out"),
@@ -86,7 +105,9 @@ def test_what_counts_twice_and_what_is_refused(tmp_path):
     for name in (read_comparisons, ff.read_embeddings, scan_comparisons):
         refused("path is empty: name a file", name, "")
     (tmp_path / "deep.json").write_text("[" * 100_000)
-    with pytest.raises(FileFormatError, match=r"^\S*deep.json is no JSON of a result: it is nested too deeply$"):
+    with pytest.raises(
+        FileFormatError, match=r"^\S*deep.json is no JSON of a result: it is nested too deeply$"
+    ):
         ff.read_results(tmp_path / "deep.json")
     with pytest.raises(InputError, match="n_resamples must be at most 10,000,000, not 100,000,000"):
         ff.evaluate(read_comparisons(path), n_resamples=10**8)

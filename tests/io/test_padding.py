@@ -1,4 +1,5 @@
-"""Rows with which an index fills up lists of too few neighbours, and scores that are the largest of a type."""
+"""Rows with which an index fills up lists of too few neighbours, and scores that are the largest of
+a type."""
 
 from __future__ import annotations
 
@@ -22,7 +23,10 @@ def with_names(scores, names=NAMES) -> pl.DataFrame:
     return pl.DataFrame({**names, "score": scores})
 
 
-@each("filler", [LOWEST, -LOWEST, -3.4028235e38, -3.40282e38, math.nan, math.inf, -math.inf, 2.0**31 - 1])
+@each(
+    "filler",
+    [LOWEST, -LOWEST, -3.4028235e38, -3.40282e38, math.nan, math.inf, -math.inf, 2.0**31 - 1],
+)
 @each("failures", ["error", "exclude", "non-match"])
 def test_places_without_a_neighbour_are_left_out_and_counted(filler, failures):
     frame = with_names([0.9, 0.8, 0.3, 0.7, filler, filler])
@@ -39,7 +43,10 @@ def test_such_places_are_left_out_of_files_arrays_and_scans(tmp_path):
     frame = with_names([0.9, 0.8, 0.3, 0.7, LOWEST, LOWEST])
     frame.write_csv(tmp_path / "s.csv")
     frame.cast({"score": pl.Float32}).write_parquet(tmp_path / "s.parquet")
-    numbers = {name: [{"a": 1, "b": 2, "-1": -1}[label] for label in labels] for name, labels in NAMES.items()}
+    numbers = {
+        name: [{"a": 1, "b": 2, "-1": -1}[label] for label in labels]
+        for name, labels in NAMES.items()
+    }
     samples = {
         "reference_sample": ["a1", "b1", "a2", "b2", "-1", "-1"],
         "probe_sample": ["a3", "b3", "b4", "a4", "a3", "b3"],
@@ -57,7 +64,9 @@ def test_such_places_are_left_out_of_files_arrays_and_scans(tmp_path):
 
 def test_a_filler_of_somebody_is_refused_and_can_be_declared():
     frame = with_names([0.9, 0.8, 0.3, LOWEST, 0.1, 0.2])
-    refused(r"score -3\.4028235e\+38 in row 3 .* declare .* failure_score=", read_comparisons, frame)
+    refused(
+        r"score -3\.4028235e\+38 in row 3 .* declare .* failure_score=", read_comparisons, frame
+    )
     refused(
         "in row 3 .*failure_score=",
         read_comparisons,

@@ -1,4 +1,5 @@
-"""What no reader may do: lose a row, merge two, take one side's labels for both, or raise errors that are not ours."""
+"""What no reader may do: lose a row, merge two, take one side's labels for both, or raise errors
+that are not ours."""
 
 from __future__ import annotations
 
@@ -37,14 +38,19 @@ def sizes(c):
 
 @pytest.mark.parametrize("separator", [",", ";", "\t"])
 def test_blanks_around_labels_and_names_do_not_count(write, separator):
-    text = "score, mated,reference , probe,sex \n0.9,1,ann, ann,f\n0.2,0, ann,bob\u3000, f\n0.8, 1,bob,bob ,m\n"
+    text = (
+        "score, mated,reference , probe,sex \n0.9,1,ann, ann,f\n0.2,0, ann,bob\u3000, f\n0.8,"
+        " 1,bob,bob ,m\n"
+    )
     c = read_comparisons(write("s.csv", text.replace(",", separator)), groups="sex")
     assert (sizes(c), c.subjects.tolist(), c.groups) == ((2, 1), ["ann", "bob"], ("f", "m"))
     who = write("w.csv", " id ,sex\n ann,f \nbob , m\n".replace(",", separator))
     named = write("t.csv", "score,reference,probe\n0.9,ann, ann\n0.1,ann,bob\n")
     c = read_comparisons(named, metadata=who, metadata_id="id", groups="sex")
     assert (sizes(c), c.groups) == ((1, 1), ("f", "m"))
-    failures = write("f.csv", " failures,attempts, sex\n0, 4,f\n2,4, f\n1,3,m \n".replace(",", separator))
+    failures = write(
+        "f.csv", " failures,attempts, sex\n0, 4,f\n2,4, f\n1,3,m \n".replace(",", separator)
+    )
     assert len(ff.read_failure_counts(failures, groups="sex").groups) == 2
 
 
@@ -53,7 +59,9 @@ def test_frames_files_and_arrays_have_one_rule(write):
     frame = {"score": [0.9, 0.8, 0.7, 0.1], "reference": ["ann"] * 4, "probe": labels}
     parquet = write("p.parquet", b"")
     pl.DataFrame(frame).write_parquet(parquet)
-    text = "score,reference,probe\n" + "".join(f"{s},ann,{p}\n" for s, p in zip(frame["score"], labels, strict=True))
+    text = "score,reference,probe\n" + "".join(
+        f"{s},ann,{p}\n" for s, p in zip(frame["score"], labels, strict=True)
+    )
     for c in (
         ff.Comparisons(frame["score"], None, frame["reference"], frame["probe"]),
         read_comparisons(pl.DataFrame(frame)),
@@ -73,11 +81,17 @@ ROWS = ["score,mated", "0.9,1", "0.8,1", "0.1,0"]
 @each("quoted", [False, True])
 def test_every_line_end_ends_a_line(write, end, top, quoted):
     rows = [f'"{r}"'.replace(",", '","') for r in ROWS] if quoted else ROWS
-    for text in (end.join([*top, *rows]), end.join([*top, *rows, ""]), end.join([*top, *rows[:3], "", *rows[3:]])):
+    for text in (
+        end.join([*top, *rows]),
+        end.join([*top, *rows, ""]),
+        end.join([*top, *rows[:3], "", *rows[3:]]),
+    ):
         assert sizes(read_comparisons(write("s.csv", text))) == (2, 1)
     fields = [*top, "a a f 0.9", "b b f 0.8", "a b f 0.1"]
     assert sizes(read_comparisons(write("s.txt", end.join(fields)))) == (2, 1)
-    with pytest.raises(FileFormatError, match=f"line {len(top) + 5}: column 'score' must be a number, not 'x'"):
+    with pytest.raises(
+        FileFormatError, match=f"line {len(top) + 5}: column 'score' must be a number, not 'x'"
+    ):
         read_comparisons(write("s.csv", end.join([*top, *rows, "x,1"])))
 
 
@@ -85,10 +99,16 @@ def test_lines_are_counted_through_quoted_line_ends(write):
     text = '"sco\nre",mated,reference,probe\n0.9,1,"a\n\nb","a\n\nb"\nx,0,c,d\n'
     with pytest.raises(FileFormatError, match=r"line 8: .* must be a number, not 'x'"):
         read_comparisons(write("s.csv", text), format="csv", score="sco\nre")
-    c = read_comparisons(write("s.csv", text.replace("\nx,", "\n0.1,")), format="csv", score="sco\nre")
+    c = read_comparisons(
+        write("s.csv", text.replace("\nx,", "\n0.1,")), format="csv", score="sco\nre"
+    )
     assert c.subjects.tolist() == ["a\n\nb", "c", "d"]
     with pytest.raises(InputError, match="line 8: mated contradicts"):
-        read_comparisons(write("s.csv", text.replace("\nx,0", "\n0.1,1") + "0,0,a,b\n"), format="csv", score="sco\nre")
+        read_comparisons(
+            write("s.csv", text.replace("\nx,0", "\n0.1,1") + "0,0,a,b\n"),
+            format="csv",
+            score="sco\nre",
+        )
 
 
 @each(
@@ -109,16 +129,23 @@ def test_what_could_be_read_in_two_ways_is_refused(write, rows, message):
 
 def test_encodings(write):
     text = HEADER + "0.9,1,é,é\n0.1,0,é,b\n"
-    assert read_comparisons(write("s.csv", text.encode("utf-8-sig"))).subjects.tolist() == ["b", "é"]
+    assert read_comparisons(write("s.csv", text.encode("utf-8-sig"))).subjects.tolist() == [
+        "b",
+        "é",
+    ]
     for encoding, message in (
-        ("latin-1", "line 2 is not UTF-8 text but of another encoding"), ("utf-16", "line 1 is not UTF-8 .* UTF-16"),
-        ("utf-16-le", "line 1: there is a NUL byte"), ("utf-32", "line 1 is not UTF-8"),
-    ):  # fmt: skip
+        ("latin-1", "line 2 is not UTF-8 text but of another encoding"),
+        ("utf-16", "line 1 is not UTF-8 .* UTF-16"),
+        ("utf-16-le", "line 1: there is a NUL byte"),
+        ("utf-32", "line 1 is not UTF-8"),
+    ):
         with pytest.raises(FileFormatError, match=message):
             read_comparisons(write("s.csv", text.encode(encoding)), format="csv")
 
 
-@pytest.mark.parametrize("number", ["9007199254740993", "-9007199254740993", "18446744073709551617", "1" * 40])
+@pytest.mark.parametrize(
+    "number", ["9007199254740993", "-9007199254740993", "18446744073709551617", "1" * 40]
+)
 def test_whole_numbers_that_float64_would_merge_are_refused(write, number):
     for name, text, options in (
         ("s.csv", f"score,mated\n9007199254740992,1\n{number},0\n", {}),
@@ -126,7 +153,9 @@ def test_whole_numbers_that_float64_would_merge_are_refused(write, number):
     ):
         with pytest.raises(FileFormatError, match=r"line [23]: .* a whole number above 2\^53"):
             read_comparisons(write(name, text), **options)
-    exact = read_comparisons(write("s.csv", "score,mated\n9007199254740992,1\n-9007199254740994,0\n"))
+    exact = read_comparisons(
+        write("s.csv", "score,mated\n9007199254740992,1\n-9007199254740994,0\n")
+    )
     assert exact.nonmated.similarities.tolist() == [-9007199254740994.0]
 
 
@@ -140,7 +169,9 @@ def test_numbers_that_are_not_finite_are_refused_with_their_line(write, number):
         ("k.txt", f"\n\na/1 a/2 0.5\na/1 b/1 {number}\n", {"trials": trials}),
     ):
         path = write(name, text)
-        with pytest.raises(FileFormatError, match=rf"{name}: line 4: .* must be finite, not '{number}'"):
+        with pytest.raises(
+            FileFormatError, match=rf"{name}: line 4: .* must be finite, not '{number}'"
+        ):
             read_comparisons(path, **options)
 
 
@@ -158,8 +189,12 @@ def test_a_name_that_occurs_twice_is_no_name(write):
 
 def test_trials_that_are_both_are_refused_and_those_listed_twice_kept(write):
     scores = write("s", "a a1 0.9\na b1 0.1\n")
-    with pytest.raises(FileFormatError, match=r"t: a a1 is a target trial in line 2 and a nontarget one in line 4"):
-        read_comparisons(scores, trials=write("t", "# t\na a1 target\na b1 nontarget\na a1 nontarget\n"))
+    with pytest.raises(
+        FileFormatError, match=r"t: a a1 is a target trial in line 2 and a nontarget one in line 4"
+    ):
+        read_comparisons(
+            scores, trials=write("t", "# t\na a1 target\na b1 nontarget\na a1 nontarget\n")
+        )
     twice = write("t", "a a1 target\na b1 nontarget\na a1 target\n")
     assert sizes(read_comparisons(scores, trials=twice)) == (2, 1)
     joined = write("j", "1 a/1 a/2 0.9\n0 a/1 b/1 0.1\n0 a/1 a/2 0.3\n")
@@ -170,8 +205,19 @@ def test_trials_that_are_both_are_refused_and_those_listed_twice_kept(write):
 def test_the_file_to_blame_is_named_with_its_line(write):
     trials = write("veri.txt", "# list\n\n1 a/1 a/2\n0 a/1 b/1\n1 a/1 c/1\n")
     in_order = write("s.txt", "0.9\n0.2\n0.1\n")
-    refused(r"veri\.txt: line 5: mated contradicts the subjects", read_comparisons, in_order, trials=trials)
-    refused(r"veri\.txt: line 3: subject_pattern", read_comparisons, in_order, trials=trials, subject_pattern="^(z)")
+    refused(
+        r"veri\.txt: line 5: mated contradicts the subjects",
+        read_comparisons,
+        in_order,
+        trials=trials,
+    )
+    refused(
+        r"veri\.txt: line 3: subject_pattern",
+        read_comparisons,
+        in_order,
+        trials=trials,
+        subject_pattern="^(z)",
+    )
     keyed = write("k.txt", "\na/1 c/1 0.1\na/1 a/2 0.9\na/1 b/1 x\n")
     with pytest.raises(FileFormatError, match=r"k\.txt: line 4: the score must be a number"):
         read_comparisons(keyed, trials=trials)
@@ -183,7 +229,9 @@ def test_one_side_is_not_taken_for_both(write):
         with pytest.raises(InputError, match=rf"no column '{near}', .* mean 'race'"):
             read_comparisons(path, groups=near)
     for one in ("race_1", "race_2", ["race_1", "race_2"]):
-        with pytest.raises(InputError, match=r"holds the labels of one side: .*\('race_1', 'race_2'\) in groups"):
+        with pytest.raises(
+            InputError, match=r"holds the labels of one side: .*\('race_1', 'race_2'\) in groups"
+        ):
             read_comparisons(path, groups=one)
     for both in ("race", [("race_1", "race_2")]):
         c = read_comparisons(path, groups=both)
@@ -208,7 +256,9 @@ def test_columns_of_two_sides_are_known_by_one_word(one, other, shared):
     frame = pl.DataFrame({"score": [0.9, 0.1], "mated": [1, 0], one: ["f", "f"], other: ["f", "m"]})
     for name in (one, other):
         refused("holds the labels of one side", read_comparisons, frame, groups=name)
-        with pytest.raises(InputError, match=f"give reference_group='{one}' and probe_group='{other}'"):
+        with pytest.raises(
+            InputError, match=f"give reference_group='{one}' and probe_group='{other}'"
+        ):
             from_frame(frame, reference_group=name)
     for c in (
         read_comparisons(frame, groups=[(one, other)]),
@@ -217,7 +267,9 @@ def test_columns_of_two_sides_are_known_by_one_word(one, other, shared):
         assert (c.grouping, c.groups) == ((shared,), ("f", "m"))
 
 
-@pytest.mark.parametrize(("one", "other"), [("sex", "race"), ("age_1", "age_10"), ("area", "arab"), ("a", "b")])
+@pytest.mark.parametrize(
+    ("one", "other"), [("sex", "race"), ("age_1", "age_10"), ("area", "arab"), ("a", "b")]
+)
 def test_columns_of_one_side_have_no_other(one, other):
     frame = pl.DataFrame({"score": [0.9, 0.1], "mated": [1, 0], one: ["f", "m"], other: ["f", "m"]})
     assert read_comparisons(frame, groups=one).groups == ("f", "m")
@@ -226,17 +278,30 @@ def test_columns_of_one_side_have_no_other(one, other):
 def test_pairs_on_the_command_line(write):
     path = str(write("s.csv", PAIR + "0.3,0,a,a\n0.6,0,b,b\n"))
     options = ["--n-resamples", "0", "--at", "threshold=0.5", "--json"]
-    done = succeeded("evaluate", path, *options, "--reference-group", "race_1", "--probe-group", "race_2")
+    done = succeeded(
+        "evaluate", path, *options, "--reference-group", "race_1", "--probe-group", "race_2"
+    )
     assert run("evaluate", path, *options, "--group", "race").output == done.output
-    refused("reference_group='race_1' and probe_group='race_2'", run, "evaluate", path, "--group", "race_1")
+    refused(
+        "reference_group='race_1' and probe_group='race_2'",
+        run,
+        "evaluate",
+        path,
+        "--group",
+        "race_1",
+    )
     done = run("evaluate", path, *options, "--reference-group", "race_1")
     assert "--reference-group is given 1 times and --probe-group 0 times" in done.output
 
 
-@pytest.mark.parametrize("columns", [("sex", "sex"), ("reference_sex", "probe_sex"), ("sex_1", "sex_2")])
+@pytest.mark.parametrize(
+    "columns", [("sex", "sex"), ("reference_sex", "probe_sex"), ("sex_1", "sex_2")]
+)
 def test_labels_that_contradict_the_metadata_are_refused(columns):
     who = pl.DataFrame({"id": list("abc"), "sex": ["f", "f", "NaN"]})
-    scores = pl.DataFrame({"score": [0.9, 0.5, 0.1], "reference": list("aab"), "probe": list("aba")})
+    scores = pl.DataFrame(
+        {"score": [0.9, 0.5, 0.1], "reference": list("aab"), "probe": list("aba")}
+    )
     told = dict.fromkeys(columns, pl.Series(["f", "f", "f"]))
     arguments = {"metadata": who, "metadata_id": "id", "groups": "sex"}
     assert read_comparisons(scores.with_columns(**told), **arguments).groups == ("f",)
@@ -244,7 +309,12 @@ def test_labels_that_contradict_the_metadata_are_refused(columns):
     assert read_comparisons(scores.with_columns(**missing), **arguments).groups == ("f",)
     for side in (0, 1):
         wrong = scores.with_columns(**told | {columns[side]: pl.Series(["f", "m", "f"])})
-        refused(rf"row 1 .*'{columns[side]}' has 'm' for '[ab]' .* is 'f'", read_comparisons, wrong, **arguments)
+        refused(
+            rf"row 1 .*'{columns[side]}' has 'm' for '[ab]' .* is 'f'",
+            read_comparisons,
+            wrong,
+            **arguments,
+        )
         c = read_comparisons(wrong, **arguments, label_conflicts="keep")
         assert c.groups == ("f",)
 
@@ -252,13 +322,20 @@ def test_labels_that_contradict_the_metadata_are_refused(columns):
 @each("missing", ["nan", "NaN", "<NA>", "NaT", " ", ""])
 def test_missing_labels_written_as_text_are_missing(write, missing):
     with pytest.raises(InputError, match="line 3: column 'sex' is missing"):
-        read_comparisons(write("s.csv", f"score,mated,sex\n0.9,1,f\n0.1,0,{missing}\n"), groups="sex")
+        read_comparisons(
+            write("s.csv", f"score,mated,sex\n0.9,1,f\n0.1,0,{missing}\n"), groups="sex"
+        )
     scores = write("s.csv", "score,reference,probe\n0.9,a,a\n0.1,a,b\n")
     who = write("w.csv", f"id,sex\na,f\nb,{missing}\n")
     with pytest.raises(InputError, match="1 of 2 subjects have no metadata for sex: 'b'"):
         read_comparisons(scores, metadata=who, metadata_id="id", groups="sex")
     with pytest.raises(InputError, match="line 3: there is no subject id"):
-        read_comparisons(scores, metadata=write("w.csv", f"id,sex\na,f\n{missing},m\n"), metadata_id="id", groups="sex")
+        read_comparisons(
+            scores,
+            metadata=write("w.csv", f"id,sex\na,f\n{missing},m\n"),
+            metadata_id="id",
+            groups="sex",
+        )
 
 
 def test_cells_written_for_spreadsheets_come_back(write):
@@ -287,7 +364,9 @@ assert len(ff.read_embeddings(v).vectors) == 3
 f = pd.DataFrame({"failures": [0, 1], "attempts": [2, 3], "group": ["f", "m"]})
 assert ff.read_failure_counts(f).groups == ("f", "m")
 """
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=False
+    )
     assert done.returncode == 0, done.stderr
 
 
@@ -305,11 +384,16 @@ FINE = {
 
 @pytest.mark.parametrize("kind", ODD)
 def test_columns_of_odd_types_are_refused(kind, tmp_path):
-    frame = pl.DataFrame({"score": [0.9, 0.1], "mated": [1, 0], "reference": ["a", "a"], "probe": ["a", "b"]})
+    frame = pl.DataFrame(
+        {"score": [0.9, 0.1], "mated": [1, 0], "reference": ["a", "a"], "probe": ["a", "b"]}
+    )
     for role, options in (
-        ("score", {}), ("mated", {}), ("reference", {}), ("group", {"groups": "group"}),
+        ("score", {}),
+        ("mated", {}),
+        ("reference", {}),
+        ("group", {"groups": "group"}),
         ("probe", {"subject_pattern": "a"}),
-    ):  # fmt: skip
+    ):
         odd = frame.with_columns(ODD[kind].alias(role))
         with pytest.raises(InputError):
             read_comparisons(odd, **options)
@@ -318,7 +402,12 @@ def test_columns_of_odd_types_are_refused(kind, tmp_path):
             with pytest.raises(InputError):
                 read_comparisons(tmp_path / "s.parquet", **options)
     with pytest.raises(InputError):
-        read_comparisons(frame, metadata=pl.DataFrame({"id": ["a", "b"], "g": ODD[kind]}), metadata_id="id", groups="g")
+        read_comparisons(
+            frame,
+            metadata=pl.DataFrame({"id": ["a", "b"], "g": ODD[kind]}),
+            metadata_id="id",
+            groups="g",
+        )
 
 
 @each("kind", FINE)
@@ -367,7 +456,9 @@ def test_headers_of_arrays_are_held_against_the_file(write, header):
         with pytest.raises(InputError):
             read_comparisons(write(name, file))
         with pytest.raises(InputError):
-            ff.read_embeddings(write(name, file), *([] if name == "m.npy" else ["a"]), subject=["a", "b"])
+            ff.read_embeddings(
+                write(name, file), *([] if name == "m.npy" else ["a"]), subject=["a", "b"]
+            )
 
 
 def test_archives_with_two_arrays_of_a_name(write):
@@ -386,14 +477,18 @@ def test_hdf5_that_leaves_its_file(tmp_path):
     other = write_vectors(tmp_path / "other.h5", {"vectors": vectors})
     (tmp_path / "raw").write_bytes(vectors.tobytes())
     for make in (
-        lambda file: file.create_dataset("vectors", vectors.shape, "f4", external=[(str(tmp_path / "raw"), 0, 24)]),
+        lambda file: file.create_dataset(
+            "vectors", vectors.shape, "f4", external=[(str(tmp_path / "raw"), 0, 24)]
+        ),
         lambda file: file.__setitem__("vectors", h5py.ExternalLink(str(other), "vectors")),
         lambda file: file.create_virtual_dataset("vectors", virtual(other)),
     ):
         path = write_vectors(tmp_path / "v.h5", {"subject": ["a", "a", "b"]})
         with h5py.File(path, "a") as file:
             make(file)
-        with pytest.raises(FileFormatError, match=r"v\.h5 cannot be read: 'vectors' .*; copy (it|them) into "):
+        with pytest.raises(
+            FileFormatError, match=r"v\.h5 cannot be read: 'vectors' .*; copy (it|them) into "
+        ):
             ff.read_embeddings(path)
 
 
@@ -425,7 +520,14 @@ def test_whatever_is_raised_becomes_our_error_but_not_what_ends_the_program():
     class Panic(BaseException):
         pass
 
-    for error in (Panic("p"), MemoryError(), RecursionError("r"), KeyError("k"), UnicodeError("u"), OverflowError()):
+    for error in (
+        Panic("p"),
+        MemoryError(),
+        RecursionError("r"),
+        KeyError("k"),
+        UnicodeError("u"),
+        OverflowError(),
+    ):
         with pytest.raises(FileFormatError, match="f cannot be read: "), files.reading("f"):
             raise error
     for error in (KeyboardInterrupt, SystemExit):
@@ -433,7 +535,9 @@ def test_whatever_is_raised_becomes_our_error_but_not_what_ends_the_program():
             raise error
 
 
-LINES = st.lists(st.text("a \t#", max_size=6), min_size=1, max_size=8).filter(lambda lines: any(map(str.strip, lines)))
+LINES = st.lists(st.text("a \t#", max_size=6), min_size=1, max_size=8).filter(
+    lambda lines: any(map(str.strip, lines))
+)
 
 
 @given(LINES)
@@ -459,9 +563,14 @@ def test_rows_that_begin_as_comments_do_are_rows(write, kind):
     rows = [f"{r.split()[0]} m {r.split(' ', 1)[1]}" if kind == "bob-5" else r for r in rows]
     c = read_comparisons(write("s.txt", "# scores of today\n" + "\n".join(rows)), format=kind)
     assert (sizes(c), c.subjects.tolist()) == ((2, 1), ["#b", "a", "c"])
-    with pytest.raises(FileFormatError, match=r"line 3: expected .* found '# note' .*comments stand before the first"):
+    with pytest.raises(
+        FileFormatError,
+        match=r"line 3: expected .* found '# note' .*comments stand before the first",
+    ):
         read_comparisons(write("s.txt", f"# top\n{rows[0]}\n# note\n{rows[2]}\n"), format=kind)
-    with pytest.raises(FileFormatError, match=r"line 1: .* begins as comments do, but reads as data"):
+    with pytest.raises(
+        FileFormatError, match=r"line 1: .* begins as comments do, but reads as data"
+    ):
         read_comparisons(write("s.txt", "\n".join([*rows[1:], rows[0]])), format=kind)
 
 
@@ -469,8 +578,13 @@ def test_trials_that_begin_as_comments_do_are_trials(write):
     trials = write("t", "a a-1 target\n#b b-1 target\n#b c-1 nontarget\n")
     for scores in ("a a-1 0.9\n#b b-1 0.8\n#b c-1 0.1\n", "0.9\n0.8\n0.1\n"):
         assert sizes(read_comparisons(write("s", scores), trials=trials)) == (2, 1)
-    for text in ("#b b-1 target\na a-1 target\na c-1 nontarget\n", "# trials\n#b b-1 target\na a-1 nontarget\n"):
-        with pytest.raises(FileFormatError, match=r"line [12]: '#b b-1 target' begins as comments do"):
+    for text in (
+        "#b b-1 target\na a-1 target\na c-1 nontarget\n",
+        "# trials\n#b b-1 target\na a-1 nontarget\n",
+    ):
+        with pytest.raises(
+            FileFormatError, match=r"line [12]: '#b b-1 target' begins as comments do"
+        ):
             read_comparisons(write("s", "0.1\n0.2\n"), trials=write("t", text))
 
 
@@ -479,11 +593,17 @@ def test_paths_that_are_no_files(tmp_path):
     readers = (read_comparisons, ff.read_embeddings, ff.read_failure_counts)
     for read in readers:
         for path, error, message in (
-            (tmp_path / "pipe", FileFormatError, "is a pipe or a device"), ("/dev/null", FileFormatError, "a device"),
-            (tmp_path, FileFormatError, "is a folder"), ("x" * 5000, InputError, "[Nn]ame too long"),
-            ("a\0b", InputError, ""), ("a\udc80b", InputError, ""),
-            (tmp_path / "none.csv", MissingFileError, "there is no file"), (b"x", InputError, ""),
-            ("", InputError, ""), (5, InputError, ""), (None, InputError, ""),
-        ):  # fmt: skip
+            (tmp_path / "pipe", FileFormatError, "is a pipe or a device"),
+            ("/dev/null", FileFormatError, "a device"),
+            (tmp_path, FileFormatError, "is a folder"),
+            ("x" * 5000, InputError, "[Nn]ame too long"),
+            ("a\0b", InputError, ""),
+            ("a\udc80b", InputError, ""),
+            (tmp_path / "none.csv", MissingFileError, "there is no file"),
+            (b"x", InputError, ""),
+            ("", InputError, ""),
+            (5, InputError, ""),
+            (None, InputError, ""),
+        ):
             with pytest.raises(error, match=message or None):
                 read(path)

@@ -13,7 +13,13 @@ from fastfair.errors import DroppedWarning, FileFormatError, InputError
 
 NAMES = ["ann/1", "ann/2", "bob/1", "bob/2", "eve/1"]
 VECTORS = np.random.default_rng(0).normal(size=(5, 3)).astype(np.float32)
-PAIRS = [("ann/1", "ann/2"), ("bob/1", "ann/1"), ("bob/2", "bob/1"), ("eve/1", "ann/2"), ("bob/2", "eve/1")]
+PAIRS = [
+    ("ann/1", "ann/2"),
+    ("bob/1", "ann/1"),
+    ("bob/2", "bob/1"),
+    ("eve/1", "ann/2"),
+    ("bob/2", "eve/1"),
+]
 MATED = [a[:3] == b[:3] for a, b in PAIRS]
 WHO = "id,sex\nann,f\nbob,m\neve,f\n"
 SEXES = {"metadata": "who.csv", "metadata_id": "id", "groups": "sex"}
@@ -36,12 +42,30 @@ def lists():
     named = [f"{a}{{0}}{b}{{0}}{int(m)}" for (a, b), m in zip(PAIRS, MATED, strict=True)]
     words = {True: "target", False: "nontarget"}
     return {
-        "voxceleb": ("".join(f"{int(m)} {a} {b}\n" for (a, b), m in zip(PAIRS, MATED, strict=True)), {}),
-        "kaldi": ("".join(f"{a} {b} {words[m]}\n" for (a, b), m in zip(PAIRS, MATED, strict=True)), NAMED_BY),
-        "csv": ("\n".join(["reference,probe,mated", *(line.format(",") for line in named)]), NAMED_BY),
-        "tsv": ("\n".join(["reference\tprobe\tmated", *(line.format("\t") for line in named)]), NAMED_BY),
-        "without labels": ("\n".join(["reference,probe", *(f"{a},{b}" for a, b in PAIRS)]), NAMED_BY),
-        "scores that are not read": ("\n".join(["score,reference,probe", *(f"x,{a},{b}" for a, b in PAIRS)]), NAMED_BY),
+        "voxceleb": (
+            "".join(f"{int(m)} {a} {b}\n" for (a, b), m in zip(PAIRS, MATED, strict=True)),
+            {},
+        ),
+        "kaldi": (
+            "".join(f"{a} {b} {words[m]}\n" for (a, b), m in zip(PAIRS, MATED, strict=True)),
+            NAMED_BY,
+        ),
+        "csv": (
+            "\n".join(["reference,probe,mated", *(line.format(",") for line in named)]),
+            NAMED_BY,
+        ),
+        "tsv": (
+            "\n".join(["reference\tprobe\tmated", *(line.format("\t") for line in named)]),
+            NAMED_BY,
+        ),
+        "without labels": (
+            "\n".join(["reference,probe", *(f"{a},{b}" for a, b in PAIRS)]),
+            NAMED_BY,
+        ),
+        "scores that are not read": (
+            "\n".join(["score,reference,probe", *(f"x,{a},{b}" for a, b in PAIRS)]),
+            NAMED_BY,
+        ),
     }
 
 
@@ -65,11 +89,15 @@ def test_every_format_has_what_a_score_file_has(kind, folder):
     text, options = lists()[kind]
     (folder / "trials").write_text(text)
     for embeddings in ("v.npz", ff.NamedVectors(VECTORS, NAMES)):
-        is_the_same(read_comparisons("trials", embeddings=embeddings, **options, **SEXES), wanted(folder))
+        is_the_same(
+            read_comparisons("trials", embeddings=embeddings, **options, **SEXES), wanted(folder)
+        )
 
 
 def test_columns_of_parquet_of_arrays_and_of_data_frames(folder):
-    frame = pl.DataFrame({"reference": [a for a, _ in PAIRS], "probe": [b for _, b in PAIRS], "mated": MATED})
+    frame = pl.DataFrame(
+        {"reference": [a for a, _ in PAIRS], "probe": [b for _, b in PAIRS], "mated": MATED}
+    )
     frame.write_parquet("t.parquet")
     np.savez("t.npz", **{name: frame[name].to_list() for name in frame.columns})
     for path in (frame, "t.parquet", "t.npz"):
@@ -78,12 +106,21 @@ def test_columns_of_parquet_of_arrays_and_of_data_frames(folder):
 
 def test_subjects_are_in_columns_of_the_list_or_in_a_table_of_samples(folder):
     rows = [f"{a[:3]},{b[:3]},{a},{b}" for a, b in PAIRS]
-    (folder / "t.csv").write_text("\n".join(["reference,probe,reference_sample,probe_sample", *rows]))
+    (folder / "t.csv").write_text(
+        "\n".join(["reference,probe,reference_sample,probe_sample", *rows])
+    )
     is_the_same(read_comparisons("t.csv", embeddings="v.npz", **SEXES), wanted(folder))
-    (folder / "files.csv").write_text("\n".join(["file,who,sex", *(f"{n},{n[:3]},{'mf'[n[0] != 'b']}" for n in NAMES)]))
+    (folder / "files.csv").write_text(
+        "\n".join(["file,who,sex", *(f"{n},{n[:3]},{'mf'[n[0] != 'b']}" for n in NAMES)])
+    )
     (folder / "kaldi").write_text(lists()["kaldi"][0])
     found = read_comparisons(
-        "kaldi", embeddings="v.npz", metadata="files.csv", metadata_id="file", metadata_subject="who", groups="sex"
+        "kaldi",
+        embeddings="v.npz",
+        metadata="files.csv",
+        metadata_id="file",
+        metadata_subject="who",
+        groups="sex",
     )
     is_the_same(found, wanted(folder))
 
@@ -101,10 +138,13 @@ def test_templates_of_several_vectors(folder):
     vectors = np.random.default_rng(1).normal(size=(8, 3))
     for same_name in ("max", "mean"):
         found = read_comparisons(
-            "t.csv", embeddings=ff.NamedVectors(vectors, names, same_name=same_name), subject_pattern="^[a-z]+"
+            "t.csv",
+            embeddings=ff.NamedVectors(vectors, names, same_name=same_name),
+            subject_pattern="^[a-z]+",
         )
         score = [
-            slow.score(vectors, names, *pair, same_name=same_name) for pair in (("ann", "ann/2"), ("bob", "bob/2"))
+            slow.score(vectors, names, *pair, same_name=same_name)
+            for pair in (("ann", "ann/2"), ("bob", "bob/2"))
         ]
         assert found.mated.similarities == pytest.approx(sorted(score), rel=1e-12)
 
@@ -114,9 +154,13 @@ def test_rows_without_metadata_are_left_out_before_they_are_scored(folder):
     np.savez("v.npz", vectors=VECTORS[:4], name=NAMES[:4])
     (folder / "t.csv").write_text(lists()["csv"][0])
     options = NAMED_BY | SEXES
-    with pytest.warns(DroppedWarning, match="comparisons left out, as their subjects have no metadata"):
+    with pytest.warns(
+        DroppedWarning, match="comparisons left out, as their subjects have no metadata"
+    ):
         found = read_comparisons("t.csv", embeddings="v.npz", missing_labels="drop", **options)
-    with pytest.warns(DroppedWarning, match="comparisons left out, as their subjects have no metadata"):
+    with pytest.warns(
+        DroppedWarning, match="comparisons left out, as their subjects have no metadata"
+    ):
         is_the_same(found, wanted(folder, missing_labels="drop"))
     np.savez("v.npz", vectors=VECTORS[:3], name=NAMES[:3])
     with (
@@ -129,16 +173,40 @@ def test_rows_without_metadata_are_left_out_before_they_are_scored(folder):
 @each(
     ("text", "options", "message"),
     [
-        ("1 ann/1 ann/2\n0 ann/1 eve/9\n", {}, "trials: line 2: probe 'eve/9' in row 1 .* has no vector"),
-        ("mated,a\n1,ann/1\n0,ann/2\n", {}, "needs the names of vectors: name their columns with reference="),
-        ("reference,probe\nann/1,ann/2\n", {"score": "probe"}, "leave score= out: scores are the similarities"),
+        (
+            "1 ann/1 ann/2\n0 ann/1 eve/9\n",
+            {},
+            "trials: line 2: probe 'eve/9' in row 1 .* has no vector",
+        ),
+        (
+            "mated,a\n1,ann/1\n0,ann/2\n",
+            {},
+            "needs the names of vectors: name their columns with reference=",
+        ),
+        (
+            "reference,probe\nann/1,ann/2\n",
+            {"score": "probe"},
+            "leave score= out: scores are the similarities",
+        ),
         ("1 ann/1 ann/2\n", {"trials": "trials"}, "leave trials= out: scores are the similarities"),
-        ("1 ann/1 ann/2\n", {"score_kind": "distance"}, "leave score_kind= out: scores are the similarities"),
+        (
+            "1 ann/1 ann/2\n",
+            {"score_kind": "distance"},
+            "leave score_kind= out: scores are the similarities",
+        ),
         ("1 ann/1 ann/2\n", {"reference": "a"}, "a voxceleb file has no named columns"),
         ("a b 0.3\n", {}, "trials is no list of trials that is known; its first line is 'a b 0.3'"),
         ("a a b 0.3\n", {"format": "bob-4"}, "trials holds scores and no list of trials"),
-        ("reference\tprobe\ttarget\n", {}, r"may be kaldi \(enrol test target\) or tsv \(named columns\)"),
-        ("1 ann/1 ann/2\n0 ann/1 ann/2\n", {}, "is a target trial in line 1 and a nontarget one in line 2"),
+        (
+            "reference\tprobe\ttarget\n",
+            {},
+            r"may be kaldi \(enrol test target\) or tsv \(named columns\)",
+        ),
+        (
+            "1 ann/1 ann/2\n0 ann/1 ann/2\n",
+            {},
+            "is a target trial in line 1 and a nontarget one in line 2",
+        ),
     ],
 )
 def test_what_is_wrong_with_a_list(folder, text, options, message):

@@ -1,4 +1,5 @@
-"""What a file is taken for: its kind, its names, its attacks, and columns whose rows do not belong together."""
+"""What a file is taken for: its kind, its names, its attacks, and columns whose rows do not belong
+together."""
 
 from __future__ import annotations
 
@@ -96,7 +97,9 @@ def test_files_that_are_not_what_their_suffix_says_are_named(write, name):
     ):
         for read in (ff.read_embeddings, read_comparisons):
             if name != "v.h5" or read is ff.read_embeddings:
-                refused(f"it is no (NumPy|Parquet|HDF5) file, but {kind}", read, write(name, content))
+                refused(
+                    f"it is no (NumPy|Parquet|HDF5) file, but {kind}", read, write(name, content)
+                )
     refused("it is no Parquet file, but text", scan_comparisons, write("v.parquet", CSV))
     refused(
         "it is no Parquet file, but text",
@@ -125,7 +128,10 @@ def test_suffixes_are_those_of_any_case(write, tmp_path):
 
 
 def test_arrays_of_objects_say_how_to_save_them(tmp_path):
-    vectors, names = np.random.default_rng(0).normal(size=(4, 3)), np.array(list("aabb"), dtype=object)
+    vectors, names = (
+        np.random.default_rng(0).normal(size=(4, 3)),
+        np.array(list("aabb"), dtype=object),
+    )
     np.savez(tmp_path / "v.npz", vectors=vectors, subject=names)
     refused(
         r"array 'subject' cannot be read: the array holds Python objects.*astype\(str\)",
@@ -136,12 +142,24 @@ def test_arrays_of_objects_say_how_to_save_them(tmp_path):
     assert len(ff.read_embeddings(tmp_path / "v.npz").vectors) == 4
     np.save(tmp_path / "d.npy", dict(zip("abcd", vectors, strict=True)), allow_pickle=True)
     for read in (ff.read_embeddings, ff.read_named_vectors, read_comparisons):
-        refused(r"d.npy cannot be read: it is a pickled Python object.*numpy.savez", read, tmp_path / "d.npy")
+        refused(
+            r"d.npy cannot be read: it is a pickled Python object.*numpy.savez",
+            read,
+            tmp_path / "d.npy",
+        )
 
 
 def test_attacks_are_left_out_of_bob_files(write):
-    rows = ["bio_ref_subject_id,probe_subject_id,probe_attack_type,score", "x,x,,7", "x,y,,3", "x,x,print,1", "x,x,,6"]
-    with pytest.warns(DroppedWarning, match=r"1 of 4 comparisons left out, as they are attacks .* \('print'\)"):
+    rows = [
+        "bio_ref_subject_id,probe_subject_id,probe_attack_type,score",
+        "x,x,,7",
+        "x,y,,3",
+        "x,x,print,1",
+        "x,x,,6",
+    ]
+    with pytest.warns(
+        DroppedWarning, match=r"1 of 4 comparisons left out, as they are attacks .* \('print'\)"
+    ):
         c = read_comparisons(write("s.csv", "\n".join(rows)))
     assert c.mated.similarities.tolist() == [6, 7]
 
@@ -168,7 +186,9 @@ def test_labels_of_groups_that_look_alike_are_told():
         "mated": [1, 0, 1, 0],
         "reference_group": ["Female", "female", "m", "M "],
     }
-    with pytest.warns(LookAlikeWarning, match=r"group 'group' 'Female' and 'female' look alike .* \(and 1 more\)"):
+    with pytest.warns(
+        LookAlikeWarning, match=r"group 'group' 'Female' and 'female' look alike .* \(and 1 more\)"
+    ):
         assert len(make(**columns).groups) == 4
     assert plain_label("Straße") == "strasse"
     with pytest.warns(LookAlikeWarning, match="has the label 'NA'"):
@@ -176,16 +196,28 @@ def test_labels_of_groups_that_look_alike_are_told():
 
 
 def test_a_mated_comparison_of_names_that_look_alike_is_refused(tmp_path):
-    (tmp_path / "s.csv").write_text(f"reference,probe,mated,score\n{JOSE[0]},{JOSE[1]},1,0.9\nb,{JOSE[1]},0,0.2\n")
+    (tmp_path / "s.csv").write_text(
+        f"reference,probe,mated,score\n{JOSE[0]},{JOSE[1]},1,0.9\nb,{JOSE[1]},0,0.2\n"
+    )
     with pytest.warns(ff.errors.LookAlikeWarning, match="look alike and are taken for two"):
         refused("look alike: write both alike", read_comparisons, tmp_path / "s.csv")
 
 
 def test_columns_of_pandas_with_other_indices_are_refused():
-    frame = pd.DataFrame({"score": [0.9, 0.1, 0.8, 0.2], "mated": [1, 0, 1, 0], "sex": list("fmfm")})
-    for named in ({"mated": frame["mated"]}, {"mated": [1, 1, 0, 0], "reference_group": {"sex": frame["sex"]}}):
-        refused("have another index than those of scores", make, frame["score"].sort_values(), **named)
-    assert len(make(frame["score"], frame["mated"].to_numpy(), reference_group=frame["sex"]).groups) == 2
+    frame = pd.DataFrame(
+        {"score": [0.9, 0.1, 0.8, 0.2], "mated": [1, 0, 1, 0], "sex": list("fmfm")}
+    )
+    for named in (
+        {"mated": frame["mated"]},
+        {"mated": [1, 1, 0, 0], "reference_group": {"sex": frame["sex"]}},
+    ):
+        refused(
+            "have another index than those of scores", make, frame["score"].sort_values(), **named
+        )
+    assert (
+        len(make(frame["score"], frame["mated"].to_numpy(), reference_group=frame["sex"]).groups)
+        == 2
+    )
 
 
 def test_none_is_a_failed_score():
@@ -208,15 +240,23 @@ def test_vectors_without_a_direction_are_failed_samples(tmp_path, write, bad):
     found = ff.NamedVectors(vectors, names, failures="nan")
     assert found.n_failed == 1
     np.testing.assert_array_equal(found.scores(["a/1", "c/1"], ["b/1", "c/2"]), [*known, np.nan])
-    mean = ff.NamedVectors(vectors, list("aabbcc"), same_name="mean", failures="nan").scores(["a"], ["c"])
-    assert mean == ff.NamedVectors(vectors[:5], list("aabbc"), same_name="mean").scores(["a"], ["c"])
+    mean = ff.NamedVectors(vectors, list("aabbcc"), same_name="mean", failures="nan").scores(
+        ["a"], ["c"]
+    )
+    assert mean == ff.NamedVectors(vectors[:5], list("aabbc"), same_name="mean").scores(
+        ["a"], ["c"]
+    )
     with pytest.raises(InputError, match="leave those rows out, with failures="):
         read_comparisons(trials, embeddings=tmp_path / "v.npz")
 
 
 def test_lists_whose_names_tell_no_subjects_say_how_to_go_on(write):
     file = write("t.txt", "1 03.wav 05.wav 0.9\n0 01.wav 02.wav 0.1\n")
-    refused(r"finds no subject in '03.wav' .* subject_pattern='' to take the list without", read_comparisons, file)
+    refused(
+        r"finds no subject in '03.wav' .* subject_pattern='' to take the list without",
+        read_comparisons,
+        file,
+    )
     assert read_comparisons(file, subject_pattern="").subjects is None
     file.write_text("1 w/id1/a w/id1/b 0.9\n0 w/id1/a w/id2/a 0.1\n")
     refused("mated contradicts the subjects in 1 comparisons", read_comparisons, file)
@@ -225,19 +265,29 @@ def test_lists_whose_names_tell_no_subjects_say_how_to_go_on(write):
 
 def test_rates_in_per_cent_are_named_with_their_line(write):
     columns = ["--fmr-column", "FMR", "--fnmr-column", "FNMR", "--group", "group", "--by", "system"]
-    done = run_program("measures", write("m.csv", "system,group,FMR,FNMR\nA,f,0.12 %,0.03\nA,m,0.001,0.02\n"), *columns)
+    done = run_program(
+        "measures",
+        write("m.csv", "system,group,FMR,FNMR\nA,f,0.12 %,0.03\nA,m,0.001,0.02\n"),
+        *columns,
+    )
     assert done.returncode == 2
     assert "line 2: column 'FMR' must hold numbers, not '0.12 %'" in done.stderr
 
 
 def test_the_cost_says_whether_it_is_normalised(tmp_path):
-    (tmp_path / "s.csv").write_text("reference,probe,score\na,a,0.9\na,b,0.4\nb,b,0.3\nb,c,0.1\nc,c,0.8\n")
+    (tmp_path / "s.csv").write_text(
+        "reference,probe,score\na,a,0.9\na,b,0.4\nb,b,0.3\nb,c,0.1\nc,c,0.8\n"
+    )
     plain = run_program("evaluate", tmp_path / "s.csv", "--at", "eer", "--n-resamples", 0)
     assert re.search(r"minDCF: p_target 0.05, not normalised", plain.stdout)
-    done = run_program("evaluate", tmp_path / "s.csv", "--at", "eer", "--n-resamples", 0, "--normalize")
+    done = run_program(
+        "evaluate", tmp_path / "s.csv", "--at", "eer", "--n-resamples", 0, "--normalize"
+    )
     assert re.search(r"minDCF: p_target 0.05, normalised", done.stdout)
     c = read_comparisons(tmp_path / "s.csv")
-    quantity = ff.evaluate(c, ff.at_eer(), costs=ff.Costs(normalize=True), n_resamples=50, rng=0).quantity("min_dcf")
+    quantity = ff.evaluate(
+        c, ff.at_eer(), costs=ff.Costs(normalize=True), n_resamples=50, rng=0
+    ).quantity("min_dcf")
     assert quantity.estimate == ff.min_dcf(c, ff.Costs(normalize=True)).value
     assert quantity.low <= quantity.estimate <= quantity.high <= 1
 
@@ -247,21 +297,33 @@ def test_a_held_rate_without_errors_has_the_same_limit_without_replicates():
     reference = np.repeat(np.arange(30), 10)
     probe = np.where(np.arange(300) % 10 < 4, reference, (reference + 1 + np.arange(300) % 10) % 30)
     c = make(rng.normal(4.0 * (reference == probe)), None, reference, probe)
-    limits = [ff.evaluate(c, ff.at_fmr(1e-6), [], n_resamples=n, rng=0).interval("fmr") for n in (0, 200)]
+    limits = [
+        ff.evaluate(c, ff.at_fmr(1e-6), [], n_resamples=n, rng=0).interval("fmr") for n in (0, 200)
+    ]
     assert limits[0] == pytest.approx(limits[1])
     assert limits[0][1] > 0.02
 
 
 def test_samples_compared_with_themselves_are_left_out(tmp_path):
-    columns = {"scores": [1.0, 0.9, 0.2, 0.1], "mated": None, "reference": list("aaab"), "probe": list("aabc")}
+    columns = {
+        "scores": [1.0, 0.9, 0.2, 0.1],
+        "mated": None,
+        "reference": list("aaab"),
+        "probe": list("aabc"),
+    }
     samples = {"reference_sample": list("1113"), "probe_sample": list("1234")}
-    with pytest.warns(DroppedWarning, match="1 of 4 comparisons left out, as they compare a sample with itself"):
+    with pytest.warns(
+        DroppedWarning, match="1 of 4 comparisons left out, as they compare a sample with itself"
+    ):
         c = make(**columns, **samples)
     assert c.mated.similarities.tolist() == [0.9]
     assert len(make(**columns, **samples, self_comparisons="keep").mated) == 2
     (tmp_path / "s.txt").write_text("1 a/1 a/1 1.0\n1 a/1 a/2 0.9\n0 a/1 b/1 0.2\n0 a/2 b/1 0.1\n")
     for read in (read_comparisons, scan_comparisons):
-        with pytest.warns(DroppedWarning, match="1 of 4 comparisons left out, as they compare a sample with itself"):
+        with pytest.warns(
+            DroppedWarning,
+            match="1 of 4 comparisons left out, as they compare a sample with itself",
+        ):
             c = read(tmp_path / "s.txt")
         assert repr(c).split("(")[1].startswith("1 mated, 2 non-mated")
     matrix = np.array([[1.0, 0.7, 0.2], [0.7, 1.0, 0.1], [0.2, 0.1, 1.0]])
@@ -282,7 +344,9 @@ def test_missing_labels_have_one_rule_in_score_files_and_in_metadata(tmp_path, w
     (tmp_path / "s.csv").write_text(text)
     who = write("who.csv", "id,sex\na,f\nb,\nc,m\n")
     how = {"groups": "sex"} | ({} if text == WIDE else {"metadata": who, "metadata_id": "id"})
-    with pytest.raises(InputError, match=r'missing_labels="drop" to leave .* out, or missing_labels="unknown"'):
+    with pytest.raises(
+        InputError, match=r'missing_labels="drop" to leave .* out, or missing_labels="unknown"'
+    ):
         read_comparisons(tmp_path / "s.csv", **how)
     with pytest.warns(DroppedWarning, match="2 of 5 comparisons"):
         c = read_comparisons(tmp_path / "s.csv", missing_labels="drop", **how)
@@ -292,7 +356,14 @@ def test_missing_labels_have_one_rule_in_score_files_and_in_metadata(tmp_path, w
 
 
 def test_the_worst_comparisons_name_the_line_of_the_file_and_columns_that_are_kept(tmp_path):
-    rows = ["reference,probe,score,my_id", "a,a,0.1,x1", "a,b,,x2", "a,b,0.9,x3", "b,b,0.8,x4", "b,c,0.2,x5"]
+    rows = [
+        "reference,probe,score,my_id",
+        "a,a,0.1,x1",
+        "a,b,,x2",
+        "a,b,0.9,x3",
+        "b,b,0.8,x4",
+        "b,c,0.2,x5",
+    ]
     (tmp_path / "s.csv").write_text("# a comment\n" + "\n".join(rows))
     with pytest.warns(DroppedWarning, match="failed"):
         c = read_comparisons(tmp_path / "s.csv", keep="my_id", failures="exclude")
@@ -300,13 +371,21 @@ def test_the_worst_comparisons_name_the_line_of_the_file_and_columns_that_are_ke
     assert found.labels["line"] == (3, 5)
     assert found.labels["my_id"] == ("x1", "x3")
     assert found.to_frame("pandas")["my_id"].tolist() == ["x1", "x3"]
-    refused("has no column 'your_id'", read_comparisons, tmp_path / "s.csv", keep="your_id", failures="exclude")
+    refused(
+        "has no column 'your_id'",
+        read_comparisons,
+        tmp_path / "s.csv",
+        keep="your_id",
+        failures="exclude",
+    )
 
 
 def test_decimal_commas_are_read_where_nothing_else_can_be_meant(write):
     c = read_comparisons(write("s.csv", "reference;probe;score\na;a;0,91\na;b;-1,5e-3\nb;b;7\n"))
     assert [*c.nonmated.similarities, *c.mated.similarities] == [-0.0015, 0.91, 7]
-    with pytest.raises(FileFormatError, match="the comma may be that of a decimal or stand between thousands"):
+    with pytest.raises(
+        FileFormatError, match="the comma may be that of a decimal or stand between thousands"
+    ):
         read_comparisons(write("s.csv", "reference;probe;score\na;a;1,910\na;b;1,200\n"))
     with pytest.raises(FileFormatError, match="must be a number, not '0,9'"):
         read_comparisons(write("s.csv", "reference;probe;score\na;a;0,9\na;b;0.2\n"))
@@ -315,7 +394,9 @@ def test_decimal_commas_are_read_where_nothing_else_can_be_meant(write):
 def test_trials_and_scores_that_do_not_match_are_refused(tmp_path):
     (tmp_path / "t.txt").write_text("1 a/1 a/2\n0 a/1 b/1\n1 b/1 b/2\n0 b/1 c/1\n")
     (tmp_path / "s.txt").write_text("a/1 a/2 0.9\na/1 b/1 0.2\nb/1 c/1 0.1\nz/1 b/1 0.2\n")
-    with pytest.raises(FileFormatError, match=r"1 of 4 trials of .* have no score in .*, first b/1 b/2"):
+    with pytest.raises(
+        FileFormatError, match=r"1 of 4 trials of .* have no score in .*, first b/1 b/2"
+    ):
         read_comparisons(tmp_path / "s.txt", trials=tmp_path / "t.txt")
 
 
@@ -324,17 +405,30 @@ def test_scores_of_genuine_and_of_impostors_are_read_from_two_files(tmp_path):
     np.save(tmp_path / "i.npy", [0.1, 0.2, 0.85])
     with pytest.warns(DroppedWarning, match="failed"):
         c = read_comparisons(tmp_path / "g.txt", impostor=tmp_path / "i.npy", failures="exclude")
-    assert (c.mated.similarities.tolist(), c.nonmated.similarities.tolist()) == ([0.8, 0.9], [0.1, 0.2, 0.85])
-    refused("leave reference= out", read_comparisons, tmp_path / "g.txt", reference="a", impostor=tmp_path / "i.npy")
+    assert (c.mated.similarities.tolist(), c.nonmated.similarities.tolist()) == (
+        [0.8, 0.9],
+        [0.1, 0.2, 0.85],
+    )
+    refused(
+        "leave reference= out",
+        read_comparisons,
+        tmp_path / "g.txt",
+        reference="a",
+        impostor=tmp_path / "i.npy",
+    )
     (tmp_path / "g.txt").write_text("0.9\n0.8\n")
-    done = run_program("evaluate", tmp_path / "g.txt", "--impostor", tmp_path / "i.npy", "--at", "eer", "--quick")
+    done = run_program(
+        "evaluate", tmp_path / "g.txt", "--impostor", tmp_path / "i.npy", "--at", "eer", "--quick"
+    )
     assert "2 mated and 3 non-mated comparisons" in done.stdout
 
 
 def test_a_table_may_tell_subjects_alone(write):
     who = write("who.csv", "file,person\n1.png,a\n2.png,a\n3.png,b\n")
     how = {"metadata": who, "metadata_id": "file", "metadata_subject": "person"}
-    c = read_comparisons(write("s.csv", "reference,probe,score\n1.png,2.png,0.9\n1.png,3.png,0.1\n"), **how)
+    c = read_comparisons(
+        write("s.csv", "reference,probe,score\n1.png,2.png,0.9\n1.png,3.png,0.1\n"), **how
+    )
     assert (len(c.mated), c.subjects.tolist(), c.groups) == (1, ["a", "b"], ())
 
 
@@ -356,8 +450,12 @@ def test_failed_vectors_are_left_out_of_all_pairs(tmp_path):
 def test_options_in_messages_can_be_pasted(tmp_path):
     (tmp_path / "t.txt").write_text("1 03.wav 05.wav 0.9\n0 01.wav 02.wav 0.1\n")
     done = run_program("evaluate", tmp_path / "t.txt", "--at", "eer", "--quick")
-    assert "pass --subject-pattern '' to take the list without subjects" in " ".join(done.stderr.split())
-    done = run_program("evaluate", tmp_path / "t.txt", "--at", "eer", "--n-resamples", 0, "--subject-pattern", "")
+    assert "pass --subject-pattern '' to take the list without subjects" in " ".join(
+        done.stderr.split()
+    )
+    done = run_program(
+        "evaluate", tmp_path / "t.txt", "--at", "eer", "--n-resamples", 0, "--subject-pattern", ""
+    )
     assert "1 mated and 1 non-mated comparisons" in done.stdout
 
 
@@ -367,13 +465,24 @@ def test_no_sentence_says_nan():
     a = rng.integers(0, 3, 8)
     mated = np.arange(8) % 2 == 0
     b = np.where(mated, a, (a + 1) % 3)
-    c = make(np.where(mated, 5.0, 0.0), mated, a, b, np.array(list("fmx"))[a], np.array(list("fmx"))[b])
+    c = make(
+        np.where(mated, 5.0, 0.0), mated, a, b, np.array(list("fmx"))[a], np.array(list("fmx"))[b]
+    )
     evaluation = ff.evaluate(
-        c, "fmr=0.01", n_resamples=60, rng=0, settings=ff.EvaluationSettings(incomplete_groups="nan")
+        c,
+        "fmr=0.01",
+        n_resamples=60,
+        rng=0,
+        settings=ff.EvaluationSettings(incomplete_groups="nan"),
     )
     claim = ff.claim(c, "fmr <= 0.1", "threshold=1", n_resamples=60, rng=0)
     check = ff.check(c, ["fnmr[*] <= 0.2", "eer <= 0.5"], n_resamples=60, rng=0)
-    for text in (repr(ff.rates(c, "fmr=0.1")), evaluation.summary(), claim.summary(), check.summary()):
+    for text in (
+        repr(ff.rates(c, "fmr=0.1")),
+        evaluation.summary(),
+        claim.summary(),
+        check.summary(),
+    ):
         assert not re.search(r"\b(nan|inf)\b", text), text
 
 
@@ -429,23 +538,54 @@ def test_a_proposed_pattern_can_be_pasted_into_a_shell(write):
 
 
 def test_metadata_of_subjects_chooses_the_proposed_pattern(write):
-    file = write("s.csv", "reference,probe,score,mated\nx/ann/1,x/ann/2,0.9,1\nx/ann/1,x/bob/1,0.2,0\n")
+    file = write(
+        "s.csv", "reference,probe,score,mated\nx/ann/1,x/ann/2,0.9,1\nx/ann/1,x/bob/1,0.2,0\n"
+    )
     who = write("w.csv", "id,sex\nann,f\nbob,m\n")
-    refused(r"perhaps '\^\[\^/\]\+/\(\[\^/\]\+\)/'", read_comparisons, file, metadata=who, groups="sex")
+    refused(
+        r"perhaps '\^\[\^/\]\+/\(\[\^/\]\+\)/'", read_comparisons, file, metadata=who, groups="sex"
+    )
 
 
-MISSING = ["", "NA", "na", "N/A", "#N/A", "<NA>", "NULL", "null", "None", "-", "--", ".", "nan", "NaN", " NA ", '"NA"']
+MISSING = [
+    "",
+    "NA",
+    "na",
+    "N/A",
+    "#N/A",
+    "<NA>",
+    "NULL",
+    "null",
+    "None",
+    "-",
+    "--",
+    ".",
+    "nan",
+    "NaN",
+    " NA ",
+    '"NA"',
+]
 
 
 @each("missing", MISSING)
 @each("separator", [",", "\t", ";"])
 def test_what_programs_write_for_a_missing_score_is_a_failure(write, missing, separator):
-    rows = ["reference,probe,mated,score", "a,a,TRUE,0.9", "a,b,FALSE,0.1", f"b,b,TRUE,{missing}", "b,a,FALSE,0.2"]
+    rows = [
+        "reference,probe,mated,score",
+        "a,a,TRUE,0.9",
+        "a,b,FALSE,0.1",
+        f"b,b,TRUE,{missing}",
+        "b,a,FALSE,0.2",
+    ]
     file = write("s.csv", "\n".join(rows).replace(",", separator))
     with pytest.warns(DroppedWarning, match="1 of 4 comparisons left out, as they failed"):
         c = read_comparisons(file, failures="exclude")
     assert (len(c.mated), len(c.nonmated), len(c.failed.mated)) == (1, 2, 1)
-    refused('line 4: column .score. (is empty|is missing|must be finite).*failures="exclude"', read_comparisons, file)
+    refused(
+        'line 4: column .score. (is empty|is missing|must be finite).*failures="exclude"',
+        read_comparisons,
+        file,
+    )
 
 
 def test_missing_scores_of_lists_between_blanks_are_failures(write):
@@ -481,14 +621,33 @@ def test_headers_without_a_name_for_the_names_of_rows_are_read(write):
         c = read_comparisons(write("s.csv", text.replace(",", separator)))
         assert (len(c.mated), c.subjects.tolist()) == (2, ["a", "b"])
     for names_of_rows in ('"1"', '"x"', '"0.5"'):
-        refused("line 2: expected 4 fields", read_comparisons, write("s.csv", text.replace('"2"', names_of_rows)))
-    refused("line 2: expected 3 fields", read_comparisons, write("s.csv", "reference,probe,score\na,a,1,\na,b,2,\n"))
-    refused("line 3: expected 4 fields", read_comparisons, write("s.csv", "reference,probe,score\n1,a,a,1\na,b,2\n"))
+        refused(
+            "line 2: expected 4 fields",
+            read_comparisons,
+            write("s.csv", text.replace('"2"', names_of_rows)),
+        )
+    refused(
+        "line 2: expected 3 fields",
+        read_comparisons,
+        write("s.csv", "reference,probe,score\na,a,1,\na,b,2,\n"),
+    )
+    refused(
+        "line 3: expected 4 fields",
+        read_comparisons,
+        write("s.csv", "reference,probe,score\n1,a,a,1\na,b,2\n"),
+    )
     who = write("w.csv", '"id","sex"\n"1","a","f"\n"2","b","m"\n')
     named = write("s.csv", "reference,probe,score\na,a,0.9\na,b,0.1\nb,b,0.8\n")
-    assert read_comparisons(named, metadata=who, metadata_id="id", groups="sex").groups == ("f", "m")
+    assert read_comparisons(named, metadata=who, metadata_id="id", groups="sex").groups == (
+        "f",
+        "m",
+    )
     blanks = text.replace(",", " ")
-    refused("names of columns between blanks.* write the table with commas", read_comparisons, write("s.txt", blanks))
+    refused(
+        "names of columns between blanks.* write the table with commas",
+        read_comparisons,
+        write("s.txt", blanks),
+    )
 
 
 def test_truth_values_of_r_are_read_and_missing_ones_named(write):
@@ -496,5 +655,13 @@ def test_truth_values_of_r_are_read_and_missing_ones_named(write):
         text = f"score,mated\n0.9,{true}\n0.2,{false}\n"
         assert len(read_comparisons(write("s.csv", text)).mated) == 1
         for missing in ("NA", "NULL", "-"):
-            refused("mated is missing in some rows, as", read_comparisons, write("s.csv", f"{text}0.1,{missing}\n"))
-    refused("convert it to numbers", read_comparisons, pl.DataFrame({"score": ["0.9", "NA"], "mated": [1, 0]}))
+            refused(
+                "mated is missing in some rows, as",
+                read_comparisons,
+                write("s.csv", f"{text}0.1,{missing}\n"),
+            )
+    refused(
+        "convert it to numbers",
+        read_comparisons,
+        pl.DataFrame({"score": ["0.9", "NA"], "mated": [1, 0]}),
+    )

@@ -22,7 +22,10 @@ from fastfair.errors import DroppedWarning, InputError
 
 SUFFIXES = [".csv", ".tsv", ".parquet"]
 WORDS = st.text(
-    st.one_of(st.sampled_from(list(",;\"'\t\n\r# &|\\é")), st.characters(codec="utf-8", exclude_characters="\0\ufeff")),
+    st.one_of(
+        st.sampled_from(list(",;\"'\t\n\r# &|\\é")),
+        st.characters(codec="utf-8", exclude_characters="\0\ufeff"),
+    ),
     min_size=1,
     max_size=6,
 )
@@ -36,7 +39,11 @@ def there_and_back(c, suffix, **options):
         path = Path(folder) / f"scores{suffix}"
         ff.write_comparisons(c, path)
         return read_comparisons(
-            path, score_kind=c.score_kind, label_conflicts="keep", self_comparisons="keep", **options
+            path,
+            score_kind=c.score_kind,
+            label_conflicts="keep",
+            self_comparisons="keep",
+            **options,
         )
 
 
@@ -50,7 +57,9 @@ def rows_of(c):
                 (c.subjects, ("reference", "probe")),
                 (c.samples, ("reference_sample", "probe_sample")),
             ):
-                row += [None if labels is None else labels[getattr(side, name)[k]] for name in names]
+                row += [
+                    None if labels is None else labels[getattr(side, name)[k]] for name in names
+                ]
             for name, labels in c.attributes.items():
                 row += [(name, labels[codes[k]]) for codes in side.attribute(name)]
             rows[int(side.rows[k])] = tuple(row)
@@ -59,7 +68,11 @@ def rows_of(c):
 
 def are_equal(c, other):
     assert rows_of(c) == rows_of(other)
-    assert (c.groups, c.grouping, dict(c.attributes)) == (other.groups, other.grouping, dict(other.attributes))
+    assert (c.groups, c.grouping, dict(c.attributes)) == (
+        other.groups,
+        other.grouping,
+        dict(other.attributes),
+    )
     assert (c.score_kind, len(c.mated)) == (other.score_kind, len(other.mated))
     for name in ("subjects", "samples", "sample_subject"):
         ours, theirs = getattr(c, name), getattr(other, name)
@@ -84,11 +97,16 @@ def comparisons(draw, names=NAMES, labels=TRIMMED):
     known = {}
     if draw(st.booleans()):
         subject = draw(st.lists(LABELS, min_size=1, max_size=4, unique=True))
-        known = {"reference": column(st.sampled_from(subject)), "probe": column(st.sampled_from(subject))}
+        known = {
+            "reference": column(st.sampled_from(subject)),
+            "probe": column(st.sampled_from(subject)),
+        }
         if draw(st.booleans()):
             take = column(st.integers(0, 2))
             known |= {
-                f"{side}_sample": [f"{label}/{k}" for label, k in zip(known[side], take, strict=True)]
+                f"{side}_sample": [
+                    f"{label}/{k}" for label, k in zip(known[side], take, strict=True)
+                ]
                 for side in ("reference", "probe")
             }
     attributes = draw(st.lists(names, min_size=0 if known else 1, max_size=3, unique=True))
@@ -97,7 +115,9 @@ def comparisons(draw, names=NAMES, labels=TRIMMED):
         known["reference_group"] = {name: column(pool) for name in attributes}
         known["probe_group"] = {name: column(pool) for name in attributes}
     kind = draw(st.sampled_from(["similarity", "distance"]))
-    return make(scores, mated, score_kind=kind, label_conflicts="keep", self_comparisons="keep", **known)
+    return make(
+        scores, mated, score_kind=kind, label_conflicts="keep", self_comparisons="keep", **known
+    )
 
 
 @pytest.mark.filterwarnings("ignore::fastfair.errors.LookAlikeWarning")  # of random labels
@@ -141,11 +161,24 @@ def test_parquet_keeps_whole_numbers_and_text_files_make_text_of_them():
 
 @pytest.mark.parametrize("suffix", SUFFIXES)
 def test_parts_and_pairs_are_written_too(suffix):
-    c = make([0.9, 0.8, 0.2, 0.4, 0.1], [1, 1, 0, 0, 0], list("abaac"), list("abbcb"), list("fmffm"), list("fmmff"))
+    c = make(
+        [0.9, 0.8, 0.2, 0.4, 0.1],
+        [1, 1, 0, 0, 0],
+        list("abaac"),
+        list("abbcb"),
+        list("fmffm"),
+        list("fmmff"),
+    )
     part = there_and_back(c.within_group("f"), suffix)
-    assert (part.subjects.tolist(), part.mated.similarities.tolist(), part.nonmated.similarities.tolist()) == (
-        ["a", "c"], [0.9], [0.4],
-    )  # fmt: skip
+    assert (
+        part.subjects.tolist(),
+        part.mated.similarities.tolist(),
+        part.nonmated.similarities.tolist(),
+    ) == (
+        ["a", "c"],
+        [0.9],
+        [0.4],
+    )
     e = ff.von_mises_fisher_embeddings(3, 2, dim=4, concentration=9, rng=0)
     pairs = there_and_back(e.comparisons(), suffix)
     assert np.array_equal(pairs.nonmated.similarities, e.comparisons().nonmated.similarities)
@@ -159,20 +192,34 @@ def test_regrouped_comparisons_are_written_with_all_attributes(tmp_path):
 
 
 def test_samples_are_read_from_columns_of_their_own():
-    frame = {"score": [0.9, 0.1], "mated": [True, False], "reference": ["a", "a"], "probe": ["a", "b"]}
+    frame = {
+        "score": [0.9, 0.1],
+        "mated": [True, False],
+        "reference": ["a", "a"],
+        "probe": ["a", "b"],
+    }
     samples = {"reference_sample": [1, 1], "probe_sample": [2, 3]}
     c = read_comparisons(pl.DataFrame(frame | samples))
     assert (c.samples.tolist(), c.sample_subject.tolist()) == ([1, 2, 3], [0, 0, 1])
     assert read_comparisons(pl.DataFrame(frame | samples), groups="sample").samples is None
     with pytest.raises(InputError, match=r"column 'probe_sample' is missing in row 1"):
         read_comparisons(pl.DataFrame(frame | samples | {"probe_sample": [2, None]}))
-    refused("a sample has one subject", read_comparisons, pl.DataFrame(frame | samples | {"probe_sample": [1, 1]}))
+    refused(
+        "a sample has one subject",
+        read_comparisons,
+        pl.DataFrame(frame | samples | {"probe_sample": [1, 1]}),
+    )
 
 
 def test_what_cannot_be_written(tmp_path):
     c = make([0.9, 0.1], [1, 0])
     for name in ("scores.txt", "scores", "scores.csv.gz"):
-        refused(rf"path must end in .csv, .tsv or .parquet, not '{name}'", ff.write_comparisons, c, tmp_path / name)
+        refused(
+            rf"path must end in .csv, .tsv or .parquet, not '{name}'",
+            ff.write_comparisons,
+            c,
+            tmp_path / name,
+        )
     ff.write_comparisons(c, tmp_path / "nowhere" / "yet" / "scores.csv")
     assert len(read_comparisons(tmp_path / "nowhere" / "yet" / "scores.csv").mated) == 1
 

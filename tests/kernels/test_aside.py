@@ -175,7 +175,11 @@ def test_kernels_are_compiled_and_imported_aside(tmp_path):
         print(len(callers) > 1, threading.main_thread() in callers)
     """
     done = subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True, check=True, timeout=300
+        [sys.executable, "-c", textwrap.dedent(code)],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=300,
     )
     assert done.stdout == "True False\n"
 
@@ -207,7 +211,12 @@ def test_an_interrupt_of_a_kernel_that_returns_arrays_is_one(tmp_path):
     )
     for _ in range(3):
         done = subprocess.run(
-            [sys.executable, "work.py"], cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False
+            [sys.executable, "work.py"],
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
         )
         assert (done.stdout, done.stderr) == ("caught\n", "")
 
@@ -229,7 +238,9 @@ def test_an_interrupt_that_is_caught_lets_work_end_before_the_process(tmp_path):
 @pytest.mark.slow
 @pytest.mark.jit
 @pytest.mark.parametrize("cause", [KeyboardInterrupt, ValueError])
-def test_a_fault_of_the_machine_code_that_an_interrupt_caused_is_told_from_others(cause, monkeypatch):
+def test_a_fault_of_the_machine_code_that_an_interrupt_caused_is_told_from_others(
+    cause, monkeypatch
+):
     def faulty(*_: object) -> None:
         try:
             try:

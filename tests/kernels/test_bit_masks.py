@@ -1,4 +1,5 @@
-"""Masks of the floats that reach a bound, against loops; and the pairs that are taken out of panels with them."""
+"""Masks of the floats that reach a bound, against loops; and the pairs that are taken out of panels
+with them."""
 
 from __future__ import annotations
 

@@ -29,7 +29,9 @@ def fit(drawn: np.ndarray, n: int, chance: float) -> float:
     """The p-value of chi-square over quantiles of the binomial law, its tails apart."""
     law = stats.binom(n, chance)
     tail = 20 / drawn.size
-    edges = np.unique(law.ppf([tail, 10 * tail, *np.arange(0.02, 1, 0.02), 1 - 10 * tail, 1 - tail]))
+    edges = np.unique(
+        law.ppf([tail, 10 * tail, *np.arange(0.02, 1, 0.02), 1 - 10 * tail, 1 - tail])
+    )
     cdf = law.cdf(edges)
     expected = np.diff(np.concatenate(([0], cdf, [1]))) * drawn.size
     # Draws at an edge are of the bin that it ends.
@@ -44,13 +46,16 @@ def fit(drawn: np.ndarray, n: int, chance: float) -> float:
 
 
 # n p beside the numbers at which the method changes, from both sides.
-SWITCHES = [(n, edge / n * side) for n in (100, 1000, 10**6) for edge in (10, 40) for side in (0.99, 1.01)]
+SWITCHES = [
+    (n, edge / n * side) for n in (100, 1000, 10**6) for edge in (10, 40) for side in (0.99, 1.01)
+]
 
 
 @pytest.mark.jit
 @each(
     ("n", "chance"),
-    [(n, p) for n in (1, 2, 7, 61, 400, 10_000, 10**6) for p in (1e-5, 0.003, 0.11, 0.31, 0.5)] + SWITCHES,
+    [(n, p) for n in (1, 2, 7, 61, 400, 10_000, 10**6) for p in (1e-5, 0.003, 0.11, 0.31, 0.5)]
+    + SWITCHES,
 )
 def test_binomial_numbers_have_their_law(n, chance):
     for p in {chance, 1 - chance}:
@@ -78,20 +83,26 @@ GROUPS = [  # failures, attempts and share of each kind
 
 def drawn_sums(groups, sizes, n_replicates: int, first: int = 0) -> np.ndarray:
     """(5, n_replicates, groups)."""
-    failures, attempts, share = (np.array([kind[k] for group in groups for kind in group]) for k in range(3))
+    failures, attempts, share = (
+        np.array([kind[k] for group in groups for kind in group]) for k in range(3)
+    )
     sums = np.empty((5, n_replicates, len(groups)), np.int64)
-    kinds = clusters.Kinds(failures, attempts, share.astype(np.float64), np.cumsum([len(group) for group in groups]))
+    kinds = clusters.Kinds(
+        failures, attempts, share.astype(np.float64), np.cumsum([len(group) for group in groups])
+    )
     clusters.draw_sums(kinds, np.array(sizes), PURPOSE, first, KEY, sums)
     return sums
 
 
 def times_drawn(groups, sizes, n_replicates: int) -> list[np.ndarray]:
-    """How often each kind was drawn, (n_replicates, kinds) for each group: attempts are made digits of a number."""
+    """How often each kind was drawn, (n_replicates, kinds) for each group: attempts are made digits
+    of a number."""
     base = max(sizes) + 1
     digits = [[(0, base**k, share) for k, (_, _, share) in enumerate(group)] for group in groups]
     total = drawn_sums(digits, sizes, n_replicates)[clusters.ATTEMPTS]
     return [
-        np.stack([total[:, g] // base**k % base for k in range(len(group))], axis=1) for g, group in enumerate(groups)
+        np.stack([total[:, g] // base**k % base for k in range(len(group))], axis=1)
+        for g, group in enumerate(groups)
     ]
 
 
@@ -109,7 +120,10 @@ def test_sums_are_those_of_the_subjects_drawn():
 
 
 def test_kinds_that_nobody_is_are_not_drawn():
-    groups = [[(0, 1, 0), (1, 2, 4), (1, 3, 0), (0, 3, 2), (1, 4, 0), (1, 5, 0)], [(1, 1, 0), (0, 1, 1)]]
+    groups = [
+        [(0, 1, 0), (1, 2, 4), (1, 3, 0), (0, 3, 2), (1, 4, 0), (1, 5, 0)],
+        [(1, 1, 0), (0, 1, 1)],
+    ]
     first, second = times_drawn(groups, [6, 3], 64)
     assert (first[:, [0, 2, 4, 5]] == 0).all()
     assert (first.sum(axis=1) == 6).all()
@@ -142,13 +156,17 @@ def test_sums_have_the_moments_of_the_multinomial_law(sizes):
         covariance = size * ((values * p) @ values.T - np.outer(mean, mean))
         spread = np.diag(covariance)
         error = np.sqrt((np.outer(spread, spread) + covariance**2) / n_replicates)
-        assert (abs(sums[:, :, g].mean(axis=1) - size * mean) <= 5 * np.sqrt(spread / n_replicates) + 1e-6).all()
+        assert (
+            abs(sums[:, :, g].mean(axis=1) - size * mean)
+            <= 5 * np.sqrt(spread / n_replicates) + 1e-6
+        ).all()
         assert (abs(np.cov(sums[:, :, g]) - covariance) <= 5 * error + 1e-6).all()
     assert abs(np.corrcoef(sums[1, :, 0], sums[1, :, 1])[0, 1]) < 5 / np.sqrt(n_replicates)
 
 
 def one_by_one(group, n_replicates: int) -> np.ndarray:
-    """(2, n_replicates) failures and attempts of as many subjects as there are, each drawn for itself."""
+    """(2, n_replicates) failures and attempts of as many subjects as there are, each drawn for
+    itself."""
     e, m = (np.repeat([kind[k] for kind in group], [kind[2] for kind in group]) for k in (0, 1))
     found = np.empty((2, n_replicates), np.int64)
     drawn = np.empty((e.size, 64), np.uint8)
@@ -162,14 +180,18 @@ def alike(first: np.ndarray, second: np.ndarray) -> float:
     """The p-value of two samples of (2, n) whole numbers having one law; rare values are pooled."""
     values, which = np.unique(np.concatenate((first, second), axis=1), axis=1, return_inverse=True)
     which = which.ravel()
-    table = np.stack([np.bincount(part, minlength=values.shape[1]) for part in np.split(which, [first.shape[1]])])
+    table = np.stack(
+        [np.bincount(part, minlength=values.shape[1]) for part in np.split(which, [first.shape[1]])]
+    )
     rare = table.sum(axis=0) < 20
     pooled = np.concatenate((table[:, ~rare], table[:, rare].sum(axis=1, keepdims=True)), axis=1)
     return float(stats.chi2_contingency(pooled[:, pooled.sum(axis=0) > 0]).pvalue)
 
 
 @pytest.mark.jit
-@pytest.mark.parametrize("group", [GROUPS[0], GROUPS[1], [(0, 3, 80), (1, 3, 60), (2, 4, 2), (3, 4, 1), (4, 4, 1)]])
+@pytest.mark.parametrize(
+    "group", [GROUPS[0], GROUPS[1], [(0, 3, 80), (1, 3, 60), (2, 4, 2), (3, 4, 1), (4, 4, 1)]]
+)
 def test_kinds_drawn_together_are_subjects_drawn_one_by_one(group):
     n_replicates = 64 * 500
     size = sum(share for _, _, share in group)
@@ -189,7 +211,10 @@ def test_few_subjects_of_many_kinds_are_drawn_by_their_shares(size):
     n_replicates = 64 * 500
     sums = drawn_sums([[(1, 2, 1)], group], [4, size], n_replicates)[:, :, 1]
     total = sum(share for _, _, share in group)
-    for row, values in ((clusters.FAILURES, [e for e, _, _ in group]), (clusters.ATTEMPTS, [m for _, m, _ in group])):
+    for row, values in (
+        (clusters.FAILURES, [e for e, _, _ in group]),
+        (clusters.ATTEMPTS, [m for _, m, _ in group]),
+    ):
         shares = np.bincount(values, [share / total for _, _, share in group])
         law = shares
         for _ in range(size - 1):
@@ -203,4 +228,7 @@ def test_few_subjects_of_many_kinds_are_drawn_by_their_shares(size):
     if size == 1:
         rows = (clusters.FAILURES_SQUARED, clusters.FAILURES_BY_ATTEMPTS, clusters.ATTEMPTS_SQUARED)
         for drawn in sums.T[:200].tolist():
-            assert squares[tuple(drawn[row] for row in rows)] == (drawn[clusters.FAILURES], drawn[clusters.ATTEMPTS])
+            assert squares[tuple(drawn[row] for row in rows)] == (
+                drawn[clusters.FAILURES],
+                drawn[clusters.ATTEMPTS],
+            )

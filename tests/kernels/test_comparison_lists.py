@@ -29,14 +29,20 @@ def test_pairs_of_lists_are_numbered_and_counted(lists):
         )
         numbers = pair[begin[k] : end[k]].tolist()
         assert [(first[number], second[number]) for number in numbers] == ordered
-        changes = [unit for unit, before in zip(first, [None, *first], strict=False) if unit != before]
+        changes = [
+            unit for unit, before in zip(first, [None, *first], strict=False) if unit != before
+        ]
         assert len(changes) == len(set(changes))  # pairs with the same smaller unit lie together
 
 
 @given(st.lists(st.integers(0, 4), max_size=30), st.booleans())
 def test_comparisons_are_divided_in_order(lists, flip):
     of_comparison, n = np.array(lists, np.uint16), len(lists)
-    keys, a, b = np.arange(n, dtype=np.int64), np.arange(n, dtype=np.int32) + 1, np.arange(n, dtype=np.int32) + 2
+    keys, a, b = (
+        np.arange(n, dtype=np.int64),
+        np.arange(n, dtype=np.int32) + 1,
+        np.arange(n, dtype=np.int32) + 2,
+    )
     of_each = [range(n), *([p for p in range(n) if lists[p] == k] for k in range(1, 5))]
     sizes = np.array([*map(len, of_each)])
     end = np.cumsum(sizes)

@@ -11,7 +11,9 @@ from hypothesis import strategies as st
 # Smaller unit, list, larger units with what each of their comparisons costs.
 COSTS = st.integers(0, 2**62) | st.sampled_from([0, 1, 2**32 - 1, 2**32, 2**62])
 RUN = st.tuples(
-    st.integers(0, 3), st.integers(0, 3), st.lists(st.tuples(st.integers(0, 5), COSTS), min_size=1, max_size=12)
+    st.integers(0, 3),
+    st.integers(0, 3),
+    st.lists(st.tuples(st.integers(0, 5), COSTS), min_size=1, max_size=12),
 )
 RUNS = st.lists(RUN, max_size=6)
 
@@ -29,7 +31,7 @@ def merged(runs, words):
     n = int(partners.count_pairs(runs, runs.stop.size, 6))
     kept = runs._replace(
         stop=np.empty_like(runs.stop), partner=np.empty(n, np.uint16), repeats=np.empty(n, np.int32)
-    )  # fmt: skip
+    )
     partners.merge_repeated(runs, 6, kept)
     of_pairs = np.empty((n, 3), np.uint32)
     cost_sums.merge_costs(runs, words, 6, kept, of_pairs)

@@ -13,12 +13,15 @@ SIZES = st.floats(0.05, 300)
 def drawn(n, a, b, n_replicates=300):
     uniform = np.random.default_rng(0).random((1, n_replicates))
     order, out = np.argsort(uniform), np.empty((1, 1, n_replicates))
-    draw_counts(np.sort(uniform), order, np.array([float(n)]), np.array([[a]]), np.array([[b]]), out)
+    draw_counts(
+        np.sort(uniform), order, np.array([float(n)]), np.array([[a]]), np.array([[b]]), out
+    )
     return uniform[0], out[0, 0]
 
 
 def assert_quantiles(distribution, uniform, counts):
-    """Compare with the quantiles, but for uniform numbers that rounding puts to either side of a step."""
+    """Compare with the quantiles, but for uniform numbers that rounding puts to either side of a
+    step."""
     assert (distribution.cdf(counts) >= uniform - 1e-9).all()
     assert (distribution.cdf(counts - 1) <= uniform + 1e-9).all()
 
@@ -44,7 +47,9 @@ def test_numbers_without_overdispersion_are_poisson_quantiles(mean):
     assert_quantiles(poisson(mean), *drawn(MANY, mean / 1e-9, MANY / 1e-9))
 
 
-@pytest.mark.parametrize(("a", "b", "expected"), [(1e-12, 5.0, 0), (5.0, 1e-12, 40), (1e-12 * 0.5, 0.5, 0)])
+@pytest.mark.parametrize(
+    ("a", "b", "expected"), [(1e-12, 5.0, 0), (5.0, 1e-12, 40), (1e-12 * 0.5, 0.5, 0)]
+)
 def test_rates_at_the_ends_give_all_or_nothing(a, b, expected):
     assert (drawn(40, a, b)[1] == expected).all()
 

@@ -16,7 +16,8 @@ from fastfair.data.pair_search import float32_error
 
 
 def some_vectors(seed: int, n: int, d: int, spread: int) -> np.ndarray:
-    """Vectors whose elements differ by powers of two; some are zero, some there twice, some have short numbers."""
+    """Vectors whose elements differ by powers of two; some are zero, some there twice, some have
+    short numbers."""
     rng = np.random.default_rng(seed)
     x = rng.normal(size=(n, d)) * 2.0 ** rng.integers(-spread, spread + 1, (n, d))
     x[rng.random((n, d)) < 0.1] = 0

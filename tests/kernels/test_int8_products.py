@@ -16,7 +16,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 
-def packed(vectors: np.ndarray, scale: float, name: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def packed(
+    vectors: np.ndarray, scale: float, name: str
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     way = kernels.WAYS[name]
     n, d = vectors.shape
     rows = np.zeros((n // way.rows, d // 4, way.rows), np.int32)
@@ -36,7 +38,9 @@ def whole_numbers(vectors: np.ndarray, scale: float, name: str) -> np.ndarray:
 
 def marked(rows, columns, least, added, corner, name) -> np.ndarray:
     bits = np.full((96, 12), 255, np.uint8)
-    kernels.mark_by(name)(rows, columns, (least.astype(np.int32), added.astype(np.int32)), corner, bits)
+    kernels.mark_by(name)(
+        rows, columns, (least.astype(np.int32), added.astype(np.int32)), corner, bits
+    )
     return np.unpackbits(bits, axis=1, bitorder="little").astype(bool)
 
 
@@ -48,13 +52,21 @@ def test_what_whole_numbers_leave_is_measured(name: str, dtype: type):
     _, _, sizes = packed(x, scale, name)
     q = whole_numbers(x.astype(float), scale, name)
     wanted = (x - scale * q) ** 2, x.astype(float) ** 2, q**2, q
-    np.testing.assert_allclose(sizes, np.stack([of.sum(axis=1) for of in wanted], axis=1), rtol=1e-12)
+    np.testing.assert_allclose(
+        sizes, np.stack([of.sum(axis=1) for of in wanted], axis=1), rtol=1e-12
+    )
     assert np.abs(q).max() == kernels.WAYS[name].largest  # some were cut off
 
 
 @pytest.mark.parametrize("name", EACH)
-@given(seed=st.integers(0, 10**6), steps=st.integers(1, 9), corner=st.sampled_from([(0, 0), (96, 0), (0, 96)]))
-def test_pairs_whose_products_reach_limits_are_marked(name: str, seed: int, steps: int, corner: tuple[int, int]):
+@given(
+    seed=st.integers(0, 10**6),
+    steps=st.integers(1, 9),
+    corner=st.sampled_from([(0, 0), (96, 0), (0, 96)]),
+)
+def test_pairs_whose_products_reach_limits_are_marked(
+    name: str, seed: int, steps: int, corner: tuple[int, int]
+):
     rng = np.random.default_rng(seed)
     x = rng.normal(size=(192, 8 * steps)).astype(np.float32)
     rows, columns, sizes = packed(x, 0.05, name)
@@ -63,7 +75,9 @@ def test_pairs_whose_products_reach_limits_are_marked(name: str, seed: int, step
     least = np.quantile(products, rng.random(192)).astype(np.int64)
     added = rng.integers(-500, 500, 192)
     positive = kernels.WAYS[name].largest + 1
-    got = marked(rows, columns, least + (positive * sizes[:, 3]).astype(np.int64), added, corner, name)
+    got = marked(
+        rows, columns, least + (positive * sizes[:, 3]).astype(np.int64), added, corner, name
+    )
     i, j = corner
     wanted = products[i : i + 96, j : j + 96] + added[j : j + 96] >= least[i : i + 96, None]
     assert np.array_equal(got, wanted)
@@ -127,7 +141,10 @@ def test_no_instruction_is_used_that_numba_was_told_not_to(tmp_path):
         "from fastfair.kernels import dot_products, int8_products; import numpy as np\n"
         "print(int8_products.known_ways(), dot_products.is_quick())"
     )
-    for features, wanted in (("+sse2,-avx2", "[] False"), ("+sse2,+avx,+avx2,+fma", "['avx2'] True")):
+    for features, wanted in (
+        ("+sse2,-avx2", "[] False"),
+        ("+sse2,+avx,+avx2,+fma", "['avx2'] True"),
+    ):
         if not _processor.is_x86():
             wanted = "[] False"
         env = os.environ | {
@@ -136,7 +153,12 @@ def test_no_instruction_is_used_that_numba_was_told_not_to(tmp_path):
             "FASTFAIR_CACHE_DIR": str(tmp_path),
         }
         done = subprocess.run(
-            [sys.executable, "-c", code], env=env, capture_output=True, text=True, timeout=300, check=False
+            [sys.executable, "-c", code],
+            env=env,
+            capture_output=True,
+            text=True,
+            timeout=300,
+            check=False,
         )
         assert done.stdout.strip() == wanted, done.stderr
 

@@ -25,7 +25,12 @@ def run(code: str, folder: Path, **environment: str) -> subprocess.CompletedProc
         | environment
     )
     return subprocess.run(
-        [sys.executable, "-c", code], env=env, capture_output=True, text=True, timeout=300, check=False
+        [sys.executable, "-c", code],
+        env=env,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
     )
 
 
@@ -50,14 +55,18 @@ def answer(folder: Path) -> str:
 def test_a_changed_helper_in_another_file_changes_the_result(tmp_path, package):
     assert answer(tmp_path) == "11"
     assert any((package / "__pycache__").rglob("*.nbc")), "nothing was cached, so nothing is shown"
-    (package / "helper.py").write_text(HELPER.format(amount=20))  # of another length: times are in whole seconds
+    (package / "helper.py").write_text(
+        HELPER.format(amount=20)
+    )  # of another length: times are in whole seconds
     assert answer(tmp_path) == "30"
 
 
 def test_numba_alone_would_keep_the_old_result(tmp_path, package):
     (package / "caller.py").write_text(BARE_CALLER)
     assert answer(tmp_path) == "11"
-    (package / "helper.py").write_text(HELPER.format(amount=20))  # of another length: times are in whole seconds
+    (package / "helper.py").write_text(
+        HELPER.format(amount=20)
+    )  # of another length: times are in whole seconds
     assert answer(tmp_path) == "11", "numba now sees changes in other files: the fingerprint can go"
 
 
@@ -65,14 +74,20 @@ def test_a_changed_file_that_a_kernel_does_not_call_leaves_it_compiled(tmp_path,
     (package / "stranger.py").write_text(HELPER.format(amount=1))
     answer(tmp_path)
     (package / "stranger.py").write_text(HELPER.format(amount=20))
-    code = "from toy.caller import call; call(10); print(sum(call.__wrapped__.stats.cache_hits.values()))"
+    code = (
+        "from toy.caller import call; call(10);"
+        " print(sum(call.__wrapped__.stats.cache_hits.values()))"
+    )
     assert run(code, tmp_path).stdout.strip() == "1"
 
 
 @pytest.mark.usefixtures("package")
 def test_kernels_are_kept_in_the_folder_that_is_named(tmp_path):
     code = "from toy._jit import CACHE_FOLDER; print(CACHE_FOLDER)"
-    named = {"FASTFAIR_CACHE_DIR": str(tmp_path / "own"), "NUMBA_CACHE_DIR": str(tmp_path / "numbas")}
+    named = {
+        "FASTFAIR_CACHE_DIR": str(tmp_path / "own"),
+        "NUMBA_CACHE_DIR": str(tmp_path / "numbas"),
+    }
     assert run(code, tmp_path, **named).stdout.strip() == str(tmp_path / "own" / "kernels")
     del named["FASTFAIR_CACHE_DIR"]
     assert run(code, tmp_path, **named).stdout.strip() == str(tmp_path / "numbas" / "kernels")
@@ -87,7 +102,11 @@ def test_an_unwritable_cache_folder_warns_and_does_not_break_import(tmp_path):
     assert done.returncode == 0, done.stderr
     assert done.stdout.strip() == "11"
     assert "compiled anew in every process" in done.stderr
-    done = run(f"import warnings; warnings.simplefilter('error')\n{code}", tmp_path, NUMBA_CACHE_DIR=str(blocked))
+    done = run(
+        f"import warnings; warnings.simplefilter('error')\n{code}",
+        tmp_path,
+        NUMBA_CACHE_DIR=str(blocked),
+    )
     assert "RuntimeWarning" in done.stderr
 
 
@@ -95,12 +114,16 @@ def test_an_unwritable_cache_folder_warns_and_does_not_break_import(tmp_path):
 def test_the_second_process_loads_what_the_first_compiled_and_needs_none_of_what_compiles(tmp_path):
     answer(tmp_path)
     code = (
-        "import sys; from toy.caller import call; call(10); print(sum(call.__wrapped__.stats.cache_hits.values()));"
-        "print(sorted(set(sys.modules) & {'numba.np.linalg', 'scipy.linalg'}))"
+        "import sys; from toy.caller import call; call(10);"
+        " print(sum(call.__wrapped__.stats.cache_hits.values()));print(sorted(set(sys.modules) &"
+        " {'numba.np.linalg', 'scipy.linalg'}))"
     )
     assert run(code, tmp_path).stdout.split() == ["1", "[]"]
     # A kernel of other types is then compiled as ever.
-    assert run("from toy.caller import call; call(10); print(call(0.5))", tmp_path).stdout.strip() == "1.5"
+    assert (
+        run("from toy.caller import call; call(10); print(call(0.5))", tmp_path).stdout.strip()
+        == "1.5"
+    )
 
 
 @pytest.mark.usefixtures("package")
@@ -127,7 +150,9 @@ def test_calls_from_several_threads_give_the_same_numbers():
     assert done.stdout.split() == ["8", "1"], done.stderr
 
 
-CALLED = "import warnings; warnings.simplefilter('always'); from toy.caller import call; print(call(10))"
+CALLED = (
+    "import warnings; warnings.simplefilter('always'); from toy.caller import call; print(call(10))"
+)
 
 
 def test_a_damaged_file_of_machine_code_is_a_warning_and_made_again(tmp_path, package):
@@ -162,7 +187,9 @@ def test_a_damaged_file_of_machine_code_is_a_warning_and_made_again(tmp_path, pa
 
 
 def test_the_file_of_another_kernel_is_not_taken_for_it(tmp_path, package):
-    assert run(f"{CALLED}; from toy.caller import other; print(other(10))", tmp_path).returncode == 0
+    assert (
+        run(f"{CALLED}; from toy.caller import other; print(other(10))", tmp_path).returncode == 0
+    )
     call, other = (next(package.rglob(f"{name}-*.nbc")) for name in ("call", "other"))
     call.write_bytes(other.read_bytes())
     done = run(CALLED, tmp_path)
@@ -193,7 +220,10 @@ def test_a_disk_without_room_is_a_warning(tmp_path, package):
 
 @pytest.mark.usefixtures("package")
 def test_without_the_compiler_kernels_are_plain_functions(tmp_path):
-    code = "import types; from toy.caller import call; print(call(10), isinstance(call, types.FunctionType))"
+    code = (
+        "import types; from toy.caller import call; print(call(10), isinstance(call,"
+        " types.FunctionType))"
+    )
     assert run(code, tmp_path, NUMBA_DISABLE_JIT="1").stdout.split() == ["11", "True"]
 
 
@@ -201,4 +231,6 @@ def test_without_the_compiler_kernels_are_plain_functions(tmp_path):
 def test_kernels_can_be_sent_to_other_processes(tmp_path):
     sent = "import pickle; from toy.caller import call; call(1); print(pickle.dumps(call).hex())"
     received = "import pickle; print(pickle.loads(bytes.fromhex('{}'))(10))"
-    assert run(received.format(run(sent, tmp_path).stdout.strip()), tmp_path).stdout.split() == ["11"]
+    assert run(received.format(run(sent, tmp_path).stdout.strip()), tmp_path).stdout.split() == [
+        "11"
+    ]

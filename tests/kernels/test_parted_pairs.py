@@ -28,19 +28,28 @@ def test_pairs_are_counted_and_written_by_part(pairs, parts, cut, seed):
     row, group = rng.integers(0, 6, 16, dtype=np.int32), rng.integers(-1, 2, 16, dtype=np.int32)
     cells = np.zeros(8, np.int64)
     kernels.count_cells(packed, BITS[0], cells)
-    assert cells.tolist() == [sum(key >> DROPPED == cell for key, _, _ in pairs) for cell in range(8)]
+    assert cells.tolist() == [
+        sum(key >> DROPPED == cell for key, _, _ in pairs) for cell in range(8)
+    ]
     wanted: dict[tuple[int, int, int], list[int]] = {}
     for key, i, j in pairs:
         if part[key >> DROPPED] < SORTED:
             of_list = group[i] + 1 if group[i] == group[j] else 0
             place = min(row[i], row[j]), part[key >> DROPPED], of_list
             wanted.setdefault(tuple(map(int, place)), []).append(int(max(row[i], row[j])))
-    to_sort = [one for one, (key, _, _) in zip(packed, pairs, strict=True) if part[key >> DROPPED] == SORTED]
+    to_sort = [
+        one
+        for one, (key, _, _) in zip(packed, pairs, strict=True)
+        if part[key >> DROPPED] == SORTED
+    ]
 
     halves = packed[:cut], packed[cut:]
     counts = np.zeros((2, 6, 5, 3), np.int64)
     columns = BITS, part, row, group
-    kept = [half[: kernels.count_parts(half, *columns, own)] for half, own in zip(halves, counts, strict=True)]
+    kept = [
+        half[: kernels.count_parts(half, *columns, own)]
+        for half, own in zip(halves, counts, strict=True)
+    ]
     everything = packed_of(pairs)
     for half, part_of_all in zip(kept, (everything[:cut], everything[cut:]), strict=True):
         assert half.tolist() == [pair for pair in part_of_all if part[pair >> BITS[0]] != LEFT_OUT]
@@ -54,10 +63,18 @@ def test_pairs_are_counted_and_written_by_part(pairs, parts, cut, seed):
     }
     first = np.cumsum(total).reshape(total.shape) - total
     partner, out = np.full(int(total.sum()), 99, np.uint16), np.zeros(len(to_sort), np.int64)
-    for half, start, own in ((0, first, out[: n_sorted[0]]), (1, first + counts[0], out[n_sorted[0] :])):
+    for half, start, own in (
+        (0, first, out[: n_sorted[0]]),
+        (1, first + counts[0], out[n_sorted[0] :]),
+    ):
         kernels.scatter_parts(kept[half], *columns, start.copy(), partner, own)
     assert out.tolist() == to_sort
-    runs = Runs(*np.empty((2, len(wanted)), np.int32), np.empty(len(wanted), np.int64), partner, np.empty(0, np.int32))
+    runs = Runs(
+        *np.empty((2, len(wanted)), np.int32),
+        np.empty(len(wanted), np.int64),
+        partner,
+        np.empty(0, np.int32),
+    )
     kernels.write_runs(total, runs)
     start, found = 0, {}
     for unit, of_list, stop in zip(runs.unit, runs.list, runs.stop, strict=True):

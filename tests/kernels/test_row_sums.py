@@ -11,7 +11,9 @@ from hypothesis import strategies as st
 
 # Smaller unit, list, larger units with how often they are compared.
 RUN = st.tuples(
-    st.integers(0, 3), st.integers(0, 2), st.lists(st.tuples(st.integers(0, 5), st.integers(1, 700)), max_size=12)
+    st.integers(0, 3),
+    st.integers(0, 2),
+    st.lists(st.tuples(st.integers(0, 5), st.integers(1, 700)), max_size=12),
 )
 RUNS = st.lists(RUN, max_size=6)
 
@@ -25,7 +27,9 @@ def runs_of(given_runs, repeated, dtype=np.uint16):
     partner = np.array([partner for row in rows for partner, _ in row], dtype)
     repeats = np.array([n for row in rows for _, n in row] if repeated else [], np.int32)
     unit, of_list = (np.array([run[k] for run in given_runs], np.int32) for k in (0, 1))
-    return partners.Runs(unit, of_list, np.cumsum([len(row) for row in rows], dtype=np.int64), partner, repeats)
+    return partners.Runs(
+        unit, of_list, np.cumsum([len(row) for row in rows], dtype=np.int64), partner, repeats
+    )
 
 
 def totals_of(runs, weights, largest):
@@ -34,7 +38,13 @@ def totals_of(runs, weights, largest):
     return totals
 
 
-@given(RUNS, st.booleans(), st.integers(1, 255), st.sampled_from([np.uint16, np.int32]), st.integers(0, 99))
+@given(
+    RUNS,
+    st.booleans(),
+    st.integers(1, 255),
+    st.sampled_from([np.uint16, np.int32]),
+    st.integers(0, 99),
+)
 def test_totals_are_sums_of_products(given_runs, repeated, largest, dtype, seed):
     weights = np.random.default_rng(seed).integers(0, largest + 1, (6, 64), dtype=np.uint8)
     wide = weights.astype(np.int64)

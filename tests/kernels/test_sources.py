@@ -36,12 +36,17 @@ def test_there_is_one_decorator(path):
 
 
 def decorated(path: Path) -> dict[str, set[str]]:
-    """Return the names that each function of a file calls, by the name of its decorator and its own."""
+    """Return the names that each function of a file calls, by the name of its decorator and its
+    own."""
     found = {}
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.FunctionDef):
             for decorator in node.decorator_list:
-                calls = {c.func.id for c in ast.walk(node) if isinstance(c, ast.Call) and isinstance(c.func, ast.Name)}
+                calls = {
+                    c.func.id
+                    for c in ast.walk(node)
+                    if isinstance(c, ast.Call) and isinstance(c.func, ast.Name)
+                }
                 found[f"{getattr(decorator, 'id', '')} {node.name}"] = calls
     return found
 
@@ -54,7 +59,9 @@ def test_kernels_call_helpers_and_no_kernel():
     helpers = {name.split()[1] for name in functions if name.startswith("helper")}
     assert len(kernels) > 80
     assert len(helpers) > 50
-    assert not any(name.startswith("_") for name in kernels), "what Python does not call is a helper"
+    assert not any(name.startswith("_") for name in kernels), (
+        "what Python does not call is a helper"
+    )
     for name, called in functions.items():
         if name.startswith(("jit", "helper")):
             assert not called & (kernels - helpers), f"{name} calls a kernel"
@@ -80,4 +87,6 @@ def test_kernels_import_numpy_numba_and_each_other_alone(path):
 def test_kernels_take_arguments_that_one_can_hold_in_mind(path):
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.FunctionDef):
-            assert len(node.args.args) <= MOST_ARGUMENTS, f"{node.name} takes {len(node.args.args)} arguments"
+            assert len(node.args.args) <= MOST_ARGUMENTS, (
+                f"{node.name} takes {len(node.args.args)} arguments"
+            )

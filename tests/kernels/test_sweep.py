@@ -1,4 +1,5 @@
-"""The passes over sorted comparisons: sums that cannot overflow, loops that run on whole registers."""
+"""The passes over sorted comparisons: sums that cannot overflow, loops that run on whole
+registers."""
 
 from __future__ import annotations
 
@@ -55,12 +56,16 @@ def test_shares_at_thresholds_pass_2_to_the_31():
     sweep.shares_at(side, sweep.NONE_SUMMED, limits, np.arange(64), shares)
     assert (shares == 0.8).all()
     positions = np.empty((2, 64), np.int64)
-    sweep.first_beyond(side.first(np.zeros(2, np.intp)), sweep.NONE_SUMMED, np.array([0.7, 1.0]), positions)
+    sweep.first_beyond(
+        side.first(np.zeros(2, np.intp)), sweep.NONE_SUMMED, np.array([0.7, 1.0]), positions
+    )
     assert (positions == [[70_000], [n]]).all()
     x_sums, y_sums = np.empty((n // 64 + 1, 64), np.int64), np.empty((n // 64 + 1, 64), np.int64)
     mated = side.first(np.zeros(1, np.intp))
     nonmated = mated._replace(keys=~keys[::-1].copy())
-    jit(replicated_eer.store_sums)(nonmated, mated, 0, n // 64, 0, np.zeros(64, np.int64), x_sums, y_sums)
+    jit(replicated_eer.store_sums)(
+        nonmated, mated, 0, n // 64, 0, np.zeros(64, np.int64), x_sums, y_sums
+    )
     assert x_sums[n // 64 - 1, 0] == n // 64 * 64 * 255**2
     assert y_sums[0, 0] == (n - 64) * 255**2
 
@@ -80,7 +85,9 @@ def test_the_hot_loops_are_vectorised():
         fresh(rows, rows, np.ones((1, 64), np.uint8), 0, 64, np.zeros(64, np.uint16))
         print(fresh.inspect_asm(fresh.signatures[0]))
     """)
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=120)
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=120
+    )
     vector = re.findall(r"\bv?(?:pmadd|pmull|pmuludq|mla|mul\s+v|umlal|smlal)\w*", done.stdout)
     assert vector, "no multiplication of packed integers in the machine code"
     wide = re.findall(r"\b[xyz]mm\d+|\bv\d+\.\w+", done.stdout)

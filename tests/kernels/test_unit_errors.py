@@ -9,11 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 UNITS = 6
-PAIR = st.tuples(st.integers(0, UNITS - 1), st.integers(0, UNITS - 1)).filter(lambda pair: pair[0] != pair[1])
+PAIR = st.tuples(st.integers(0, UNITS - 1), st.integers(0, UNITS - 1)).filter(
+    lambda pair: pair[0] != pair[1]
+)
 
 
 @given(
-    steps=st.lists(st.tuples(st.lists(PAIR, max_size=12), st.lists(PAIR, max_size=12)), min_size=1, max_size=4),
+    steps=st.lists(
+        st.tuples(st.lists(PAIR, max_size=12), st.lists(PAIR, max_size=12)), min_size=1, max_size=4
+    ),
     beyond=st.lists(PAIR, max_size=5),
     seed=st.integers(0, 99),
     wide=st.booleans(),
@@ -22,7 +26,10 @@ def test_sums_are_those_of_loops(steps, beyond, seed, wide):
     """steps: the errors that each threshold adds, those listed and those of a range."""
     rng = np.random.default_rng(seed)
     references, probes = rng.integers(0, 5, (2, UNITS)).astype(float)
-    varies, group = rng.integers(0, 2, UNITS).astype(float), rng.integers(-1, 2, UNITS, dtype=np.int32)
+    varies, group = (
+        rng.integers(0, 2, UNITS).astype(float),
+        rng.integers(-1, 2, UNITS, dtype=np.int32),
+    )
     listed = [pair for some, _ in steps for pair in some]
     stops = np.cumsum([len(some) for some, _ in steps])
     a, b = np.array([*listed, *beyond], np.int32).reshape(-1, 2).T.copy()
@@ -30,7 +37,9 @@ def test_sums_are_those_of_loops(steps, beyond, seed, wide):
     unit_errors.group_by_smaller(a, b, *arranged)
     found = np.zeros((len(steps), 2, 3, UNITS))
     runs, point_of_list = runs_of([some for _, some in steps], group, wide)
-    unit_errors.add_errors(arranged, stops, runs, point_of_list, (references, probes, varies), group, found)
+    unit_errors.add_errors(
+        arranged, stops, runs, point_of_list, (references, probes, varies), group, found
+    )
 
     wanted, errors = np.zeros((len(steps), 2, 3, UNITS)), []
     for point, both in enumerate(steps):
@@ -48,7 +57,8 @@ def test_sums_are_those_of_loops(steps, beyond, seed, wide):
 
 
 def runs_of(ranges, group, wide) -> tuple[Runs, np.ndarray]:
-    """Runs of the pairs of each range, lists across groups apart from those inside; and the range of each list."""
+    """Runs of the pairs of each range, lists across groups apart from those inside; and the range
+    of each list."""
     places: dict[tuple[int, int], list[int]] = {}
     for k, pairs in enumerate(ranges):
         for i, j in pairs:
@@ -58,5 +68,11 @@ def runs_of(ranges, group, wide) -> tuple[Runs, np.ndarray]:
     partner = [other for place in order for other in places[place]]
     unit, of_list = np.array(order, np.int32).reshape(-1, 2).T.copy()
     stop = np.cumsum([len(places[place]) for place in order], dtype=np.int64)
-    runs = Runs(unit, of_list, stop, np.array(partner, np.int32 if wide else np.uint16), np.empty(0, np.int32))
+    runs = Runs(
+        unit,
+        of_list,
+        stop,
+        np.array(partner, np.int32 if wide else np.uint16),
+        np.empty(0, np.int32),
+    )
     return runs, np.append(0, np.repeat(np.arange(len(ranges)), 2))

@@ -44,7 +44,13 @@ def test_lanes_are_replicates_and_every_word_of_the_counter_counts():
         return out
 
     assert np.array_equal(words(replicate=107)[:, 0], words()[:, 7])
-    others = {"draw": 4, "stream": 6, "purpose": 2, "replicate": 164, "key": np.array([1, 3], np.uint32)}
+    others = {
+        "draw": 4,
+        "stream": 6,
+        "purpose": 2,
+        "replicate": 164,
+        "key": np.array([1, 3], np.uint32),
+    }
     seen = [words(), *(words(**{name: value}) for name, value in others.items())]
     assert np.unique(np.concatenate(seen, axis=1), axis=1).shape == (4, 64 * len(seen))
     bits = np.unpackbits(words().astype(np.uint32).view(np.uint8))
@@ -78,7 +84,9 @@ def test_counts_are_multinomial():
     correlation = np.corrcoef(found)
     off = correlation[~np.eye(n, dtype=bool)]
     assert np.allclose(off, -1 / (n - 1), atol=5 / np.sqrt(found.shape[1]))
-    joint = stats.chi2_contingency(np.histogram2d(found[0], found[5], bins=[[0, 1, 2, 9], [0, 1, 2, 9]])[0])
+    joint = stats.chi2_contingency(
+        np.histogram2d(found[0], found[5], bins=[[0, 1, 2, 9], [0, 1, 2, 9]])[0]
+    )
     assert joint.pvalue < 1e-4, "counts of one stratum must depend on each other"
 
 

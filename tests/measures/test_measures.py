@@ -16,17 +16,25 @@ import fastfair as ff
 from fastfair import measures as m
 
 RATE = st.one_of(st.sampled_from([0.0, 0.001, 0.01, 0.5, 1.0]), st.floats(1e-6, 1))
-GROUPS = st.integers(1, 6).flatmap(lambda g: st.tuples(*[st.lists(RATE, min_size=g, max_size=g)] * 2))
+GROUPS = st.integers(1, 6).flatmap(
+    lambda g: st.tuples(*[st.lists(RATE, min_size=g, max_size=g)] * 2)
+)
 ALPHA = st.sampled_from([0.0, 0.25, 0.5, 1.0])
 
 
 def agree(found, expected, rel=1e-9):
-    np.testing.assert_allclose(np.asarray(found, float), np.asarray(expected, float), rtol=rel, atol=1e-12)
+    np.testing.assert_allclose(
+        np.asarray(found, float), np.asarray(expected, float), rtol=rel, atol=1e-12
+    )
 
 
 def arguments_of(measure: m.Estimand, fmr, fnmr, fmr_all, fnmr_all, alpha=0.3) -> tuple:
     rates, averages = ((fmr,), (fmr_all,)) if measure.of else ((fmr, fnmr), (fmr_all, fnmr_all))
-    return (*rates, *(averages if measure.global_reference else ()), *((alpha,) if measure.takes_alpha else ()))
+    return (
+        *rates,
+        *(averages if measure.global_reference else ()),
+        *((alpha,) if measure.takes_alpha else ()),
+    )
 
 
 def call(measure: m.Estimand, *rates):

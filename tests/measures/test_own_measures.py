@@ -49,7 +49,9 @@ def test_facts_are_found_on_samples():
     assert facts.fairer == "nearer"
     assert more.estimand is facts
     assert facts.title == "excess"
-    assert compute(facts, [np.array([0.1, 0.2])], [np.float64(0.2)]).tolist() == pytest.approx([-np.log(2), 0])
+    assert compute(facts, [np.array([0.1, 0.2])], [np.float64(0.2)]).tolist() == pytest.approx(
+        [-np.log(2), 0]
+    )
     refused("taken by excess", measure(**FAIR, name="more_than_the_average"), gap)
 
 
@@ -70,7 +72,9 @@ BROKEN = {
     r"it returns \(\), and not a value for each set": lambda x: x.max() - x.min(),
     "other values than each alone": lambda x: np.abs(np.diff(x, axis=-1)).sum(axis=-1) / x.size,
     "equal rates give 1, not the fair value 0": lambda x: x.min(axis=-1) / x.max(axis=-1),
-    "where a group's rate is NaN it gives a number": lambda x: np.nanmax(x, axis=-1) - np.nanmin(x, axis=-1),
+    "where a group's rate is NaN it gives a number": lambda x: (
+        np.nanmax(x, axis=-1) - np.nanmin(x, axis=-1)
+    ),
     "outside its range": lambda x: 2 * gap(x),
     "more unequal rates are nearer": lambda x: gap(x) * (0.9 - gap(x)).clip(0),
     "the most unequal rates give the fair value": lambda x: 0 * gap(x),
@@ -115,9 +119,12 @@ def test_a_cell_of_a_notebook_may_run_again(monkeypatch):
 
 def test_what_cannot_be_is_refused():
     for of, says in [
-        ("frr", "what measure 'own' is computed from"), (["fmr", "fmr"], "each once"), ([], "must name base metrics"),
-        (["fmr", "both rates"], "or be \"both rates\""), (3, "of must be text"),
-    ]:  # fmt: skip
+        ("frr", "what measure 'own' is computed from"),
+        (["fmr", "fmr"], "each once"),
+        ([], "must name base metrics"),
+        (["fmr", "both rates"], 'or be "both rates"'),
+        (3, "of must be text"),
+    ]:
         refused(says, lambda of=of: measure(**FAIR | {"of": of}, name="own")(gap))
     for bounds, says in [
         ((1, 0), "a least and a greatest"),
@@ -130,7 +137,12 @@ def test_what_cannot_be_is_refused():
     refused("it takes x, y, z", measure(**FAIR, name="own"), lambda x, y, z: x)
     refused("must be a function", measure(**FAIR, name="own", own_threshold=True), gap)
     refused("a function", measure(**FAIR, name="own"), 3)
-    refused("the name of a measure or its function", ff.fairness_band, ff.Comparisons([1, 0], [1, 0]), measure=np.ptp)
+    refused(
+        "the name of a measure or its function",
+        ff.fairness_band,
+        ff.Comparisons([1, 0], [1, 0]),
+        measure=np.ptp,
+    )
 
 
 def test_a_measure_that_works_in_place_changes_no_other():
@@ -139,7 +151,9 @@ def test_a_measure_that_works_in_place_changes_no_other():
     reference = rng.integers(0, 60, n)
     probe = np.where(rng.random(n) < 0.5, reference, (reference + 3 * rng.integers(1, 20, n)) % 60)
     groups, mated = np.array(["a", "b", "c"])[np.arange(60) % 3], reference == probe
-    c = ff.Comparisons(mated * 3 + rng.normal(size=n), mated, reference, probe, groups[reference], groups[probe])
+    c = ff.Comparisons(
+        mated * 3 + rng.normal(size=n), mated, reference, probe, groups[reference], groups[probe]
+    )
     before = ff.evaluate(c, ff.at_fmr(0.05), ["garbe", "std", "gini"], rng=0, n_resamples=100)
 
     @measure(of=("fmr", "fnmr"), range=(0, 1), fair_value=0)
@@ -147,17 +161,29 @@ def test_a_measure_that_works_in_place_changes_no_other():
         x -= x.mean(axis=-1, keepdims=True)
         return np.abs(x, out=x).max(axis=-1)
 
-    after = ff.evaluate(c, ff.at_fmr(0.05), ["worst_deviation", "garbe", "std", "gini"], rng=0, n_resamples=100)
+    after = ff.evaluate(
+        c, ff.at_fmr(0.05), ["worst_deviation", "garbe", "std", "gini"], rng=0, n_resamples=100
+    )
     for name in ("garbe", "STD of FMR", "STD of FNMR", "Gini of FMR", "fmr", "fnmr"):
-        assert (before.value(name), before.interval(name)) == (after.value(name), after.interval(name))
+        assert (before.value(name), before.interval(name)) == (
+            after.value(name),
+            after.interval(name),
+        )
     rates = before.rates[0].group_fnmr
-    assert after.value("worst_deviation of FNMR") == pytest.approx(np.abs(rates - rates.mean()).max())
+    assert after.value("worst_deviation of FNMR") == pytest.approx(
+        np.abs(rates - rates.mean()).max()
+    )
     told = ff.check(
-        c, ["worst_deviation of FNMR <= 0.9", "std of FNMR <= 0.4"], ff.at_fmr(0.05), rng=0, n_resamples=100
+        c,
+        ["worst_deviation of FNMR <= 0.9", "std of FNMR <= 0.4"],
+        ff.at_fmr(0.05),
+        rng=0,
+        n_resamples=100,
     )
     assert [row.estimate for row in told.rows] == [
-        after.value("worst_deviation of FNMR"), before.value("STD of FNMR")
-    ]  # fmt: skip
+        after.value("worst_deviation of FNMR"),
+        before.value("STD of FNMR"),
+    ]
 
 
 def test_what_a_measure_returned_does_not_change_later():
@@ -178,5 +204,14 @@ def test_an_error_of_a_measure_names_it_and_its_rates():
     def of_four(x):
         return np.maximum(x[..., 3], x.max(axis=-1)) - x.min(axis=-1)
 
-    c = ff.Comparisons([0.9, 0.4, 0.7, 0.8, 0.1, 0.6], [1, 1, 1, 1, 0, 0], reference_group=list("ffmmfm"))
-    refused("measure 'of_four' raises IndexError", ff.evaluate, c, ff.at_threshold(0.5), [of_four], n_resamples=0)
+    c = ff.Comparisons(
+        [0.9, 0.4, 0.7, 0.8, 0.1, 0.6], [1, 1, 1, 1, 0, 0], reference_group=list("ffmmfm")
+    )
+    refused(
+        "measure 'of_four' raises IndexError",
+        ff.evaluate,
+        c,
+        ff.at_threshold(0.5),
+        [of_four],
+        n_resamples=0,
+    )

@@ -13,25 +13,37 @@ Residual = tuple[float, Hashable, Hashable]  # error minus rate over n, referenc
 
 
 def law_of_rate(rate: float, spread: float, freedom: float, level: float) -> tuple[float, float]:
-    """Return quantiles of a gamma law with a mean and a standard error of so many degrees of freedom.
+    """Return quantiles of a gamma law with a mean and a standard error of so many degrees of
+    freedom.
 
     The upper one is the highest of all laws that are not wider, and the mean is between the two.
     """
     tail = (1 - level) / 2
-    wider = spread * stats.t.ppf(1 - tail, freedom) / stats.norm.ppf(1 - tail) * math.sqrt(1 + 1 / freedom)
-    shapes = (rate / wider) ** 2 * np.append(1.0, np.geomspace(1, max(1.0, 100 * wider / rate), 20_000))
+    wider = (
+        spread
+        * stats.t.ppf(1 - tail, freedom)
+        / stats.norm.ppf(1 - tail)
+        * math.sqrt(1 + 1 / freedom)
+    )
+    shapes = (rate / wider) ** 2 * np.append(
+        1.0, np.geomspace(1, max(1.0, 100 * wider / rate), 20_000)
+    )
     highest = float(stats.gamma.ppf(1 - tail, shapes, scale=rate / shapes).max())
     lowest = float(stats.gamma.ppf(tail, shapes[0], scale=rate / shapes[0]))
     return min(lowest, rate), min(1.0, max(highest, rate))
 
 
 def possible(rows: Sequence[Row], kind: str, rates: tuple[float, float]) -> list[float]:
-    """Return the scores that the threshold may be at, or for an FMR next above, of those in the data.
+    """Return the scores that the threshold may be at, or for an FMR next above, of those in the
+    data.
 
-    The rate there is at most what is held, and just beyond it is more, if both are as far off as chance takes them.
+    The rate there is at most what is held, and just beyond it is more, if both are as far off as
+    chance takes them.
     """
     scores = [score for score, mated, _, _ in rows if mated == (kind == "fnmr")]
-    few, many = (max(e for e in range(len(scores) + 1) if e / len(scores) <= rate) for rate in rates)
+    few, many = (
+        max(e for e in range(len(scores) + 1) if e / len(scores) <= rate) for rate in rates
+    )
     found = []
     for s in sorted(set(scores)):
         if kind == "fmr":
@@ -47,14 +59,19 @@ def possible(rows: Sequence[Row], kind: str, rates: tuple[float, float]) -> list
     return found
 
 
-def correlation(one: Sequence[Row], at: float, mated: bool, other: Sequence[Row], at_other: float, fnmr: bool) -> float:
-    """Return the correlation of two rates of two sets: over the subjects of both, less the pairs of both."""
+def correlation(
+    one: Sequence[Row], at: float, mated: bool, other: Sequence[Row], at_other: float, fnmr: bool
+) -> float:
+    """Return the correlation of two rates of two sets: over the subjects of both, less the pairs of
+    both."""
 
     def residuals(rows: Sequence[Row], threshold: float, of_mated: bool) -> list[Residual]:
         inside = [row for row in rows if row[1] == of_mated]
         wrong = [(score < threshold) == of_mated for score, _, _, _ in inside]
         rate = sum(wrong) / len(wrong)
-        return [((w - rate) / len(wrong), a, b) for w, (_, _, a, b) in zip(wrong, inside, strict=True)]
+        return [
+            ((w - rate) / len(wrong), a, b) for w, (_, _, a, b) in zip(wrong, inside, strict=True)
+        ]
 
     def parts(first: list[Residual], second: list[Residual]) -> tuple[float, float]:
         pairs = several = 0.0
@@ -67,7 +84,11 @@ def correlation(one: Sequence[Row], at: float, mated: bool, other: Sequence[Row]
         return pairs, several
 
     first, second = residuals(one, at, mated), residuals(other, at_other, fnmr)
-    (pairs, several), own, another = parts(first, second), parts(first, first), parts(second, second)
+    (pairs, several), own, another = (
+        parts(first, second),
+        parts(first, first),
+        parts(second, second),
+    )
     least = max(0.0, own[1]), max(0.0, another[1])
     if not mated and not fnmr:
         most = math.sqrt(least[0] * least[1])

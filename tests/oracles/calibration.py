@@ -1,7 +1,8 @@
-"""Calibration in slow, obvious loops: costs of decisions by log-likelihood ratios, and transforms of scores into these.
+"""Calibration in slow, obvious loops: costs of decisions by log-likelihood ratios, and transforms
+of scores into these.
 
-Formulas of Brümmer and du Preez (2006) and of Brümmer and de Villiers, "The BOSARIS Toolkit" (2013), with a comparison
-accepted where its log-likelihood ratio is at least the threshold.
+Formulas of Brümmer and du Preez (2006) and of Brümmer and de Villiers, "The BOSARIS Toolkit"
+(2013), with a comparison accepted where its log-likelihood ratio is at least the threshold.
 """
 
 from __future__ import annotations
@@ -18,7 +19,10 @@ def bayes_threshold(p_target: float, c_miss: float, c_fa: float) -> float:
 
 
 def cost(
-    mated: Sequence[float], nonmated: Sequence[float], threshold: float, application: tuple[float, float, float]
+    mated: Sequence[float],
+    nonmated: Sequence[float],
+    threshold: float,
+    application: tuple[float, float, float],
 ) -> float:
     """The detection cost of a threshold, not normalised."""
     p_target, c_miss, c_fa = application
@@ -33,12 +37,16 @@ def default_cost(application: tuple[float, float, float]) -> float:
     return min(c_miss * p_target, c_fa * (1 - p_target))
 
 
-def act_dcf(mated: Sequence[float], nonmated: Sequence[float], application: tuple[float, float, float]) -> float:
+def act_dcf(
+    mated: Sequence[float], nonmated: Sequence[float], application: tuple[float, float, float]
+) -> float:
     """The cost at the Bayes threshold."""
     return cost(mated, nonmated, bayes_threshold(*application), application)
 
 
-def least_cost(mated: Sequence[float], nonmated: Sequence[float], application: tuple[float, float, float]) -> float:
+def least_cost(
+    mated: Sequence[float], nonmated: Sequence[float], application: tuple[float, float, float]
+) -> float:
     """The least cost over all thresholds."""
     return min(cost(mated, nonmated, t, application) for t in [*mated, *nonmated, math.inf])
 
@@ -71,11 +79,17 @@ def min_cllr(mated: Sequence[float], nonmated: Sequence[float], p: float) -> flo
     return total / entropy(p)
 
 
-def bayes_error(mated: Sequence[float], nonmated: Sequence[float], log_odds: float) -> tuple[float, float, float]:
+def bayes_error(
+    mated: Sequence[float], nonmated: Sequence[float], log_odds: float
+) -> tuple[float, float, float]:
     """The probability of error at a prior: actual, minimum and without scores."""
     p = 1 / (1 + math.exp(-log_odds))
     application = p, 1.0, 1.0
-    return cost(mated, nonmated, -log_odds, application), least_cost(mated, nonmated, application), min(p, 1 - p)
+    return (
+        cost(mated, nonmated, -log_odds, application),
+        least_cost(mated, nonmated, application),
+        min(p, 1 - p),
+    )
 
 
 def share_at_least(ratios: Sequence[float], ratio: float) -> float:
@@ -83,7 +97,8 @@ def share_at_least(ratios: Sequence[float], ratio: float) -> float:
 
 
 def pav_ratios(mated: Sequence[float], nonmated: Sequence[float]) -> dict[float, float]:
-    """The log-likelihood ratio of each score, with one comparison of each class added below all and above all."""
+    """The log-likelihood ratio of each score, with one comparison of each class added below all and
+    above all."""
     scores = sorted({*mated, *nonmated})
     counts = [(1, 1), *((list(mated).count(s), list(nonmated).count(s)) for s in scores), (1, 1)]
     blocks = naive.pool(list(counts))
@@ -99,7 +114,9 @@ def pav_ratios(mated: Sequence[float], nonmated: Sequence[float]) -> dict[float,
     return found
 
 
-def logistic_cost(mated: Sequence[float], nonmated: Sequence[float], line: tuple[float, float], p: float) -> float:
+def logistic_cost(
+    mated: Sequence[float], nonmated: Sequence[float], line: tuple[float, float], p: float
+) -> float:
     """What logistic regression minimises: the cross-entropy of the ratios slope * s + offset."""
     slope, offset = line
     return cllr([slope * s + offset for s in mated], [slope * s + offset for s in nonmated], p)
@@ -109,7 +126,8 @@ Trial = tuple[float, bool, str, str]  # score, mated, subject of the reference a
 
 
 def may_train(trial: Trial, tested: Trial, fold_of: dict[str, int]) -> bool:
-    """Whether a comparison may train what tests another: neither of its subjects is in a fold of the other's."""
+    """Whether a comparison may train what tests another: neither of its subjects is in a fold of
+    the other's."""
     folds = {fold_of[tested[2]], fold_of[tested[3]]}
     return fold_of[trial[2]] not in folds and fold_of[trial[3]] not in folds
 
@@ -126,13 +144,17 @@ def sum_interval(
 
 
 def error_of_saving(
-    drawn: Sequence[float], weights: tuple[float, float], sizes: tuple[int, int], changed: tuple[int, int]
+    drawn: Sequence[float],
+    weights: tuple[float, float],
+    sizes: tuple[int, int],
+    changed: tuple[int, int],
 ) -> float:
     """The standard error of what a shifted threshold saves, if it saved nothing.
 
-    drawn: savings in replicates; weights: cost of all mated, and of all non-mated, comparisons being errors; changed:
-    how many comparisons of either class change sides. If the shift saved nothing, each class would have to make up for
-    the other: a class with fewer changes than that varies as that many independent ones would.
+    drawn: savings in replicates; weights: cost of all mated, and of all non-mated, comparisons
+    being errors; changed: how many comparisons of either class change sides. If the shift saved
+    nothing, each class would have to make up for the other: a class with fewer changes than that
+    varies as that many independent ones would.
     """
     mean = sum(drawn) / len(drawn)
     variance = sum((one - mean) ** 2 for one in drawn) / (len(drawn) - 1)

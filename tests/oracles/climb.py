@@ -1,19 +1,22 @@
-"""The slow, obvious oracle of hill climbing to an error rate: Algorithm 1 of paper 1, Elobaid et al., SEDG.
+"""The slow, obvious oracle of hill climbing to an error rate: Algorithm 1 of paper 1, Elobaid et
+al., SEDG.
 
 Nothing of fastfair is imported and nothing is clever.
 
 Data
 ----
-One class is `held` at the threshold that a given share of it does not exceed, the other is `free` and its share at or
-below that threshold is the error rate sought. To climb to an FMR the mated distances are held and the non-mated ones
-free; to climb to an FNMR, its mirror image, 1 - non-mated distances are held and 1 - mated ones free.
+One class is `held` at the threshold that a given share of it does not exceed, the other is `free`
+and its share at or below that threshold is the error rate sought. To climb to an FMR the mated
+distances are held and the non-mated ones free; to climb to an FNMR, its mirror image, 1 - non-mated
+distances are held and 1 - mated ones free.
 
 Conventions
 -----------
 - Held values begin in [0, 0.5] and free ones in [0.5, 1]; none ever leaves [0, 1].
 - Random changes are passed in: `changes[step][score]`, held scores first, inside (-1, 1).
-- The algorithm does not name its threshold. Here it is the q-th smallest held value, q = ceil(share * n_held), so that
-  the other error rate is as wanted, and part of the fitness that does not change.
+- The algorithm does not name its threshold. Here it is the q-th smallest held value, q = ceil(share
+  * n_held), so that the other error rate is as wanted, and part of the fitness that does not
+  change.
 """
 
 import math
@@ -80,12 +83,16 @@ def reflect(value):
 
 def propose(held, free, changes, step):
     """Change every value by at most the step."""
-    moved = [reflect(value + step * change) for value, change in zip([*held, *free], changes, strict=True)]
+    moved = [
+        reflect(value + step * change)
+        for value, change in zip([*held, *free], changes, strict=True)
+    ]
     return np.array(moved[: len(held)]), np.array(moved[len(held) :])
 
 
 def is_accepted(new, now, rule):
-    """Compare the fitness of a proposal with the present one: the paper's rule "improving", or "plateau"."""
+    """Compare the fitness of a proposal with the present one: the paper's rule "improving", or
+    "plateau"."""
     if rule == "improving":
         return new < now - EQUAL
     return new <= now + EQUAL
@@ -94,7 +101,9 @@ def is_accepted(new, now, rule):
 def step_once(held, free, changes, step, *, target, share=0.95, rule="improving"):
     """One step: the classes after it, and whether the proposal was accepted."""
     new_held, new_free = propose(held, free, changes, step)
-    if is_accepted(fitness(new_held, new_free, target, share), fitness(held, free, target, share), rule):
+    if is_accepted(
+        fitness(new_held, new_free, target, share), fitness(held, free, target, share), rule
+    ):
         return new_held, new_free, True
     return held, free, False
 

@@ -4,7 +4,8 @@ from collections.abc import Hashable
 
 
 def concentration(errors: list[tuple[Hashable, Hashable]], subjects: list[Hashable]) -> float:
-    """Share of the errors (pairs of subjects) that involve one of the 5 % of subjects, rounded up, with most errors.
+    """Share of the errors (pairs of subjects) that involve one of the 5 % of subjects, rounded up,
+    with most errors.
 
     Of subjects with as many errors the first count; a mated error counts twice for its subject.
     """

@@ -41,13 +41,17 @@ def area(
             kept = sum((w for q, _, here, w in rows if q >= level and here), Fraction(0))
             if not kept:
                 return None
-            errors = sum((w for q, bad, here, w in rows if q >= level and here and bad), Fraction(0))
+            errors = sum(
+                (w for q, bad, here, w in rows if q >= level and here and bad), Fraction(0)
+            )
             found += (end - start) * errors / kept
             start = end
     return found
 
 
-def added(quality: Sequence[float], wrong: Sequence[bool], inside: Sequence[bool], limit: Fraction, c: int) -> float:
+def added(
+    quality: Sequence[float], wrong: Sequence[bool], inside: Sequence[bool], limit: Fraction, c: int
+) -> float:
     """Return what comparison c adds to the area: how it changes with the comparison's weight."""
     step = Fraction(1, 10**7)
     ends = []

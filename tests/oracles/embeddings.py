@@ -1,31 +1,36 @@
-"""The slow, obvious oracle of statistics over embeddings: rates over all pairs, replicates, curves, bands, fairness.
+"""The slow, obvious oracle of statistics over embeddings: rates over all pairs, replicates, curves,
+bands, fairness.
 
-Nothing of fastfair is imported and nothing is clever, as in `naive`, whose conventions hold here too: a rate with
-nothing behind it is NaN, and NaN is passed on. The paper (equations and appendices) is paper 5, Assessing
-Uncertainty in Similarity Scoring: Performance & Fairness in Face Recognition.
+Nothing of fastfair is imported and nothing is clever, as in `naive`, whose conventions hold here
+too: a rate with nothing behind it is NaN, and NaN is passed on. The paper (equations and
+appendices) is paper 5, Assessing Uncertainty in Similarity Scoring: Performance & Fairness in Face
+Recognition.
 
 Data
 ----
-`similarity` is an (n, n) float array of one value per pair of vectors; only the entries [i, j] with i < j are read.
-`subject` has one label per vector. `groups` gives the group of every subject, and `of` names the one to keep: its
-identities alone, so that both sides of a non-mated pair are in the group. A `Draw` says which bootstrap replicate is
-meant, None the data themselves. An identity with one vector has non-mated pairs only.
+`similarity` is an (n, n) float array of one value per pair of vectors; only the entries [i, j] with
+i < j are read. `subject` has one label per vector. `groups` gives the group of every subject, and
+`of` names the one to keep: its identities alone, so that both sides of a non-mated pair are in the
+group. A `Draw` says which bootstrap replicate is meant, None the data themselves. An identity with
+one vector has non-mated pairs only.
 
 Weighting
 ---------
 "identity"
-    Every identity has the same say in the FNMR and every pair of identities in the FMR: paper 5's averages.
+    Every identity has the same say in the FNMR and every pair of identities in the FMR: paper 5's
+    averages.
 "comparison"
     Every comparison has the same weight.
 
 Direction
 ---------
-Accept when ``s >= threshold``, as everywhere; the paper accepts when s > t. The threshold at an FMR is the float
-right above the highest rejected non-mated score s0. No similarity lies between the two, so "s >= threshold" here and
-"s > s0" there are the same pairs, and both readings give the same rates.
+Accept when ``s >= threshold``, as everywhere; the paper accepts when s > t. The threshold at an FMR
+is the float right above the highest rejected non-mated score s0. No similarity lies between the
+two, so "s >= threshold" here and "s > s0" there are the same pairs, and both readings give the same
+rates.
 
-Rates are exact fractions. A rate r meets a level a when r <= a (1 + 1e-9), where a is the float as it is: so 3 of 10
-meets 0.3, which as a float lies below 3/10.
+Rates are exact fractions. A rate r meets a level a when r <= a (1 + 1e-9), where a is the float as
+it is: so 3 of 10 meets 0.3, which as a float lies below 3/10.
 """
 
 import itertools
@@ -43,11 +48,14 @@ Matrix = np.ndarray[Any, np.dtype[np.floating[Any]]]
 Groups = Mapping[Hashable, Hashable]
 Rate = Fraction | float  # a float where it is NaN
 
-# subjects: {subject: times drawn}; vectors: times drawn of every vector. None: not drawn, everything there once.
-# Unit "sample" is Draw(None, w), "subject" Draw(W, None), "subject+sample" Draw(W, w).
+# subjects: {subject: times drawn}; vectors: times drawn of every vector. None: not drawn,
+# everything there once. Unit "sample" is Draw(None, w), "subject" Draw(W, None), "subject+sample"
+# Draw(W, w).
 Draw = namedtuple("Draw", "subjects vectors")
 
-Vector = namedtuple("Vector", "identity subject index")  # one vector of a data set, original or resampled
+Vector = namedtuple(
+    "Vector", "identity subject index"
+)  # one vector of a data set, original or resampled
 
 
 # --------------------------------------------------------------------------------------------------
@@ -61,7 +69,8 @@ def _dot(x: Iterable[float], y: Iterable[float]) -> float:
 
 
 def similarities(vectors: Sequence[Sequence[float]], kind: str) -> Matrix:
-    """(n, n) float64 matrix of "cosine", x.y / (|x| |y|), "inner product", x.y, or "negative Euclidean", -|x - y|."""
+    """(n, n) float64 matrix of "cosine", x.y / (|x| |y|), "inner product", x.y, or "negative
+    Euclidean", -|x - y|."""
     matrix = np.empty((len(vectors), len(vectors)))
     for i, x in enumerate(vectors):
         for j, y in enumerate(vectors):
@@ -90,8 +99,9 @@ def dataset(
 ) -> list[Vector]:
     """The vectors of the data, or of a replicate, written down one by one.
 
-    A subject k drawn W_k times is there as W_k identities, (k, 0), (k, 1), ...; a vector i drawn w_i times is there
-    w_i times in each of them. The w_i of a subject sum to n_k, so an identity keeps its n_k vectors.
+    A subject k drawn W_k times is there as W_k identities, (k, 0), (k, 1), ...; a vector i drawn
+    w_i times is there w_i times in each of them. The w_i of a subject sum to n_k, so an identity
+    keeps its n_k vectors.
     """
     data = []
     for k in dict.fromkeys(subject):
@@ -122,7 +132,8 @@ def _identities(data: list[Vector]) -> list[list[Vector]]:
 
 
 def _score(similarity: Matrix, a: Vector, b: Vector) -> float:
-    """Similarity of two vectors; infinite for one that meets itself, so that such a pair never fails."""
+    """Similarity of two vectors; infinite for one that meets itself, so that such a pair never
+    fails."""
     if a.index == b.index:
         return math.inf
     return float(similarity[min(a.index, b.index), max(a.index, b.index)])
@@ -136,9 +147,10 @@ def _check(weighting: str) -> None:
 def mated(similarity: Matrix, data: list[Vector], weighting: str) -> list[tuple[float, Fraction]]:
     """(score, weight) of all pairs of vectors of one identity.
 
-    By "identity" the n (n - 1) / 2 pairs of an identity share a weight of 1, so one of n = 1 has no pair and does not
-    count. In terms of weights per unit, the pair of the vectors i and j of subject k is here W_k w_i w_j times, and
-    vector i with itself W_k w_i (w_i - 1) / 2 times; the copies of a drawn subject do not meet.
+    By "identity" the n (n - 1) / 2 pairs of an identity share a weight of 1, so one of n = 1 has no
+    pair and does not count. In terms of weights per unit, the pair of the vectors i and j of
+    subject k is here W_k w_i w_j times, and vector i with itself W_k w_i (w_i - 1) / 2 times; the
+    copies of a drawn subject do not meet.
     """
     _check(weighting)
     pairs = []
@@ -150,12 +162,15 @@ def mated(similarity: Matrix, data: list[Vector], weighting: str) -> list[tuple[
     return pairs
 
 
-def nonmated(similarity: Matrix, data: list[Vector], weighting: str) -> list[tuple[float, Fraction]]:
+def nonmated(
+    similarity: Matrix, data: list[Vector], weighting: str
+) -> list[tuple[float, Fraction]]:
     """(score, weight) of all pairs of vectors of different subjects.
 
-    By "identity" the n_k n_l pairs of two identities share a weight of 1. In terms of weights per unit, the pair of
-    vector i of subject k and j of l is here W_k W_l w_i w_j times, and the pair of the subjects W_k W_l times.
-    Copies of one subject are no non-mated pair: the subject does not meet itself.
+    By "identity" the n_k n_l pairs of two identities share a weight of 1. In terms of weights per
+    unit, the pair of vector i of subject k and j of l is here W_k W_l w_i w_j times, and the pair
+    of the subjects W_k W_l times. Copies of one subject are no non-mated pair: the subject does not
+    meet itself.
     """
     _check(weighting)
     pairs = []
@@ -178,7 +193,9 @@ def _share(pairs: list[tuple[float, Fraction]], wrong: Callable[[float], bool]) 
     """Weight of the wrong pairs / weight of all pairs; NaN without pairs."""
     if len(pairs) == 0:
         return math.nan
-    return sum((w for s, w in pairs if wrong(s)), Fraction(0)) / sum((w for _, w in pairs), Fraction(0))
+    return sum((w for s, w in pairs if wrong(s)), Fraction(0)) / sum(
+        (w for _, w in pairs), Fraction(0)
+    )
 
 
 def fmr(
@@ -190,11 +207,12 @@ def fmr(
     groups: Groups | None = None,
     draw: Draw | None = None,
 ) -> Rate:
-    """FMR(t) by (2), of a group by (27), of a replicate FMR*(t) by (8); NaN without pairs or threshold.
+    """FMR(t) by (2), of a group by (27), of a replicate FMR*(t) by (8); NaN without pairs or
+    threshold.
 
-    By "identity" 2 / (K (K - 1)) sum_{k<l} 1 / (n_k n_l) sum_{i,j} 1{s >= t}; by "comparison" the share of all
-    non-mated pairs with s >= t. In a replicate that draws subjects, K (K - 1) / 2 is the number of pairs of
-    different subjects that are there, sum_{k<l} W_k W_l.
+    By "identity" 2 / (K (K - 1)) sum_{k<l} 1 / (n_k n_l) sum_{i,j} 1{s >= t}; by "comparison" the
+    share of all non-mated pairs with s >= t. In a replicate that draws subjects, K (K - 1) / 2 is
+    the number of pairs of different subjects that are there, sum_{k<l} W_k W_l.
     """
     pairs = nonmated(similarity, dataset(subject, draw, of, groups), weighting)
     return math.nan if math.isnan(t) else _share(pairs, lambda s: s >= t)
@@ -209,11 +227,12 @@ def fnmr(
     groups: Groups | None = None,
     draw: Draw | None = None,
 ) -> Rate:
-    """FNMR(t) by (3), of a group by (30), of a replicate FNMR*(t) by (9); NaN without pairs or threshold.
+    """FNMR(t) by (3), of a group by (30), of a replicate FNMR*(t) by (9); NaN without pairs or
+    threshold.
 
-    By "identity" 1 / K sum_k 2 / (n_k (n_k - 1)) sum_{i<j} 1{s < t} over the K identities with n_k >= 2; by
-    "comparison" the share of all mated pairs with s < t. In a replicate that draws subjects, K is the number of
-    identities with n_k >= 2 that are there, sum_k W_k.
+    By "identity" 1 / K sum_k 2 / (n_k (n_k - 1)) sum_{i<j} 1{s < t} over the K identities with n_k
+    >= 2; by "comparison" the share of all mated pairs with s < t. In a replicate that draws
+    subjects, K is the number of identities with n_k >= 2 that are there, sum_k W_k.
     """
     pairs = mated(similarity, dataset(subject, draw, of, groups), weighting)
     return math.nan if math.isnan(t) else _share(pairs, lambda s: s < t)
@@ -227,21 +246,25 @@ def fnmr_v(
     of: Hashable | None = None,
     groups: Groups | None = None,
 ) -> Rate:
-    """FNMR_V(t) by (10): the expectation of FNMR*(t) when n_k vectors are drawn inside each identity.
+    """FNMR_V(t) by (10): the expectation of FNMR*(t) when n_k vectors are drawn inside each
+    identity.
 
-    Let F_k be the pairs i < j of identity k with s < t. The w_i of an identity are multinomial, n_k draws with equal
-    probabilities: E[w_i w_j] = n_k (n_k - 1) / n_k^2 = (n_k - 1) / n_k for i != j. A vector that meets itself never
-    fails. So the failed pairs of identity k are (n_k - 1) / n_k F_k in expectation, of n_k (n_k - 1) / 2, which is
-    the number of pairs in every replicate: all pairs of n_k vectors, self-pairs among them.
+    Let F_k be the pairs i < j of identity k with s < t. The w_i of an identity are multinomial, n_k
+    draws with equal probabilities: E[w_i w_j] = n_k (n_k - 1) / n_k^2 = (n_k - 1) / n_k for i != j.
+    A vector that meets itself never fails. So the failed pairs of identity k are (n_k - 1) / n_k
+    F_k in expectation, of n_k (n_k - 1) / 2, which is the number of pairs in every replicate: all
+    pairs of n_k vectors, self-pairs among them.
 
-    By "identity" the mean over k of (n_k - 1) / n_k F_k / (n_k (n_k - 1) / 2) = 2 F_k / n_k^2, which is (10)'s
-    1 / n_k^2 sum_{i,j} 1{s < t}, over all ordered pairs, those with i = j never failing. By "comparison" the failed
-    pairs of all identities together, sum_k (n_k - 1) / n_k F_k, over all pairs, sum_k n_k (n_k - 1) / 2: the
-    denominator never varies, so the ratio of the expectations is the expectation of the ratio.
+    By "identity" the mean over k of (n_k - 1) / n_k F_k / (n_k (n_k - 1) / 2) = 2 F_k / n_k^2,
+    which is (10)'s 1 / n_k^2 sum_{i,j} 1{s < t}, over all ordered pairs, those with i = j never
+    failing. By "comparison" the failed pairs of all identities together, sum_k (n_k - 1) / n_k F_k,
+    over all pairs, sum_k n_k (n_k - 1) / 2: the denominator never varies, so the ratio of the
+    expectations is the expectation of the ratio.
 
-    Only identities with n_k >= 2 count. For unit "subject+sample" it is the ratio of the expectations, each W_k having
-    mean 1. For unit "subject" no vector meets itself, and that ratio is FNMR(t). FMR*(t) needs no such version:
-    E[w_i w_j] = 1 across identities, so its expectation is FMR(t).
+    Only identities with n_k >= 2 count. For unit "subject+sample" it is the ratio of the
+    expectations, each W_k having mean 1. For unit "subject" no vector meets itself, and that ratio
+    is FNMR(t). FMR*(t) needs no such version: E[w_i w_j] = 1 across identities, so its expectation
+    is FMR(t).
     """
     _check(weighting)
     failed = Fraction(0)
@@ -272,19 +295,28 @@ def fnmr_around_rate(
     groups: Groups | None = None,
     draw: Draw | None = None,
 ) -> Rate:
-    """FNMR(t) of a replicate of `evaluate`, by "comparison": around FNMR(t) and not around FNMR_V(t).
+    """FNMR(t) of a replicate of `evaluate`, by "comparison": around FNMR(t) and not around
+    FNMR_V(t).
 
-    Pairs of different vectors of subject k have the weight (n_k - 1) / n_k on average, w on average over all pairs. A
-    replicate is (1 - w) FNMR(t) + w E / T. E is the weight of its failed pairs, W_k w_i w_j each, of different vectors.
-    T is the weight that such pairs have on average if the subjects are drawn W_k times. Where only vectors are drawn,
-    T is w N, whatever they are, so that w E / T is E / N: FNMR*(t), whose pairs of a vector with itself never fail.
+    Pairs of different vectors of subject k have the weight (n_k - 1) / n_k on average, w on average
+    over all pairs. A replicate is (1 - w) FNMR(t) + w E / T. E is the weight of its failed pairs,
+    W_k w_i w_j each, of different vectors. T is the weight that such pairs have on average if the
+    subjects are drawn W_k times. Where only vectors are drawn, T is w N, whatever they are, so that
+    w E / T is E / N: FNMR*(t), whose pairs of a vector with itself never fail.
     """
     data = dataset(subject, None, of, groups)
     failed, pairs, of_mean, total, errors = (Fraction(0) for _ in range(5))
     for members in _identities(data):
-        n, times = len(members), 1 if draw is None or draw.subjects is None else int(draw.subjects[members[0].subject])
+        n, times = (
+            len(members),
+            1 if draw is None or draw.subjects is None else int(draw.subjects[members[0].subject]),
+        )
         for a, b in itertools.combinations(members, 2):
-            drawn = 1 if draw is None or draw.vectors is None else draw.vectors[a.index] * draw.vectors[b.index]
+            drawn = (
+                1
+                if draw is None or draw.vectors is None
+                else draw.vectors[a.index] * draw.vectors[b.index]
+            )
             fails = _score(similarity, a, b) < t
             pairs += 1
             failed += fails
@@ -303,13 +335,18 @@ def fnmr_around_rate(
 
 
 def threshold_at_fmr(
-    level: float, similarity: Matrix, subject: Sequence[Hashable], weighting: str, draw: Draw | None = None
+    level: float,
+    similarity: Matrix,
+    subject: Sequence[Hashable],
+    weighting: str,
+    draw: Draw | None = None,
 ) -> float:
     """The float above s0, the highest non-mated score that must be rejected for FMR <= level.
 
-    From the highest score down, all pairs of one score are accepted together as long as the FMR meets the level; s0
-    is the first score for which it would not, or the lowest one where none is (level 1), as in
-    `naive.threshold_at_fmr`. "The float above" is that of the matrix's dtype. NaN without non-mated pairs.
+    From the highest score down, all pairs of one score are accepted together as long as the FMR
+    meets the level; s0 is the first score for which it would not, or the lowest one where none is
+    (level 1), as in `naive.threshold_at_fmr`. "The float above" is that of the matrix's dtype. NaN
+    without non-mated pairs.
     """
     pairs = sorted(nonmated(similarity, dataset(subject, draw), weighting), reverse=True)
     if len(pairs) == 0:
@@ -334,7 +371,8 @@ def roc(
     weighting: str,
     draw: Draw | None = None,
 ) -> list[float]:
-    """ROC(a) = FNMR(FMR^-1(a)) by (4) at every level a; ROC*(a) of a replicate, its threshold found again."""
+    """ROC(a) = FNMR(FMR^-1(a)) by (4) at every level a; ROC*(a) of a replicate, its threshold found
+    again."""
     curve = []
     for level in levels:
         t = threshold_at_fmr(level, similarity, subject, weighting, draw)
@@ -343,13 +381,19 @@ def roc(
 
 
 def replicate_roc(
-    levels: Sequence[float], similarity: Matrix, subject: Sequence[Hashable], weighting: str, draws: Sequence[Draw]
+    levels: Sequence[float],
+    similarity: Matrix,
+    subject: Sequence[Hashable],
+    weighting: str,
+    draws: Sequence[Draw],
 ) -> list[list[float]]:
     """ROC* of every replicate."""
     return [roc(levels, similarity, subject, weighting, draw) for draw in draws]
 
 
-def v_roc(levels: Sequence[float], similarity: Matrix, subject: Sequence[Hashable], weighting: str) -> list[float]:
+def v_roc(
+    levels: Sequence[float], similarity: Matrix, subject: Sequence[Hashable], weighting: str
+) -> list[float]:
     """ROC_V(a) = FNMR_V(FMR^-1(a)), at the thresholds of the estimate."""
     curve = []
     for level in levels:
@@ -377,16 +421,20 @@ def fairness(
     weighting: str,
     draw: Draw | None = None,
 ) -> list[float]:
-    """A measure of the groups' "FMR" or "FNMR", sorted by name, at the threshold of the global FMR at every level.
+    """A measure of the groups' "FMR" or "FNMR", sorted by name, at the threshold of the global FMR
+    at every level.
 
-    `measure` is a function of one rate per group, as `naive.gini`; the plug-in of appendix D.3. With a `draw` the
-    replicate's version (22), the threshold found again.
+    `measure` is a function of one rate per group, as `naive.gini`; the plug-in of appendix D.3.
+    With a `draw` the replicate's version (22), the threshold found again.
     """
     rate = {"FMR": fmr, "FNMR": fnmr}[error]
     values = []
     for level in levels:
         t = threshold_at_fmr(level, similarity, subject, weighting, draw)
-        rates = [float(rate(similarity, subject, t, weighting, g, groups, draw)) for g in _group_names(groups)]
+        rates = [
+            float(rate(similarity, subject, t, weighting, g, groups, draw))
+            for g in _group_names(groups)
+        ]
         values.append(measure(rates))
     return values
 
@@ -400,12 +448,15 @@ def v_fairness(
     groups: Groups,
     weighting: str,
 ) -> list[float]:
-    """The V version (24): the measure of FNMR_V of every group, or of their FMR, at the estimate's thresholds."""
+    """The V version (24): the measure of FNMR_V of every group, or of their FMR, at the estimate's
+    thresholds."""
     rate = {"FMR": fmr, "FNMR": fnmr_v}[error]
     values = []
     for level in levels:
         t = threshold_at_fmr(level, similarity, subject, weighting)
-        rates = [float(rate(similarity, subject, t, weighting, g, groups)) for g in _group_names(groups)]
+        rates = [
+            float(rate(similarity, subject, t, weighting, g, groups)) for g in _group_names(groups)
+        ]
         values.append(measure(rates))
     return values
 
@@ -413,8 +464,8 @@ def v_fairness(
 # --------------------------------------------------------------------------------------------------
 # Bands
 # --------------------------------------------------------------------------------------------------
-#
-# For ROC and for every fairness measure alike. At one point: the estimate, its V version, R replicates.
+#  For ROC and for every fairness measure alike. At one point: the estimate, its V version, R
+# replicates.
 
 
 def _standard_deviation(values: Sequence[float]) -> float:
@@ -428,7 +479,9 @@ def _standard_deviation(values: Sequence[float]) -> float:
     return math.sqrt(squares / (len(values) - 1))
 
 
-def gaussian(replicates: list[float], estimate: float, v_statistic: float, level: float) -> tuple[float, float]:
+def gaussian(
+    replicates: list[float], estimate: float, v_statistic: float, level: float
+) -> tuple[float, float]:
     """Mean -+ z sd of the recentered replicates, estimate + (replicate - V) (appendix B.1)."""
     shifted = [estimate + (value - v_statistic) for value in replicates]
     sd = _standard_deviation(shifted)
@@ -438,11 +491,17 @@ def gaussian(replicates: list[float], estimate: float, v_statistic: float, level
 
 def normalised_uncertainty(replicates: list[float], estimate: float, v_statistic: float) -> float:
     """std(replicate - V) / estimate (11); a ratio x / 0 is inf, 0 / 0 NaN."""
-    return naive._ratio(_standard_deviation([value - v_statistic for value in replicates]), estimate)
+    return naive._ratio(
+        _standard_deviation([value - v_statistic for value in replicates]), estimate
+    )
 
 
 def band(
-    method: str, estimate: list[float], v_statistic: list[float], replicates: list[list[float]], level: float
+    method: str,
+    estimate: list[float],
+    v_statistic: list[float],
+    replicates: list[list[float]],
+    level: float,
 ) -> list[tuple[float, float]]:
     """(lower, upper) at every point of a curve; `replicates` has a curve per replicate.
 

@@ -1,4 +1,5 @@
-"""Slow and plain: a logit of errors, fitted to single comparisons, and its robust variance by loops over subjects."""
+"""Slow and plain: a logit of errors, fitted to single comparisons, and its robust variance by loops
+over subjects."""
 
 from __future__ import annotations
 
@@ -20,13 +21,19 @@ class Trial:
     values: tuple[tuple[str, ...], tuple[str, ...]]
 
 
-def row(trial: Trial, rate: str, levels: Sequence[Sequence[str]], differ: Sequence[bool]) -> list[float]:
+def row(
+    trial: Trial, rate: str, levels: Sequence[Sequence[str]], differ: Sequence[bool]
+) -> list[float]:
     """The row of the design: levels are the values of each attribute but its baseline."""
     found = [1.0]
     for a, values in enumerate(levels):
         first, second = (side[a] for side in trial.values)
         for value in values:
-            found.append(float((first == value) + (second == value)) if rate == "fmr" else float(first == value))
+            found.append(
+                float((first == value) + (second == value))
+                if rate == "fmr"
+                else float(first == value)
+            )
         if differ[a]:
             found.append(float(first != second))
     return found
@@ -41,7 +48,9 @@ def logit(x: np.ndarray, y: np.ndarray) -> np.ndarray:
     return at
 
 
-def robust(trials: Sequence[Trial], x: np.ndarray, at: np.ndarray, rate: str) -> tuple[np.ndarray, dict]:
+def robust(
+    trials: Sequence[Trial], x: np.ndarray, at: np.ndarray, rate: str
+) -> tuple[np.ndarray, dict]:
     """The covariance of the coefficients, and each subject's corrected score."""
     size = x.shape[1]
     information, own = np.zeros((size, size)), defaultdict(lambda: np.zeros((size, size)))
@@ -70,7 +79,9 @@ def robust(trials: Sequence[Trial], x: np.ndarray, at: np.ndarray, rate: str) ->
     return inverse @ middle @ inverse, dict(score)
 
 
-def freedom(trials: Sequence[Trial], x: np.ndarray, at: np.ndarray, contrast: np.ndarray, rate: str) -> float:
+def freedom(
+    trials: Sequence[Trial], x: np.ndarray, at: np.ndarray, contrast: np.ndarray, rate: str
+) -> float:
     """The degrees of freedom of a combination of coefficients."""
     _, score = robust(trials, x, at, rate)
     p = 1 / (1 + np.exp(-x @ at))
@@ -90,7 +101,9 @@ def freedom(trials: Sequence[Trial], x: np.ndarray, at: np.ndarray, contrast: np
     of_pair = defaultdict(float)
     for trial, a, chance in zip(trials, influence, p, strict=True):
         if len(set(trial.subjects)) == 2:
-            of_pair[frozenset(trial.subjects), frozenset(trial.values)] += (trial.error - chance) * a
+            of_pair[frozenset(trial.subjects), frozenset(trial.values)] += (
+                trial.error - chance
+            ) * a
     own = {k: sum(s**2 for (pair, _), s in of_pair.items() if k in pair) / 2 for k in score}
     contribution = {k: (direction @ t) ** 2 - own[k] for k, t in score.items()}
     if sum(contribution.values()) <= sum(own.values()):

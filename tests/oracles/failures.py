@@ -1,6 +1,8 @@
-"""Rates where comparisons failed, as loops from the definitions of ISO/IEC 19795-1. None is the score of a failed one.
+"""Rates where comparisons failed, as loops from the definitions of ISO/IEC 19795-1. None is the
+score of a failed one.
 
-A failed comparison is accepted at no threshold: thresholds are scores, and the next float above the highest.
+A failed comparison is accepted at no threshold: thresholds are scores, and the next float above the
+highest.
 """
 
 from __future__ import annotations
@@ -43,7 +45,8 @@ def at_far(mated: Scores, nonmated: Scores, rate: float) -> tuple[Fraction, Frac
 
 
 def at_frr(mated: Scores, nonmated: Scores, rate: float) -> tuple[Fraction, Fraction] | None:
-    """FAR and FRR at the strictest threshold whose FRR does not exceed a rate; None where there is none."""
+    """FAR and FRR at the strictest threshold whose FRR does not exceed a rate; None where there is
+    none."""
     held = [(x, y) for _, x, y in roc(mated, nonmated) if float(y) <= rate]
     return held[-1] if held else None
 
@@ -61,10 +64,11 @@ def min_dcf(mated: Scores, nonmated: Scores, miss: float, false_match: float) ->
 
 
 def failures_and_attempts(rows: list[tuple[bool, str]], rate: str) -> dict[str, tuple[int, int]]:
-    """The failed and all attempts of each subject, of rows that tell whether an attempt failed, and whose it was.
+    """The failed and all attempts of each subject, of rows that tell whether an attempt failed, and
+    whose it was.
 
-    rate: "fta", where every row is one acquisition; "fte", where a subject has one enrolment, which fails if no row of
-    the subject is without failure.
+    rate: "fta", where every row is one acquisition; "fte", where a subject has one enrolment, which
+    fails if no row of the subject is without failure.
     """
     found = {}
     for name in sorted({who for _, who in rows}):

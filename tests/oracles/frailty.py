@@ -1,6 +1,7 @@
 """The slow, obvious oracle of false matches drawn from subjects of whom some err more than others.
 
-`comparisons` has one (subject, other subject, group, whether it is an error) for each, both subjects of the group.
+`comparisons` has one (subject, other subject, group, whether it is an error) for each, both
+subjects of the group.
 """
 
 import math
@@ -15,14 +16,18 @@ Comparison = tuple[int, int, int, bool]
 
 def in_group(comparisons: Sequence[Comparison], g: int) -> list[tuple[int, int, bool]]:
     """The comparisons of one group, with the smaller subject first."""
-    return [(min(k, other), max(k, other), erred) for k, other, group, erred in comparisons if group == g]
+    return [
+        (min(k, other), max(k, other), erred)
+        for k, other, group, erred in comparisons
+        if group == g
+    ]
 
 
 def counts(comparisons: Sequence[Comparison], n_groups: int) -> list[list[int]]:
     """Of each group: errors, pairs of subjects with errors, and three numbers of ordered twos.
 
-    Two pairs with errors that share a subject; two errors of one pair; two comparisons of one pair, the first of them
-    an error.
+    Two pairs with errors that share a subject; two errors of one pair; two comparisons of one pair,
+    the first of them an error.
     """
     found = []
     for g in range(n_groups):
@@ -37,7 +42,8 @@ def counts(comparisons: Sequence[Comparison], n_groups: int) -> list[list[int]]:
 
 
 def shared_twos(comparisons: Sequence[Comparison], g: int) -> tuple[int, int]:
-    """The numbers of ordered two comparisons of a group that share one subject, and that share both."""
+    """The numbers of ordered two comparisons of a group that share one subject, and that share
+    both."""
     pairs = [(k, other) for k, other, _ in in_group(comparisons, g)]
     one = both = 0
     for i in range(len(pairs)):
@@ -62,8 +68,11 @@ def by_chance(comparisons: Sequence[Comparison], g: int, again: float) -> float:
     return shared / total if total else 0.0
 
 
-def estimate(comparisons: Sequence[Comparison], n_groups: int) -> tuple[float, list[float], float, list[float]]:
-    """The common rate, the kappa of each group, the chance of an error to come again, the inflation of each group."""
+def estimate(
+    comparisons: Sequence[Comparison], n_groups: int
+) -> tuple[float, list[float], float, list[float]]:
+    """The common rate, the kappa of each group, the chance of an error to come again, the inflation
+    of each group."""
     found = counts(comparisons, n_groups)
     repeatable = sum(row[4] for row in found)
     again = sum(row[3] for row in found) / repeatable if repeatable else 0.0
@@ -77,15 +86,24 @@ def estimate(comparisons: Sequence[Comparison], n_groups: int) -> tuple[float, l
     kappa, inflation = [], []
     for g, n in enumerate(sizes):
         usual = (1 + of_all) / (1 + of_all * chances[g])
-        ratio = (found[g][2] + 5 * usual) / (alike[g] + 5)  # as if five twos more had been seen that are as usual
+        ratio = (found[g][2] + 5 * usual) / (
+            alike[g] + 5
+        )  # as if five twos more had been seen that are as usual
         kappa.append(max(0.0, (ratio - 1) / max(1 - chances[g] * ratio, 0.25)))
         one, both = shared_twos(comparisons, g)
         inflation.append(1 + again * both / n + kappa[g] * pooled * one / n)
     errors = sum(row[0] / d for row, d in zip(found, inflation, strict=True))
-    return errors / sum(n / d for n, d in zip(sizes, inflation, strict=True)), kappa, again, inflation
+    return (
+        errors / sum(n / d for n, d in zip(sizes, inflation, strict=True)),
+        kappa,
+        again,
+        inflation,
+    )
 
 
-def signed_roots(errors: Sequence[int], sizes: Sequence[int], inflation: Sequence[float]) -> list[float]:
+def signed_roots(
+    errors: Sequence[int], sizes: Sequence[int], inflation: Sequence[float]
+) -> list[float]:
     """sign(x - mu) sqrt(2 [x log(x / mu) - (x - mu)] / D) of each group, mu = n p."""
     p = sum(x / d for x, d in zip(errors, inflation, strict=True)) / sum(
         n / d for n, d in zip(sizes, inflation, strict=True)
@@ -98,17 +116,27 @@ def signed_roots(errors: Sequence[int], sizes: Sequence[int], inflation: Sequenc
     return roots
 
 
-def deviance(errors: Sequence[int], sizes: Sequence[float], inflation: Sequence[float], groups: Sequence[int]) -> float:
+def deviance(
+    errors: Sequence[int], sizes: Sequence[float], inflation: Sequence[float], groups: Sequence[int]
+) -> float:
     """The quasi-deviance of some groups from their common rate; 0 where none of them has errors."""
     x, n, d = ([column[g] for g in groups] for column in (errors, sizes, inflation))
     return sum(root**2 for root in signed_roots(x, n, d)) if any(x) else 0.0
 
 
 def least_deviance(
-    errors: Sequence[int], sizes: Sequence[float], inflation: Sequence[float], n: int, member: int | None
+    errors: Sequence[int],
+    sizes: Sequence[float],
+    inflation: Sequence[float],
+    n: int,
+    member: int | None,
 ) -> float:
     """The smallest quasi-deviance of n groups, one given group among them, of all choices."""
-    choices = [groups for groups in combinations(range(len(errors)), n) if member is None or member in groups]
+    choices = [
+        groups
+        for groups in combinations(range(len(errors)), n)
+        if member is None or member in groups
+    ]
     return min(deviance(errors, sizes, inflation, groups) for groups in choices)
 
 
@@ -125,10 +153,17 @@ def adjusted_pvalues(
     """
 
     def pvalue(n: int, member: int | None) -> float:
-        choices = [groups for groups in combinations(range(len(errors)), n) if member is None or member in groups]
+        choices = [
+            groups
+            for groups in combinations(range(len(errors)), n)
+            if member is None or member in groups
+        ]
         least = min(choices, key=lambda groups: deviance(errors, sizes, inflation, groups))
         seen = deviance(errors, sizes, inflation, least)
-        beyond = sum(deviance(drawn, sizes, inflation, least) >= seen - 1e-9 * seen - 1e-12 for drawn in replicates)
+        beyond = sum(
+            deviance(drawn, sizes, inflation, least) >= seen - 1e-9 * seen - 1e-12
+            for drawn in replicates
+        )
         return (1 + beyond) / (1 + len(replicates))
 
     n = len(errors)
@@ -138,12 +173,19 @@ def adjusted_pvalues(
 
 
 def draw(
-    comparisons: Sequence[Comparison], rate: float, kappa: Sequence[float], again: float, rng: np.random.Generator
+    comparisons: Sequence[Comparison],
+    rate: float,
+    kappa: Sequence[float],
+    again: float,
+    rng: np.random.Generator,
 ) -> list[Comparison]:
-    """The same comparisons, with errors as if all groups had one rate, each pair of subjects drawn in its turn."""
+    """The same comparisons, with errors as if all groups had one rate, each pair of subjects drawn
+    in its turn."""
     sigma = [math.sqrt(math.log1p(of_group)) for of_group in kappa]
     subjects = {(k, g) for one, other, g, _ in comparisons for k in (one, other)}
-    effect = {(k, g): math.exp(sigma[g] * rng.normal() - sigma[g] ** 2 / 2) for k, g in sorted(subjects)}
+    effect = {
+        (k, g): math.exp(sigma[g] * rng.normal() - sigma[g] ** 2 / 2) for k, g in sorted(subjects)
+    }
     repeats = Counter((min(k, other), max(k, other), g) for k, other, g, _ in comparisons)
     drawn = []
     for (k, other, g), m in repeats.items():
@@ -152,6 +194,8 @@ def draw(
             if any(erred):
                 erred[i] = rng.random() < again
             else:  # less probable after comparisons that are no errors
-                erred[i] = rng.random() < 1 - math.exp(-rate * effect[k, g] * effect[other, g] * (1 - again) ** i)
+                erred[i] = rng.random() < 1 - math.exp(
+                    -rate * effect[k, g] * effect[other, g] * (1 - again) ** i
+                )
         drawn += [(k, other, g, e) for e in erred]
     return drawn

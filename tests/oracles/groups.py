@@ -1,18 +1,22 @@
-"""The slow, obvious oracle of the tests across groups: FNMR by group, its bootstrap, margins of error, planning.
+"""The slow, obvious oracle of the tests across groups: FNMR by group, its bootstrap, margins of
+error, planning.
 
-Nothing of fastfair is imported and nothing is clever. Numbers in brackets are equations of paper 4, Schuckers et al.,
-Statistical Methods for Assessing Differences in False Non-Match Rates Across Demographic Groups.
+Nothing of fastfair is imported and nothing is clever. Numbers in brackets are equations of paper 4,
+Schuckers et al., Statistical Methods for Assessing Differences in False Non-Match Rates Across
+Demographic Groups.
 
 Data
 ----
-`groups` has one group after the other, a group one subject after the other, and a subject is (failures, attempts). A
-bootstrap replicate is `drawn`: for each group the positions of the subjects drawn from it, as many as it has subjects,
-with repeats.
+`groups` has one group after the other, a group one subject after the other, and a subject is
+(failures, attempts). A bootstrap replicate is `drawn`: for each group the positions of the subjects
+drawn from it, as many as it has subjects, with repeats.
 
 Conventions
 -----------
-- There are two groups or more and more attempts than groups, and every subject has one attempt or more.
-- All arithmetic is exact; only inf and NaN are floats. Rates and levels passed in should be fractions too.
+- There are two groups or more and more attempts than groups, and every subject has one attempt or
+  more.
+- All arithmetic is exact; only inf and NaN are floats. Rates and levels passed in should be
+  fractions too.
 """
 
 import math
@@ -66,7 +70,8 @@ def icc_by_pairs(group: Group) -> Fraction:
 
 
 def icc(group: Group) -> Fraction:
-    """`icc_by_pairs` from the counts: all pairs of a subject's decisions, less each decision with itself."""
+    """`icc_by_pairs` from the counts: all pairs of a subject's decisions, less each decision with
+    itself."""
     pi = rate(group)
     products = Fraction(0)
     for e, m in group:
@@ -76,7 +81,8 @@ def icc(group: Group) -> Fraction:
 
 
 def common_correlation(groups: Groups) -> Fraction:
-    """rho of all groups together, each about its own rate; 0 where it is not defined, and in [0, 1]."""
+    """rho of all groups together, each about its own rate; 0 where it is not defined, and in [0,
+    1]."""
     products, spread = Fraction(0), Fraction(0)
     for group in groups:
         pi = rate(group)
@@ -147,7 +153,8 @@ def _largest_difference(rates: Sequence[Fraction], center: Fraction) -> Fraction
 
 
 def _largest_ratio(rates: Sequence[Fraction], center: Fraction) -> Value:
-    """max_g max(x_g / center, center / x_g); 1 where all are equal, else inf where one of them is 0 or negative."""
+    """max_g max(x_g / center, center / x_g); 1 where all are equal, else inf where one of them is 0
+    or negative."""
     if len(set(rates)) == 1:
         return Fraction(1)
     if min(rates) <= 0 or center <= 0:
@@ -180,7 +187,8 @@ def difference_from_rest(groups: Groups, g: int) -> Fraction:
 
 
 def resampled(groups: Groups, drawn: Drawn) -> list[list[tuple[int, int]]]:
-    """The groups of the replicate, every drawn subject with all its attempts (step 2 of the paper)."""
+    """The groups of the replicate, every drawn subject with all its attempts (step 2 of the
+    paper)."""
     replicate = []
     for group, positions in zip(groups, drawn, strict=True):
         if len(positions) != len(group):
@@ -190,7 +198,8 @@ def resampled(groups: Groups, drawn: Drawn) -> list[list[tuple[int, int]]]:
 
 
 def shifted_rates(groups: Groups, drawn: Drawn) -> list[Fraction]:
-    """Each group's rate in the replicate - pi_g + pi (9): as if all groups had the rate pi. May leave [0, 1]."""
+    """Each group's rate in the replicate - pi_g + pi (9): as if all groups had the rate pi. May
+    leave [0, 1]."""
     pi = overall_rate(groups)
     shifted = []
     for group, replicate in zip(groups, resampled(groups, drawn), strict=True):
@@ -200,14 +209,18 @@ def shifted_rates(groups: Groups, drawn: Drawn) -> list[Fraction]:
 
 def replicated_overall_rate(groups: Groups, drawn: Drawn) -> Fraction:
     """The average of the shifted rates by the replicate's attempts (11)."""
-    return _average(shifted_rates(groups, drawn), [attempts(replicate) for replicate in resampled(groups, drawn)])
+    return _average(
+        shifted_rates(groups, drawn),
+        [attempts(replicate) for replicate in resampled(groups, drawn)],
+    )
 
 
 def replicated_f(groups: Groups, drawn: Drawn) -> Value:
-    """F* (10) as printed; 0 where all rates are equal, else inf where its denominator is 0 or, by the shift, negative.
+    """F* (10) as printed; 0 where all rates are equal, else inf where its denominator is 0 or, by
+    the shift, negative.
 
-    N_pi^(g), N and G are those of the data; rho and m0 those of the replicate's decisions, which the shift leaves
-    alone; the rates are shifted throughout.
+    N_pi^(g), N and G are those of the data; rho and m0 those of the replicate's decisions, which
+    the shift leaves alone; the rates are shifted throughout.
     """
     replicate = resampled(groups, drawn)
     shifted = shifted_rates(groups, drawn)
@@ -229,7 +242,8 @@ def replicated_max_difference(groups: Groups, drawn: Drawn) -> Fraction:
 
 
 def replicated_max_ratio(groups: Groups, drawn: Drawn) -> Value:
-    """`max_ratio` of the shifted rates to their own average (11); inf where one of them is 0 or negative."""
+    """`max_ratio` of the shifted rates to their own average (11); inf where one of them is 0 or
+    negative."""
     return _largest_ratio(shifted_rates(groups, drawn), replicated_overall_rate(groups, drawn))
 
 
@@ -264,7 +278,9 @@ def pvalue(observed: Value, replicated: Sequence[Value]) -> Value:
     return Fraction(1 + at_least, len(replicated) + 1)
 
 
-def margin(phis: Sequence[Fraction], confidence_level: Value, quantile: str = "family-wise") -> Value:
+def margin(
+    phis: Sequence[Fraction], confidence_level: Value, quantile: str = "family-wise"
+) -> Value:
     """Margin of error M, a quantile of the `phi` of all replicates.
 
     "family-wise"
@@ -299,10 +315,11 @@ def _rising(x: Fraction, k: int) -> Fraction:
 
 
 def beta_binomial_pmf(m: int, fnmr: Fraction, correlation: Fraction) -> list[Fraction]:
-    """P(a subject fails k of m attempts), k = 0..m, with mean rate `fnmr` and intra-class correlation `correlation`.
+    """P(a subject fails k of m attempts), k = 0..m, with mean rate `fnmr` and intra-class
+    correlation `correlation`.
 
-    The subject's own rate is Beta(a, b), a = pi (1 - rho) / rho, b = (1 - pi) (1 - rho) / rho; at rho = 0 it is pi, and
-    at rho = 1 it is 1 with probability pi, else 0.
+    The subject's own rate is Beta(a, b), a = pi (1 - rho) / rho, b = (1 - pi) (1 - rho) / rho; at
+    rho = 0 it is pi, and at rho = 1 it is 1 with probability pi, else 0.
     """
     if correlation == 1:
         return [1 - fnmr, *[Fraction(0)] * (m - 1), fnmr]
@@ -318,7 +335,8 @@ def beta_binomial_pmf(m: int, fnmr: Fraction, correlation: Fraction) -> list[Fra
 
 
 def failures_pmf(n: int, m: int, fnmr: Fraction, correlation: Fraction) -> list[Fraction]:
-    """P(n such subjects fail k of their n m attempts), k = 0..nm: one subject after the other joins."""
+    """P(n such subjects fail k of their n m attempts), k = 0..nm: one subject after the other
+    joins."""
     one = beta_binomial_pmf(m, fnmr, correlation)
     pmf = [Fraction(1)]
     for _ in range(n):
@@ -333,9 +351,11 @@ def failures_pmf(n: int, m: int, fnmr: Fraction, correlation: Fraction) -> list[
 def max_deviation_cdf(
     n_groups: int, n: int, m: int, fnmr: Fraction, correlation: Fraction
 ) -> list[tuple[Fraction, Fraction]]:
-    """(x, P(max_g |E_g / (nm) - pi| <= x)) for every value x a group's deviation can take, ascending.
+    """(x, P(max_g |E_g / (nm) - pi| <= x)) for every value x a group's deviation can take,
+    ascending.
 
-    The groups are independent, of n subjects with m attempts each, and pi is the rate they all have.
+    The groups are independent, of n subjects with m attempts each, and pi is the rate they all
+    have.
     """
     pmf = failures_pmf(n, m, fnmr, correlation)
     deviations = [abs(Fraction(k, n * m) - fnmr) for k in range(n * m + 1)]
@@ -350,4 +370,6 @@ def exact_margin(
     n_groups: int, n: int, m: int, fnmr: Fraction, correlation: Fraction, probability: Fraction
 ) -> Fraction:
     """The smallest x of `max_deviation_cdf` with P(max <= x) >= probability."""
-    return min(x for x, p in max_deviation_cdf(n_groups, n, m, fnmr, correlation) if p >= probability)
+    return min(
+        x for x, p in max_deviation_cdf(n_groups, n, m, fnmr, correlation) if p >= probability
+    )

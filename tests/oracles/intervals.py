@@ -1,7 +1,8 @@
-"""The slow, obvious oracle of intervals that are not quantiles of replicates: logit and its band, and test inversion.
+"""The slow, obvious oracle of intervals that are not quantiles of replicates: logit and its band,
+and test inversion.
 
-A system is a list of rates (FMR and FNMR, or one alone), each a list: of all comparisons, then of each group. A measure
-is a function of a system. Nothing of fastfair is imported.
+A system is a list of rates (FMR and FNMR, or one alone), each a list: of all comparisons, then of
+each group. A measure is a function of a system. Nothing of fastfair is imported.
 """
 
 import math
@@ -17,7 +18,8 @@ System = list[list[float]]
 
 
 def logit(estimate: float, se: float, freedom: float, level: float) -> tuple[float, float]:
-    """Logit(x) -+ t sqrt((d + 1) / d) min(se, x, 1 - x) / (x (1 - x)), back on the scale of rates."""
+    """Logit(x) -+ t sqrt((d + 1) / d) min(se, x, 1 - x) / (x (1 - x)), back on the scale of
+    rates."""
     se = min(se, estimate, 1 - estimate)
     inflated = se * math.sqrt((freedom + 1) / freedom) if math.isfinite(freedom) else se
     reach = student.ppf(1 - (1 - level) / 2, freedom) * inflated / (estimate * (1 - estimate))
@@ -27,7 +29,8 @@ def logit(estimate: float, se: float, freedom: float, level: float) -> tuple[flo
 
 
 def typical_attempts(failures: list[int], attempts: list[int]) -> float:
-    """How many attempts the subject behind an attempt has on average, or the one behind a failure if these are more."""
+    """How many attempts the subject behind an attempt has on average, or the one behind a failure
+    if these are more."""
     of_failing = sum(e * m for e, m in zip(failures, attempts, strict=True)) / sum(failures)
     return max(sum(m * m for m in attempts) / sum(attempts), of_failing)
 
@@ -35,7 +38,8 @@ def typical_attempts(failures: list[int], attempts: list[int]) -> float:
 def with_one_more(
     estimate: float, n: int, typical: float, se: float, freedom: float, level: float
 ) -> tuple[float, float]:
-    """The lower limit of a rate of failure, and the upper one with another subject, half of whose attempts fail."""
+    """The lower limit of a rate of failure, and the upper one with another subject, half of whose
+    attempts fail."""
     low, high = logit(estimate, se, freedom, level)
     raised = (estimate * n + typical / 2) / (n + typical) - estimate
     if raised > 0:
@@ -50,7 +54,8 @@ def of_all_or_none(estimate: float, n: float, level: float) -> tuple[float, floa
 
 
 def level_of_band(estimates: list[float], replicates: list[list[float]], level: float) -> float:
-    """2 Phi(c) - 1; a share `level` of the replicate curves is within c standard errors wherever there are errors."""
+    """2 Phi(c) - 1; a share `level` of the replicate curves is within c standard errors wherever
+    there are errors."""
     farthest = []
     for curve in zip(*replicates, strict=True):
         away = [0.0]
@@ -72,8 +77,9 @@ def band(
 ) -> list[tuple[float, float]]:
     """Ends at each point of a falling curve, made of the intervals of `level_of_band`; FMRs ascend.
 
-    `typical`: attempts of one more subject at each point; `n_effective`: comparisons behind a rate without errors.
-    With few errors (a standard error above x / 2 or (1 - x) / 2) they reach as far as the replicates' quantiles, too.
+    `typical`: attempts of one more subject at each point; `n_effective`: comparisons behind a rate
+    without errors. With few errors (a standard error above x / 2 or (1 - x) / 2) they reach as far
+    as the replicates' quantiles, too.
     """
     wide = level_of_band(estimates, replicates, level)
     ends = []
@@ -89,7 +95,10 @@ def band(
             of_quantiles = resampling.percentile(of_level, wide)
             low, high = max(0, min(low, of_quantiles[0])), min(1, max(high, of_quantiles[1]))
         ends.append((low, high))
-    return [(min(low for low, _ in ends[: k + 1]), max(high for _, high in ends[k:])) for k in range(len(ends))]
+    return [
+        (min(low for low, _ in ends[: k + 1]), max(high for _, high in ends[k:]))
+        for k in range(len(ends))
+    ]
 
 
 def moved(system: System, power: float) -> System:
@@ -114,7 +123,11 @@ def moved_replicate(system: System, replicate: System, power: float) -> System:
 
 
 def shares(
-    measure: Callable[[System], float], system: System, replicates: list[System], power: float, higher_is_fairer: bool
+    measure: Callable[[System], float],
+    system: System,
+    replicates: list[System],
+    power: float,
+    higher_is_fairer: bool,
 ) -> tuple[float, float]:
     """Shares of moved replicates at least as unfair as the estimate, and at least as fair."""
     estimate = measure(system)
@@ -137,17 +150,20 @@ def shares_of_alike_groups(
     raised: list[list[float]],
     higher_is_fairer: bool,
 ) -> float:
-    """Share of replicates at least as unfair as the estimate, about the groups' mean rates, wider by factors."""
+    """Share of replicates at least as unfair as the estimate, about the groups' mean rates, wider
+    by factors."""
     estimate = measure(system)
     unfair = 0
     for replicate in replicates:
         moved = []
         for drawn, start, factors in zip(replicate, system, raised, strict=True):
             mean = sum(start[1:]) / len(start[1:])
-            moved.append([
-                min(1.0, max(0.0, (d - s) * f * math.sqrt(mean / s) + mean))
-                for d, s, f in zip(drawn, start, factors, strict=True)
-            ])  # fmt: skip
+            moved.append(
+                [
+                    min(1.0, max(0.0, (d - s) * f * math.sqrt(mean / s) + mean))
+                    for d, s, f in zip(drawn, start, factors, strict=True)
+                ]
+            )
         value = measure(moved)
         unfair += value <= estimate if higher_is_fairer else value >= estimate
     return unfair / len(replicates)
@@ -179,8 +195,8 @@ def joint_pvalue(
 ) -> float:
     """The largest p-value of the systems' difference over common values of the measure, plus gamma.
 
-    At a common value both systems are moved there; its p-value is twice the smaller share of replicates' differences
-    that are at least as large, or at most as large, as the data's.
+    At a common value both systems are moved there; its p-value is twice the smaller share of
+    replicates' differences that are at least as large, or at most as large, as the data's.
     """
     difference = measure(systems[0]) - measure(systems[1])
     largest = 0.0
@@ -196,7 +212,9 @@ def joint_pvalue(
     return min(1, largest + gamma)
 
 
-def power_of(measure: Callable[[System], float], system: System, value: float, higher_is_fairer: bool) -> float:
+def power_of(
+    measure: Callable[[System], float], system: System, value: float, higher_is_fairer: bool
+) -> float:
     """The power at which a system has a value of the measure."""
     low, high = 0.0, 10.0
     for _ in range(50):
@@ -209,15 +227,23 @@ def power_of(measure: Callable[[System], float], system: System, value: float, h
 def mover_difference(
     first: tuple[float, float, float], second: tuple[float, float, float], correlation: float
 ) -> tuple[float, float]:
-    """Interval of x - y from estimate, low and high of each: each end is as far as the ends that make it extreme."""
+    """Interval of x - y from estimate, low and high of each: each end is as far as the ends that
+    make it extreme."""
     (x, low, high), (y, other_low, other_high) = first, second
-    below = math.sqrt((x - low) ** 2 + (other_high - y) ** 2 - 2 * correlation * (x - low) * (other_high - y))
-    above = math.sqrt((high - x) ** 2 + (y - other_low) ** 2 - 2 * correlation * (high - x) * (y - other_low))
+    below = math.sqrt(
+        (x - low) ** 2 + (other_high - y) ** 2 - 2 * correlation * (x - low) * (other_high - y)
+    )
+    above = math.sqrt(
+        (high - x) ** 2 + (y - other_low) ** 2 - 2 * correlation * (high - x) * (y - other_low)
+    )
     return x - y - below, x - y + above
 
 
 def mover_ratio(
-    first: tuple[float, float, float], second: tuple[float, float, float], correlation: float, ratios: list[float]
+    first: tuple[float, float, float],
+    second: tuple[float, float, float],
+    correlation: float,
+    ratios: list[float],
 ) -> tuple[float, float]:
     """The least and the largest of some ratios R for which the interval of x - R y holds zero."""
     inside = []
@@ -229,8 +255,11 @@ def mover_ratio(
     return min(inside), max(inside)
 
 
-def of_cost(estimate: float, replicates: list[float], freedom: float, level: float) -> tuple[float, float]:
-    """c exp(-+ t sqrt((d + 1) / d) min(sqrt(se^2 + 4 b^2), c) / c), c = x + b, b how far replicates lie below x."""
+def of_cost(
+    estimate: float, replicates: list[float], freedom: float, level: float
+) -> tuple[float, float]:
+    """c exp(-+ t sqrt((d + 1) / d) min(sqrt(se^2 + 4 b^2), c) / c), c = x + b, b how far replicates
+    lie below x."""
     mean = sum(replicates) / len(replicates)
     variance = sum((x - mean) ** 2 for x in replicates) / (len(replicates) - 1)
     b = max(0.0, estimate - mean)

@@ -1,4 +1,5 @@
-"""Slow and plain: standard errors of error rates at estimated thresholds, and correlations of two systems' rates."""
+"""Slow and plain: standard errors of error rates at estimated thresholds, and correlations of two
+systems' rates."""
 
 from __future__ import annotations
 
@@ -13,7 +14,8 @@ from . import resampling as slow
 
 @dataclass(frozen=True)
 class Linear:
-    """The rate of some trials, and what each of all trials adds to it, of which a moving threshold adds a part.
+    """The rate of some trials, and what each of all trials adds to it, of which a moving threshold
+    adds a part.
 
     Attributes
     ----------
@@ -26,7 +28,11 @@ class Linear:
 
 
 def groups_of(trials: Sequence[paired.Trial]) -> dict[str, str]:
-    return dict(pair for trial in trials for pair in zip((trial.reference, trial.probe), trial.groups, strict=True))
+    return dict(
+        pair
+        for trial in trials
+        for pair in zip((trial.reference, trial.probe), trial.groups, strict=True)
+    )
 
 
 def unit_sums(values: dict[int, float], trials: Sequence[paired.Trial]) -> dict[str, float]:
@@ -44,7 +50,9 @@ def unit_sums(values: dict[int, float], trials: Sequence[paired.Trial]) -> dict[
     return found
 
 
-def pair_sums(values: dict[int, float], trials: Sequence[paired.Trial]) -> dict[frozenset[str], float]:
+def pair_sums(
+    values: dict[int, float], trials: Sequence[paired.Trial]
+) -> dict[frozenset[str], float]:
     """The sum over each pair of two subjects, neither of them alone in its group."""
     groups = groups_of(trials)
     sizes = Counter(groups.values())
@@ -56,34 +64,52 @@ def pair_sums(values: dict[int, float], trials: Sequence[paired.Trial]) -> dict[
     return found
 
 
-def product(first: dict[int, float], second: dict[int, float], trials: Sequence[paired.Trial]) -> float:
-    """Sum products over subjects, minus those over pairs; values of the second count where the first has any, too."""
+def product(
+    first: dict[int, float], second: dict[int, float], trials: Sequence[paired.Trial]
+) -> float:
+    """Sum products over subjects, minus those over pairs; values of the second count where the
+    first has any, too."""
     of_units = [unit_sums(values, trials) for values in (first, second)]
-    common = {k: second[k] for k in second if k in first}, {k: first[k] for k in first if k in second}
+    common = (
+        {k: second[k] for k in second if k in first},
+        {k: first[k] for k in first if k in second},
+    )
     of_pairs = [pair_sums(values, trials) for values in common]
     found = sum(of_units[0][subject] * of_units[1][subject] for subject in of_units[0])
     return found - sum(value * of_pairs[1].get(who, 0.0) for who, value in of_pairs[0].items())
 
 
-def rate_held(trials: Sequence[paired.Trial], kind: str, system: int, threshold: float) -> dict[int, float]:
+def rate_held(
+    trials: Sequence[paired.Trial], kind: str, system: int, threshold: float
+) -> dict[int, float]:
     """What each trial adds to the rate that the operating point holds, or to FMR minus FNMR."""
     by_id = paired.influences(trials, kind, system, threshold)
     return {k: by_id[id(trial)] for k, trial in enumerate(trials) if id(trial) in by_id}
 
 
-def at_given_threshold(trials: Sequence[paired.Trial], inside: Sequence[int], system: int, threshold: float) -> float:
-    """The variance of a rate that replicates have: the dyadic-robust one, unless that of product weights is less."""
+def at_given_threshold(
+    trials: Sequence[paired.Trial], inside: Sequence[int], system: int, threshold: float
+) -> float:
+    """The variance of a rate that replicates have: the dyadic-robust one, unless that of product
+    weights is less."""
     groups = groups_of(trials)
     sizes = dict(Counter(groups.values()))
     dyads = []
     for k in inside:
         a, b = trials[k].reference, trials[k].probe
         dyads.append((paired.error(trials[k], system, threshold), a, None if a == b else b))
-    return min(slow.dyadic_variance(dyads, groups, sizes), slow.product_variance(dyads, groups, sizes))
+    return min(
+        slow.dyadic_variance(dyads, groups, sizes), slow.product_variance(dyads, groups, sizes)
+    )
 
 
 def of_rate(
-    trials: Sequence[paired.Trial], name: str, cell: tuple[str, str] | None, kind: str, system: int, threshold: float
+    trials: Sequence[paired.Trial],
+    name: str,
+    cell: tuple[str, str] | None,
+    kind: str,
+    system: int,
+    threshold: float,
 ) -> tuple[Linear, float]:
     """Return the parts of a rate and its standard error."""
     inside = [k for k, trial in enumerate(trials) if trial in paired.of_rate([trial], name, cell)]
@@ -114,13 +140,16 @@ def of_rate(
 
 
 def correlation(first: Linear, second: Linear, trials: Sequence[paired.Trial]) -> float:
-    """That of two systems' rates; what subjects have in several pairs counts for no more than in the variances."""
+    """That of two systems' rates; what subjects have in several pairs counts for no more than in
+    the variances."""
 
     def of_kind(values: dict[int, float], mated: bool) -> dict[int, float]:
         return {k: value for k, value in values.items() if trials[k].mated == mated}
 
     def of_units(linear: Linear, mated: bool) -> dict[str, float]:
-        parts = [unit_sums(of_kind(values, mated), trials) for values in (linear.own, linear.threshold)]
+        parts = [
+            unit_sums(of_kind(values, mated), trials) for values in (linear.own, linear.threshold)
+        ]
         return {subject: parts[0][subject] + parts[1][subject] for subject in parts[0]}
 
     def summed(one: dict[str, float], other: dict[str, float]) -> float:
@@ -139,9 +168,13 @@ def correlation(first: Linear, second: Linear, trials: Sequence[paired.Trial]) -
 
     def parts(one: Linear, other: Linear) -> tuple[float, float]:
         """What is well known, and what subjects have in several pairs."""
-        mated, nonmated = ([of_units(linear, kind) for linear in (one, other)] for kind in (True, False))
+        mated, nonmated = (
+            [of_units(linear, kind) for linear in (one, other)] for kind in (True, False)
+        )
         pairs = of_pairs(one, other)
-        known = summed(*mated) + summed(mated[0], nonmated[1]) + summed(nonmated[0], mated[1]) + pairs
+        known = (
+            summed(*mated) + summed(mated[0], nonmated[1]) + summed(nonmated[0], mated[1]) + pairs
+        )
         return known, summed(*nonmated) - 2 * pairs
 
     (own, several), (another, others), (both, together) = (

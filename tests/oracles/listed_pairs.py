@@ -1,4 +1,5 @@
-"""The slow, obvious oracle of listed pairs of names: every vector of the one name with every vector of the other."""
+"""The slow, obvious oracle of listed pairs of names: every vector of the one name with every vector
+of the other."""
 
 import math
 from collections.abc import Hashable, Sequence
@@ -17,7 +18,9 @@ def score(
     """The score of one pair of names; several vectors of a name are its "max" or "mean"."""
     sides = []
     for name in (reference, probe):
-        of_name = [list(map(float, v)) for v, own in zip(vectors, names, strict=True) if own == name]
+        of_name = [
+            list(map(float, v)) for v, own in zip(vectors, names, strict=True) if own == name
+        ]
         assert of_name
         assert same_name != "raise" or len(of_name) == 1
         if same_name == "mean":

@@ -1,13 +1,13 @@
 """The slow, obvious oracle: every rate, threshold and fairness measure as a loop over a plain list.
 
-Nothing of fastfair is imported and nothing is clever: each function repeats its formula. Terms follow
-ISO/IEC 19795-1. The papers named below:
+Nothing of fastfair is imported and nothing is clever: each function repeats its formula. Terms
+follow ISO/IEC 19795-1. The papers named below:
 
 paper 1
     Elobaid et al., Sum of Group Error Differences.
 paper 2
-    Chouchane et al., A Comparison of Differential Performance Metrics for the Evaluation of Automatic
-    Speaker Verification Fairness.
+    Chouchane et al., A Comparison of Differential Performance Metrics for the Evaluation of
+    Automatic Speaker Verification Fairness.
 paper 3
     Hutiri et al., As Biased as You Measure.
 paper 5
@@ -17,8 +17,9 @@ Conventions
 -----------
 - Scores are finite similarities (no NaN, no infinity): accept when ``score >= threshold``.
 - A rate with no comparisons behind it is NaN, and NaN is passed on, never skipped.
-- Rates of groups are fractions in [0, 1], never negative. ``x / 0`` is inf for x > 0, ``0 / 0`` is NaN, and
-  ``anything ** 0`` is 1, also for NaN and inf (as in IEEE 754 and NumPy). ``0 * NaN`` stays NaN.
+- Rates of groups are fractions in [0, 1], never negative. ``x / 0`` is inf for x > 0, ``0 / 0`` is
+  NaN, and ``anything ** 0`` is 1, also for NaN and inf (as in IEEE 754 and NumPy). ``0 * NaN``
+  stays NaN.
 - A measure of no group at all is NaN.
 """
 
@@ -54,7 +55,8 @@ def false_nonmatches(mated: list[float], t: float) -> int:
 
 
 def fmr(nonmated: list[float], t: float) -> float:
-    """FMR(t) = accepted non-mated / non-mated (paper 1, equation 1); NaN without non-mated scores."""
+    """FMR(t) = accepted non-mated / non-mated (paper 1, equation 1); NaN without non-mated
+    scores."""
     if len(nonmated) == 0:
         return math.nan
     return false_matches(nonmated, t) / len(nonmated)
@@ -68,7 +70,8 @@ def fnmr(mated: list[float], t: float) -> float:
 
 
 def thresholds(mated: list[float], nonmated: list[float]) -> list[float]:
-    """Distinct scores, ascending, then the next float above the largest (where nothing is accepted)."""
+    """Distinct scores, ascending, then the next float above the largest (where nothing is
+    accepted)."""
     distinct = sorted(set(list(mated) + list(nonmated)))
     if len(distinct) == 0:
         return []
@@ -93,12 +96,14 @@ def _next_float(s: float) -> float:
     return math.nextafter(s, math.inf)
 
 
-def threshold_at_fmr(nonmated: list[float], a: float, next_above: Callable[[float], float] = _next_float) -> float:
+def threshold_at_fmr(
+    nonmated: list[float], a: float, next_above: Callable[[float], float] = _next_float
+) -> float:
     """The float above s0, the smallest non-mated score with #{non-mated > s0} / n <= a.
 
-    Paper 5, appendix D.1: the pseudo-inverse, so that tied scores never push the FMR above `a`. `next_above`
-    says what "the next float" is (that of float32 scores differs). The threshold is always above a non-mated
-    score, also at a = 1. NaN without non-mated scores.
+    Paper 5, appendix D.1: the pseudo-inverse, so that tied scores never push the FMR above `a`.
+    `next_above` says what "the next float" is (that of float32 scores differs). The threshold is
+    always above a non-mated score, also at a = 1. NaN without non-mated scores.
     """
     for s0 in sorted(nonmated):
         above = 0
@@ -152,9 +157,9 @@ def _nearest_threshold(mated: list[float], nonmated: list[float]) -> float:
 def _eer_interpolated(mated: list[float], nonmated: list[float]) -> tuple[float, float]:
     """Linear interpolation between the last point with FMR > FNMR and the first with FMR <= FNMR.
 
-    Both exist and are neighbours: at the lowest threshold FMR - FNMR = 1 - 0, at the highest it is 0 - 1, and
-    it falls at every step in between, as each rejects at least one more score. The arithmetic is exact and
-    rounded once, at the end.
+    Both exist and are neighbours: at the lowest threshold FMR - FNMR = 1 - 0, at the highest it is
+    0 - 1, and it falls at every step in between, as each rejects at least one more score. The
+    arithmetic is exact and rounded once, at the end.
     """
     above = []
     below = []
@@ -177,9 +182,9 @@ def _eer_interpolated(mated: list[float], nonmated: list[float]) -> tuple[float,
 def _eer_convex_hull(mated: list[float], nonmated: list[float]) -> tuple[float, float]:
     """The lowest v such that (v, v) lies on a segment between two ROC points, or is one.
 
-    No such segment leaves the convex hull of the points, and the hull's edges are among them, so the lowest
-    crossing with the diagonal FMR = FNMR is where the lower convex hull crosses it. The threshold is NaN: in
-    general no single threshold reaches this value.
+    No such segment leaves the convex hull of the points, and the hull's edges are among them, so
+    the lowest crossing with the diagonal FMR = FNMR is where the lower convex hull crosses it. The
+    threshold is NaN: in general no single threshold reaches this value.
     """
     points = [(Fraction(1), Fraction(0)), (Fraction(0), Fraction(1))]
     for _, exact_fmr, exact_fnmr in _exact_roc(mated, nonmated):
@@ -239,11 +244,13 @@ def min_dcf(
     c_fa: float,
     normalize: bool,
 ) -> tuple[float, float]:
-    """min over t of c_miss p FNMR(t) + c_fa (1 - p) FMR(t), and the lowest threshold that reaches it.
+    """min over t of c_miss p FNMR(t) + c_fa (1 - p) FMR(t), and the lowest threshold that reaches
+    it.
 
     t runs over `thresholds`, from "accept all" to "reject all". `normalize` divides the minimum by
-    min(c_miss p, c_fa (1 - p)). The costs are plain floats in the order written here, so two thresholds whose
-    costs are equal on paper may differ in the last bit. (NaN, NaN) when either list is empty.
+    min(c_miss p, c_fa (1 - p)). The costs are plain floats in the order written here, so two
+    thresholds whose costs are equal on paper may differ in the last bit. (NaN, NaN) when either
+    list is empty.
     """
     if len(mated) == 0 or len(nonmated) == 0:
         return math.nan, math.nan
@@ -269,7 +276,8 @@ def _log2_one_plus_exp(x: float) -> float:
 def cllr(mated: list[float], nonmated: list[float]) -> float:
     """1/2 [mean over mated of log2(1 + e^-s) + mean over non-mated of log2(1 + e^s)], in bits.
 
-    The scores are natural-log likelihood ratios (Bruemmer & du Preez 2006). NaN when either list is empty.
+    The scores are natural-log likelihood ratios (Bruemmer & du Preez 2006). NaN when either list is
+    empty.
     """
     if len(mated) == 0 or len(nonmated) == 0:
         return math.nan
@@ -283,10 +291,11 @@ def cllr(mated: list[float], nonmated: list[float]) -> float:
 
 
 def pool_adjacent_violators(mated: list[float], nonmated: list[float]) -> list[tuple[int, int]]:
-    """Blocks (number mated, number non-mated) of the pooled scores, ascending, with rising share of mated.
+    """Blocks (number mated, number non-mated) of the pooled scores, ascending, with rising share of
+    mated.
 
-    One block per distinct score to begin with, then `pool`: as long as some block has a larger share of mated than
-    the one after it, the two become one.
+    One block per distinct score to begin with, then `pool`: as long as some block has a larger
+    share of mated than the one after it, the two become one.
     """
     blocks = []
     for s in sorted(set(list(mated) + list(nonmated))):
@@ -302,8 +311,11 @@ def pool_adjacent_violators(mated: list[float], nonmated: list[float]) -> list[t
     return pool(blocks)
 
 
-def pool(blocks: list[tuple[Fraction | int, Fraction | int]]) -> list[tuple[Fraction | int, Fraction | int]]:
-    """Blocks (weight mated, weight non-mated), neither both 0, joined until the share of mated never falls."""
+def pool(
+    blocks: list[tuple[Fraction | int, Fraction | int]],
+) -> list[tuple[Fraction | int, Fraction | int]]:
+    """Blocks (weight mated, weight non-mated), neither both 0, joined until the share of mated
+    never falls."""
     blocks = list(blocks)
     i = 0
     while i + 1 < len(blocks):
@@ -320,9 +332,9 @@ def pool(blocks: list[tuple[Fraction | int, Fraction | int]]) -> list[tuple[Frac
 def min_cllr(mated: list[float], nonmated: list[float]) -> float:
     """Cllr after the best monotone calibration, in bits; NaN when either list is empty.
 
-    Every block of `pool_adjacent_violators` has posterior p = mated / all; its log-likelihood ratio is
-    ln(p / (1 - p)) - ln(prior odds), with the prior odds of the pooled list. A block of one class only has an
-    infinite ratio of the right sign, which costs 0 for the class that is there.
+    Every block of `pool_adjacent_violators` has posterior p = mated / all; its log-likelihood ratio
+    is ln(p / (1 - p)) - ln(prior odds), with the prior odds of the pooled list. A block of one
+    class only has an infinite ratio of the right sign, which costs 0 for the class that is there.
     """
     if len(mated) == 0 or len(nonmated) == 0:
         return math.nan
@@ -362,7 +374,9 @@ def _within(comparisons: list[Comparison], group: str) -> list[Comparison]:
     return kept
 
 
-def _cell(comparisons: list[Comparison], reference_group: str, probe_group: str) -> list[Comparison]:
+def _cell(
+    comparisons: list[Comparison], reference_group: str, probe_group: str
+) -> list[Comparison]:
     """Non-mated comparisons of one reference group with one probe group."""
     kept = []
     for c in comparisons:
@@ -388,7 +402,8 @@ def overall_rates(comparisons: list[Comparison], t: float) -> tuple[float, float
 def group_rates(comparisons: list[Comparison], t: float) -> dict[str, tuple[float, float]]:
     """{group: (FMR_g, FNMR_g)}, from the comparisons with both sides in the group.
 
-    The groups are all labels seen on either side, sorted; one without within-group comparisons has NaN.
+    The groups are all labels seen on either side, sorted; one without within-group comparisons has
+    NaN.
     """
     groups = set()
     for c in comparisons:
@@ -401,7 +416,8 @@ def group_rates(comparisons: list[Comparison], t: float) -> dict[str, tuple[floa
 
 
 def fmr_matrix(comparisons: list[Comparison], t: float, groups: list[str]) -> list[list[float]]:
-    """FMR of every reference group (rows) with every probe group (columns); NaN where there is nothing."""
+    """FMR of every reference group (rows) with every probe group (columns); NaN where there is
+    nothing."""
     matrix = []
     for reference_group in groups:
         row = []
@@ -516,7 +532,8 @@ def fdr(fmr: list[float], fnmr: list[float], alpha: float) -> float:
 
 
 def inequity_rate(fmr: list[float], fnmr: list[float], alpha: float) -> float:
-    """Inequity Rate, (max a / min a)^alpha (max b / min b)^(1 - alpha); papers 1 (12-14), 2 (4-6)."""
+    """Inequity Rate, (max a / min a)^alpha (max b / min b)^(1 - alpha); papers 1 (12-14), 2
+    (4-6)."""
     a = _ratio(_max(fmr), _min(fmr))
     b = _ratio(_max(fnmr), _min(fnmr))
     return a**alpha * b ** (1 - alpha)
@@ -525,7 +542,8 @@ def inequity_rate(fmr: list[float], fnmr: list[float], alpha: float) -> float:
 def gini(x: list[float]) -> float:
     """Gini coefficient, G / (G - 1) * sum_ij |x_i - x_j| / (2 G^2 mean(x)); 0 when every x is 0.
 
-    Papers 1 (16), 2 (7-8), 5 (A.1). A single group has G / (G - 1) = 1 / 0: NaN, unless its value is 0.
+    Papers 1 (16), 2 (7-8), 5 (A.1). A single group has G / (G - 1) = 1 / 0: NaN, unless its value
+    is 0.
     """
     if _unusable(x):
         return math.nan

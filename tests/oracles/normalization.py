@@ -1,4 +1,5 @@
-"""Score normalisation, comparison by comparison, with lists of the cohort's scores that each is seen among."""
+"""Score normalisation, comparison by comparison, with lists of the cohort's scores that each is
+seen among."""
 
 from __future__ import annotations
 
@@ -10,7 +11,8 @@ Row = tuple[float, bool, Any, Any, Any, Any]  # score, mated, reference, probe a
 
 
 def normalised(rows: Sequence[Row], cohort: Sequence[Row], method: str, by: str) -> list[float]:
-    """Return the scores in standard deviations of the cohort's non-mated scores of the subject, or within the group."""
+    """Return the scores in standard deviations of the cohort's non-mated scores of the subject, or
+    within the group."""
 
     def one(score: float, own: Any, group: Any) -> float:
         among = []

@@ -1,6 +1,7 @@
 """The slow, obvious oracle of dot products of float32 vectors, and of the pairs that reach a bound.
 
-Nothing of fastfair is imported. Numbers are fractions, and rounding to float32 is done by its definition.
+Nothing of fastfair is imported. Numbers are fractions, and rounding to float32 is done by its
+definition.
 """
 
 from collections.abc import Sequence
@@ -20,10 +21,13 @@ def to_float32(value: Fraction) -> np.float32:
 
 
 def dot(x: Sequence[float], y: Sequence[float]) -> np.float32:
-    """16 sums, of which each takes every 16th product and is rounded once a product; then their halves are added."""
+    """16 sums, of which each takes every 16th product and is rounded once a product; then their
+    halves are added."""
     sums = [Fraction(0)] * 16
     for k, (a, b) in enumerate(zip(x, y, strict=True)):
-        sums[k % 16] = Fraction(float(to_float32(sums[k % 16] + Fraction(float(a)) * Fraction(float(b)))))
+        sums[k % 16] = Fraction(
+            float(to_float32(sums[k % 16] + Fraction(float(a)) * Fraction(float(b))))
+        )
     while len(sums) > 1:
         half = len(sums) // 2
         sums = [Fraction(float(to_float32(sums[k] + sums[k + half]))) for k in range(half)]
@@ -31,7 +35,8 @@ def dot(x: Sequence[float], y: Sequence[float]) -> np.float32:
 
 
 def wide_dot(x: Sequence[float], y: Sequence[float]) -> float:
-    """Of float64: eight sums, each of every eighth product; all is rounded, and halves are added."""
+    """Of float64: eight sums, each of every eighth product; all is rounded, and halves are
+    added."""
     sums = [0.0] * 8
     for k, (a, b) in enumerate(zip(x, y, strict=True)):
         sums[k % 8] += float(a) * float(b)
@@ -43,7 +48,9 @@ def wide_dot(x: Sequence[float], y: Sequence[float]) -> float:
 
 def exact(x: Sequence[float], y: Sequence[float]) -> Fraction:
     """The product without rounding."""
-    return sum((Fraction(float(a)) * Fraction(float(b)) for a, b in zip(x, y, strict=True)), Fraction(0))
+    return sum(
+        (Fraction(float(a)) * Fraction(float(b)) for a, b in zip(x, y, strict=True)), Fraction(0)
+    )
 
 
 def reaching(vectors: Vectors, bound: float) -> set[tuple[int, int]]:

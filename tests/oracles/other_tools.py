@@ -1,4 +1,5 @@
-"""What other tools do with scores, in lines of our own: the rules that the table of docs/from_other_tools states.
+"""What other tools do with scores, in lines of our own: the rules that the table of
+docs/from_other_tools states.
 
 `RULES` has a function for each row: mated and non-mated scores in, the tool's answer out.
 """
@@ -26,12 +27,19 @@ def points(mated: Scores, nonmated: Scores) -> list[Point]:
     for threshold in [*sorted({*mated, *nonmated}), math.inf]:
         false_matches = sum(score >= threshold for score in nonmated)
         false_nonmatches = sum(score < threshold for score in mated)
-        found.append((threshold, Fraction(false_matches, len(nonmated)), Fraction(false_nonmatches, len(mated))))
+        found.append(
+            (
+                threshold,
+                Fraction(false_matches, len(nonmated)),
+                Fraction(false_nonmatches, len(mated)),
+            )
+        )
     return found
 
 
 def corners(mated: Scores, nonmated: Scores) -> list[Point]:
-    """Leave out points, but the last two, whose neighbours are as many errors away on one side as on the other."""
+    """Leave out points, but the last two, whose neighbours are as many errors away on one side as
+    on the other."""
     every = points(mated, nonmated)
     reached, nothing_accepted = every[:-1], every[-1]
     kept = [
@@ -44,7 +52,8 @@ def corners(mated: Scores, nonmated: Scores) -> list[Point]:
 
 
 def from_the_top(curve: list[Point]) -> list[tuple[float, float]]:
-    """Return FMR and FNMR from the highest threshold on, the latter rounded as 1 minus a rate is."""
+    """Return FMR and FNMR from the highest threshold on, the latter rounded as 1 minus a rate
+    is."""
     return [(float(fmr), 1.0 - float(1 - fnmr)) for _, fmr, fnmr in reversed(curve)]
 
 
@@ -55,19 +64,25 @@ def rates_of(found: list[Point]) -> np.ndarray:
 
 def rates_at(mated: Scores, nonmated: Scores, threshold: float) -> np.ndarray:
     fmr = Fraction(sum(score >= threshold for score in nonmated), len(nonmated))
-    return np.array([fmr, Fraction(sum(score < threshold for score in mated), len(mated))], dtype=float)
+    return np.array(
+        [fmr, Fraction(sum(score < threshold for score in mated), len(mated))], dtype=float
+    )
 
 
 def det_curve(mated: Scores, nonmated: Scores) -> np.ndarray:
-    """scikit-learn: from the last point that accepts everybody's mate to the first without a false match."""
+    """scikit-learn: from the last point that accepts everybody's mate to the first without a false
+    match."""
     every = points(mated, nonmated)
     first = max(k for k, (_, _, fnmr) in enumerate(every) if fnmr == 0)
     last = min(k for k, (_, fmr, _) in enumerate(every) if fmr == 0)
     return rates_of(every[first : max(last, first) + 1])
 
 
-def trainer_eer(mated: Scores, nonmated: Scores, curve: Callable[[Scores, Scores], list[Point]]) -> np.ndarray:
-    """VoxCeleb trainers: the larger rate at the nearest point; of several, that of the highest threshold."""
+def trainer_eer(
+    mated: Scores, nonmated: Scores, curve: Callable[[Scores, Scores], list[Point]]
+) -> np.ndarray:
+    """VoxCeleb trainers: the larger rate at the nearest point; of several, that of the highest
+    threshold."""
     rates = from_the_top(curve(mated, nonmated))
     return np.array([max(min(rates, key=lambda pair: abs(pair[1] - pair[0])))])
 
@@ -84,13 +99,15 @@ def interpolated_eer(mated: Scores, nonmated: Scores) -> np.ndarray:
 
 
 def nearest_fmr(mated: Scores, nonmated: Scores) -> np.ndarray:
-    """Scripts: the rates where the FMR is nearest to the rate, of several where the threshold is highest."""
+    """Scripts: the rates where the FMR is nearest to the rate, of several where the threshold is
+    highest."""
     rates = from_the_top(corners(mated, nonmated))
     return np.array(min(rates, key=lambda pair: abs(pair[0] - RATE)))
 
 
 def pyeer_eer(mated: Scores, nonmated: Scores) -> np.ndarray:
-    """Of the points on either side of the crossing, the one with the smaller sum; 1 where no score lies beyond it."""
+    """Of the points on either side of the crossing, the one with the smaller sum; 1 where no score
+    lies beyond it."""
     reached = points(mated, nonmated)[:-1]
     beyond = [k for k, (_, fmr, fnmr) in enumerate(reached) if fmr <= fnmr]
     if not beyond:
@@ -101,7 +118,8 @@ def pyeer_eer(mated: Scores, nonmated: Scores) -> np.ndarray:
 
 
 def pyeer_nearest_fmr(mated: Scores, nonmated: Scores) -> np.ndarray:
-    """The first point, from the lowest score on, whose FMR is nearest; accepting nobody is none of them."""
+    """The first point, from the lowest score on, whose FMR is nearest; accepting nobody is none of
+    them."""
     nearest = min(points(mated, nonmated)[:-1], key=lambda point: abs(float(point[1]) - 0.1))
     return np.array(nearest[2:], dtype=float)
 
@@ -117,10 +135,13 @@ def kaldi_eer(mated: Scores, nonmated: Scores) -> np.ndarray:
     return np.array([position / len(targets)])
 
 
-def bob_best_threshold(mated: Scores, nonmated: Scores, criterion: Callable[[float, float], float]) -> float:
+def bob_best_threshold(
+    mated: Scores, nonmated: Scores, criterion: Callable[[float, float], float]
+) -> float:
     """The highest of the best thresholds, rates being running sums.
 
-    That nothing is accepted is tried last; where both lists end in the same score, at that score, which accepts some.
+    That nothing is accepted is tried last; where both lists end in the same score, at that score,
+    which accepts some.
     """
     fmr, fnmr, best, threshold = 1.0, 0.0, math.inf, math.inf
     distinct = sorted({*mated, *nonmated})
@@ -148,12 +169,15 @@ def bob_eer(mated: Scores, nonmated: Scores) -> np.ndarray:
 
 def bob_min_dcf(mated: Scores, nonmated: Scores) -> np.ndarray:
     """The cost at the threshold whose cost, so it is thought, is least."""
-    threshold = bob_best_threshold(mated, nonmated, lambda fmr, fnmr: 0.99 * fmr + (1.0 - 0.99) * fnmr)
+    threshold = bob_best_threshold(
+        mated, nonmated, lambda fmr, fnmr: 0.99 * fmr + (1.0 - 0.99) * fnmr
+    )
     return np.array([rates_at(mated, nonmated, threshold) @ [0.99, 0.01]])
 
 
 def bob_far(mated: Scores, nonmated: Scores) -> np.ndarray:
-    """The lowest non-mated score that accepts few enough, or just above the highest; two scores at least."""
+    """The lowest non-mated score that accepts few enough, or just above the highest; two scores at
+    least."""
     if len(nonmated) < 2:
         return np.array([])
     possible = [score for score in nonmated if rates_at(mated, nonmated, score)[0] <= RATE]
@@ -161,7 +185,8 @@ def bob_far(mated: Scores, nonmated: Scores) -> np.ndarray:
 
 
 def bob_frr(mated: Scores, nonmated: Scores) -> np.ndarray:
-    """All scores at the threshold but one count as rejected; just above the lowest if even that is too much."""
+    """All scores at the threshold but one count as rejected; just above the lowest if even that is
+    too much."""
     if len(mated) < 2:
         return np.array([])
     ordered = sorted(mated)
@@ -200,7 +225,8 @@ def torchmetrics_eer(mated: Scores, nonmated: Scores) -> np.ndarray:
 
 
 def pyannote_eer(mated: Scores, nonmated: Scores) -> np.ndarray:
-    """The mean of four rates: those of the first corner whose FMR is the larger, and of the corner before."""
+    """The mean of four rates: those of the first corner whose FMR is the larger, and of the corner
+    before."""
     rates = from_the_top(corners(mated, nonmated))
     k = next(k for k, (fmr, fnmr) in enumerate(rates) if fmr > fnmr)
     return np.array([sum(rates[k] + rates[k - 1]) / 4])
@@ -214,11 +240,14 @@ def score_analysis_fmr(mated: Scores, nonmated: Scores) -> np.ndarray:
     above = min(max(math.ceil(position), 0), len(ordered) - 1)
     share = math.ceil(position) - position
     threshold = share * ordered[below] + (1 - share) * ordered[above]
-    return rates_at(mated, nonmated, threshold if position > 0 else np.nextafter(ordered[0], -math.inf))
+    return rates_at(
+        mated, nonmated, threshold if position > 0 else np.nextafter(ordered[0], -math.inf)
+    )
 
 
 def words_by_direction(mated: Scores, nonmated: Scores) -> np.ndarray:
-    """pROC: cases are impostors, the second word; they have the lower scores if their median is lower."""
+    """pROC: cases are impostors, the second word; they have the lower scores if their median is
+    lower."""
     fmr, fnmr = rates_at(mated, nonmated, THRESHOLD)
     return np.array([fnmr, fmr] if np.median(mated) > np.median(nonmated) else [1 - fnmr, 1 - fmr])
 
@@ -249,9 +278,12 @@ def group_rates(mated: Scores, nonmated: Scores) -> np.ndarray:
 
 
 def hits(mated: Scores, nonmated: Scores, first_wins: bool, last_wins: bool) -> np.ndarray:
-    """Whether the mate is at rank 1, enrolled first or last, if the first or last of equal scores wins."""
+    """Whether the mate is at rank 1, enrolled first or last, if the first or last of equal scores
+    wins."""
     mate, best = mated[0], max(nonmated)
-    return np.array([mate > best or (mate == best and wins) for wins in (first_wins, last_wins)], dtype=float)
+    return np.array(
+        [mate > best or (mate == best and wins) for wins in (first_wins, last_wins)], dtype=float
+    )
 
 
 RULES: dict[str, Callable[[Scores, Scores], np.ndarray]] = {

@@ -7,8 +7,8 @@ def of_list(comparisons: list[tuple[int, int]], n_errors: int, varies: list[bool
     """Return the sums of T^2 and m^2 over units that vary, and of s^2, s m and m^2 over pairs.
 
     These three follow over the ends of pairs that vary, and over pairs both of whose ends vary.
-    comparisons: both units of each, the first ones in error; with m comparisons of a pair or unit, s of them errors,
-    and rate r, T is s - r m.
+    comparisons: both units of each, the first ones in error; with m comparisons of a pair or unit,
+    s of them errors, and rate r, T is s - r m.
     """
     rate = n_errors / len(comparisons) if comparisons else 0.0
     pairs = [tuple(sorted(pair)) for pair in comparisons]

@@ -32,7 +32,11 @@ def rate(trials: Sequence[Trial], system: int, threshold: float) -> float:
 
 def of_rate(trials: Sequence[Trial], name: str, cell: tuple[str, str] | None) -> list[Trial]:
     """The trials that a rate is a mean over."""
-    return [trial for trial in trials if trial.mated == (name == "fnmr") and (cell is None or trial.groups == cell)]
+    return [
+        trial
+        for trial in trials
+        if trial.mated == (name == "fnmr") and (cell is None or trial.groups == cell)
+    ]
 
 
 def held(trials: Sequence[Trial], kind: str, system: int, threshold: float) -> float:
@@ -41,8 +45,11 @@ def held(trials: Sequence[Trial], kind: str, system: int, threshold: float) -> f
     return rates["fmr"] - rates["fnmr"] if kind == "eer" else rates[kind]
 
 
-def influences(trials: Sequence[Trial], kind: str, system: int, threshold: float) -> dict[int, float]:
-    """What each trial adds to the rate held, or to the difference of FMR and FNMR; they sum to zero."""
+def influences(
+    trials: Sequence[Trial], kind: str, system: int, threshold: float
+) -> dict[int, float]:
+    """What each trial adds to the rate held, or to the difference of FMR and FNMR; they sum to
+    zero."""
     found: dict[int, float] = defaultdict(float)
     for name, sign in (("fmr", 1), ("fnmr", -1 if kind == "eer" else 1)):
         if kind in (name, "eer"):
@@ -71,8 +78,11 @@ def variance(values: dict[int, float], trials: Sequence[Trial], factor: float = 
     return factor * max(robust, pairs_squared + sum(value**2 for value in alone.values()))
 
 
-def near(trials: Sequence[Trial], kind: str, system: int, threshold: float, spread: float) -> tuple[float, float]:
-    """The scores whose rate held lies about one standard error below and above that at the threshold.
+def near(
+    trials: Sequence[Trial], kind: str, system: int, threshold: float, spread: float
+) -> tuple[float, float]:
+    """The scores whose rate held lies about one standard error below and above that at the
+    threshold.
 
     Not below a third of the rate, as fewer errors have no slope.
     """
@@ -84,9 +94,14 @@ def near(trials: Sequence[Trial], kind: str, system: int, threshold: float, spre
     for aim in (at - spread if kind == "eer" else max(at - spread, at / 3), at + spread):
         # The lowest score at which a falling rate is at most the aim, or a growing one at least.
         reached = [
-            s for s in scores
-            if (held(trials, kind, system, s) >= aim if growing else held(trials, kind, system, s) <= aim)
-        ]  # fmt: skip
+            s
+            for s in scores
+            if (
+                held(trials, kind, system, s) >= aim
+                if growing
+                else held(trials, kind, system, s) <= aim
+            )
+        ]
         ends.append(reached[0] if reached else scores[-1])
     return ends[0], ends[1]
 
@@ -100,7 +115,8 @@ def slope(
     spread: float,
     enough: int = 30,
 ) -> tuple[float, float]:
-    """Return the slope of the rate among some trials over the rate held, and its variance by counts over its square."""
+    """Return the slope of the rate among some trials over the rate held, and its variance by counts
+    over its square."""
     low, high = near(trials, kind, system, threshold, spread)
     ends = [held(trials, kind, system, end) for end in (low, high)]
     run = ends[1] - ends[0]
@@ -112,7 +128,8 @@ def slope(
     for held_rate in ("fmr", "fnmr") if kind == "eer" else (kind,):
         of_held = of_rate(trials, held_rate, None)
         behind += abs(
-            sum(error(trial, system, high) for trial in of_held) - sum(error(trial, system, low) for trial in of_held)
+            sum(error(trial, system, high) for trial in of_held)
+            - sum(error(trial, system, low) for trial in of_held)
         )
     share = 1 / max(1, round(abs(rise) * len(among))) + 1 / max(1, behind)
     return rise / run if run else 0.0, share
@@ -131,10 +148,10 @@ def score_test(
     """Return the difference of two systems' rates and its p-value.
 
     Where at least `enough` errors are behind the rate held, its logarithm is taken for straight.
-    Among ties no threshold may hold the rate aimed at: rates are moved along their slopes to where it is held, and the
-    smaller difference counts. The part of the variance that comes from the rates held has twice as many degrees of
-    freedom as errors are behind them, and Satterthwaite's formula puts both parts together; with no such errors, there
-    is no p-value.
+    Among ties no threshold may hold the rate aimed at: rates are moved along their slopes to where
+    it is held, and the smaller difference counts. The part of the variance that comes from the
+    rates held has twice as many degrees of freedom as errors are behind them, and Satterthwaite's
+    formula puts both parts together; with no such errors, there is no p-value.
     """
     among = of_rate(trials, name, cell)
     difference = rate(among, 0, thresholds[0]) - rate(among, 1, thresholds[1])
@@ -142,11 +159,15 @@ def score_test(
     values: dict[int, float] = defaultdict(float)
     at_thresholds: dict[int, float] = defaultdict(float)
     for trial in among:
-        values[id(trial)] += (error(trial, 0, thresholds[0]) - error(trial, 1, thresholds[1])) / len(among)
+        values[id(trial)] += (
+            error(trial, 0, thresholds[0]) - error(trial, 1, thresholds[1])
+        ) / len(among)
     if kind != "threshold":
         slopes, chance = [], 0.0
         for system in (0, 1):
-            spread = math.sqrt(variance(influences(trials, kind, system, thresholds[system]), trials))
+            spread = math.sqrt(
+                variance(influences(trials, kind, system, thresholds[system]), trials)
+            )
             found, share = slope(trials, among, kind, system, thresholds[system], spread, enough)
             slopes.append(found)
             chance += found**2 * share
@@ -160,7 +181,10 @@ def score_test(
                 values[key] -= sign * shrunk * value
                 at_thresholds[key] -= sign * shrunk * value
         errors_held = min(
-            sum(error(trial, system, thresholds[system]) for trial in of_rate(trials, held_rate, None))
+            sum(
+                error(trial, system, thresholds[system])
+                for trial in of_rate(trials, held_rate, None)
+            )
             for system in (0, 1)
             for held_rate in (("fmr", "fnmr") if kind == "eer" else (kind,))
         )
@@ -177,11 +201,14 @@ def score_test(
         if share > 0:
             together = 1 / (share**2 / (2 * errors_held) + (1 - share) ** 2 / degrees_of_freedom)
             degrees_of_freedom = min(degrees_of_freedom, together)
-    return difference, max(least, 2 * float(t.sf(min(abs(difference), abs(at_aim)) / spread, degrees_of_freedom)))
+    return difference, max(
+        least, 2 * float(t.sf(min(abs(difference), abs(at_aim)) / spread, degrees_of_freedom))
+    )
 
 
 def mcnemar(among: Sequence[Trial], thresholds: tuple[float, float]) -> float:
-    """McNemar's exact p-value; 0 where a subject has two comparisons that the systems decide differently."""
+    """McNemar's exact p-value; 0 where a subject has two comparisons that the systems decide
+    differently."""
     apart: dict[frozenset, int] = defaultdict(int)
     for trial in among:
         apart[frozenset((trial.reference, trial.probe))] += error(trial, 0, thresholds[0]) - error(

@@ -1,4 +1,5 @@
-"""Slow twins of planning: the law of one subject by enumeration, and whole studies by the library's own margins."""
+"""Slow twins of planning: the law of one subject by enumeration, and whole studies by the library's
+own margins."""
 
 from __future__ import annotations
 
@@ -29,30 +30,40 @@ def kinds(pilot: Sequence[int], fnmr: Fraction, correlation: Fraction) -> Kinds:
 
 def mean_and_variance(kinds: Kinds, fnmr: Fraction) -> tuple[Fraction, Fraction]:
     """The mean of m, and the variance of e - fnmr m."""
-    return sum(p * m for (_, m), p in kinds.items()), sum(p * (e - fnmr * m) ** 2 for (e, m), p in kinds.items())
+    return sum(p * m for (_, m), p in kinds.items()), sum(
+        p * (e - fnmr * m) ** 2 for (e, m), p in kinds.items()
+    )
 
 
 @dataclass
 class Found:
-    """What studies found: their margins where groups are alike, and how often the first group is named."""
+    """What studies found: their margins where groups are alike, and how often the first group is
+    named."""
 
     margins: np.ndarray
     named: float
 
 
 def found(setting: Mapping[str, Any], difference: float, n_studies: int) -> Found:
-    """Draw studies subject by subject and have the library estimate their margins, at default arguments."""
+    """Draw studies subject by subject and have the library estimate their margins, at default
+    arguments."""
     g, n, pi, rho = (setting[name] for name in ("n_groups", "n_subjects", "fnmr", "correlation"))
     margins, named = [], []
     for seed in range(n_studies):
         rng = np.random.default_rng([77, seed])
         m = setting["n_attempts"]
-        m = rng.choice(m.attempts, (g, n)) if isinstance(m, ff.FailureCounts) else np.full((g, n), m)
+        m = (
+            rng.choice(m.attempts, (g, n))
+            if isinstance(m, ff.FailureCounts)
+            else np.full((g, n), m)
+        )
         for differs in (False, True):
             rate = np.full((g, n), pi)
             rate[0] += difference * differs
             own = rng.beta(rate * (1 - rho) / rho, (1 - rate) * (1 - rho) / rho)
-            counts = ff.FailureCounts(rng.binomial(m, own).ravel(), m.ravel(), group=np.repeat(np.arange(g), n))
+            counts = ff.FailureCounts(
+                rng.binomial(m, own).ravel(), m.ravel(), group=np.repeat(np.arange(g), n)
+            )
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", FastfairWarning)
                 one = ff.margin_of_error(counts, rng=seed)
@@ -71,19 +82,23 @@ def compared(
     rng: np.random.Generator,
     hubs: float = 0.0,
 ) -> ff.Comparisons:
-    """Draw a study of false matches at the threshold 0, one comparison after the other; mated scores are all high.
+    """Draw a study of false matches at the threshold 0, one comparison after the other; mated
+    scores are all high.
 
-    `matches` are the FMR, the relative covariance kappa, and the chance that another comparison of two subjects errs
-    where one does. Subjects have lognormal effects, and a score is log(p w_k w_l / u) with u uniform; with the square
-    root of that chance a comparison has the u of its two subjects, and else its own. With a share of `hubs`, these
-    subjects have one high effect and all others one low, of the same variance.
+    `matches` are the FMR, the relative covariance kappa, and the chance that another comparison of
+    two subjects errs where one does. Subjects have lognormal effects, and a score is log(p w_k w_l
+    / u) with u uniform; with the square root of that chance a comparison has the u of its two
+    subjects, and else its own. With a share of `hubs`, these subjects have one high effect and all
+    others one low, of the same variance.
     """
     fmr, kappa, again = matches
     spread = np.log1p(kappa)
     effect = np.exp(np.sqrt(spread) * rng.standard_normal(n) - spread / 2)
     if hubs:
         odds = np.sqrt((1 - hubs) / hubs)
-        effect = np.where(rng.random(n) < hubs, 1 + np.sqrt(kappa) * odds, 1 - np.sqrt(kappa) / odds)
+        effect = np.where(
+            rng.random(n) < hubs, 1 + np.sqrt(kappa) * odds, 1 - np.sqrt(kappa) / odds
+        )
     i, j = np.triu_indices(n, 1)
     if n_partners is not None and n_partners < n - 1:
         # A ring of subjects in random order, each compared with its nearest ones.
@@ -98,6 +113,8 @@ def compared(
     mated = np.arange(i.size + n) < n
     everyone = np.arange(n)
     return ff.Comparisons(
-        np.concatenate((np.full(n, 100.0), np.log(fmr * effect[i] * effect[j] / u))), mated,
-        np.concatenate((everyone, i)), np.concatenate((everyone, j)),
-    )  # fmt: skip
+        np.concatenate((np.full(n, 100.0), np.log(fmr * effect[i] * effect[j] / u))),
+        mated,
+        np.concatenate((everyone, i)),
+        np.concatenate((everyone, j)),
+    )

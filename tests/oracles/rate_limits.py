@@ -1,4 +1,5 @@
-"""The slow, obvious oracle of the limits of one rate: every rule a branch, scipy's distributions, and no arrays."""
+"""The slow, obvious oracle of the limits of one rate: every rule a branch, scipy's distributions,
+and no arrays."""
 
 from __future__ import annotations
 
@@ -14,7 +15,8 @@ def limits(
 ) -> tuple[float, float]:
     """Logit with Student's t; lower ones of few errors, and of 0 and 1, also Clopper and Pearson's.
 
-    Upper ones also from the rate that one more subject raises. `effective` and `raised` are NaN where there are none.
+    Upper ones also from the rate that one more subject raises. `effective` and `raised` are NaN
+    where there are none.
     """
     tail = (1 - level) / 2
     if rate == 0:
@@ -23,7 +25,9 @@ def limits(
         return (tail ** (1 / effective), 1.0) if effective > 0 else (math.nan, math.nan)
     low, high = intervals.logit(rate, error, freedom, level)
     if not math.isnan(effective):
-        low = min(low, float(stats.beta.ppf(tail, rate * effective, effective - rate * effective + 1)))
+        low = min(
+            low, float(stats.beta.ppf(tail, rate * effective, effective - rate * effective + 1))
+        )
     if not math.isnan(raised):
         both = math.sqrt(error**2 + raised**2)
         high = max(high, intervals.logit(rate + raised, both, freedom + 1, level)[1])
@@ -31,7 +35,8 @@ def limits(
 
 
 def pvalue(known: tuple[float, float, float, float, float], bound: float, side: str) -> float:
-    """The smallest error probability of a one-sided limit that is within the bound, by bisection of its logarithm."""
+    """The smallest error probability of a one-sided limit that is within the bound, by bisection of
+    its logarithm."""
 
     def is_within(tail: float) -> bool:
         low, high = limits(*known, 1 - 2 * tail)

@@ -1,17 +1,20 @@
-"""The slow, obvious oracle of the bootstrap: weights, shrunk rates, dyadic variances, intervals, bands, p-values.
+"""The slow, obvious oracle of the bootstrap: weights, shrunk rates, dyadic variances, intervals,
+bands, p-values.
 
-Nothing of fastfair is imported and nothing is clever, as in `naive`, whose conventions hold here too: accept when
-``score >= threshold``, scores are finite similarities, a rate with nothing behind it is NaN.
+Nothing of fastfair is imported and nothing is clever, as in `naive`, whose conventions hold here
+too: accept when ``score >= threshold``, scores are finite similarities, a rate with nothing behind
+it is NaN.
 
 Shrinkage
 ---------
-A replicate is a list of integer weights, one per comparison. Shrunk by c in [0, 1], every share of errors is::
+A replicate is a list of integer weights, one per comparison. Shrunk by c in [0, 1], every share of
+errors is::
 
     (1 - c) * (errors / comparisons) + c * (sum of the weights of the errors / sum of all weights)
 
-in plain floats, in the order written: c = 0 gives the unweighted share and c = 1 the weighted one, both exactly.
-The two terms stand for classes, mated and non-mated, each with its own c. Where the weights of a class sum to 0, its
-share is NaN whatever c is.
+in plain floats, in the order written: c = 0 gives the unweighted share and c = 1 the weighted one,
+both exactly. The two terms stand for classes, mated and non-mated, each with its own c. Where the
+weights of a class sum to 0, its share is NaN whatever c is.
 """
 
 import math
@@ -22,9 +25,12 @@ from statistics import NormalDist
 
 from oracles import naive
 
-Row = namedtuple("Row", "score mated reference probe reference_group probe_group reference_sample probe_sample")
+Row = namedtuple(
+    "Row", "score mated reference probe reference_group probe_group reference_sample probe_sample"
+)
 
-# A comparison with the one or two nodes (subjects, samples) it depends on: (error 0 or 1, node, other node or None).
+# A comparison with the one or two nodes (subjects, samples) it depends on: (error 0 or 1, node,
+# other node or None).
 Dyad = tuple[float, Hashable, Hashable | None]
 
 
@@ -43,7 +49,8 @@ def _joint_weight(a: Hashable, b: Hashable, weight: dict[Hashable, int]) -> int:
 def comparison_weight(
     row: Row, unit: str, subject_weight: dict[Hashable, int], sample_weight: dict[Hashable, int]
 ) -> int:
-    """Integer weight of one comparison: a product of the weights of the units drawn (methods, section 4).
+    """Integer weight of one comparison: a product of the weights of the units drawn (methods,
+    section 4).
 
     "subject"
         w_k if reference and probe are the same subject k, else w_k w_l.
@@ -87,7 +94,8 @@ def _side(rows: list[Row], weights: list[int], mated: bool) -> list[tuple[float,
 
 
 def shrunk_share(errors: list[bool], weights: list[int], c: float) -> float:
-    """(1 - c) * errors / n + c * (weights of the errors / all weights); NaN when the weights sum to 0."""
+    """(1 - c) * errors / n + c * (weights of the errors / all weights); NaN when the weights sum to
+    0."""
     total = 0
     number_wrong = 0
     weight_wrong = 0
@@ -119,7 +127,8 @@ def shrunk_fnmr(rows: list[Row], weights: list[int], c: float, t: float) -> floa
 
 
 def _present(side: list[tuple[float, int]], c: float) -> list[float]:
-    """Scores of one class that count as present, ascending: all of them, at c = 1 those of positive weight."""
+    """Scores of one class that count as present, ascending: all of them, at c = 1 those of positive
+    weight."""
     scores = set()
     for s, weight in side:
         if c < 1 or weight > 0:
@@ -135,10 +144,12 @@ def shrunk_threshold_at_fmr(
     next_above: Callable[[float], float] = naive._next_float,
     slack: float = 0.0,
 ) -> float:
-    """The float above s0, the smallest non-mated score whose shrunk share of non-mated > s0 is <= a.
+    """The float above s0, the smallest non-mated score whose shrunk share of non-mated > s0 is <=
+    a.
 
-    s0 is any non-mated score, of any weight; at c = 1 one of positive weight. NaN when the non-mated weights sum
-    to 0. `slack` is added to `a`, never below 0: -1e-12 and 1e-12 give the two ends that rounding may reach.
+    s0 is any non-mated score, of any weight; at c = 1 one of positive weight. NaN when the
+    non-mated weights sum to 0. `slack` is added to `a`, never below 0: -1e-12 and 1e-12 give the
+    two ends that rounding may reach.
     """
     side = _side(rows, weights, mated=False)
     for s0 in _present(side, c):
@@ -148,8 +159,11 @@ def shrunk_threshold_at_fmr(
     return math.nan
 
 
-def shrunk_threshold_at_fnmr(rows: list[Row], weights: list[int], c: float, b: float, slack: float = 0.0) -> float:
-    """The largest mated score t whose shrunk share of mated < t is <= b; at c = 1 one of positive weight.
+def shrunk_threshold_at_fnmr(
+    rows: list[Row], weights: list[int], c: float, b: float, slack: float = 0.0
+) -> float:
+    """The largest mated score t whose shrunk share of mated < t is <= b; at c = 1 one of positive
+    weight.
 
     NaN when the mated weights sum to 0. `slack` is added to `b`, as in `shrunk_threshold_at_fmr`.
     """
@@ -172,10 +186,12 @@ def shrunk_roc(
     c_nonmated: float,
     next_above: Callable[[float], float] = naive._next_float,
 ) -> list[tuple[float, float, float]]:
-    """(threshold, shrunk FMR, shrunk FNMR), threshold ascending; empty when the weights of a class sum to 0.
+    """(threshold, shrunk FMR, shrunk FNMR), threshold ascending; empty when the weights of a class
+    sum to 0.
 
-    The thresholds are the distinct present scores, and the float above the largest. A score is present when it is
-    so in one class or the other: when that class has c < 1, or a row of that class and score has positive weight.
+    The thresholds are the distinct present scores, and the float above the largest. A score is
+    present when it is so in one class or the other: when that class has c < 1, or a row of that
+    class and score has positive weight.
     """
     mated = _side(rows, weights, mated=True)
     nonmated = _side(rows, weights, mated=False)
@@ -184,15 +200,18 @@ def shrunk_roc(
     scores = sorted(set(_present(mated, c_mated) + _present(nonmated, c_nonmated)))
     points = []
     for t in [*scores, next_above(scores[-1])]:
-        points.append((t, shrunk_fmr(rows, weights, c_nonmated, t), shrunk_fnmr(rows, weights, c_mated, t)))
+        points.append(
+            (t, shrunk_fmr(rows, weights, c_nonmated, t), shrunk_fnmr(rows, weights, c_mated, t))
+        )
     return points
 
 
 def _shrunk_eer_interpolated(points: list[tuple[float, float, float]]) -> tuple[float, float]:
-    """Linear between the last point with FMR > FNMR and the first with FMR <= FNMR: (value, threshold).
+    """Linear between the last point with FMR > FNMR and the first with FMR <= FNMR: (value,
+    threshold).
 
-    Both exist, (1, 0) being the first point and (0, 1) the last, and they are neighbours, because FMR never rises
-    and FNMR never falls.
+    Both exist, (1, 0) being the first point and (0, 1) the last, and they are neighbours, because
+    FMR never rises and FNMR never falls.
     """
     above = []
     below = []
@@ -217,7 +236,8 @@ def shrunk_eer(
     method: str,
     next_above: Callable[[float], float] = naive._next_float,
 ) -> tuple[float, float, list[tuple[float, float]]]:
-    """(value, threshold, candidates) on `shrunk_roc`; (NaN, NaN, []) when the weights of a class sum to 0.
+    """(value, threshold, candidates) on `shrunk_roc`; (NaN, NaN, []) when the weights of a class
+    sum to 0.
 
     "nearest"
         At the lowest threshold that minimises |FMR - FNMR|, in floats: the mean of the two.
@@ -226,8 +246,9 @@ def shrunk_eer(
     "interpolated"
         Linear between the two points that bracket FMR = FNMR.
 
-    The candidates are every (value, threshold) whose |FMR - FNMR| is within 1e-12 of the minimum: those that
-    another order of the same arithmetic may call the nearest. "interpolated" has one, the result itself.
+    The candidates are every (value, threshold) whose |FMR - FNMR| is within 1e-12 of the minimum:
+    those that another order of the same arithmetic may call the nearest. "interpolated" has one,
+    the result itself.
     """
     if method not in ("nearest", "nearest-max", "interpolated"):
         raise ValueError(method)
@@ -261,7 +282,8 @@ def shrunk_min_dcf(
 ) -> float:
     """min over the points of `shrunk_roc` of miss_cost * FNMR + false_match_cost * FMR.
 
-    The costs hold the prior already (c_miss p and c_fa (1 - p)). NaN when the weights of a class sum to 0.
+    The costs hold the prior already (c_miss p and c_fa (1 - p)). NaN when the weights of a class
+    sum to 0.
     """
     costs = []
     for _, fmr, fnmr in shrunk_roc(rows, weights, c_mated, c_nonmated):
@@ -279,10 +301,12 @@ def shrunk_min_dcf(
 def shrunk_blocks(
     rows: list[Row], weights: list[int], c_mated: float, c_nonmated: float
 ) -> list[tuple[Fraction, Fraction]]:
-    """(shrunk share of the mated, of the non-mated) at every distinct score, ascending; empty when a class weighs 0.
+    """(shrunk share of the mated, of the non-mated) at every distinct score, ascending; empty when
+    a class weighs 0.
 
-    A comparison's share is (1 - c) / n + c w / (sum of all w), c being that of its class, so that shares of errors
-    are those of `shrunk_share`. Scores at which both are 0 are left out. The arithmetic is exact.
+    A comparison's share is (1 - c) / n + c w / (sum of all w), c being that of its class, so that
+    shares of errors are those of `shrunk_share`. Scores at which both are 0 are left out. The
+    arithmetic is exact.
     """
     mated = _side(rows, weights, mated=True)
     nonmated = _side(rows, weights, mated=False)
@@ -303,11 +327,14 @@ def shrunk_blocks(
     return blocks
 
 
-def shrunk_min_cllr(rows: list[Row], weights: list[int], c_mated: float, c_nonmated: float) -> float:
-    """Cllr, in bits, where every score's likelihood ratio is that of its pool (`naive.pool`) of `shrunk_blocks`.
+def shrunk_min_cllr(
+    rows: list[Row], weights: list[int], c_mated: float, c_nonmated: float
+) -> float:
+    """Cllr, in bits, where every score's likelihood ratio is that of its pool (`naive.pool`) of
+    `shrunk_blocks`.
 
-    The ratio is the pool's share of the mated over its share of the non-mated. NaN when the weights of a class sum
-    to 0.
+    The ratio is the pool's share of the mated over its share of the non-mated. NaN when the weights
+    of a class sum to 0.
     """
     blocks = shrunk_blocks(rows, weights, c_mated, c_nonmated)
     if len(blocks) == 0:
@@ -321,16 +348,20 @@ def shrunk_min_cllr(rows: list[Row], weights: list[int], c_mated: float, c_nonma
 
 
 def calibrated_costs(rows: list[Row]) -> tuple[list[float], list[float]]:
-    """What each mated and each non-mated row costs, in bits, at the likelihood ratio of its pool; both classes present.
+    """What each mated and each non-mated row costs, in bits, at the likelihood ratio of its pool;
+    both classes present.
 
-    min Cllr is half the sum of the two means. Other pools cost more, so weights change it as they change the means of
-    these costs, to first order: c is `shrinkage` of these costs in the place of errors.
+    min Cllr is half the sum of the two means. Other pools cost more, so weights change it as they
+    change the means of these costs, to first order: c is `shrinkage` of these costs in the place of
+    errors.
     """
     blocks = shrunk_blocks(rows, [1] * len(rows), 0, 0)
     scores = sorted({row.score for row in rows})
     costs: tuple[list[float], list[float]] = ([], [])
     for row in rows:
-        below = sum((mated + nonmated for mated, nonmated in blocks[: scores.index(row.score)]), Fraction(0))
+        below = sum(
+            (mated + nonmated for mated, nonmated in blocks[: scores.index(row.score)]), Fraction(0)
+        )
         for mated, nonmated in naive.pool(blocks):  # up to the one that holds the score
             if below < mated + nonmated:
                 break
@@ -342,8 +373,11 @@ def calibrated_costs(rows: list[Row]) -> tuple[list[float], list[float]]:
     return costs
 
 
-def shrunk_hull_eer(rows: list[Row], weights: list[int], c_mated: float, c_nonmated: float) -> float:
-    """Where the lower convex hull of the shrunk ROC crosses FMR = FNMR, as `naive.lowest_crossing` finds it.
+def shrunk_hull_eer(
+    rows: list[Row], weights: list[int], c_mated: float, c_nonmated: float
+) -> float:
+    """Where the lower convex hull of the shrunk ROC crosses FMR = FNMR, as `naive.lowest_crossing`
+    finds it.
 
     NaN when the weights of a class sum to 0.
     """
@@ -361,12 +395,11 @@ def shrunk_hull_eer(rows: list[Row], weights: list[int], c_mated: float, c_nonma
 # --------------------------------------------------------------------------------------------------
 # Dyadic variance of a rate
 # --------------------------------------------------------------------------------------------------
-#
-# `comparisons` are (error, node, other node or None), or any cost in the place of the error and its mean in that of
-# the rate; no comparison names the same node twice: one that depends on
-# a single node is written (error, node, None). `strata` says to which stratum each node belongs, `sizes` how many
-# nodes each stratum has, those without any comparison included. A stratum of one node does not vary. The
-# arithmetic is exact and rounded once, at the end.
+#  `comparisons` are (error, node, other node or None), or any cost in the place of the error and
+# its mean in that of the rate; no comparison names the same node twice: one that depends on a
+# single node is written (error, node, None). `strata` says to which stratum each node belongs,
+# `sizes` how many nodes each stratum has, those without any comparison included. A stratum of one
+# node does not vary. The arithmetic is exact and rounded once, at the end.
 
 
 def _residuals(comparisons: list[Dyad]) -> list[Fraction]:
@@ -383,7 +416,8 @@ def _residuals(comparisons: list[Dyad]) -> list[Fraction]:
 def _pair_sums(
     comparisons: list[Dyad], strata: dict[Hashable, Hashable], sizes: dict[Hashable, int]
 ) -> dict[frozenset[Hashable], Fraction]:
-    """e_kl = sum of (error - rate) over the comparisons of the unordered pair {k, l}, for pairs that vary twice.
+    """e_kl = sum of (error - rate) over the comparisons of the unordered pair {k, l}, for pairs
+    that vary twice.
 
     Both nodes must be there and in strata of two nodes or more.
     """
@@ -397,7 +431,8 @@ def _pair_sums(
 
 
 def _node_sum(comparisons: list[Dyad], residuals: list[Fraction], k: Hashable) -> Fraction:
-    """T_k = sum of (error - rate) over all comparisons that involve node k, whatever the other node."""
+    """T_k = sum of (error - rate) over all comparisons that involve node k, whatever the other
+    node."""
     total = Fraction(0)
     for (_, a, b), residual in zip(comparisons, residuals, strict=True):
         if k in (a, b):
@@ -419,7 +454,8 @@ def _stratum_sums(
 ) -> list[tuple[int, Fraction, Fraction]]:
     """(K_s, sum_k (T_k - Tbar_s)^2, sum_k q_k) of every stratum of K_s >= 2 nodes.
 
-    k runs over all K_s nodes and Tbar_s is the mean over all of them; a node without comparisons has T = q = 0.
+    k runs over all K_s nodes and Tbar_s is the mean over all of them; a node without comparisons
+    has T = q = 0.
     """
     residuals = _residuals(comparisons)
     pairs = _pair_sums(comparisons, strata, sizes)
@@ -447,18 +483,23 @@ def _stratum_sums(
 
 
 def _one_way_variance(sums: list[tuple[int, Fraction, Fraction]], n: int) -> float:
-    """sum_s sum_k (T_k - Tbar_s)^2 / n^2: the bootstrap's variance when a comparison has one weight at most."""
+    """sum_s sum_k (T_k - Tbar_s)^2 / n^2: the bootstrap's variance when a comparison has one weight
+    at most."""
     return float(sum((spread for _, spread, _ in sums), Fraction(0)) / n**2)
 
 
 def _lost_share(
-    comparisons: list[Dyad], strata: dict[Hashable, Hashable], sizes: dict[Hashable, int], stratum: Hashable
+    comparisons: list[Dyad],
+    strata: dict[Hashable, Hashable],
+    sizes: dict[Hashable, int],
+    stratum: Hashable,
 ) -> Fraction:
-    """sum_k (m_k^2 - sum_l m_kl^2 / 2) (1 + w) / (2 N^2): what V loses as errors are counted from their own rate.
+    """sum_k (m_k^2 - sum_l m_kl^2 / 2) (1 + w) / (2 N^2): what V loses as errors are counted from
+    their own rate.
 
-    k runs over the stratum's nodes; m_k is the number of comparisons of node k, m_kl that of the pair {k, l} if both
-    vary, N = sum_k m_k / 2, and w the share of the m_k whose other node is in the stratum, too. For all pairs of K
-    nodes it is 1 - (K - 2) (K - 3) / (K (K - 1)).
+    k runs over the stratum's nodes; m_k is the number of comparisons of node k, m_kl that of the
+    pair {k, l} if both vary, N = sum_k m_k / 2, and w the share of the m_k whose other node is in
+    the stratum, too. For all pairs of K nodes it is 1 - (K - 2) (K - 3) / (K (K - 1)).
     """
     of_node: dict[Hashable, int] = {}
     of_pair: dict[tuple[Hashable, Hashable], int] = {}
@@ -483,11 +524,13 @@ def _lost_share(
     return repeated * (1 + Fraction(inside, ends)) * 2 / Fraction(ends) ** 2
 
 
-def dyadic_variance(comparisons: list[Dyad], strata: dict[Hashable, Hashable], sizes: dict[Hashable, int]) -> float:
+def dyadic_variance(
+    comparisons: list[Dyad], strata: dict[Hashable, Hashable], sizes: dict[Hashable, int]
+) -> float:
     """V = max(sum_s f_s sum_{k in s} [(T_k - Tbar_s)^2 - q_k / 2], sum_pairs e_kl^2) / n^2.
 
-    f_s = 1 / (1 - `_lost_share`). A stratum whose f_s would not be positive adds nothing, and the floor stands.
-    Where no pair varies twice: `_one_way_variance`. NaN without comparisons.
+    f_s = 1 / (1 - `_lost_share`). A stratum whose f_s would not be positive adds nothing, and the
+    floor stands. Where no pair varies twice: `_one_way_variance`. NaN without comparisons.
     """
     n = len(comparisons)
     if n == 0:
@@ -508,11 +551,13 @@ def dyadic_variance(comparisons: list[Dyad], strata: dict[Hashable, Hashable], s
     return float(max(total, floor) / n**2)
 
 
-def product_variance(comparisons: list[Dyad], strata: dict[Hashable, Hashable], sizes: dict[Hashable, int]) -> float:
+def product_variance(
+    comparisons: list[Dyad], strata: dict[Hashable, Hashable], sizes: dict[Hashable, int]
+) -> float:
     """Vp = sum_s [(K_s - 2)/(K_s - 1) sum_k (T_k - Tbar_s)^2 + K_s/(K_s - 1) sum_k q_k / 2] / n^2.
 
-    The variance of the rate under product weights w_k w_l, to first order. Where no pair varies twice:
-    `_one_way_variance`. NaN without comparisons.
+    The variance of the rate under product weights w_k w_l, to first order. Where no pair varies
+    twice: `_one_way_variance`. NaN without comparisons.
     """
     n = len(comparisons)
     if n == 0:
@@ -526,7 +571,9 @@ def product_variance(comparisons: list[Dyad], strata: dict[Hashable, Hashable], 
     return float(total / n**2)
 
 
-def shrinkage(comparisons: list[Dyad], strata: dict[Hashable, Hashable], sizes: dict[Hashable, int]) -> float:
+def shrinkage(
+    comparisons: list[Dyad], strata: dict[Hashable, Hashable], sizes: dict[Hashable, int]
+) -> float:
     """c = min(1, sqrt(V / Vp)); 1 when Vp is 0, NaN without comparisons."""
     v = dyadic_variance(comparisons, strata, sizes)
     vp = product_variance(comparisons, strata, sizes)
@@ -540,15 +587,16 @@ def shrinkage(comparisons: list[Dyad], strata: dict[Hashable, Hashable], sizes: 
 # --------------------------------------------------------------------------------------------------
 # Intervals
 # --------------------------------------------------------------------------------------------------
-#
-# `level` is the coverage asked for, e.g. 0.95; alpha = 1 - level, half of it on either side. One NaN among the
-# replicates makes both ends NaN.
+#  `level` is the coverage asked for, e.g. 0.95; alpha = 1 - level, half of it on either side. One
+# NaN among the replicates makes both ends NaN.
 
 
 def quantile(values: list[float], p: float) -> float:
-    """Value at position (R - 1) p of the sorted values, linear in between (numpy's default); NaN with any NaN.
+    """Value at position (R - 1) p of the sorted values, linear in between (numpy's default); NaN
+    with any NaN.
 
-    Two equal neighbours, infinite ones too, give themselves, and a whole position gives the value there.
+    Two equal neighbours, infinite ones too, give themselves, and a whole position gives the value
+    there.
     """
     if len(values) == 0 or any(math.isnan(value) for value in values):
         return math.nan
@@ -584,7 +632,8 @@ def basic(replicates: list[float], estimate: float, level: float) -> tuple[float
 
 
 def normal(replicates: list[float], estimate: float, level: float) -> tuple[float, float]:
-    """Estimate -+ z sd, sd^2 = sum (replicate - mean)^2 / (R - 1); NaN with fewer than two replicates."""
+    """Estimate -+ z sd, sd^2 = sum (replicate - mean)^2 / (R - 1); NaN with fewer than two
+    replicates."""
     if len(replicates) < 2:
         return math.nan, math.nan
     mean = sum(replicates) / len(replicates)
@@ -608,11 +657,15 @@ def acceleration(jackknife: list[float]) -> float:
     return cubes / (6 * squares**1.5)
 
 
-def bca(replicates: list[float], estimate: float, jackknife: list[float], level: float) -> tuple[float, float]:
-    """Quantiles of the replicates at Phi(z0 + (z0 + z) / (1 - a (z0 + z))) for z at alpha / 2 and 1 - alpha / 2.
+def bca(
+    replicates: list[float], estimate: float, jackknife: list[float], level: float
+) -> tuple[float, float]:
+    """Quantiles of the replicates at Phi(z0 + (z0 + z) / (1 - a (z0 + z))) for z at alpha / 2 and 1
+    - alpha / 2.
 
-    z0 = Phi^-1((#{replicates < estimate} + #{replicates = estimate} / 2) / R), a is `acceleration` (Efron 1987).
-    NaN when all replicates lie strictly on one side of the estimate: z0 is infinite then.
+    z0 = Phi^-1((#{replicates < estimate} + #{replicates = estimate} / 2) / R), a is `acceleration`
+    (Efron 1987). NaN when all replicates lie strictly on one side of the estimate: z0 is infinite
+    then.
     """
     if any(math.isnan(value) for value in [*replicates, *jackknife]):
         return math.nan, math.nan
@@ -634,8 +687,11 @@ def bca(replicates: list[float], estimate: float, jackknife: list[float], level:
     return ends[0], ends[1]
 
 
-def recentered(replicates: list[float], estimate: float, v_statistic: float, level: float) -> tuple[float, float]:
-    """[estimate + q_lo(replicate - V), estimate + q_hi(replicate - V)], V what the replicates estimate (section 3)."""
+def recentered(
+    replicates: list[float], estimate: float, v_statistic: float, level: float
+) -> tuple[float, float]:
+    """[estimate + q_lo(replicate - V), estimate + q_hi(replicate - V)], V what the replicates
+    estimate (section 3)."""
     q_low, q_high = percentile([value - v_statistic for value in replicates], level)
     return estimate + q_low, estimate + q_high
 
@@ -656,10 +712,11 @@ def log_normal(estimate: float, se: float, level: float) -> tuple[float, float]:
 def sup_t_band(curves: list[list[float]], level: float) -> tuple[list[float], list[float]]:
     """(lower, upper) of the quantile-based sup-t band over R replicate curves of J points each.
 
-    The depth of a value at a point is min(#{replicates <= it}, #{replicates >= it}) / R; the depth of a curve is
-    its smallest over the points. zeta is the largest depth of a curve that at least level * R curves reach. The band
-    at a point runs from the smallest to the largest value of depth >= zeta there, so every curve of depth >= zeta
-    lies in it whole. level * R is taken as written in decimals: 0.55 * 100 is 55, not 55.00000000000001.
+    The depth of a value at a point is min(#{replicates <= it}, #{replicates >= it}) / R; the depth
+    of a curve is its smallest over the points. zeta is the largest depth of a curve that at least
+    level * R curves reach. The band at a point runs from the smallest to the largest value of depth
+    >= zeta there, so every curve of depth >= zeta lies in it whole. level * R is taken as written
+    in decimals: 0.55 * 100 is 55, not 55.00000000000001.
     """
     n_curves = len(curves)
     depths = []  # depths[r][j]
@@ -703,7 +760,8 @@ def sup_t_band(curves: list[list[float]], level: float) -> tuple[list[float], li
 
 
 def bootstrap_pvalue(differences: list[float]) -> float:
-    """2 min(1 + #{d <= 0}, 1 + #{d >= 0}) / (R + 1), at most 1, for R replicates of a difference; NaN with any NaN."""
+    """2 min(1 + #{d <= 0}, 1 + #{d >= 0}) / (R + 1), at most 1, for R replicates of a difference;
+    NaN with any NaN."""
     if any(math.isnan(d) for d in differences):
         return math.nan
     at_most = 0
@@ -717,7 +775,8 @@ def bootstrap_pvalue(differences: list[float]) -> float:
 
 
 def holm(pvalues: list[float]) -> list[float]:
-    """Holm's adjusted p-values, in the order given: max over the i <= rank of (m - i + 1) p_(i), at most 1.
+    """Holm's adjusted p-values, in the order given: max over the i <= rank of (m - i + 1) p_(i), at
+    most 1.
 
     p_(1) <= ... <= p_(m) are the sorted p-values, none of them NaN.
     """
@@ -732,18 +791,28 @@ def holm(pvalues: list[float]) -> list[float]:
 
 
 def strata(labels: list[list[int]]) -> list[int]:
-    """Tell the stratum of each subject from its labels, one for each attribute: a number for all who share it."""
+    """Tell the stratum of each subject from its labels, one for each attribute: a number for all
+    who share it."""
     parts = [list(range(len(labels)))]
     for attribute in range(len(labels[0])):
-        parts = [inside for part in parts for inside in _parted(part, [one[attribute] for one in labels], attribute)]
-    return [next(k for k, part in enumerate(parts) if subject in part) for subject in range(len(labels))]
+        parts = [
+            inside
+            for part in parts
+            for inside in _parted(part, [one[attribute] for one in labels], attribute)
+        ]
+    return [
+        next(k for k, part in enumerate(parts) if subject in part) for subject in range(len(labels))
+    ]
 
 
 def _parted(part: list[int], label: list[int], attribute: int) -> list[list[int]]:
     cells = [[k for k in part if label[k] == one] for one in sorted({label[k] for k in part})]
     if attribute == 0:
         return cells
-    large, small = [cell for cell in cells if len(cell) >= 10], [cell for cell in cells if len(cell) < 10]
+    large, small = (
+        [cell for cell in cells if len(cell) >= 10],
+        [cell for cell in cells if len(cell) < 10],
+    )
     rest = [subject for cell in small for subject in cell]
     if large and len(rest) < 10:
         max(reversed(large), key=len).extend(rest)

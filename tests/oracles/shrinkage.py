@@ -1,4 +1,5 @@
-"""The slow, obvious oracle of shrunken rates: every law weighed on its own, quantiles by a root of the mixture."""
+"""The slow, obvious oracle of shrunken rates: every law weighed on its own, quantiles by a root of
+the mixture."""
 
 from __future__ import annotations
 
@@ -11,8 +12,11 @@ from scipy.optimize import brentq
 N_MEANS, N_SHARES = 49, 24
 
 
-def shrink(errors: list[int], n: list[int], level: float) -> list[tuple[float, float, float, float]]:
-    """Return shrunken rate, low, high and the share borrowed for each group of whole numbers of errors and trials."""
+def shrink(
+    errors: list[int], n: list[int], level: float
+) -> list[tuple[float, float, float, float]]:
+    """Return shrunken rate, low, high and the share borrowed for each group of whole numbers of
+    errors and trials."""
     about = [(x + 0.5) / (m + 1) for x, m in zip(errors, n, strict=True)]
     low, high = (math.log(p / (1 - p)) for p in (min(about), max(about)))
     low, high = low - math.log(4), high + math.log(4)
@@ -26,7 +30,9 @@ def shrink(errors: list[int], n: list[int], level: float) -> list[tuple[float, f
             a, b = mean * size, (1 - mean) * size
             laws.append((a, b))
             roots.append(0.5 * math.log(share))
-    chances = [stats.betabinom.logpmf(x, m, *np.array(laws).T) for x, m in zip(errors, n, strict=True)]
+    chances = [
+        stats.betabinom.logpmf(x, m, *np.array(laws).T) for x, m in zip(errors, n, strict=True)
+    ]
     logs = (np.array(roots) + sum(chances)).tolist()
     weights = [math.exp(one - max(logs)) for one in logs]
     total = sum(weights)
@@ -37,7 +43,12 @@ def shrink(errors: list[int], n: list[int], level: float) -> list[tuple[float, f
     for x, m in zip(errors, n, strict=True):
         law = stats.beta(a + x, b + m - x)
         ends = [
-            brentq(lambda rate, law=law, share=share: float(weight @ law.cdf(rate)) - share, 0, 1, xtol=1e-9)
+            brentq(
+                lambda rate, law=law, share=share: float(weight @ law.cdf(rate)) - share,
+                0,
+                1,
+                xtol=1e-9,
+            )
             for share in ((1 - level) / 2, (1 + level) / 2)
         ]
         found.append((float(weight @ law.mean()), *ends, float(weight @ ((a + b) / (a + b + m)))))

@@ -53,8 +53,16 @@ def test_similarities():
     assert slow.similarities(vectors, "cosine") == pytest.approx(
         np.array([[1, 0.96, 0.8], [0.96, 1, 0.6], [0.8, 0.6, 1]])
     )
-    assert slow.similarities(vectors, "inner product").tolist() == [[25, 24, 8], [24, 25, 6], [8, 6, 4]]
-    root = [[0, math.sqrt(2), math.sqrt(13)], [math.sqrt(2), 0, math.sqrt(17)], [math.sqrt(13), math.sqrt(17), 0]]
+    assert slow.similarities(vectors, "inner product").tolist() == [
+        [25, 24, 8],
+        [24, 25, 6],
+        [8, 6, 4],
+    ]
+    root = [
+        [0, math.sqrt(2), math.sqrt(13)],
+        [math.sqrt(2), 0, math.sqrt(17)],
+        [math.sqrt(13), math.sqrt(17), 0],
+    ]
     assert (-slow.similarities(vectors, "negative Euclidean")).tolist() == root
     with pytest.raises(ValueError, match="dot"):
         slow.similarities(vectors, "dot")
@@ -66,11 +74,23 @@ def test_similarities():
         # a-b: 1/6 a pair, a-c: 1/3, b-c: 1/2; then a third each.
         (0.4, "identity", Fraction(7, 18), 0, 0),
         (0.5, "identity", Fraction(1, 6), Fraction(1, 2), Fraction(1, 4)),
-        (0.6, "identity", Fraction(1, 6), Fraction(5, 6), Fraction(17, 36)),  # a: 2/3, V 4/9; b: 1, V 1/2
+        (
+            0.6,
+            "identity",
+            Fraction(1, 6),
+            Fraction(5, 6),
+            Fraction(17, 36),
+        ),  # a: 2/3, V 4/9; b: 1, V 1/2
         (2.0, "identity", 0, 1, Fraction(7, 12)),  # a: V 6/9, b: V 1/2
         (0.4, "comparison", Fraction(4, 11), 0, 0),
         (0.5, "comparison", Fraction(2, 11), Fraction(1, 4), Fraction(1, 8)),
-        (0.6, "comparison", Fraction(2, 11), Fraction(3, 4), Fraction(11, 24)),  # V: (2/3 * 2 + 1/2 * 1) / 4
+        (
+            0.6,
+            "comparison",
+            Fraction(2, 11),
+            Fraction(3, 4),
+            Fraction(11, 24),
+        ),  # V: (2/3 * 2 + 1/2 * 1) / 4
         (2.0, "comparison", 0, 1, Fraction(5, 8)),  # V: (2/3 * 3 + 1/2 * 1) / 4
         (0.0, "comparison", 1, 0, 0),
     ],
@@ -111,7 +131,9 @@ def random_data(seed):
 
 def random_draw(rng, subject, unit):
     labels = list(dict.fromkeys(subject))
-    subjects = dict(zip(labels, rng.multinomial(len(labels), [1 / len(labels)] * len(labels)), strict=True))
+    subjects = dict(
+        zip(labels, rng.multinomial(len(labels), [1 / len(labels)] * len(labels)), strict=True)
+    )
     vectors = [0] * len(subject)
     for k in labels:
         own = [i for i, label in enumerate(subject) if label == k]
@@ -125,33 +147,76 @@ def random_draw(rng, subject, unit):
 def test_threshold_is_the_lowest_that_meets_the_level(seed, unit):
     rng, similarity, subject = random_data(seed)
     draw = random_draw(rng, subject, unit) if unit else None
-    scores = sorted({s for s, _ in slow.nonmated(similarity, slow.dataset(subject, draw), "comparison")})
+    scores = sorted(
+        {s for s, _ in slow.nonmated(similarity, slow.dataset(subject, draw), "comparison")}
+    )
     for weighting, level in itertools.product(WEIGHTINGS, [0.0, 0.05, 0.25, 0.5, 1.0]):
         t = slow.threshold_at_fmr(level, similarity, subject, weighting, draw)
-        meets = [s for s in scores if slow.fmr(similarity, subject, above(s), weighting, draw=draw) <= level]
+        meets = [
+            s
+            for s in scores
+            if slow.fmr(similarity, subject, above(s), weighting, draw=draw) <= level
+        ]
         assert t == above(min(meets))
 
 
 @each(
     ("draw", "weighting", "t", "fmr", "fnmr"),
     [
-        # a has the vectors 0, 0, 1: mated inf, 0.9, 0.9; a-b 0.6 0.6 0.4 0.4 0.3 0.3; a-c 0.6 0.6 0.2.
+        # a has the vectors 0, 0, 1: mated inf, 0.9, 0.9; a-b 0.6 0.6 0.4 0.4 0.3 0.3; a-c 0.6 0.6
+        # 0.2.
         (slow.Draw(None, [2, 1, 0, 1, 1, 1]), "identity", 0.6, Fraction(1, 3), Fraction(1, 2)),
         (slow.Draw(None, [2, 1, 0, 1, 1, 1]), "identity", 0.4, Fraction(11, 18), 0),
         (slow.Draw(None, [2, 1, 0, 1, 1, 1]), "identity", 2.0, 0, Fraction(5, 6)),
         (slow.Draw(None, [2, 1, 0, 1, 1, 1]), "comparison", 0.6, Fraction(4, 11), Fraction(1, 4)),
         (slow.Draw(None, [2, 1, 0, 1, 1, 1]), "comparison", 0.4, Fraction(7, 11), 0),
         (slow.Draw(None, [2, 1, 0, 1, 1, 1]), "comparison", 2.0, 0, Fraction(3, 4)),
-        (slow.Draw(None, [3, 0, 0, 0, 2, 1]), "comparison", 2.0, 0, 0),  # every mated pair is a self-pair
+        (
+            slow.Draw(None, [3, 0, 0, 0, 2, 1]),
+            "comparison",
+            2.0,
+            0,
+            0,
+        ),  # every mated pair is a self-pair
         # a twice, b once: a-b twice, and no pair of the two copies of a.
         (slow.Draw({"a": 2, "b": 1, "c": 0}, None), "identity", 0.4, Fraction(1, 3), 0),
-        (slow.Draw({"a": 2, "b": 1, "c": 0}, None), "identity", 0.6, Fraction(1, 6), Fraction(7, 9)),
-        (slow.Draw({"a": 2, "b": 1, "c": 0}, None), "comparison", 0.6, Fraction(2, 12), Fraction(5, 7)),
+        (
+            slow.Draw({"a": 2, "b": 1, "c": 0}, None),
+            "identity",
+            0.6,
+            Fraction(1, 6),
+            Fraction(7, 9),
+        ),
+        (
+            slow.Draw({"a": 2, "b": 1, "c": 0}, None),
+            "comparison",
+            0.6,
+            Fraction(2, 12),
+            Fraction(5, 7),
+        ),
         # c twice: a-c twice (1/3 each), b none; a alone is mated.
-        (slow.Draw({"a": 1, "b": 0, "c": 2}, None), "identity", 0.6, Fraction(1, 3), Fraction(2, 3)),
+        (
+            slow.Draw({"a": 1, "b": 0, "c": 2}, None),
+            "identity",
+            0.6,
+            Fraction(1, 3),
+            Fraction(2, 3),
+        ),
         # a twice with the vectors 0, 0, 1 and c once: 0.6, 0.6, 0.2 twice.
-        (slow.Draw({"a": 2, "b": 0, "c": 1}, [2, 1, 0, 1, 1, 1]), "identity", 0.4, Fraction(2, 3), 0),
-        (slow.Draw({"a": 2, "b": 0, "c": 1}, [2, 1, 0, 1, 1, 1]), "comparison", 2.0, 0, Fraction(2, 3)),
+        (
+            slow.Draw({"a": 2, "b": 0, "c": 1}, [2, 1, 0, 1, 1, 1]),
+            "identity",
+            0.4,
+            Fraction(2, 3),
+            0,
+        ),
+        (
+            slow.Draw({"a": 2, "b": 0, "c": 1}, [2, 1, 0, 1, 1, 1]),
+            "comparison",
+            2.0,
+            0,
+            Fraction(2, 3),
+        ),
     ],
 )
 def test_replicates(draw, weighting, t, fmr, fnmr):
@@ -182,7 +247,8 @@ def test_expectation_over_all_draws_of_vectors(weighting, t):
 
 
 def test_expectation_over_all_draws_of_subjects():
-    """No vector meets itself: replicates by subject are centred on FNMR where every subject has two vectors or more."""
+    """No vector meets itself: replicates by subject are centred on FNMR where every subject has two
+    vectors or more."""
     subject = ["a", "a", "a", "b", "b", "c", "c"]
     pairs = dict.fromkeys(itertools.combinations(range(7), 2), 0.0) | PAIRS | {(5, 6): 0.5}
     similarity = matrix(7, pairs)
@@ -215,12 +281,15 @@ def test_fairness(weighting):
     assert slow.fairness(list, "FMR", *given) == slow.v_fairness(list, "FMR", *given) == fmr
     assert slow.fairness(naive.std, "FNMR", *given) == [0.25, 0.0, 0.0]
     assert slow.v_fairness(naive.std, "FNMR", *given) == [0.125, 0.0, 0.0]
-    assert slow.fairness(naive.max_min_ratio, "FMR", *given) == pytest.approx([math.nan, 1, 2], nan_ok=True)
+    assert slow.fairness(naive.max_min_ratio, "FMR", *given) == pytest.approx(
+        [math.nan, 1, 2], nan_ok=True
+    )
     # q's first vector twice: it meets itself, and 0.6 is there twice (3 of 24 pairs above 0.4).
     draw = slow.Draw(None, [1, 1, 2, 0, 1, 1, 1, 1])
     assert slow.fairness(list, "FNMR", *given, draw) == [[0.0, 1.0], [0.0, 1.0], [0.0, 0.5]]
     assert slow.fairness(list, "FMR", *given, draw) == [[0.0, 0.0], [0.0, 0.0], [0.5, 0.25]]
-    # s twice, r never: m has no pair of different subjects; p-q 0.6 is 1 of 20 pairs, 0.1 the second, the rest are 0.
+    # s twice, r never: m has no pair of different subjects; p-q 0.6 is 1 of 20 pairs, 0.1 the
+    # second, the rest are 0.
     draw = slow.Draw({"p": 1, "q": 1, "r": 0, "s": 2}, None)
     assert slow.fairness(list, "FNMR", *given, draw) == [[0.0, 0.0], [0.0, 0.0], [0.0, 0.0]]
     found = slow.fairness(list, "FMR", *given, draw)

@@ -1,4 +1,5 @@
-"""The oracle of the tests across groups, on examples small enough to work by hand or to enumerate."""
+"""The oracle of the tests across groups, on examples small enough to work by hand or to
+enumerate."""
 
 from fractions import Fraction
 
@@ -22,10 +23,24 @@ HAND = [[(2, 2), (0, 2)], [(1, 2), (0, 2)], [(0, 1), (1, 1), (0, 1), (0, 1)]]
     ("group", "pi", "rho", "m0", "effect", "variance"),
     [
         (HAND[0], F(1, 2), 1, 2, 2, F(1, 8)),  # all agree: worth one attempt a subject
-        (HAND[1], F(1, 4), F(-1, 3), 2, F(2, 3), F(1, 32)),  # rho: (2 * -3/16 + 2 * 1/16) / (3/16 * 4)
+        (
+            HAND[1],
+            F(1, 4),
+            F(-1, 3),
+            2,
+            F(2, 3),
+            F(1, 32),
+        ),  # rho: (2 * -3/16 + 2 * 1/16) / (3/16 * 4)
         (HAND[2], F(1, 4), 0, 1, 1, F(3, 64)),  # no second attempts
         ([(1, 2), (1, 2)], F(1, 2), -1, 2, 0, 0),  # every subject the same
-        ([(1, 3), (0, 1)], F(1, 4), F(-5, 9), F(5, 2), F(1, 6), F(1, 128)),  # rho: (4 * -3/16 + 2 * 1/16) / (3/16 * 6)
+        (
+            [(1, 3), (0, 1)],
+            F(1, 4),
+            F(-5, 9),
+            F(5, 2),
+            F(1, 6),
+            F(1, 128),
+        ),  # rho: (4 * -3/16 + 2 * 1/16) / (3/16 * 6)
         ([(0, 3), (0, 1)], 0, 0, F(5, 2), 1, 0),
         ([(2, 2), (2, 2)], 1, 0, 2, 1, 0),
     ],
@@ -74,7 +89,9 @@ def test_beta_binomial_moments(m, pi, rho):
     assert spread == m * pi * (1 - pi) * (1 + (m - 1) * rho)
     if 0 < rho < 1:
         a, b = float(pi * (1 - rho) / rho), float((1 - pi) * (1 - rho) / rho)
-        assert [float(p) for p in pmf] == pytest.approx(betabinom.pmf(range(m + 1), m, a, b), rel=1e-9)
+        assert [float(p) for p in pmf] == pytest.approx(
+            betabinom.pmf(range(m + 1), m, a, b), rel=1e-9
+        )
 
 
 def test_margin_by_hand():

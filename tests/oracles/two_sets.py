@@ -1,11 +1,14 @@
-"""The slow, obvious oracle of rates of references compared with probes: pair by pair, with the weight of each.
+"""The slow, obvious oracle of rates of references compared with probes: pair by pair, with the
+weight of each.
 
-As in `embeddings`: `similarity` is an (n, n) array of which [reference, probe] is read, `subject` has one label per
-vector, and a `Draw` says which bootstrap replicate is meant, with the number of times that each subject and each vector
-was drawn. Vectors are drawn among the references, and among the probes, of their subject. No vector meets itself.
+As in `embeddings`: `similarity` is an (n, n) array of which [reference, probe] is read, `subject`
+has one label per vector, and a `Draw` says which bootstrap replicate is meant, with the number of
+times that each subject and each vector was drawn. Vectors are drawn among the references, and among
+the probes, of their subject. No vector meets itself.
 
-By "comparison" every pair has the same weight. By "identity" the r_k p_k mated pairs of subject k share a weight of 1,
-and so do the r_k p_l pairs of the references of k with the probes of l, which are others than those of l with k.
+By "comparison" every pair has the same weight. By "identity" the r_k p_k mated pairs of subject k
+share a weight of 1, and so do the r_k p_l pairs of the references of k with the probes of l, which
+are others than those of l with k.
 """
 
 import math
@@ -34,7 +37,11 @@ def pairs(
     mated, nonmated = [], []
     for i in range(n):
         for j in range(n):
-            if is_probe[i] or not is_probe[j] or (of is not None and not {subject[i], subject[j]} <= of):
+            if (
+                is_probe[i]
+                or not is_probe[j]
+                or (of is not None and not {subject[i], subject[j]} <= of)
+            ):
                 continue
             weight = Fraction(1)
             if weighting == "identity":
@@ -52,16 +59,21 @@ def pairs(
 
 
 def of_templates(similarity: Matrix, template: Sequence[int]) -> Matrix:
-    """[k, m]: the highest similarity of a vector of template k with one of m; a probe is a template of its own."""
+    """[k, m]: the highest similarity of a vector of template k with one of m; a probe is a template
+    of its own."""
     rows = range(max(template) + 1)
     members = [[i for i, own in enumerate(template) if own == k] for k in rows]
     return np.array(
-        [[max(float(similarity[i, j]) for i in members[k] for j in members[m]) for m in rows] for k in rows]
+        [
+            [max(float(similarity[i, j]) for i in members[k] for j in members[m]) for m in rows]
+            for k in rows
+        ]
     )
 
 
 def share(some: Pairs, t: float, *, below: bool) -> float:
-    """The weight of the pairs below, or not below, a threshold over that of all; NaN where there is none."""
+    """The weight of the pairs below, or not below, a threshold over that of all; NaN where there is
+    none."""
     total = sum(weight for _, weight, _, _ in some)
     if total == 0 or math.isnan(t):
         return math.nan
@@ -69,7 +81,8 @@ def share(some: Pairs, t: float, *, below: bool) -> float:
 
 
 def threshold_at_fmr(level: float, nonmated: Pairs, kind: type) -> float:
-    """The float above the highest similarity that must be rejected for an FMR of at most the level."""
+    """The float above the highest similarity that must be rejected for an FMR of at most the
+    level."""
     total = sum(weight for _, weight, _, _ in nonmated)
     if total == 0:
         return math.nan

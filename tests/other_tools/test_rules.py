@@ -1,4 +1,5 @@
-"""Whether rules of other tools differ from fastfair as often, and where, as the table of docs/from_other_tools says."""
+"""Whether rules of other tools differ from fastfair as often, and where, as the table of
+docs/from_other_tools says."""
 
 from __future__ import annotations
 
@@ -31,22 +32,38 @@ def test_every_row_is_answered_by_a_worker():
 
 def test_rules_differ_from_ours_in_as_many_sets_as_rows_say():
     sets = tied_sets(SETS)
-    ours = {answer: [OURS[answer](*scores) for scores in sets] for answer in {row.answer for row in WITH_RULES}}
+    ours = {
+        answer: [OURS[answer](*scores) for scores in sets]
+        for answer in {row.answer for row in WITH_RULES}
+    }
     for row in WITH_RULES:
         theirs = [RULES[row.key](*scores) for scores in sets]
         answered = [k for k in range(SETS) if theirs[k].size]
-        differing = [sets[k] for k in answered if differ(theirs[k], ours[row.answer][k], row.tolerance)]
-        assert (SETS - len(answered), len(differing)) == (row.refused, row.differing), (row.key, differing[:3])
+        differing = [
+            sets[k] for k in answered if differ(theirs[k], ours[row.answer][k], row.tolerance)
+        ]
+        assert (SETS - len(answered), len(differing)) == (row.refused, row.differing), (
+            row.key,
+            differing[:3],
+        )
 
 
 def test_examples_are_what_rules_and_fastfair_say():
     for row in ROWS:
         for example in row.examples:
             scores = [*example.mated], [*example.nonmated]
-            assert OURS[row.answer](*scores) == pytest.approx(example.ours, nan_ok=True), (row.key, example)
+            assert OURS[row.answer](*scores) == pytest.approx(example.ours, nan_ok=True), (
+                row.key,
+                example,
+            )
             if row.key in RULES:
-                assert RULES[row.key](*scores) == pytest.approx(example.theirs, abs=row.tolerance), (row.key, example)
-            assert differ(np.array(example.theirs), np.array(example.ours), row.tolerance), (row.key, example)
+                assert RULES[row.key](*scores) == pytest.approx(
+                    example.theirs, abs=row.tolerance
+                ), (row.key, example)
+            assert differ(np.array(example.theirs), np.array(example.ours), row.tolerance), (
+                row.key,
+                example,
+            )
 
 
 @pytest.mark.slow
@@ -56,7 +73,9 @@ def test_no_smaller_set_differs():
         for n in range(2, size):
             for scores in sets_of_size(n, n):
                 theirs = RULES[row.key](*scores)
-                assert not theirs.size or not differ(theirs, OURS[row.answer](*scores), row.tolerance), (
+                assert not theirs.size or not differ(
+                    theirs, OURS[row.answer](*scores), row.tolerance
+                ), (
                     row.key,
                     scores,
                 )
@@ -67,11 +86,15 @@ def test_points_that_scikit_learn_leaves_are_points_of_ours():
         every = {(fmr, fnmr) for _, fmr, fnmr in points(*scores)}
         for key in ("sklearn-roc-default", "sklearn-det"):
             fmr, fnmr = np.split(RULES[key](*scores), 2)
-            assert {*zip(fmr, fnmr, strict=True)} <= {(float(x), float(y)) for x, y in every}, (key, scores)
+            assert {*zip(fmr, fnmr, strict=True)} <= {(float(x), float(y)) for x, y in every}, (
+                key,
+                scores,
+            )
 
 
 def test_what_the_notes_say_of_thresholds_for_a_rate():
-    """score-analysis is always above the FMR asked for, bob.measure's FMR is ours and its FNMR no lower."""
+    """score-analysis is always above the FMR asked for, bob.measure's FMR is ours and its FNMR no
+    lower."""
     for scores in tied_sets(SETS):
         fmr, fnmr = OURS["at-fmr"](*scores)
         assert fmr <= 0.3 < RULES["score-analysis-fmr"](*scores)[0]

@@ -1,4 +1,5 @@
-"""What scikit-learn, which tests have installed, and scripts around it make of scores of which many are tied."""
+"""What scikit-learn, which tests have installed, and scripts around it make of scores of which many
+are tied."""
 
 from __future__ import annotations
 
@@ -18,7 +19,9 @@ def scores():
 @pytest.fixture(scope="module")
 def c(scores):
     mated, nonmated = scores
-    return ff.Comparisons(np.concatenate(scores), np.arange(mated.size + nonmated.size) < mated.size)
+    return ff.Comparisons(
+        np.concatenate(scores), np.arange(mated.size + nonmated.size) < mated.size
+    )
 
 
 @pytest.fixture(scope="module")
@@ -47,7 +50,9 @@ def test_its_log_loss_is_cllr(scores, c):
         posterior = 1 / (1 + np.exp(-ratios - np.log(p / (1 - p))))
         weights = np.where(flags, p / mated.size, (1 - p) / nonmated.size)
         entropy = -p * np.log(p) - (1 - p) * np.log(1 - p)
-        assert ff.cllr(c, p) == pytest.approx(log_loss(flags, posterior, sample_weight=weights) / entropy, rel=1e-9)
+        assert ff.cllr(c, p) == pytest.approx(
+            log_loss(flags, posterior, sample_weight=weights) / entropy, rel=1e-9
+        )
 
 
 def test_the_eer_of_trainers_is_nearest_max_of_many_scores(c, roc):
@@ -71,11 +76,14 @@ def test_the_min_dcf_of_trainers_is_normalized(c, roc):
     for p in (0.01, 0.05):
         least = min(p * (1 - tpr) + (1 - p) * fpr)
         assert ff.min_dcf(c, ff.Costs(p)).value == pytest.approx(least)
-        assert ff.min_dcf(c, ff.Costs(p, normalize=True)).value == pytest.approx(least / min(p, 1 - p))
+        assert ff.min_dcf(c, ff.Costs(p, normalize=True)).value == pytest.approx(
+            least / min(p, 1 - p)
+        )
 
 
 def test_tar_at_the_nearest_far_is_another_point(c, roc):
-    """insightface's IJB scripts take the first point whose FAR is nearest, which may be above or reject too many."""
+    """insightface's IJB scripts take the first point whose FAR is nearest, which may be above or
+    reject too many."""
     fpr, tpr, _ = roc
     above = worse = 0
     for far in (1e-3, 2e-3, 5e-3, 1e-2, 2e-2, 5e-2):

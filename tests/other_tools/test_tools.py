@@ -1,4 +1,5 @@
-"""The tools themselves, in environments of their own: what the table of docs/from_other_tools says of each is so."""
+"""The tools themselves, in environments of their own: what the table of docs/from_other_tools says
+of each is so."""
 
 from __future__ import annotations
 
@@ -39,7 +40,8 @@ ROW = {row.key: row for row in ROWS}
 
 
 def asked() -> list[tuple[Scores, Scores]]:
-    """Return the sets that all tools are asked about: those drawn, then the examples of all rows."""
+    """Return the sets that all tools are asked about: those drawn, then the examples of all
+    rows."""
     examples = [([*example.mated], [*example.nonmated]) for row in ROWS for example in row.examples]
     return [*tied_sets(SETS), *examples]
 
@@ -56,10 +58,16 @@ def confirm(key: str, answers: list[np.ndarray]) -> None:
     ours = [OURS[row.answer](*scores) for scores in sets[:SETS]]
     answered = [k for k in range(SETS) if answers[k].size]
     differing = [sets[k] for k in answered if differ(answers[k], ours[k], row.tolerance)]
-    assert (SETS - len(answered), len(differing)) == (row.refused, row.differing), (key, differing[:3])
+    assert (SETS - len(answered), len(differing)) == (row.refused, row.differing), (
+        key,
+        differing[:3],
+    )
     for number, example in enumerate(row.examples):
         theirs = answers[position_of(row, number)]
-        assert theirs == pytest.approx(example.theirs, abs=row.tolerance, nan_ok=True), (key, example)
+        assert theirs == pytest.approx(example.theirs, abs=row.tolerance, nan_ok=True), (
+            key,
+            example,
+        )
     if key in RULES:
         for scores, theirs in zip(sets, answers, strict=True):
             assert not differ(RULES[key](*scores), theirs, row.tolerance), (key, scores)
@@ -76,22 +84,37 @@ def test_python_tools_answer_as_their_rows_say(worker, tmp_path):
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     for key, answers in json.loads(done.stdout.splitlines()[-1]).items():
-        confirm(key, [np.array([] if isinstance(numbers, str) else numbers, dtype=float) for numbers in answers])
+        confirm(
+            key,
+            [
+                np.array([] if isinstance(numbers, str) else numbers, dtype=float)
+                for numbers in answers
+            ],
+        )
 
 
 def test_r_packages_answer_as_their_rows_say(tmp_path):
     if shutil.which("Rscript") is None:
-        pytest.skip("R is not installed: apt-get install r-base-core r-cran-proc r-cran-rocr r-cran-cutpointr")
+        pytest.skip(
+            "R is not installed: apt-get install r-base-core r-cran-proc r-cran-rocr"
+            " r-cran-cutpointr"
+        )
     for package, version in environments.R_PACKAGES.items():
-        ask = f"cat(tryCatch(as.character(packageVersion('{package}')), error = function(e) 'none'))"
-        there = subprocess.run(["Rscript", "-e", ask], capture_output=True, text=True, check=True).stdout
+        ask = (
+            f"cat(tryCatch(as.character(packageVersion('{package}')), error = function(e) 'none'))"
+        )
+        there = subprocess.run(
+            ["Rscript", "-e", ask], capture_output=True, text=True, check=True
+        ).stdout
         if there != version:
             pytest.skip(f"{package} {version} is not installed: there is {there}")
     with (tmp_path / "sets.csv").open("w", newline="") as file:
         lines = csv.writer(file)
         lines.writerow(["set", "mated", "score"])
         for k, (mated, nonmated) in enumerate(asked()):
-            lines.writerows([k, flag, score] for flag, scores in ((1, mated), (0, nonmated)) for score in scores)
+            lines.writerows(
+                [k, flag, score] for flag, scores in ((1, mated), (0, nonmated)) for score in scores
+            )
     command = ["Rscript", str(WORKERS / "r_packages.R"), str(tmp_path / "sets.csv")]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

@@ -21,7 +21,12 @@ from fastfair.evaluation.result import Evaluation
 from fastfair.pages.report import _without_words
 
 AT = [ff.at_fmr(0.05)]
-HOSTILE = ("<img src=x onerror=alert(1)>", "</script><b>\"quoted\" & 'so'</b>", "\x1b[31mred\nline", "{{ 7 * 7 }} $x$")
+HOSTILE = (
+    "<img src=x onerror=alert(1)>",
+    "</script><b>\"quoted\" & 'so'</b>",
+    "\x1b[31mred\nline",
+    "{{ 7 * 7 }} $x$",
+)
 VOID = {"meta", "link", "br", "hr", "img", "input"}
 
 
@@ -71,7 +76,10 @@ def comparisons(labels=("f", "m"), n: int = 3000, seed: int = 0, system: int = 1
     reference, mated = rng.integers(0, size, n), rng.random(n) < 0.5
     probe = np.where(mated, reference, (reference + rng.integers(1, size, n)) % size)
     group, age = np.array(labels, dtype=object), np.array(["old", "young"], dtype=object)
-    sides = [{"sex": group[who % len(labels)], "age": age[who // len(labels) % 2]} for who in (reference, probe)]
+    sides = [
+        {"sex": group[who % len(labels)], "age": age[who // len(labels) % 2]}
+        for who in (reference, probe)
+    ]
     scores = np.random.default_rng(seed + system).normal(size=n) + 2.5 * mated
     return ff.Comparisons(scores, mated, reference, probe, *sides)
 
@@ -88,7 +96,9 @@ def written(tmp_path, results, **options) -> tuple[str, Page]:
 
 
 def embedded(text: str) -> dict:
-    found: dict = json.loads(text[text.index('id="numbers">') + 13 : text.index("</script>")], object_hook=in_rows)
+    found: dict = json.loads(
+        text[text.index('id="numbers">') + 13 : text.index("</script>")], object_hook=in_rows
+    )
     return found
 
 
@@ -107,26 +117,39 @@ def study(tmp_path_factory) -> tuple[list, str, Page]:
 
 def test_a_page_has_each_grouping_and_all_numbers(study):
     results, text, page = study
-    assert [name for name in ("By sex", "By age", "By sex & age") if f">{name.replace('&', '&amp;')}</h2>" in text] == [
-        "By sex", "By age", "By sex & age",
-    ]  # fmt: skip
+    assert [
+        name
+        for name in ("By sex", "By age", "By sex & age")
+        if f">{name.replace('&', '&amp;')}</h2>" in text
+    ] == [
+        "By sex",
+        "By age",
+        "By sex & age",
+    ]
     fixed = "with the threshold held fixed"
     assert f"Do false non-match rates differ between groups, {fixed}?" in "".join(page.text)
     numbers = embedded(text)["results"]
     for result, found in zip(results, numbers, strict=True):
-        content = json.loads(result.to_json(), object_hook=_without_words)  # of notes, which are made anew
+        content = json.loads(
+            result.to_json(), object_hook=_without_words
+        )  # of notes, which are made anew
         assert all(found[name] == value for name, value in content.items() if name != "traces")
     rows = numbers[0]["quantities"]
     assert [row["estimate"] for row in rows] == [one.estimate for one in results[0].quantities]
     assert [row["group"] for row in rows] == [one.group for one in results[0].quantities]
     q = results[0].quantity("fnmr", "f", AT[0])
     value, interval = value_and_interval(q.estimate, q.low, q.high, is_rate=True)
-    row = next(row for row in page.rows if row[0] == "f" and f"{q.n_errors:,} of {q.n_comparisons:,}" in row)
+    row = next(
+        row
+        for row in page.rows
+        if row[0] == "f" and f"{q.n_errors:,} of {q.n_comparisons:,}" in row
+    )
     assert row[3].startswith(f"{value} {interval}")
 
 
 def test_cells_have_all_their_looks(page_of_sex):
-    """The matrix frames FMRs within groups, and those of few errors are in italics there as well."""
+    """The matrix frames FMRs within groups, and those of few errors are in italics there as
+    well."""
     _, page = page_of_sex
     looks = [set((of.get("class") or "").split()) for tag, of in page.attributes if tag == "td"]
     assert sum("own" in look for look in looks) == 2
@@ -152,10 +175,15 @@ def test_tests_and_requirements_stand_beside_the_evaluation(tmp_path):
     told = " ".join("".join(page.text).replace("\N{NO-BREAK SPACE}", " ").split())
     for requirement, verdict in found.verdicts.items():
         assert f'<div class="card {verdict.replace(" ", "-")}">' in text, requirement
-    assert "1 met · 1 not met · 1 undecided" in told or list(found.verdicts.values()).count("undecided") != 1
+    assert (
+        "1 met · 1 not met · 1 undecided" in told
+        or list(found.verdicts.values()).count("undecided") != 1
+    )
     for test in results[2:]:
         assert f"p = {p_value(test.pvalue)}" in told
-    assert page.tags["h2"] == 9  # requirements, the answer, by sex, all limits, notes, glossary, method, data, citation
+    assert (
+        page.tags["h2"] == 9
+    )  # requirements, the answer, by sex, all limits, notes, glossary, method, data, citation
     assert f"{100 * found.rows[0].estimate:.3g} %" in told
     for one in found.rows[1:3]:
         row = next(row for row in page.rows if row[0] == one.group and len(row) > 7)
@@ -163,10 +191,15 @@ def test_tests_and_requirements_stand_beside_the_evaluation(tmp_path):
 
 
 def test_notes_stand_once_with_their_rows(tmp_path):
-    """Each kind of note has one line and a letter, and numbers inside notes are left to the JSON."""
+    """Each kind of note has one line and a letter, and numbers inside notes are left to the
+    JSON."""
     c = comparisons(tuple("abcdefgh"), 1500).by("sex")
     ev = ff.evaluate(
-        c, [ff.at_fmr(0.01)], n_resamples=50, rng=0, settings=ff.EvaluationSettings(incomplete_groups="nan")
+        c,
+        [ff.at_fmr(0.01)],
+        n_resamples=50,
+        rng=0,
+        settings=ff.EvaluationSettings(incomplete_groups="nan"),
     )
     text, page = written(tmp_path, ev)
     listed = re.findall(r'<li id="note-([a-z])">', text)
@@ -175,7 +208,9 @@ def test_notes_stand_once_with_their_rows(tmp_path):
     assert set(re.findall(r'<sup><a href="#note-([a-z])">', text)) == set(listed)
     told = "".join(page.text)
     assert told.count("Fewer than 30 errors: the rate is rough.") == 1
-    assert not re.search(r"for [\d,]+ independent comparisons", told[: told.index("{")] if "{" in told else told)
+    assert not re.search(
+        r"for [\d,]+ independent comparisons", told[: told.index("{")] if "{" in told else told
+    )
     kinds = {note.on_page for q in ev.quantities for note in q.notes}
     assert len(kinds) < 20
     assert not any(re.search(r"\d{2,} independent", kind) for kind in kinds)
@@ -204,7 +239,9 @@ def test_a_page_is_one_valid_file(study):
     drawings = [a for _, a in page.attributes if a.get("role") == "img"]
     assert len(drawings) == page.tags["figure"] > 10
     assert all(len(a["aria-label"]) > 10 for a in drawings)
-    hidden = [a for tag, a in page.attributes if tag == "svg" and a.get("class") not in ("dot", "diamond")]
+    hidden = [
+        a for tag, a in page.attributes if tag == "svg" and a.get("class") not in ("dot", "diamond")
+    ]
     assert all(a["aria-hidden"] == "true" for a in hidden)
     assert page.tags["table"] >= 10
     assert page.tags["h1"] == 1
@@ -236,23 +273,36 @@ def test_labels_are_text(tmp_path):
 def test_what_was_left_out_is_said(tmp_path):
     with pytest.warns(ff.errors.DroppedWarning):
         c = ff.Comparisons(
-            [0.9, 0.3, 0.7, 0.6, 0.4, 0.1, 0.6, 0.2], [1, 1, 1, 1, 0, 0, 0, 0], list("abcdabcd"), list("abcdcbac"),
-            list("ffmnffmm"), policies=ff.Policies(label_conflicts="drop"),
-        )  # fmt: skip
+            [0.9, 0.3, 0.7, 0.6, 0.4, 0.1, 0.6, 0.2],
+            [1, 1, 1, 1, 0, 0, 0, 0],
+            list("abcdabcd"),
+            list("abcdcbac"),
+            list("ffmnffmm"),
+            policies=ff.Policies(label_conflicts="drop"),
+        )
     with pytest.warns(ff.errors.DroppedWarning):
-        ev = ff.evaluate(c, AT, n_resamples=0, settings=ff.EvaluationSettings(incomplete_groups="drop"))
+        ev = ff.evaluate(
+            c, AT, n_resamples=0, settings=ff.EvaluationSettings(incomplete_groups="drop")
+        )
     text, page = written(tmp_path, ev)
     assert f"{c.left_out[0]}." in "".join(page.text)
     dropped = [group for group in ev.groups if group not in ev.measured_groups]
     assert dropped
-    assert f"Left out of the measures, as they lack mated or non-mated comparisons: {', '.join(dropped)}." in "".join(
-        page.text
+    assert (
+        "Left out of the measures, as they lack mated or non-mated comparisons:"
+        f" {', '.join(dropped)}." in "".join(page.text)
     )
-    assert [row["sentence"] for row in embedded(text)["results"][0]["left_out"]] == [c.left_out[0].sentence]
+    assert [row["sentence"] for row in embedded(text)["results"][0]["left_out"]] == [
+        c.left_out[0].sentence
+    ]
     with pytest.warns(ff.errors.FastfairWarning):
-        two = ff.compare(c, c, AT, n_resamples=20, rng=0, settings=ff.EvaluationSettings(incomplete_groups="nan"))
+        two = ff.compare(
+            c, c, AT, n_resamples=20, rng=0, settings=ff.EvaluationSettings(incomplete_groups="nan")
+        )
     two.report(tmp_path / "two.html")
-    assert f"first and second: {c.left_out[0]}." in "".join(Page((tmp_path / "two.html").read_text("utf-8")).text)
+    assert f"first and second: {c.left_out[0]}." in "".join(
+        Page((tmp_path / "two.html").read_text("utf-8")).text
+    )
 
 
 def test_the_same_results_make_the_same_page(page_of_sex, tmp_path):
@@ -266,9 +316,17 @@ def test_inputs_are_named_with_their_hash(tmp_path):
     digest = hashlib.sha256(b"scores").hexdigest()
     assert [str(source), digest] in page.rows
     assert embedded(text)["inputs"] == {str(source): digest}
-    refused("cannot be read", ff.report, evaluation("sex"), tmp_path / "report.html", inputs=[tmp_path / "nothing.csv"])
+    refused(
+        "cannot be read",
+        ff.report,
+        evaluation("sex"),
+        tmp_path / "report.html",
+        inputs=[tmp_path / "nothing.csv"],
+    )
     for what in ("/dev/zero", tmp_path):
-        with pytest.raises(InputError, match="is a folder, a pipe or a device: name the files that were read"):
+        with pytest.raises(
+            InputError, match="is a folder, a pipe or a device: name the files that were read"
+        ):
             ff.report(evaluation("sex"), tmp_path / "report.html", inputs=what)
 
 
@@ -284,11 +342,18 @@ def test_pages_of_many_groups_name_each(tmp_path):
     ev.report(tmp_path / "page.html")
     page = Page((tmp_path / "page.html").read_text("utf-8"))
     named = Counter(row[0] for row in page.rows)
-    assert all(named[group] >= 3 for group in ev.groups)  # first screen, rates, summaries of all thresholds
+    assert all(
+        named[group] >= 3 for group in ev.groups
+    )  # first screen, rates, summaries of all thresholds
 
 
 def test_what_a_page_cannot_show_is_refused(tmp_path):
-    refused("results must be results, such as evaluate", ff.report, [evaluation("sex"), 5], tmp_path / "report.html")
+    refused(
+        "results must be results, such as evaluate",
+        ff.report,
+        [evaluation("sex"), 5],
+        tmp_path / "report.html",
+    )
     refused("results must be", ff.report, [], tmp_path / "report.html")
     with pytest.raises(OutputError):
         evaluation("sex").report("/dev/null/report.html")

@@ -1,4 +1,5 @@
-"""The page on choosing measures: rules on made-up numbers, laws against samples, and the page itself."""
+"""The page on choosing measures: rules on made-up numbers, laws against samples, and the page
+itself."""
 
 from __future__ import annotations
 
@@ -15,10 +16,22 @@ from papers.settings import Settings
 
 def ability(**changes):
     base = rules.Ability(
-        measure="garbe", error_types=2, needs_policy=True, has_reference=False, bounded=True,
-        fails_without_errors=False, computable=1.0, orders_one=1.0, orders_two=1.0, orders_three=0.5,
-        sees_shared=False, keeps_scale=True, tells_bias=1.0, false_alarms=0, uncertainty=0.1,
-    )  # fmt: skip
+        measure="garbe",
+        error_types=2,
+        needs_policy=True,
+        has_reference=False,
+        bounded=True,
+        fails_without_errors=False,
+        computable=1.0,
+        orders_one=1.0,
+        orders_two=1.0,
+        orders_three=0.5,
+        sees_shared=False,
+        keeps_scale=True,
+        tells_bias=1.0,
+        false_alarms=0,
+        uncertainty=0.1,
+    )
     return dataclasses.replace(base, **changes)
 
 
@@ -47,8 +60,8 @@ def test_on_voxceleb_measures_contradict_each_other_but_not_beyond_chance(voxcel
         for contrasts in found.contrasts.values()
     )
     assert by_gender["disagree"] == by_both["disagree"] == 0
-    # Two large groups: nearly all measures tell the systems apart. Many small ones, some of them without false
-    # matches: ratios are not computable, and few of the others tell.
+    # Two large groups: nearly all measures tell the systems apart. Many small ones, some of them
+    # without false matches: ratios are not computable, and few of the others tell.
     assert by_gender["agree"] > 200
     assert by_gender["withheld"] == by_gender["not computable"] == 0
     assert 0 < by_both["agree"] < 10

@@ -41,7 +41,8 @@ def test_fair_systems_are_found_unfair_as_often_as_asked():
     assert findings.outcome(chance.TEST) == "holds"
     shares = {name: findings.share(name) for name in findings.found}
     assert shares[chance.OWN_MARGIN].low < 0.05 < shares[chance.OWN_MARGIN].high
-    # Wider than need be, as the documentation of `margin_of_error` says, and at 1 - alpha/2 wider still.
+    # Wider than need be, as the documentation of `margin_of_error` says, and at 1 - alpha/2 wider
+    # still.
     assert shares[chance.MARGIN].value < shares[chance.OWN_MARGIN].value
     assert shares[chance.PAPER_MARGIN].high < 0.05
     assert findings.outcome(chance.NAIVE_TEST) == "fails"

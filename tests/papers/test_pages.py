@@ -37,7 +37,9 @@ def made_up_page(name: str = "made_up") -> Page:
     )
     text = "## A section\n\nText with a link to [paper 2](garbe.md), and one to [a page](https://example.org/x.md5).\n"
     figure = Figure("curve", "A curve [of two points]. And more of it", drawing)
-    return Page(name, "A <title>", [text, numbers, figure, verdict_table("claims", "Claims", [VERDICT])])
+    return Page(
+        name, "A <title>", [text, numbers, figure, verdict_table("claims", "Claims", [VERDICT])]
+    )
 
 
 @pytest.fixture
@@ -50,9 +52,13 @@ def test_a_page_its_tables_and_figures_become_files(written):
     folder, files = written
     names = [path.relative_to(folder).as_posix() for path in files]
     assert names == [
-        "made_up.md", "made_up.html", "tables/made_up_numbers.csv", "figures/made_up_curve.png",
-        "figures/made_up_curve.svg", "tables/made_up_claims.csv",
-    ]  # fmt: skip
+        "made_up.md",
+        "made_up.html",
+        "tables/made_up_numbers.csv",
+        "figures/made_up_curve.png",
+        "figures/made_up_curve.svg",
+        "tables/made_up_claims.csv",
+    ]
     assert all(path.stat().st_size for path in files)
     assert sorted(files) == sorted(path for path in folder.rglob("*") if path.is_file())
     assert files[3].read_bytes().startswith(b"\x89PNG")
@@ -64,13 +70,20 @@ def test_a_page_its_tables_and_figures_become_files(written):
 # --------------------------------------------------------------------------------------------------
 
 PUBLIC = {"fastfair": set(dir(ff))} | {
-    f"fastfair.{name}": set(getattr(ff, name).__all__) for name in ("measures", "intervals", "datasets")
+    f"fastfair.{name}": set(getattr(ff, name).__all__)
+    for name in ("measures", "intervals", "datasets")
 }
-PUBLIC["fastfair._lib"] = {"plots"}  # figures of pages look like those of the library; a look is no interface
+PUBLIC["fastfair._lib"] = {
+    "plots"
+}  # figures of pages look like those of the library; a look is no interface
 for place in re.findall(
-    r"^   ([\w.]+)\.(\w+)$", (Path(__file__).parents[2] / "docs" / "api.rst").read_text(), re.MULTILINE
+    r"^   ([\w.]+)\.(\w+)$",
+    (Path(__file__).parents[2] / "docs" / "api.rst").read_text(),
+    re.MULTILINE,
 ):
-    PUBLIC.setdefault(f"fastfair.{place[0]}", set()).add(place[1])  # classes of results stand in their folders
+    PUBLIC.setdefault(f"fastfair.{place[0]}", set()).add(
+        place[1]
+    )  # classes of results stand in their folders
 PUBLIC["fastfair.errors"] = {name for name in vars(ff.errors) if not name.startswith("_")}
 
 

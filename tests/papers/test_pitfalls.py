@@ -33,14 +33,23 @@ def test_printed_numbers_are_those_of_the_paper(published):
 
     overall = {r["trial_list"]: (r["eer_percent"], r["min_cdet"]) for r in rows("overall")}
     assert overall == printed.OVERALL
-    table_2 = {(METRIC[r["base_metric"]], r["gender"], r["nationality"]): r["value"] for r in rows("table_2")}
+    table_2 = {
+        (METRIC[r["base_metric"]], r["gender"], r["nationality"]): r["value"]
+        for r in rows("table_2")
+    }
     assert table_2 == {(m, *g): x for m, cells in printed.TABLE_2.items() for g, x in cells.items()}
     table_3 = {
-        (MEASURE[r["bias_measure"]], METRIC[r["base_metric"]], r["gender"], r["nationality"]): r["value"]
+        (MEASURE[r["bias_measure"]], METRIC[r["base_metric"]], r["gender"], r["nationality"]): r[
+            "value"
+        ]
         for r in rows("table_3")
     }
-    assert table_3 == {(*m, *g): x for m, cells in printed.TABLE_3.items() for g, x in cells.items()}
-    table_4 = {(MEASURE[r["quantity"]], r["gender"], r["nationality"]): r["value"] for r in rows("table_4")}
+    assert table_3 == {
+        (*m, *g): x for m, cells in printed.TABLE_3.items() for g, x in cells.items()
+    }
+    table_4 = {
+        (MEASURE[r["quantity"]], r["gender"], r["nationality"]): r["value"] for r in rows("table_4")
+    }
     assert table_4 == {(m, *g): x for m, cells in printed.TABLE_4.items() for g, x in cells.items()}
 
 
@@ -63,7 +72,9 @@ def test_rank_correlation_is_spearmans():
 
     rng = np.random.default_rng(0)
     x, y = rng.integers(0, 5, (2, 3, 9)).astype(float)
-    assert rules.rank_correlation(x, y) == pytest.approx([spearmanr(a, b).statistic for a, b in zip(x, y, strict=True)])
+    assert rules.rank_correlation(x, y) == pytest.approx(
+        [spearmanr(a, b).statistic for a, b in zip(x, y, strict=True)]
+    )
 
 
 def test_attacks():
@@ -108,14 +119,19 @@ def test_page(runs, settings, monkeypatch):
     monkeypatch.setattr(pitfalls, "run", lambda settings: runs)
     with style():
         made = pitfalls.page(settings)
-    assert [part.name for part in made.parts if isinstance(part, Figure)] == ["figure_1", "figure_2"]
+    assert [part.name for part in made.parts if isinstance(part, Figure)] == [
+        "figure_1",
+        "figure_2",
+    ]
     tables = [part for part in made.parts if isinstance(part, Table)]
     assert all(len(row) == len(table.columns) for table in tables for row in table.written())
     table = {row[0]: row for row in made.table("table_2").rows}
     assert table["m & Germany"][3] is None
     assert table["m & Norway"][2] == 8.210
     assert isinstance(table["m & Norway"][3], Range)
-    verdicts = {row[0]: row[-1] for table in tables if "Verdict" in table.columns for row in table.written()}
+    verdicts = {
+        row[0]: row[-1] for table in tables if "Verdict" in table.columns for row in table.written()
+    }
     assert verdicts["FDR and NRB lead to contradictory conclusions"] == "holds"
     assert verdicts["EER and minCDet are two orders of magnitude apart"] == "does not hold"
     assert verdicts["EER 2.402 %, minCDet 0.008 on VoxCeleb1-H"] == "holds"

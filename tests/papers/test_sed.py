@@ -1,4 +1,5 @@
-"""The page on paper 1: its printed constants, its rules on made-up numbers, and what must come out of a run."""
+"""The page on paper 1: its printed constants, its rules on made-up numbers, and what must come out
+of a run."""
 
 from __future__ import annotations
 
@@ -34,7 +35,8 @@ def test_constants_are_those_of_the_tables(published):
     columns = ("ir", "garbe", "fdr", "std_eer", "std_sed", "mean_sed")
     expected = [(row["table"], row["ratios"], *(row[column] for column in columns)) for row in rows]
     assert expected == [
-        (one.table, one.ratios, *(cell.text for cell in one.numbers.values())) for one in printed.SYSTEMS
+        (one.table, one.ratios, *(cell.text for cell in one.numbers.values()))
+        for one in printed.SYSTEMS
     ]
 
 
@@ -46,16 +48,25 @@ def test_printed_digits_bound_the_number():
 
 def test_the_printed_garbe_comes_of_no_inequity_rate_printed():
     row = audit.row("1:1:1:2")
-    assert audit.least_garbe(row) > audit.least_garbe(row, exponents=False) > 0.03 > row.numbers["garbe"].high
+    assert (
+        audit.least_garbe(row)
+        > audit.least_garbe(row, exponents=False)
+        > 0.03
+        > row.numbers["garbe"].high
+    )
     assert len(audit.mirrored()) == 6
-    assert all(one.numbers["garbe"].text == other.numbers["garbe"].text for one, other in audit.mirrored())
+    assert all(
+        one.numbers["garbe"].text == other.numbers["garbe"].text for one, other in audit.mirrored()
+    )
 
 
 def test_two_printed_standard_deviations_are_the_garbe_of_their_rows():
     found = audit.eers_behind()
     assert list(found.outliers) == audit.repeated_garbe() == ["1:2:2:3", "1:2:2:5"]
     assert found.offset[2] < 0 < found.offset[5]
-    assert [found.predicted[ratios] for ratios in found.outliers] == pytest.approx([2.04e-3, 4.61e-3], abs=1e-5)
+    assert [found.predicted[ratios] for ratios in found.outliers] == pytest.approx(
+        [2.04e-3, 4.61e-3], abs=1e-5
+    )
 
 
 def test_one_fdr_is_not_that_of_its_extremes():
@@ -68,7 +79,10 @@ def test_one_fdr_is_not_that_of_its_extremes():
 def test_what_the_printed_tables_obey():
     scores = claims.printed_scores()
     broken = [claim.text for claim in claims.claims() if not claim.test(scores)]
-    assert broken == ["STD of EER and STD of SED share their failure cases", "Mean SED ranked all systems correctly"]
+    assert broken == [
+        "STD of EER and STD of SED share their failure cases",
+        "Mean SED ranked all systems correctly",
+    ]
 
 
 @pytest.mark.slow
@@ -124,8 +138,12 @@ def test_ours_agree_with_the_printed_where_nothing_forbids():
 
 
 def test_table_one_of_paper_one_comes_from_the_facts():
-    rows = {row.pop("method"): "".join("x" if row[k] else "." for k in ("C1", "C2", "C3", "L1", "L2", "L3"))
-            for row in limitations_table()}  # fmt: skip
+    rows = {
+        row.pop("method"): "".join(
+            "x" if row[k] else "." for k in ("C1", "C2", "C3", "L1", "L2", "L3")
+        )
+        for row in limitations_table()
+    }
     assert rows == {
         "STD in FMR": "x..xxx",
         "STD in FNMR": "x..xxx",

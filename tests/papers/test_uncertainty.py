@@ -20,7 +20,10 @@ TINY = Settings(n_resamples=16, n_seeds=2, n_datasets=4)
 
 
 def test_printed_tables_are_those_of_the_paper(published):
-    for name, table in (("roc_coverage_table_1", printed.TABLE_1), ("roc_coverage_table_2", printed.TABLE_2)):
+    for name, table in (
+        ("roc_coverage_table_1", printed.TABLE_1),
+        ("roc_coverage_table_2", printed.TABLE_2),
+    ):
         np.testing.assert_array_equal(pl.read_csv(published / f"{name}.csv").to_numpy(), table)
 
 
@@ -31,7 +34,12 @@ def test_printed_tables_are_those_of_the_paper(published):
 
 def test_coverages_are_near_within_three_points_and_chance():
     assert rules.chance(0.5, 100) == pytest.approx(0.1)
-    assert rules.near([0.629, 0.631, 0.371, 0.369], 0.5, 0.5, 100).tolist() == [True, False, True, False]
+    assert rules.near([0.629, 0.631, 0.371, 0.369], 0.5, 0.5, 100).tolist() == [
+        True,
+        False,
+        True,
+        False,
+    ]
 
 
 def test_the_chance_of_the_printed_step_is_binomial():
@@ -53,13 +61,33 @@ def test_the_page_has_every_table_and_figure():
     assert page.name == "uncertainty"
     assert len(told) == 4
     assert {part.name for part in page.parts if isinstance(part, Table)} == {
-        "curves", "claims_curves", "least", "uncertainty", "apart", "agreement", "claims_measures", "table_1", "shift",
-        "table_2", "claims_coverage",
-    }  # fmt: skip
+        "curves",
+        "claims_curves",
+        "least",
+        "uncertainty",
+        "apart",
+        "agreement",
+        "claims_measures",
+        "table_1",
+        "shift",
+        "table_2",
+        "claims_coverage",
+    }
     assert [part.name for part in page.parts if isinstance(part, Figure)] == [
-        "fig_2", "fig_3", "fig_5", "fig_19_22", "fig_7_8", "fig_6", "coverage_over_fmr", "fig_9",
-    ]  # fmt: skip
-    claims = [row for name in ("curves", "measures", "coverage") for row in page.table(f"claims_{name}").rows]
+        "fig_2",
+        "fig_3",
+        "fig_5",
+        "fig_19_22",
+        "fig_7_8",
+        "fig_6",
+        "coverage_over_fmr",
+        "fig_9",
+    ]
+    claims = [
+        row
+        for name in ("curves", "measures", "coverage")
+        for row in page.table(f"claims_{name}").rows
+    ]
     assert len(claims) == 11
     assert all(all(cell for cell in row) for row in claims)
 
@@ -69,7 +97,11 @@ def test_the_page_has_every_table_and_figure():
 def test_the_complete_page_says_of_the_paper_what_the_documentation_says():
     with style():
         page = uncertainty.page(replace(Settings.of(quick=False), n_resamples=1000))
-    verdicts = {row[0][:24]: row[-1] for name in ("curves", "measures", "coverage") for row in claims_of(page, name)}
+    verdicts = {
+        row[0][:24]: row[-1]
+        for name in ("curves", "measures", "coverage")
+        for row in claims_of(page, name)
+    }
     assert verdicts == {
         "Bootstrap curves are cen": "holds",
         "Bands of the naive boots": "holds",

@@ -1,4 +1,5 @@
-"""Plans for FMR: parts against the kernels, and limits of simulated studies against those of `claim`."""
+"""Plans for FMR: parts against the kernels, and limits of simulated studies against those of
+`claim`."""
 
 from __future__ import annotations
 
@@ -37,16 +38,26 @@ def ring(n: int, design: Design) -> tuple[np.ndarray, np.ndarray]:
 @given(st.integers(6, 14), st.sampled_from([None, 2, 4]), st.sampled_from([1, 2]), st.data())
 def test_the_variance_is_that_of_the_kernel(n, n_partners, n_samples, data):
     design = Design(n_partners, n_samples)
-    first, second = ring(n, design) if n_partners else tuple(a.astype(np.int32) for a in np.triu_indices(n, 1))
+    first, second = (
+        ring(n, design) if n_partners else tuple(a.astype(np.int32) for a in np.triu_indices(n, 1))
+    )
     assert first.size == design.pairs(n)
     times = np.zeros(first.size, np.int64)
-    for pair in data.draw(st.sets(st.integers(0, first.size - 1), min_size=1, max_size=first.size // 2)):
+    for pair in data.draw(
+        st.sets(st.integers(0, first.size - 1), min_size=1, max_size=first.size // 2)
+    ):
         times[pair] = data.draw(st.integers(1, design.repeats))
     expected = np.empty((1, 3))
     dyadic.variances(
-        first, second, np.full(first.size, design.repeats, np.int32), np.array([first.size]), times.astype(np.float64),
-        np.zeros(n, np.int32), np.array([n]), expected,
-    )  # fmt: skip
+        first,
+        second,
+        np.full(first.size, design.repeats, np.int32),
+        np.array([first.size]),
+        times.astype(np.float64),
+        np.zeros(n, np.int32),
+        np.array([n]),
+        expected,
+    )
     erred = times > 0
     pairs = first[erred].astype(np.int64), second[erred].astype(np.int64), times[erred]
     variance, freedom = fmr.dyadic_variance(pairs, n, design)
@@ -57,7 +68,12 @@ def test_the_variance_is_that_of_the_kernel(n, n_partners, n_samples, data):
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "design",
-    [Design(None, 1, 0.01, 1.2), Design(20, 1, 0.02, 0.7), Design(None, 2, 0.004, 1.0, 0.4), Design(None, 1, 0.02)],
+    [
+        Design(None, 1, 0.01, 1.2),
+        Design(20, 1, 0.02, 0.7),
+        Design(None, 2, 0.004, 1.0, 0.4),
+        Design(None, 1, 0.02),
+    ],
 )
 def test_numbers_of_false_matches_vary_as_the_formula_says(design):
     errors, _, _ = fmr.simulate(design, 80, 0.95, 4000, [1])
@@ -81,16 +97,22 @@ def test_limits_are_those_of_claims(n, n_partners, n_samples, matches):
     limits, narrow = [], []
     with quietly():
         for seed in range(80):
-            c = planned_studies.compared(n, n_partners, n_samples, matches, np.random.default_rng([5, seed]))
+            c = planned_studies.compared(
+                n, n_partners, n_samples, matches, np.random.default_rng([5, seed])
+            )
             found = ff.claim(c, "fmr <= 0.5", ff.at_threshold(0.0), n_resamples=300, rng=seed)
             limits.append(found.overall.limit)
             narrow.append(found.overall.doubt != "")
-    _, simulated, is_narrow = fmr.simulate(Design(n_partners, n_samples, *matches), n, 0.95, 2000, [1])
+    _, simulated, is_narrow = fmr.simulate(
+        Design(n_partners, n_samples, *matches), n, 0.95, 2000, [1]
+    )
     low, high = stats.binom.ppf([0.0005, 0.9995], len(narrow), is_narrow.mean()) / len(narrow)
     assert low - 0.03 <= np.mean(narrow) <= high + 0.03
     for share in (0.3, 0.5, 0.8):
         claimed = np.quantile(simulated, share) * 1.02  # of what replicates are off by
-        low, high = stats.binom.ppf([0.0005, 0.9995], len(limits), (simulated <= claimed).mean()) / len(limits)
+        low, high = stats.binom.ppf(
+            [0.0005, 0.9995], len(limits), (simulated <= claimed).mean()
+        ) / len(limits)
         assert low - 0.03 <= np.mean(limits <= claimed) <= high + 0.03
 
 
@@ -117,7 +139,9 @@ def test_no_false_match_expected():
     plan = ff.plan_fmr(**SETTING | {"fmr": 0.0, "covariance": 0.0})
     assert plan.rule_of_3 == 300
     assert math.isinf(plan.rule_of_30)
-    assert plan.needed.n_comparisons >= 4 * 299  # log(20) / 0.01, with room for four times the limit
+    assert (
+        plan.needed.n_comparisons >= 4 * 299
+    )  # log(20) / 0.01, with room for four times the limit
     assert plan.needed.limit == pytest.approx(1 - 0.05 ** (1 / plan.needed.n_comparisons), rel=0.2)
     assert "without a false match." in plan.summary()
     assert json.loads(plan.to_json())["rule_of_30"] == "Infinity"
@@ -132,10 +156,18 @@ def test_what_a_pilot_tells():
     assert 0.5 < plan.covariance < 2
     assert plan.settings["at"] == "threshold=0"
     stated = ff.plan_fmr(
-        claimed=0.02, pilot=pilot, at=ff.at_threshold(0.0), fmr=0.001, covariance=0.3, n_simulations=100, rng=0
+        claimed=0.02,
+        pilot=pilot,
+        at=ff.at_threshold(0.0),
+        fmr=0.001,
+        covariance=0.3,
+        n_simulations=100,
+        rng=0,
     )
     assert (stated.fmr, stated.covariance) == (0.001, 0.3)
-    with pytest.raises(InputError, match="false matches of 0 pairs of subjects at threshold=50, too few"):
+    with pytest.raises(
+        InputError, match="false matches of 0 pairs of subjects at threshold=50, too few"
+    ):
         ff.plan_fmr(claimed=0.02, pilot=pilot, at=ff.at_threshold(50))
 
 
@@ -151,7 +183,8 @@ def law_of(fmr: float) -> Law:
 
 
 def scored(n: int, law: Law, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Draw subjects and, pair by pair, whether two of them match: the pairs, and which are false matches."""
+    """Draw subjects and, pair by pair, whether two of them match: the pairs, and which are false
+    matches."""
     kind = rng.choice(law.shares.size, n, p=law.shares)
     i, j = np.triu_indices(n, 1)
     return i, j, rng.random(i.size) < law.rates[kind[i], kind[j]]
@@ -169,7 +202,9 @@ def test_subjects_of_a_law_err_as_pair_by_pair():
         subjects = design.draw(n, rng)
         m = min(rng.poisson(0.01 * subjects.all_pairs), design.pairs(n))
         if wrong.any() and m:
-            shares.append(fmr.concentration((i[wrong], j[wrong], np.ones(wrong.sum(), np.int64)), n))
+            shares.append(
+                fmr.concentration((i[wrong], j[wrong], np.ones(wrong.sum(), np.int64)), n)
+            )
             drawn_shares.append(fmr.concentration(fmr._draw(subjects, m, design, rng), n))
     assert errors.mean() == pytest.approx(np.mean(slow), rel=0.05)
     assert errors.std() == pytest.approx(np.std(slow), rel=0.08)
@@ -194,8 +229,12 @@ def test_concentration_in_endless_data():
     _, shares = WOLVES
     # All wolves, and of the others as many as make 5 %, are on top.
     others = np.array([0.95, 0.0])
-    assert law.concentration == pytest.approx(1 - others @ law.rates @ others / (shares @ law.rates @ shares))
-    effect = np.sort(np.exp(math.sqrt(math.log(2.2)) * np.random.default_rng(0).standard_normal(10**6)))
+    assert law.concentration == pytest.approx(
+        1 - others @ law.rates @ others / (shares @ law.rates @ shares)
+    )
+    effect = np.sort(
+        np.exp(math.sqrt(math.log(2.2)) * np.random.default_rng(0).standard_normal(10**6))
+    )
     share = effect[: 19 * effect.size // 20].sum() / effect.sum()
     assert Design(None, 1, 0.01, 1.2).concentration == pytest.approx(1 - share**2, abs=0.01)
     assert Design(None, 1, 0.01, 0.0).concentration == pytest.approx(1 - 0.95**2)
@@ -209,10 +248,23 @@ def test_no_number_of_subjects_would_do_where_few_cause_most():
     everyone, scores = np.arange(300), np.where(wrong, 1.0, -1.0)
     reference, probe = np.concatenate((everyone, i)), np.concatenate((everyone, j))
     pilot = ff.Comparisons(
-        np.concatenate((np.full(300, 9.0), scores)), np.arange(reference.size) < 300, reference, probe
+        np.concatenate((np.full(300, 9.0), scores)),
+        np.arange(reference.size) < 300,
+        reference,
+        probe,
     )
-    asked = {"claimed": 0.02, "fmr": 0.01, "pilot": pilot, "at": ff.at_threshold(0.0), "n_simulations": 100, "rng": 0}
-    with pytest.warns(OutOfReachWarning, match=r"no number is, as 5 % of the subjects have a part in \d\d % of false"):
+    asked = {
+        "claimed": 0.02,
+        "fmr": 0.01,
+        "pilot": pilot,
+        "at": ff.at_threshold(0.0),
+        "n_simulations": 100,
+        "rng": 0,
+    }
+    with pytest.warns(
+        OutOfReachWarning,
+        match=r"no number is, as 5 % of the subjects have a part in \d\d % of false",
+    ):
         plan = ff.plan_fmr(**asked)
     assert plan.n_subjects is None
     assert plan.concentration > 0.7
@@ -228,7 +280,10 @@ def test_more_subjects_because_of_concentration():
     assert plan.n_by_limit is not None
     assert plan.n_subjects is not None
     assert plan.n_subjects > 1.1 * plan.n_by_limit
-    assert f"By their limits alone {plan.n_by_limit} subjects would do, but 5 % of the subjects" in plan.summary()
+    assert (
+        f"By their limits alone {plan.n_by_limit} subjects would do, but 5 % of the subjects"
+        in plan.summary()
+    )
     for study in plan.studies:
         assert (
             study.within_limit - study.concentrated
@@ -239,7 +294,8 @@ def test_more_subjects_because_of_concentration():
 
 def test_what_is_out_of_reach_is_told():
     with pytest.warns(
-        OutOfReachWarning, match="20 subjects are not enough for 80 % of studies to support .* at most 0.01"
+        OutOfReachWarning,
+        match="20 subjects are not enough for 80 % of studies to support .* at most 0.01",
     ):
         plan = ff.plan_fmr(**SETTING, max_subjects=20)
     assert plan.n_subjects is None

@@ -1,4 +1,5 @@
-"""Plans of studies against the exact oracle, against studies drawn one decision at a time, and the paper's trends."""
+"""Plans of studies against the exact oracle, against studies drawn one decision at a time, and the
+paper's trends."""
 
 from __future__ import annotations
 
@@ -23,7 +24,9 @@ STUDY = margin_studies.SETTINGS  # the 4,000 settings of paper 4
 SETTING = {"n_groups": 4, "n_subjects": 30, "n_attempts": 3, "fnmr": 0.1, "correlation": 0.3}
 
 rates = st.fractions(Fraction(1, 20), Fraction(19, 20), max_denominator=20)
-correlations = st.one_of(st.sampled_from([Fraction(0), Fraction(1)]), st.fractions(0, 1, max_denominator=10))
+correlations = st.one_of(
+    st.sampled_from([Fraction(0), Fraction(1)]), st.fractions(0, 1, max_denominator=10)
+)
 probabilities = st.fractions(Fraction(1, 2), Fraction(99, 100), max_denominator=100)
 
 
@@ -55,7 +58,9 @@ def test_the_failures_of_many_are_a_convolution_power(n, m, fnmr, correlation):
     np.testing.assert_allclose(found, expected, atol=1e-14)
 
 
-@pytest.mark.parametrize(("n", "m", "fnmr", "rho"), [(800, 10, 0.2, 0.45), (3000, 1, 0.02, 0.0), (2000, 4, 0.5, 1.0)])
+@pytest.mark.parametrize(
+    ("n", "m", "fnmr", "rho"), [(800, 10, 0.2, 0.45), (3000, 1, 0.02, 0.0), (2000, 4, 0.5, 1.0)]
+)
 def test_the_law_of_many_has_the_mean_and_variance_of_the_formula(n, m, fnmr, rho):
     pmf = law_of_failures(n, beta_binomial_pmf(m, fnmr, rho))
     failures, size = np.arange(pmf.size), n * m
@@ -72,7 +77,11 @@ def test_the_law_of_many_has_the_mean_and_variance_of_the_formula(n, m, fnmr, rh
 
 @given(st.integers(2, 6), st.integers(1, 5), st.integers(1, 3), rates, correlations, probabilities)
 def test_exact_margins_are_those_of_the_oracle(n_groups, n, m, fnmr, correlation, probability):
-    law = {"fnmr": float(fnmr), "correlation": float(correlation), "confidence_level": float(probability)}
+    law = {
+        "fnmr": float(fnmr),
+        "correlation": float(correlation),
+        "confidence_level": float(probability),
+    }
     found = ff.plan_margin(n_groups=n_groups, n_subjects=n, n_attempts=m, method="exact", **law)
     expected = slow.exact_margin(n_groups, n, m, fnmr, correlation, probability)
     assert float(found.margin) == pytest.approx(float(expected), abs=1e-12)
@@ -82,20 +91,27 @@ def test_the_papers_quantile_is_that_at_half_alpha():
     paper = ff.plan_margin(**SETTING, method="exact", quantile="paper", confidence_level=0.9)
     default = ff.plan_margin(**SETTING, method="exact", confidence_level=0.95)
     assert paper.margin == default.margin
-    assert (paper.quantile, paper.method, paper.n_simulations, paper.seed) == ("paper", "exact", None, None)
+    assert (paper.quantile, paper.method, paper.n_simulations, paper.seed) == (
+        "paper",
+        "exact",
+        None,
+        None,
+    )
 
 
 @pytest.mark.jit
 @each("changed", [{}, {"correlation": 0}, {"correlation": 1}, {"n_attempts": 1}, {"fnmr": 0.6}])
 @each("quantile", ["family-wise", "paper"])
 def test_simulated_margins_are_exact_but_for_their_noise(changed, quantile):
-    """The simulated margin is a quantile at a level that is off by no more than counts of draws are."""
+    """The simulated margin is a quantile at a level that is off by no more than counts of draws
+    are."""
     setting, draws = SETTING | {"n_groups": [2, 5, 20], "n_subjects": 200} | changed, 20_000
     p = 0.95 if quantile == "family-wise" else 0.975
     off = 4.5 * math.sqrt(p * (1 - p) / draws)
     found = ff.plan_margin(**setting, n_simulations=draws, quantile=quantile, rng=1).margin
     low, high = (
-        ff.plan_margin(**setting, confidence_level=level, method="exact").margin for level in (p - off, p + off)
+        ff.plan_margin(**setting, confidence_level=level, method="exact").margin
+        for level in (p - off, p + off)
     )
     assert (low - 1e-12 <= found).all()
     assert (found <= high + 1e-12).all()
@@ -118,7 +134,8 @@ def test_the_simulated_study_is_the_exact_one_but_for_noise(study):
     found = ff.plan_margin(**STUDY, rng=0).margin
     off = 4.5 * math.sqrt(0.05 * 0.95 / 1000)
     low, high = (
-        ff.plan_margin(**STUDY, confidence_level=level, method="exact").margin for level in (0.95 - off, 0.95 + off)
+        ff.plan_margin(**STUDY, confidence_level=level, method="exact").margin
+        for level in (0.95 - off, 0.95 + off)
     )
     assert ((low - 1e-12 <= found) & (found <= high + 1e-12)).all()
 

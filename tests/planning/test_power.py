@@ -1,4 +1,5 @@
-"""Numbers of subjects and power, against slow twins of their parts and against whole studies of the library's own."""
+"""Numbers of subjects and power, against slow twins of their parts and against whole studies of the
+library's own."""
 
 from __future__ import annotations
 
@@ -21,7 +22,14 @@ from fastfair.errors import OutOfReachWarning
 from fastfair.planning import fnmr as studies
 from fastfair.planning.fnmr import Subjects, attempts_of
 
-SETTING = {"n_groups": 4, "n_subjects": 60, "n_attempts": 3, "fnmr": 0.1, "correlation": 0.3, "rng": 0}
+SETTING = {
+    "n_groups": 4,
+    "n_subjects": 60,
+    "n_attempts": 3,
+    "fnmr": 0.1,
+    "correlation": 0.3,
+    "rng": 0,
+}
 WITHOUT_SUBJECTS = {name: value for name, value in SETTING.items() if name != "n_subjects"}
 
 
@@ -32,7 +40,9 @@ def pilot(attempts):
 PILOT = pilot([1, 1, 1, 2, 2, 4, 9])
 
 rates = st.fractions(Fraction(1, 20), Fraction(19, 20), max_denominator=20)
-correlations = st.one_of(st.sampled_from([Fraction(0), Fraction(1)]), st.fractions(0, 1, max_denominator=10))
+correlations = st.one_of(
+    st.sampled_from([Fraction(0), Fraction(1)]), st.fractions(0, 1, max_denominator=10)
+)
 
 
 # Parts.
@@ -46,12 +56,19 @@ def test_subjects_with_the_attempts_of_a_pilot(attempts_of_each, fnmr, correlati
     assert found == pytest.approx({kind: float(p) for kind, p in expected.items()}, abs=1e-14)
     attempts, variance = planned_studies.mean_and_variance(expected, fnmr)
     assert subjects.mean_attempts == pytest.approx(float(attempts))
-    # The variance of a rate of many subjects is that of e - pi m over the squared number of attempts.
-    assert subjects.variance(50) == pytest.approx(float(variance / attempts**2 / 50), rel=1e-9, abs=1e-18)
+    # The variance of a rate of many subjects is that of e - pi m over the squared number of
+    # attempts.
+    assert subjects.variance(50) == pytest.approx(
+        float(variance / attempts**2 / 50), rel=1e-9, abs=1e-18
+    )
 
 
 @given(
-    st.lists(st.lists(st.sampled_from([0.0, 0.01, 0.02, 0.5]), min_size=3, max_size=3), min_size=1, max_size=4),
+    st.lists(
+        st.lists(st.sampled_from([0.0, 0.01, 0.02, 0.5]), min_size=3, max_size=3),
+        min_size=1,
+        max_size=4,
+    ),
     st.sampled_from([0.5, 0.9, 0.95, 0.999]),
 )
 def test_the_distance_that_normal_numbers_keep(errors, probability):
@@ -85,7 +102,9 @@ def test_studies_find_and_keep_as_often_as_said(attempts):
     margin = ff.plan_margin(**SETTING | attempts, assurance=0.5, n_simulations=2000).margin
     found = planned_studies.found(SETTING | attempts | {"n_subjects": 60}, 0.1, n)
     assert found.named == pytest.approx(plan.power[1], abs=4 * math.sqrt(0.25 / n))
-    assert (found.margins <= margin * (1 + 1e-9)).mean() == pytest.approx(0.5, abs=0.05 + 4 * math.sqrt(0.25 / n))
+    assert (found.margins <= margin * (1 + 1e-9)).mean() == pytest.approx(
+        0.5, abs=0.05 + 4 * math.sqrt(0.25 / n)
+    )
     assert np.median(found.margins) == pytest.approx(float(margin), rel=0.05)
     assert 0.2 < plan.power[1] < plan.power[0]
 
@@ -93,7 +112,8 @@ def test_studies_find_and_keep_as_often_as_said(attempts):
 @pytest.mark.slow
 @pytest.mark.jit
 def test_varying_attempts_need_more_subjects():
-    """With as many attempts on average; studies that took them for equal would often miss the margin."""
+    """With as many attempts on average; studies that took them for equal would often miss the
+    margin."""
     equal = ff.plan_subjects(**WITHOUT_SUBJECTS | {"correlation": 0.5}, margin=0.08)
     varying = WITHOUT_SUBJECTS | {"correlation": 0.5, "n_attempts": pilot([1] * 8 + [11] * 2)}
     plan = ff.plan_subjects(**varying, margin=0.08)
@@ -102,9 +122,16 @@ def test_varying_attempts_need_more_subjects():
     assert plan.attempts == {1: 0.8, 11: 0.2}
     assert plan.assurance == pytest.approx(0.8, abs=0.05)
     assert plan.to_frame("polars").columns == [
-        "n_groups", "n_subjects", "n_attempts", "fnmr", "correlation", "wanted_margin", "wanted_assurance", "margin",
+        "n_groups",
+        "n_subjects",
+        "n_attempts",
+        "fnmr",
+        "correlation",
+        "wanted_margin",
+        "wanted_assurance",
+        "margin",
         "assurance",
-    ]  # fmt: skip
+    ]
 
 
 def test_studies_without_a_failure_find_nothing_and_keep_no_margin():
@@ -116,13 +143,18 @@ def test_studies_without_a_failure_find_nothing_and_keep_no_margin():
 @pytest.mark.slow
 @pytest.mark.jit
 def test_subjects_for_a_margin_or_a_power_are_enough():
-    plan = ff.plan_subjects(**WITHOUT_SUBJECTS | {"n_groups": [[2], [8]]}, margin=[0.05, 0.1], assurance=0.9)
+    plan = ff.plan_subjects(
+        **WITHOUT_SUBJECTS | {"n_groups": [[2], [8]]}, margin=[0.05, 0.1], assurance=0.9
+    )
     assert plan.n_subjects.shape == plan.wanted_margin.shape == (2, 2)
     assert (np.diff(plan.n_subjects, axis=1) < 0).all()
     assert (plan.assurance >= 0.9).all()
     assert plan.power is plan.difference is plan.wanted_power is None
     again = ff.plan_margin(
-        **WITHOUT_SUBJECTS | {"n_groups": [[2], [8]]}, n_subjects=plan.n_subjects, assurance=0.9, n_simulations=2000
+        **WITHOUT_SUBJECTS | {"n_groups": [[2], [8]]},
+        n_subjects=plan.n_subjects,
+        assurance=0.9,
+        n_simulations=2000,
     )
     assert (again.margin <= 1.05 * plan.wanted_margin).all()
     plan = ff.plan_subjects(**WITHOUT_SUBJECTS, difference=0.1, power=[0.5, 0.8, 0.95])
@@ -138,10 +170,13 @@ def test_subjects_for_a_margin_or_a_power_are_enough():
 @pytest.mark.jit
 def test_what_is_out_of_reach_is_nan_with_a_warning_that_names_it():
     with pytest.warns(
-        OutOfReachWarning, match="100 subjects in each group are not enough for 1 of 2 settings, the first"
+        OutOfReachWarning,
+        match="100 subjects in each group are not enough for 1 of 2 settings, the first",
     ) as told:
         plan = ff.plan_subjects(**WITHOUT_SUBJECTS, margin=[0.01, 0.2], max_subjects=100)
-    assert "wanted_margin 0.01, wanted_assurance 0.8: n_subjects is NaN there" in str(told[0].message)
+    assert "wanted_margin 0.01, wanted_assurance 0.8: n_subjects is NaN there" in str(
+        told[0].message
+    )
     assert told[0].filename == __file__
     assert np.isnan(plan.n_subjects).tolist() == [True, False]
     with pytest.warns(OutOfReachWarning, match="difference 0.01"):
@@ -150,7 +185,9 @@ def test_what_is_out_of_reach_is_nan_with_a_warning_that_names_it():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         exactly = int(ff.plan_subjects(**WITHOUT_SUBJECTS, difference=0.1).n_subjects)
-        reached = ff.plan_subjects(**WITHOUT_SUBJECTS, difference=0.1, max_subjects=exactly + exactly // 10)
+        reached = ff.plan_subjects(
+            **WITHOUT_SUBJECTS, difference=0.1, max_subjects=exactly + exactly // 10
+        )
     assert reached.n_subjects == pytest.approx(exactly, rel=0.05)
 
 
@@ -166,8 +203,14 @@ def test_what_is_out_of_reach_is_nan_with_a_warning_that_names_it():
         ({"difference": np.nan}, "not nan"),
         ({"difference": 0.1, "power": 80}, "power must be .*fractions? in .*for 80 % write 0.8"),
         ({"margin": [0.1, 0.2], "fnmr": [0.1, 0.2, 0.3]}, "shapes do not go together"),
-        ({"margin": 0.1, "max_subjects": 1}, "max_subjects must be a whole number of at least 2, not 1"),
-        ({"margin": 0.1, "assurance": 80}, "assurance must be .*fractions? in .*for 80 % write 0.8"),
+        (
+            {"margin": 0.1, "max_subjects": 1},
+            "max_subjects must be a whole number of at least 2, not 1",
+        ),
+        (
+            {"margin": 0.1, "assurance": 80},
+            "assurance must be .*fractions? in .*for 80 % write 0.8",
+        ),
         ({"margin": 0.1, "n_attempts": 0}, "n_attempts must be whole"),
         ({"margin": 0.1, "n_simulations": 0}, "n_simulations must be"),
         ({"margin": 0.1, "quantile": "median"}, "quantile must be one of"),
@@ -178,7 +221,12 @@ def test_bad_wishes_are_refused(changed, message):
 
 
 def test_plan_power_needs_a_difference_of_a_shape_that_fits():
-    refused("do not go together", ff.plan_power, **SETTING | {"fnmr": [0.1, 0.2]}, difference=[0.1, 0.2, 0.3])
+    refused(
+        "do not go together",
+        ff.plan_power,
+        **SETTING | {"fnmr": [0.1, 0.2]},
+        difference=[0.1, 0.2, 0.3],
+    )
 
 
 @pytest.mark.slow
@@ -198,7 +246,8 @@ def test_summaries_say_what_is_planned_for_each_setting():
         needed = ff.plan_subjects(**WITHOUT_SUBJECTS, margin=[0.001, 0.2], max_subjects=100)
     short, enough = needed.summary().splitlines()
     assert (
-        "max_subjects are too few; with so many, 0 % of studies have a margin of at most 0.1 percentage points" in short
+        "max_subjects are too few; with so many, 0 % of studies have a margin of at most 0.1"
+        " percentage points" in short
     )
     assert f"with {needed.n_subjects[1]:,.0f} subjects in each group" in enough
 

@@ -1,4 +1,5 @@
-"""`discard_curve`: counts, cuts, areas and their errors as the oracle finds them; ties, groups and bad input."""
+"""`discard_curve`: counts, cuts, areas and their errors as the oracle finds them; ties, groups and
+bad input."""
 
 from __future__ import annotations
 
@@ -40,10 +41,16 @@ def drawn(
     scores, quality = rng.random(n).round(2), rng.integers(0, levels, n)
     c = ff.Comparisons(scores, mated, reference, probe, reference % groups, probe % groups)
     rows = [
-        {"score": float(s), "mated": bool(m), "a": int(a), "b": int(b), "q": int(q), "group": str(a % groups)
-         if a % groups == b % groups else None}
+        {
+            "score": float(s),
+            "mated": bool(m),
+            "a": int(a),
+            "b": int(b),
+            "q": int(q),
+            "group": str(a % groups) if a % groups == b % groups else None,
+        }
         for s, m, a, b, q in zip(scores, mated, reference, probe, quality, strict=True)
-    ]  # fmt: skip
+    ]
     return c, quality.tolist(), rows
 
 
@@ -76,7 +83,10 @@ def test_counts_rates_and_shares_are_those_of_the_oracle(seed, rate, levels):
 
 
 @given(
-    seed=st.integers(0, 10**6), n=st.integers(1, 25), levels=st.integers(1, 9), limit=st.fractions(Fraction(1, 50), 1)
+    seed=st.integers(0, 10**6),
+    n=st.integers(1, 25),
+    levels=st.integers(1, 9),
+    limit=st.fractions(Fraction(1, 50), 1),
 )
 def test_the_area_and_what_each_comparison_adds_are_those_of_the_oracle(seed, n, levels, limit):
     rng = np.random.default_rng(seed)
@@ -115,10 +125,16 @@ def test_the_standard_error_of_an_area_is_the_dyadic_robust_one(seed, mated):
     values -= values.mean()
     kept = SortedComparisons(c, mated, Units.of_comparisons(c, "subject"), None)
     in_order = [rows[row] for row in kept.side.rows]
-    dyads = [(float(value), row["a"], None if mated else row["b"]) for value, row in zip(values, in_order, strict=True)]
+    dyads = [
+        (float(value), row["a"], None if mated else row["b"])
+        for value, row in zip(values, in_order, strict=True)
+    ]
     strata = {k: k % 2 for k in {row[end] for row in rows for end in "ab"}}
     sizes = {s: sum(one == s for one in strata.values()) for s in (0, 1)}
-    variances = resampling.dyadic_variance(dyads, strata, sizes), resampling.product_variance(dyads, strata, sizes)
+    variances = (
+        resampling.dyadic_variance(dyads, strata, sizes),
+        resampling.product_variance(dyads, strata, sizes),
+    )
     assert standard_error(kept, values) == pytest.approx(30 * math.sqrt(min(variances)), rel=1e-9)
 
 
@@ -127,7 +143,9 @@ def test_the_order_of_comparisons_changes_nothing(seed):
     c, quality, rows = drawn(seed, levels=3)
     order = np.random.default_rng(seed).permutation(len(rows))
     groups = [[str(row[end] % 2) for row in rows] for end in "ab"]
-    columns = [np.array([row[name] for row in rows])[order] for name in ("score", "mated", "a", "b")]
+    columns = [
+        np.array([row[name] for row in rows])[order] for name in ("score", "mated", "a", "b")
+    ]
     other = ff.Comparisons(*columns, *(np.array(group)[order] for group in groups))
     assert curve(c, quality).to_json() == curve(other, np.array(quality)[order]).to_json()
 
@@ -135,7 +153,11 @@ def test_the_order_of_comparisons_changes_nothing(seed):
 def test_the_lower_quality_of_both_samples_counts():
     c, quality, _ = drawn(3)
     higher = [one + k % 3 for k, one in enumerate(quality)]
-    assert curve(c, (quality, higher)).to_json() == curve(c, quality).to_json() == curve(c, (higher, quality)).to_json()
+    assert (
+        curve(c, (quality, higher)).to_json()
+        == curve(c, quality).to_json()
+        == curve(c, (higher, quality)).to_json()
+    )
 
 
 def test_the_threshold_stays_that_of_all_comparisons():
@@ -151,7 +173,11 @@ def test_without_discarding_rates_are_those_of_evaluate():
     for rate in ("fnmr", "fmr"):
         for group in (None, "0", "1"):
             row, quantity = curve(c, quality, rate=rate).of(group)[0], of_all.quantity(rate, group)
-            assert (row.estimate, row.low, row.high) == (quantity.estimate, quantity.low, quantity.high)
+            assert (row.estimate, row.low, row.high) == (
+                quantity.estimate,
+                quantity.low,
+                quantity.high,
+            )
 
 
 def test_no_errors_have_an_upper_limit_that_grows_as_comparisons_are_discarded():
@@ -202,27 +228,50 @@ def test_subjects_are_needed():
 def test_quality_is_read_with_the_scores(tmp_path):
     _, quality, rows = drawn(8)
     path = tmp_path / "scores.csv"
-    lines = [f"{r['score']},{int(r['mated'])},{r['a']},{r['b']},{r['q'] + 1},{r['q']}" for r in rows]
-    path.write_text("\n".join(["score,mated,reference,probe,reference_quality,probe_quality", *lines]))
+    lines = [
+        f"{r['score']},{int(r['mated'])},{r['a']},{r['b']},{r['q'] + 1},{r['q']}" for r in rows
+    ]
+    path.write_text(
+        "\n".join(["score,mated,reference,probe,reference_quality,probe_quality", *lines])
+    )
     expected = curve(ff.read_comparisons(path), quality).to_json()
-    for named in ("quality", ("reference_quality", "probe_quality"), ("probe_quality", "probe_quality")):
-        assert curve(ff.read_comparisons(path, layout=ff.Layout(quality=named)), None).to_json() == expected
-    refused("no column 'sharpness'", ff.read_comparisons, path, layout=ff.Layout(quality="sharpness"))
+    for named in (
+        "quality",
+        ("reference_quality", "probe_quality"),
+        ("probe_quality", "probe_quality"),
+    ):
+        assert (
+            curve(ff.read_comparisons(path, layout=ff.Layout(quality=named)), None).to_json()
+            == expected
+        )
+    refused(
+        "no column 'sharpness'", ff.read_comparisons, path, layout=ff.Layout(quality="sharpness")
+    )
     with pytest.raises(InputError, match="has no named columns, so leave quality= out"):
-        ff.read_comparisons("docs/samples/bob-4.txt", layout=ff.Layout(quality="quality", format="bob-4"))
+        ff.read_comparisons(
+            "docs/samples/bob-4.txt", layout=ff.Layout(quality="quality", format="bob-4")
+        )
 
 
 def test_failed_comparisons_that_are_left_out_need_no_quality(tmp_path):
     _, quality, rows = drawn(11)
     path = tmp_path / "scores.csv"
     lines = [f"{r['score']},{int(r['mated'])},{r['a']},{r['b']},{r['q']}" for r in rows]
-    path.write_text("\n".join(["score,mated,reference,probe,quality", *lines, ",1,1,1,", ",0,1,2,"]))
+    path.write_text(
+        "\n".join(["score,mated,reference,probe,quality", *lines, ",1,1,1,", ",0,1,2,"])
+    )
     with pytest.warns(FastfairWarning, match="2 of 62"):
-        read = ff.read_comparisons(path, layout=ff.Layout(quality="quality"), policies=ff.Policies(failures="exclude"))
-    expected = curve(ff.Comparisons(*([r[k] for r in rows] for k in ("score", "mated", "a", "b"))), quality)
+        read = ff.read_comparisons(
+            path, layout=ff.Layout(quality="quality"), policies=ff.Policies(failures="exclude")
+        )
+    expected = curve(
+        ff.Comparisons(*([r[k] for r in rows] for k in ("score", "mated", "a", "b"))), quality
+    )
     assert curve(read, None).to_json() == curve(read, [*quality, math.nan, 0]).to_json()
     for name in ("cut", "estimate", "low", "high", "n_errors", "n_comparisons"):
-        found, whole = ([getattr(row, name) for row in one.rates] for one in (curve(read, None), expected))
+        found, whole = (
+            [getattr(row, name) for row in one.rates] for one in (curve(read, None), expected)
+        )
         assert found == pytest.approx(whole, rel=1e-9)
     refused("one value for each of the 62", curve, read, quality)
 
@@ -240,7 +289,9 @@ def test_results_are_tables_json_plots_and_pages(tmp_path):
     assert "discarding comparisons of low quality" in (tmp_path / "page.html").read_text()
     (read,) = ff.read_results(tmp_path / "page.html")
     assert json.loads(read.to_json()) == content
-    lines = [[line.get_xydata().tolist() for line in one.plot().get_lines()] for one in (read, found)]
+    lines = [
+        [line.get_xydata().tolist() for line in one.plot().get_lines()] for one in (read, found)
+    ]
     assert lines[0] == lines[1]
 
 
@@ -255,9 +306,13 @@ def images(tmp_path) -> tuple[Path, pl.DataFrame, pl.DataFrame]:
     rng = np.random.default_rng(3)
     names = np.array([f"p{person}/{k}.png" for person in range(40) for k in range(4)])
     a = rng.integers(0, 160, 400)
-    b = np.where(rng.random(400) < 0.5, a // 4 * 4 + (a + 1) % 4, (a + 4 * rng.integers(1, 40, 400)) % 160)
+    b = np.where(
+        rng.random(400) < 0.5, a // 4 * 4 + (a + 1) % 4, (a + 4 * rng.integers(1, 40, 400)) % 160
+    )
     scores = rng.normal(size=400) + 2.5 * (a // 4 == b // 4)
-    table = pl.DataFrame({"Filename": names, "Q.scalar": rng.integers(0, 101, 160), "sex": ["f", "m"] * 80})
+    table = pl.DataFrame(
+        {"Filename": names, "Q.scalar": rng.integers(0, 101, 160), "sex": ["f", "m"] * 80}
+    )
     pairs = pl.DataFrame({"reference": names[a], "probe": names[b], "score": scores})
     return tmp_path, pairs, table
 
@@ -268,7 +323,9 @@ OF_TABLE = ff.at_fmr(0.05)
 
 def by_hand(pairs: pl.DataFrame, table: pl.DataFrame) -> ff.quality.DiscardCurve:
     of_image = dict(table.select("Filename", "Q.scalar").iter_rows())
-    sides = tuple(np.array([of_image[name] for name in pairs[side]], float) for side in ("reference", "probe"))
+    sides = tuple(
+        np.array([of_image[name] for name in pairs[side]], float) for side in ("reference", "probe")
+    )
     return ff.discard_curve(ff.read_comparisons(pairs, **PATTERN), OF_TABLE, sides)
 
 
@@ -288,31 +345,69 @@ def test_quality_of_images_is_read_from_a_table(images):
     c = ff.read_comparisons(pairs, **PATTERN, **of_metadata, groups="sex")
     assert curve(c, None, at=OF_TABLE).groups == ("f", "m")
     missing = ff.Layout(quality="Q.scalar", quality_table=table[4:])
-    refused("4 of 159 samples have no quality in quality_table", ff.read_comparisons, pairs, **PATTERN, layout=missing)
-    excluding = ff.read_comparisons(pairs, **PATTERN, layout=missing, policies=ff.Policies(failures="exclude"))
+    refused(
+        "4 of 159 samples have no quality in quality_table",
+        ff.read_comparisons,
+        pairs,
+        **PATTERN,
+        layout=missing,
+    )
+    excluding = ff.read_comparisons(
+        pairs, **PATTERN, layout=missing, policies=ff.Policies(failures="exclude")
+    )
     left = curve(excluding, None, at=OF_TABLE)
     has_both = ~(pairs["reference"].str.starts_with("p0/") | pairs["probe"].str.starts_with("p0/"))
     (one,) = left.left_out
-    assert (one.n, one.n_before, one.because) == (400 - int(has_both.sum()), 400, "as they have no quality")
+    assert (one.n, one.n_before, one.because) == (
+        400 - int(has_both.sum()),
+        400,
+        "as they have no quality",
+    )
     kept = by_hand(pairs.filter(has_both), table)
     for name in ("cut", "estimate", "n_errors", "n_comparisons"):
-        assert [getattr(row, name) for row in left.rates] == [getattr(row, name) for row in kept.rates]
+        assert [getattr(row, name) for row in left.rates] == [
+            getattr(row, name) for row in kept.rates
+        ]
     layout = ff.Layout(quality="Q.scalar")
-    refused("To read quality from a table .* quality_table=", ff.read_comparisons, pairs, **PATTERN, layout=layout)
+    refused(
+        "To read quality from a table .* quality_table=",
+        ff.read_comparisons,
+        pairs,
+        **PATTERN,
+        layout=layout,
+    )
     layout = ff.Layout(quality_table=table)
-    refused("quality_table is given without quality", ff.read_comparisons, pairs, **PATTERN, layout=layout)
+    refused(
+        "quality_table is given without quality",
+        ff.read_comparisons,
+        pairs,
+        **PATTERN,
+        layout=layout,
+    )
 
 
 def test_headers_that_end_with_their_separator(images):
     """As OFIQ writes them: with the separator at the end of rows, and without."""
     folder, pairs, table = images
     expected = by_hand(pairs, table).to_json()
-    rows = ["Filename;Q;Q.scalar;", *(f"{name};0.5;{quality}" for name, quality, _ in table.iter_rows())]
-    ends = "\n".join(rows), "\n".join([rows[0], *(f"{row};" for row in rows[1:])]), "\r\n".join(rows)
+    rows = [
+        "Filename;Q;Q.scalar;",
+        *(f"{name};0.5;{quality}" for name, quality, _ in table.iter_rows()),
+    ]
+    ends = (
+        "\n".join(rows),
+        "\n".join([rows[0], *(f"{row};" for row in rows[1:])]),
+        "\r\n".join(rows),
+    )
     for text in (*ends, "\n".join(rows).replace(";", ",")):
         (folder / "ofiq.csv").write_text(text, newline="")
         layout = ff.Layout(quality="Q.scalar", quality_table=folder / "ofiq.csv")
-        assert ff.discard_curve(ff.read_comparisons(pairs, **PATTERN, layout=layout), OF_TABLE).to_json() == expected
+        assert (
+            ff.discard_curve(
+                ff.read_comparisons(pairs, **PATTERN, layout=layout), OF_TABLE
+            ).to_json()
+            == expected
+        )
     (folder / "ofiq.csv").write_text("\n".join([rows[0], "p0/0.png;1"]))
     refused("expected 4 fields", ff.read_comparisons, pairs, **PATTERN, layout=layout)
 
@@ -321,8 +416,19 @@ def test_the_command_reads_quality_from_a_table(images):
     folder, pairs, table = images
     pairs.write_csv(folder / "s.csv")
     table.write_csv(folder / "q.csv")
-    words = ["discard", folder / "s.csv", "--at", "fmr=0.05", "--subject-pattern", PATTERN["subject_pattern"],
-             "--quality", "Q.scalar", "--quality-table", folder / "q.csv", "--json"]  # fmt: skip
+    words = [
+        "discard",
+        folder / "s.csv",
+        "--at",
+        "fmr=0.05",
+        "--subject-pattern",
+        PATTERN["subject_pattern"],
+        "--quality",
+        "Q.scalar",
+        "--quality-table",
+        folder / "q.csv",
+        "--json",
+    ]
     found = json.loads(run(*words).stdout)
     assert found["rates"] == json.loads(by_hand(pairs, table).to_json())["rates"]
     assert found["inputs"] == [str(folder / "s.csv"), str(folder / "q.csv")]
@@ -331,27 +437,39 @@ def test_the_command_reads_quality_from_a_table(images):
 
 
 def test_comparisons_without_quality_are_left_out_where_failures_are():
-    """Whichever side lacks it; elsewhere the message says what would do, and does not go round in circles."""
+    """Whichever side lacks it; elsewhere the message says what would do, and does not go round in
+    circles."""
     c, quality, rows = drawn(5)
     lacking = [k for k in range(len(rows)) if k % 7 == 0]
     sides = tuple(np.array(quality, float) for _ in range(2))
     sides[0][lacking], sides[1][lacking[:3]] = math.nan, math.nan
     refused(
-        'quality of the reference is nan in row 0 .* failures="exclude" leaves comparisons without', curve, c, sides
+        'quality of the reference is nan in row 0 .* failures="exclude" leaves comparisons without',
+        curve,
+        c,
+        sides,
     )
     columns = [[r[k] for r in rows] for k in ("score", "mated", "a", "b")]
     excluding = ff.Comparisons(*columns, policies=ff.Policies(failures="exclude"))
     found = curve(excluding, sides)
     (one,) = found.left_out
-    assert str(one).startswith(f"{len(lacking)} of {len(rows)} comparisons left out, as they have no quality")
+    assert str(one).startswith(
+        f"{len(lacking)} of {len(rows)} comparisons left out, as they have no quality"
+    )
     kept = [k for k in range(len(rows)) if k not in lacking]
     alone = ff.Comparisons(*([column[k] for k in kept] for column in columns))
     expected = curve(alone, [quality[k] for k in kept])
     for name in ("cut", "estimate", "low", "high", "n_errors", "n_comparisons"):
-        found_rows, expected_rows = ([getattr(row, name) for row in one.rates] for one in (found, expected))
+        found_rows, expected_rows = (
+            [getattr(row, name) for row in one.rates] for one in (found, expected)
+        )
         assert found_rows == pytest.approx(expected_rows, rel=1e-9)
     marked = [None if k in lacking else quality[k] for k in range(len(rows))]
-    for column in (marked, pl.Series(marked), pd.Series([pd.NA if one is None else one for one in marked])):
+    for column in (
+        marked,
+        pl.Series(marked),
+        pd.Series([pd.NA if one is None else one for one in marked]),
+    ):
         assert curve(excluding, column).to_json() == curve(excluding, sides[0]).to_json()
     refused("is inf in row", curve, excluding, [math.inf, *quality[1:]])
     refused("no mated or no non-mated", curve, excluding, [math.nan] * len(rows))

@@ -30,20 +30,27 @@ UNITS = ("comparison", "subject", "sample", "subject+sample")
 
 @st.composite
 def sampled(draw: st.DrawFn) -> list[slow.Row]:
-    """Comparisons of a few subjects with a few samples each, in up to three groups, both classes present."""
+    """Comparisons of a few subjects with a few samples each, in up to three groups, both classes
+    present."""
     group_of = draw(st.lists(st.sampled_from("abc"), min_size=2, max_size=6))
     n_samples = draw(st.lists(st.integers(1, 3), min_size=len(group_of), max_size=len(group_of)))
     subject = st.integers(0, len(group_of) - 1)
 
     def row(mated: bool) -> slow.Row:
         pair = draw(subject), draw(subject)
-        reference, probe = (pair[0], pair[0]) if mated else (pair[0], pair[1] + (pair[0] == pair[1]))
+        reference, probe = (
+            (pair[0], pair[0]) if mated else (pair[0], pair[1] + (pair[0] == pair[1]))
+        )
         probe %= len(group_of)
         samples = [f"{s}/{draw(st.integers(0, n_samples[s] - 1))}" for s in (reference, probe)]
-        return slow.Row(draw(TIED), mated, reference, probe, group_of[reference], group_of[probe], *samples)
+        return slow.Row(
+            draw(TIED), mated, reference, probe, group_of[reference], group_of[probe], *samples
+        )
 
     sizes = draw(st.tuples(st.integers(1, 14), st.integers(1, 14)))
-    rows = [row(mated) for mated, size in zip((True, False), sizes, strict=True) for _ in range(size)]
+    rows = [
+        row(mated) for mated, size in zip((True, False), sizes, strict=True) for _ in range(size)
+    ]
     return draw(st.permutations(rows))
 
 
@@ -58,8 +65,11 @@ def comparisons_of(rows: list[slow.Row], dtype: type = np.float64) -> ff.Compari
     )
 
 
-def drawn_weights(c: ff.Comparisons, resampler: Resampler, unit: str) -> tuple[list[dict], list[dict]]:
-    """The weights of every subject and sample (or of every row) in 64 replicates, straight from the draws."""
+def drawn_weights(
+    c: ff.Comparisons, resampler: Resampler, unit: str
+) -> tuple[list[dict], list[dict]]:
+    """The weights of every subject and sample (or of every row) in 64 replicates, straight from the
+    draws."""
     found = []
     for draw in resampler.units._draws:
         weights = np.empty((draw.size, BLOCK), np.uint8)
@@ -68,8 +78,16 @@ def drawn_weights(c: ff.Comparisons, resampler: Resampler, unit: str) -> tuple[l
     nothing = [{}] * BLOCK
     if unit == "comparison":
         return [dict(enumerate(w)) for w in found[0]], nothing
-    subjects = [dict(zip(c.subjects.tolist(), w, strict=True)) for w in found[0]] if "subject" in unit else nothing
-    samples = [dict(zip(c.samples.tolist(), w, strict=True)) for w in found[-1]] if "sample" in unit else nothing
+    subjects = (
+        [dict(zip(c.subjects.tolist(), w, strict=True)) for w in found[0]]
+        if "subject" in unit
+        else nothing
+    )
+    samples = (
+        [dict(zip(c.samples.tolist(), w, strict=True)) for w in found[-1]]
+        if "sample" in unit
+        else nothing
+    )
     return subjects, samples
 
 
@@ -92,17 +110,25 @@ def same(found: float, expected: float, tolerance: float = 1e-12) -> bool:
 @pytest.mark.parametrize("scheme", ["product", "dyadic"])
 @pytest.mark.parametrize("unit", UNITS)
 @given(
-    rows=sampled(), dtype=st.sampled_from([np.float32, np.float64]), method=st.sampled_from(["nearest", "interpolated"])
+    rows=sampled(),
+    dtype=st.sampled_from([np.float32, np.float64]),
+    method=st.sampled_from(["nearest", "interpolated"]),
 )
 def test_replicates_are_those_of_the_data_resampled(unit, scheme, rows, dtype, method):
     c = comparisons_of(rows, dtype)
     costs = score_metrics.Costs(0.3, 2, 1)
-    resampler = Resampler(c, POINTS, unit=unit, scheme=scheme, metrics=Metrics(METRICS, method, costs))
+    resampler = Resampler(
+        c, POINTS, unit=unit, scheme=scheme, metrics=Metrics(METRICS, method, costs)
+    )
     found = resampler.replicate(BLOCK, KEY)
     hull = Resampler(c, [], unit=unit, scheme=scheme, metrics=Metrics(("eer",), "convex-hull"))
     hull_eers = hull.replicate(BLOCK, KEY).metrics["eer"]
     mated_shrink, nonmated_shrink = resampler.shrinkage.mated, resampler.shrinkage.nonmated
-    above = (lambda s: float(np.nextafter(dtype(s), dtype(np.inf)))) if dtype is np.float32 else naive._next_float
+    above = (
+        (lambda s: float(np.nextafter(dtype(s), dtype(np.inf))))
+        if dtype is np.float32
+        else naive._next_float
+    )
     for r, weights in list(enumerate(row_weights(rows, c, resampler, unit)))[::7]:
         y, x = resampler.shrinkage.metrics["eer"]
         nearest = slow.shrunk_eer(rows, weights, y[0], x[0], "nearest", above)
@@ -114,13 +140,19 @@ def test_replicates_are_those_of_the_data_resampled(unit, scheme, rows, dtype, m
         ]
         for point, expected in enumerate(thresholds):
             t = float(found.threshold[point, r])
-            assert same(t, expected, 0) or (point == 3 and any(t == threshold for _, threshold in nearest[2]))
+            assert same(t, expected, 0) or (
+                point == 3 and any(t == threshold for _, threshold in nearest[2])
+            )
             if math.isnan(t):
                 assert np.isnan(found.fmr[point, :, r]).all()
                 assert np.isnan(found.fnmr[point, :, r]).all()
                 continue
-            assert same(found.fmr[point, 0, r], slow.shrunk_fmr(rows, weights, nonmated_shrink[0, point], t))
-            assert same(found.fnmr[point, 0, r], slow.shrunk_fnmr(rows, weights, mated_shrink[0, point], t))
+            assert same(
+                found.fmr[point, 0, r], slow.shrunk_fmr(rows, weights, nonmated_shrink[0, point], t)
+            )
+            assert same(
+                found.fnmr[point, 0, r], slow.shrunk_fnmr(rows, weights, mated_shrink[0, point], t)
+            )
             cells = [(k, k) for k in range(len(c.groups))] + list(found.cells)
             for k, (i, j) in enumerate(cells):
                 kept = [
@@ -135,13 +167,19 @@ def test_replicates_are_those_of_the_data_resampled(unit, scheme, rows, dtype, m
                     expected = slow.shrunk_fnmr(part, part_weights, mated_shrink[1 + k, point], t)
                     assert same(found.fnmr[point, 1 + k, r], expected)
         for k, group in enumerate((None, *c.groups)):
-            kept = [q for q, row in enumerate(rows) if group is None or row.reference_group == row.probe_group == group]
+            kept = [
+                q
+                for q, row in enumerate(rows)
+                if group is None or row.reference_group == row.probe_group == group
+            ]
             part, part_weights = [rows[q] for q in kept], [weights[q] for q in kept]
             value, _, candidates = slow.shrunk_eer(part, part_weights, y[k], x[k], method, above)
             eer = found.metrics["eer"][k, r]
             assert same(eer, value) or any(same(eer, other) for other, _ in candidates)
             cost_y, cost_x = resampler.shrinkage.metrics["min_dcf"]
-            value = slow.shrunk_min_dcf(part, part_weights, cost_y[k], cost_x[k], costs.miss, costs.false_match)
+            value = slow.shrunk_min_dcf(
+                part, part_weights, cost_y[k], cost_x[k], costs.miss, costs.false_match
+            )
             assert same(found.metrics["min_dcf"][k, r], value)
             hull_y, hull_x = resampler.shrinkage.metrics["min_cllr"]
             value = slow.shrunk_min_cllr(part, part_weights, hull_y[k], hull_x[k])
@@ -151,7 +189,8 @@ def test_replicates_are_those_of_the_data_resampled(unit, scheme, rows, dtype, m
 
 @given(rows=sampled(), unit=st.sampled_from(UNITS))
 def test_whole_numbers_of_weight_are_the_rates_of_the_explicit_data_set(rows, unit):
-    """With plain product weights a replicate is a data set with every comparison written down that often."""
+    """With plain product weights a replicate is a data set with every comparison written down that
+    often."""
     c = comparisons_of(rows)
     resampler = Resampler(c, POINTS, unit=unit, scheme="product")
     found = resampler.replicate(BLOCK, KEY)
@@ -178,7 +217,9 @@ def test_whole_numbers_of_weight_are_the_rates_of_the_explicit_data_set(rows, un
 def test_shrinkage_is_that_of_the_double_sums(rows):
     c = comparisons_of(rows)
     resampler = Resampler(c, POINTS)
-    strata = {row.reference: row.reference_group for row in rows} | {row.probe: row.probe_group for row in rows}
+    strata = {row.reference: row.reference_group for row in rows} | {
+        row.probe: row.probe_group for row in rows
+    }
     sizes: dict = {}
     for stratum in strata.values():
         sizes[stratum] = sizes.get(stratum, 0) + 1
@@ -197,11 +238,18 @@ def test_shrinkage_is_that_of_the_double_sums(rows):
                         a, b = row.reference, row.probe
                         dyads.append((error, a, None if a == b else b))
                 if dyads:
-                    assert shrinkage[k, point] == pytest.approx(slow.shrinkage(dyads, strata, sizes), abs=1e-9)
+                    assert shrinkage[k, point] == pytest.approx(
+                        slow.shrinkage(dyads, strata, sizes), abs=1e-9
+                    )
                     if not mated:
                         found = resampler.freedom(point, None if k == 0 else (k - 1, k - 1))
-                        assert found == pytest.approx(degrees_of_freedom(dyads, strata, sizes), rel=1e-6)
-                    v, vp = slow.dyadic_variance(dyads, strata, sizes), slow.product_variance(dyads, strata, sizes)
+                        assert found == pytest.approx(
+                            degrees_of_freedom(dyads, strata, sizes), rel=1e-6
+                        )
+                    v, vp = (
+                        slow.dyadic_variance(dyads, strata, sizes),
+                        slow.product_variance(dyads, strata, sizes),
+                    )
                     assert (shrinkage[k, point] < 1) == (v < vp * (1 - 1e-12) and vp > 0)
 
 
@@ -209,15 +257,21 @@ def test_shrinkage_is_that_of_the_double_sums(rows):
 def test_min_cllr_is_shrunk_as_the_mean_of_calibrated_costs(rows):
     c = comparisons_of(rows)
     found = Resampler(c, [], metrics=Metrics(("min_cllr",))).shrinkage.metrics["min_cllr"]
-    strata = {row.reference: row.reference_group for row in rows} | {row.probe: row.probe_group for row in rows}
+    strata = {row.reference: row.reference_group for row in rows} | {
+        row.probe: row.probe_group for row in rows
+    }
     sizes: dict = {}
     for stratum in strata.values():
         sizes[stratum] = sizes.get(stratum, 0) + 1
     for k, group in enumerate((None, *c.groups)):
-        part = [row for row in rows if group is None or row.reference_group == row.probe_group == group]
+        part = [
+            row for row in rows if group is None or row.reference_group == row.probe_group == group
+        ]
         sides = [[row for row in part if row.mated == mated] for mated in (True, False)]
         if all(sides):
-            for side, costs, shrinkage in zip(sides, slow.calibrated_costs(part), found, strict=True):
+            for side, costs, shrinkage in zip(
+                sides, slow.calibrated_costs(part), found, strict=True
+            ):
                 dyads = [
                     (cost, row.reference, None if row.reference == row.probe else row.probe)
                     for row, cost in zip(side, costs, strict=True)
@@ -239,7 +293,9 @@ def test_threads_batches_and_other_work_change_no_bit(unit):
     whole = resampler.replicate(300, KEY, Workers(2))
     assert bits(resampler.replicate(300, KEY, Workers(1))) == bits(whole)
     # Replicates 37 to 127, from blocks that begin at an odd number.
-    part = Resampler(c, points, unit=unit, measured=range(3)).replicate(91, KEY, Workers(2), first=37)
+    part = Resampler(c, points, unit=unit, measured=range(3)).replicate(
+        91, KEY, Workers(2), first=37
+    )
     assert bits(part) == bits(whole, slice(37, 128))
     fewer = Resampler(c, points[:1], unit=unit, metrics=NO_METRICS).replicate(300, KEY)
     assert fewer.fnmr[0].tobytes() == np.ascontiguousarray(whole.fnmr[0]).tobytes()
@@ -265,7 +321,9 @@ def test_each_row_of_weights_lies_in_one_cache_line(n_subjects):
     c = ff.Comparisons(np.arange(2.0 * n_subjects), reference == probe, reference, probe)
     weights = [Resampler(c, ()).units.new_weights() for _ in range(8)]
     assert {w.shape for w in weights} == {(n_subjects + 1, BLOCK)}
-    assert all(w.ctypes.data % BLOCK == 0 and w.flags.c_contiguous and (w == 1).all() for w in weights)
+    assert all(
+        w.ctypes.data % BLOCK == 0 and w.flags.c_contiguous and (w == 1).all() for w in weights
+    )
 
 
 @pytest.mark.jit
@@ -281,7 +339,11 @@ def test_more_comparisons_than_memory_holds_are_refused(monkeypatch, metrics, gr
     reference = np.arange(n) % 1000
     mated = reference % 7 == 0
     groups = {"reference_group": reference % 2} if grouped else {}
-    c = ff.Comparisons(np.arange(n, dtype=np.float32), mated, reference, (reference + 2 * ~mated) % 1000, **groups)
+    c = ff.Comparisons(
+        np.arange(n, dtype=np.float32), mated, reference, (reference + 2 * ~mated) % 1000, **groups
+    )
     monkeypatch.setattr(memory, "available", lambda: 2**24)
-    with pytest.raises(InputError, match=rf"comparisons prepared for resampling would take .* are free: {said}"):
+    with pytest.raises(
+        InputError, match=rf"comparisons prepared for resampling would take .* are free: {said}"
+    ):
         ff.evaluate(c, metrics=metrics, measures=[], n_resamples=64)

@@ -21,7 +21,9 @@ def test_models_are_those_of_the_oracle(seed, n_subjects, n):
     reference = rng.integers(0, n_subjects, n)
     reference[:4] = 0, 1, 0, 1
     # Partners of the same group.
-    probe = np.where(mated, reference, (reference + 2 * rng.integers(1, n_subjects, n)) % (n_subjects // 2 * 2))
+    probe = np.where(
+        mated, reference, (reference + 2 * rng.integers(1, n_subjects, n)) % (n_subjects // 2 * 2)
+    )
     probe = np.where((probe == reference) & ~mated, (reference + 2) % (n_subjects // 2 * 2), probe)
     same = group[probe] == group[reference]
     scores = rng.integers(0, 6, n) + 2.0 * (rng.random(n_subjects) < 0.3)[reference]
@@ -34,8 +36,16 @@ def test_models_are_those_of_the_oracle(seed, n_subjects, n):
         groups = []
         for g in (0, 1):
             inside = side & (group[reference] == g)
-            groups.append(list(zip(errors[inside].astype(int).tolist(), reference[inside].tolist(),
-                                   probe[inside].tolist(), strict=True)))  # fmt: skip
+            groups.append(
+                list(
+                    zip(
+                        errors[inside].astype(int).tolist(),
+                        reference[inside].tolist(),
+                        probe[inside].tolist(),
+                        strict=True,
+                    )
+                )
+            )
         if not all(groups):
             continue
         model = found[name]
@@ -50,6 +60,12 @@ def test_models_are_those_of_the_oracle(seed, n_subjects, n):
 
 
 def test_samples_have_no_models():
-    c = ff.Comparisons([1.0, 2.0, 0.0], [1, 1, 0], list("aab"), list("aac"), reference_sample=list("pqr"),
-                       probe_sample=list("stu"))  # fmt: skip
+    c = ff.Comparisons(
+        [1.0, 2.0, 0.0],
+        [1, 1, 0],
+        list("aab"),
+        list("aac"),
+        reference_sample=list("pqr"),
+        probe_sample=list("stu"),
+    )
     assert Resampler(c, [], unit="sample", metrics=NO_METRICS).count_models() == []

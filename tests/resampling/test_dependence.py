@@ -14,7 +14,8 @@ from fastfair.resampling.engine import NO_METRICS, Resampler
 
 @st.composite
 def clustered(draw: st.DrawFn) -> list[tuple[float, bool, int, int]]:
-    """Tied scores of up to 9 subjects, in one group or two: enough pairs for five of them to err."""
+    """Tied scores of up to 9 subjects, in one group or two: enough pairs for five of them to
+    err."""
     n_subjects = draw(st.integers(2, 9))
     subject = st.integers(0, n_subjects - 1)
     score = st.integers(0, 6).map(float)
@@ -28,7 +29,9 @@ def clustered(draw: st.DrawFn) -> list[tuple[float, bool, int, int]]:
 def test_independent_comparisons_are_those_of_the_oracle(rows, n_groups):
     scores, mated, reference, probe = map(list, zip(*rows, strict=True))
     groups = [[k % n_groups for k in column] for column in (reference, probe)]
-    resampler = Resampler(ff.Comparisons(scores, mated, reference, probe, *groups), [], metrics=NO_METRICS)
+    resampler = Resampler(
+        ff.Comparisons(scores, mated, reference, probe, *groups), [], metrics=NO_METRICS
+    )
     strata = {k: k % n_groups for k in (*reference, *probe)}
     sizes = {g: list(strata.values()).count(g) for g in set(strata.values())}
     for of_mated in (True, False):
@@ -43,7 +46,9 @@ def test_independent_comparisons_are_those_of_the_oracle(rows, n_groups):
                 expected = slow.independent_comparisons(inside, of_mated, ones, strata, sizes)
                 # Codes of groups stand in the order of their labels.
                 code = cell and tuple(sorted(sizes).index(g) for g in cell)
-                assert resampler.effective_sample_size(of_mated, code, ones) == pytest.approx(expected, rel=1e-9)
+                assert resampler.effective_sample_size(of_mated, code, ones) == pytest.approx(
+                    expected, rel=1e-9
+                )
 
 
 def test_comparisons_of_their_own_subjects_are_independent_but_for_one():
@@ -51,9 +56,11 @@ def test_comparisons_of_their_own_subjects_are_independent_but_for_one():
     n = 400
     subjects = np.arange(4 * n)
     c = ff.Comparisons(
-        rng.normal(size=2 * n), np.arange(2 * n) < n,
-        np.append(subjects[:n], subjects[n::3]), np.append(subjects[:n], subjects[n + 1 :: 3]),
-    )  # fmt: skip
+        rng.normal(size=2 * n),
+        np.arange(2 * n) < n,
+        np.append(subjects[:n], subjects[n::3]),
+        np.append(subjects[:n], subjects[n + 1 :: 3]),
+    )
     resampler = Resampler(c, [], metrics=NO_METRICS)
     assert resampler.effective_sample_size(True) >= 0.99 * n
     assert resampler.effective_sample_size(False) >= 0.99 * n

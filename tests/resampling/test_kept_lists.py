@@ -1,4 +1,5 @@
-"""Lists that are kept only as far as replicates are expected to need them, against complete ones: the same bits."""
+"""Lists that are kept only as far as replicates are expected to need them, against complete ones:
+the same bits."""
 
 from __future__ import annotations
 
@@ -19,7 +20,13 @@ from fastfair.resampling import engine
 from fastfair.resampling.engine import Metrics, Resampler
 
 KEY = seeds.stream(11)[0]
-POINTS = (ff.at_fmr(0.02), ff.at_fnmr(0.05), ff.at_threshold(1.5), ff.at_eer(), ff.at_mean_group_eer())
+POINTS = (
+    ff.at_fmr(0.02),
+    ff.at_fnmr(0.05),
+    ff.at_threshold(1.5),
+    ff.at_eer(),
+    ff.at_mean_group_eer(),
+)
 
 
 def comparisons_of(seed, n, decimals, dtype=np.float32):
@@ -32,11 +39,16 @@ def comparisons_of(seed, n, decimals, dtype=np.float32):
     reference[:6], probe[:6] = np.arange(6) % 3, (0, 1, 2, 3, 4, 5)
     scores = np.round(rng.normal(size=n) + 2 * mated + 0.5 * (reference % 3), decimals)
     group = subjects % 3
-    return ff.Comparisons(scores.astype(dtype), mated, reference, probe, group[reference], group[probe])
+    return ff.Comparisons(
+        scores.astype(dtype), mated, reference, probe, group[reference], group[probe]
+    )
 
 
-def replicates(c, kept, *, jackknife=False, method="nearest", n=128, metrics=("eer",), workers=ONE_THREAD):
-    """Compute replicates with lists that keep `kept` comparisons of each class at first, and say how many at last."""
+def replicates(
+    c, kept, *, jackknife=False, method="nearest", n=128, metrics=("eer",), workers=ONE_THREAD
+):
+    """Compute replicates with lists that keep `kept` comparisons of each class at first, and say
+    how many at last."""
     with mock.patch.object(engine, "_with_spare", lambda needed, n: min(n, kept)):
         resampler = Resampler(c, POINTS, metrics=Metrics(metrics, method), measured=(0, 1, 2))
     # What is found before replicates needs the errors of the data.
@@ -59,7 +71,9 @@ def same(one, other):
     st.booleans(),
     st.sampled_from([("eer",), ("min_dcf",), ("eer", "min_dcf")]),
 )
-def test_lists_that_are_too_short_are_extended_to_the_same_bits(seed, n, decimals, method, jackknife, metrics):
+def test_lists_that_are_too_short_are_extended_to_the_same_bits(
+    seed, n, decimals, method, jackknife, metrics
+):
     c = comparisons_of(seed, n, decimals)
     expected, complete = replicates(c, n, method=method, jackknife=jackknife, metrics=metrics)
     assert complete.error_lists.nonmated.complete
@@ -102,6 +116,8 @@ def test_lists_that_are_too_short_for_other_processes_are_extended_here(tmp_path
     with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
         for workers in (Workers(executor=pool), Workers(1, executor=pool, checkpoint=tmp_path)):
             found, prepared = replicates(c, needed, workers=workers)
-            assert needed < prepared.error_lists.nonmated.end[0] < len(prepared.comparisons.nonmated)
+            assert (
+                needed < prepared.error_lists.nonmated.end[0] < len(prepared.comparisons.nonmated)
+            )
             assert same(found, expected)
     assert len(asked) == 3  # nothing is asked of the workers again

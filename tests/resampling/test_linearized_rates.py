@@ -1,4 +1,5 @@
-"""Standard errors and correlations in closed form against the plain oracle, and against replicates."""
+"""Standard errors and correlations in closed form against the plain oracle, and against
+replicates."""
 
 from __future__ import annotations
 
@@ -32,15 +33,22 @@ def test_standard_errors_and_correlations_are_those_of_the_plain_formulas(found)
     for k, point in enumerate(POINTS):
         for name in ("fnmr", "fmr"):
             for cell in names:
-                if not [trial for trial in found if trial in slow.paired.of_rate([trial], name, cell)]:
+                if not [
+                    trial for trial in found if trial in slow.paired.of_rate([trial], name, cell)
+                ]:
                     continue
                 if name == "fnmr" and cell is not None and cell[0] != cell[1]:
                     continue
                 where = None if cell is None else (position[cell[0]], position[cell[1]])
                 expected = [
-                    slow.of_rate(found, name, cell, point.kind, system, thresholds[system][k]) for system in (0, 1)
+                    slow.of_rate(found, name, cell, point.kind, system, thresholds[system][k])
+                    for system in (0, 1)
                 ]
                 for rates, (_, error) in zip(both, expected, strict=True):
-                    assert rates.standard_error(name == "fnmr", k, where) == pytest.approx(error, rel=1e-6, abs=1e-7)
+                    assert rates.standard_error(name == "fnmr", k, where) == pytest.approx(
+                        error, rel=1e-6, abs=1e-7
+                    )
                 together = slow.correlation(expected[0][0], expected[1][0], found)
-                assert both[0].correlation(both[1], name == "fnmr", k, where) == pytest.approx(together, abs=1e-6)
+                assert both[0].correlation(both[1], name == "fnmr", k, where) == pytest.approx(
+                    together, abs=1e-6
+                )

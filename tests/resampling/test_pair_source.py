@@ -1,4 +1,5 @@
-"""One contract for all pair sources: the same comparisons in memory, as vectors, in buckets, and as a toy."""
+"""One contract for all pair sources: the same comparisons in memory, as vectors, in buckets, and as
+a toy."""
 
 from __future__ import annotations
 
@@ -50,14 +51,18 @@ def sources(e, share):
     spilled = []
     for side in (whole.mated, whole.nonmated):
         pairs = SpilledPairs(Folder(None), "pairs", 10, 10**6)
-        numbers, flags = np.arange(whole.subjects.size, dtype=np.int32), np.ones(len(side), np.bool_)
+        numbers, flags = (
+            np.arange(whole.subjects.size, dtype=np.int32),
+            np.ones(len(side), np.bool_),
+        )
         pairs.add(in_buckets(side.reference, side.probe, flags, numbers)[0])
         spilled.append(pairs)
     return whole, vectors, with_pairs(vectors, tuple(spilled)), as_trials(vectors, whole)
 
 
 def weighed(prepared, weights):
-    """Return the totals of both sides, from sides that other processes were given where these sum block by block."""
+    """Return the totals of both sides, from sides that other processes were given where these sum
+    block by block."""
     drawn = []
     for side in (lists.source for lists in prepared.error_lists):
         side = side if side.in_passes else pickle.loads(pickle.dumps(side))
@@ -77,7 +82,8 @@ def test_all_sources_keep_the_same_promises(e, share):
     scanned = of_kinds[1]
     at = ff.at_threshold(scanned.to_threshold(scanned.nonmated.keys[0] + 1))
     prepared, *others = (
-        Resampler(one, [at], metrics=NO_METRICS, with_groups=bool(e.groups), workers=Workers(2)) for one in of_kinds
+        Resampler(one, [at], metrics=NO_METRICS, with_groups=bool(e.groups), workers=Workers(2))
+        for one in of_kinds
     )
     weights = prepared.units.new_weights()
     prepared.units.draw(0, KEY, weights)
@@ -88,9 +94,15 @@ def test_all_sources_keep_the_same_promises(e, share):
             assert listed.sizes.tolist() == counted.sizes.tolist()
             assert listed.source.two_way == counted.source.two_way
             for k in range(listed.sizes.size):
-                assert listed.source.unit_counts(k).tolist() == counted.source.unit_counts(k).tolist()
-            errors = listed.count_errors(np.repeat(prepared.thresholds[:, None], listed.end.size, axis=1))
-            for wanted, found in zip(listed.variances(errors), counted.variances(errors), strict=True):
+                assert (
+                    listed.source.unit_counts(k).tolist() == counted.source.unit_counts(k).tolist()
+                )
+            errors = listed.count_errors(
+                np.repeat(prepared.thresholds[:, None], listed.end.size, axis=1)
+            )
+            for wanted, found in zip(
+                listed.variances(errors), counted.variances(errors), strict=True
+            ):
                 assert wanted.tobytes() == found.tobytes()
             for k in range(listed.sizes.size):
                 alone = counted.variance(k, int(errors[0, k]), from_the_end=False)
@@ -102,10 +114,18 @@ def test_an_evaluation_is_the_same_whatever_the_source_is():
     rng = np.random.default_rng(3)
     subject = rng.integers(0, 30, 240)
     e = ff.Embeddings(
-        rng.normal(size=(240, 6)) + 2 * np.eye(30)[subject] @ rng.normal(size=(30, 6)), subject, subject % 2
+        rng.normal(size=(240, 6)) + 2 * np.eye(30)[subject] @ rng.normal(size=(30, 6)),
+        subject,
+        subject % 2,
     )
     found = [
-        ff.evaluate(c if k == 0 else ff.ScannedComparisons(c), [ff.at_fmr(0.02)], metrics="all", rng=0, n_resamples=128)
+        ff.evaluate(
+            c if k == 0 else ff.ScannedComparisons(c),
+            [ff.at_fmr(0.02)],
+            metrics="all",
+            rng=0,
+            n_resamples=128,
+        )
         for k, c in enumerate(sources(e, 0.5))
     ]
     whole = set(map(repr, found[0].quantities))  # and min Cllr, which needs all scores

@@ -21,7 +21,9 @@ from fastfair.resampling.vector_replicates import Draws, PairResampler
 UNITS = ("sample", "subject", "subject+sample")
 
 
-def embeddings(seed: int, *, equal: bool, ties: bool, two_sets: bool, n_subjects: int = 24) -> ff.Embeddings:
+def embeddings(
+    seed: int, *, equal: bool, ties: bool, two_sets: bool, n_subjects: int = 24
+) -> ff.Embeddings:
     rng = np.random.default_rng(seed)
     n_samples = np.full(n_subjects, 4) if equal else rng.integers(1, 7, n_subjects)
     n_samples[0] = max(n_samples[0], 2)
@@ -32,17 +34,29 @@ def embeddings(seed: int, *, equal: bool, ties: bool, two_sets: bool, n_subjects
     if ties:
         vectors = np.rint(vectors)
     role = np.where(place % 2, "probe", "reference") if two_sets else None
-    return ff.Embeddings(vectors.astype(np.float32), subject, np.array(list("fmn"))[subject % 3], "inner_product", role)
+    return ff.Embeddings(
+        vectors.astype(np.float32),
+        subject,
+        np.array(list("fmn"))[subject % 3],
+        "inner_product",
+        role,
+    )
 
 
-def rates_of(e: ff.Embeddings, levels: np.ndarray, draws: Draws, *, with_groups: bool) -> tuple[bool, list]:
-    resampler = PairResampler(e, levels, draws, with_groups=with_groups, with_overall_fmr=True, workers=Workers(2))
+def rates_of(
+    e: ff.Embeddings, levels: np.ndarray, draws: Draws, *, with_groups: bool
+) -> tuple[bool, list]:
+    resampler = PairResampler(
+        e, levels, draws, with_groups=with_groups, with_overall_fmr=True, workers=Workers(2)
+    )
     freedom = resampler.shrinkage.freedom
     was_parted = resampler.error_lists.nonmated.ranges is not None
     estimate, expected = resampler.estimate()
     drawn = resampler.replicate(100, seeds.stream(3)[0])
     arrays = [freedom, expected]
-    arrays += [getattr(one, name) for one in (estimate, drawn) for name in ("threshold", "fmr", "fnmr")]
+    arrays += [
+        getattr(one, name) for one in (estimate, drawn) for name in ("threshold", "fmr", "fnmr")
+    ]
     return was_parted, arrays
 
 
@@ -55,13 +69,25 @@ def rates_of(e: ff.Embeddings, levels: np.ndarray, draws: Draws, *, with_groups:
     ties=st.booleans(),
     two_sets=st.booleans(),
     with_groups=st.booleans(),
-    levels=st.lists(st.sampled_from([0.01, 0.011, 0.03, 0.1, 0.104, 0.3, 0.7, 0.99]), min_size=1, unique=True),
+    levels=st.lists(
+        st.sampled_from([0.01, 0.011, 0.03, 0.1, 0.104, 0.3, 0.7, 0.99]), min_size=1, unique=True
+    ),
     width=st.sampled_from([0, 2, 30, 200]),
     deviations=st.sampled_from([0.0, 1.0, 6.0]),
     least_share=st.sampled_from([0.0, 0.1]),
 )
 def test_sums_change_no_bit(
-    seed, unit, weighting, equal, ties, two_sets, with_groups, levels, width, deviations, least_share
+    seed,
+    unit,
+    weighting,
+    equal,
+    ties,
+    two_sets,
+    with_groups,
+    levels,
+    width,
+    deviations,
+    least_share,
 ):
     e = embeddings(seed, equal=equal, ties=ties, two_sets=two_sets)
     draws = Draws(weighting, unit, "dyadic" if unit == "subject" else "product")
@@ -74,16 +100,22 @@ def test_sums_change_no_bit(
 
 @pytest.mark.jit
 @pytest.mark.parametrize("threads", [1, 2])
-def test_thresholds_inside_ranges_are_found_by_sorting_all(monkeypatch: pytest.MonkeyPatch, threads: int):
+def test_thresholds_inside_ranges_are_found_by_sorting_all(
+    monkeypatch: pytest.MonkeyPatch, threads: int
+):
     e = embeddings(2, equal=True, ties=False, two_sets=False, n_subjects=200)
     levels, seen = np.array([0.003, 0.05, 0.2]), []
     find_pairs = PairResampler._find_pairs
-    monkeypatch.setattr(PairResampler, "_find_pairs", lambda self: (seen.append(self.share), find_pairs(self)))
+    monkeypatch.setattr(
+        PairResampler, "_find_pairs", lambda self: (seen.append(self.share), find_pairs(self))
+    )
     bands = []
     for parted in (False, True):
         with parted_if(parted, width=1):
             bands.append(ff.roc_band(e, levels, n_resamples=200, rng=0, n_threads=threads))
-    assert len(seen) == 3  # two bands, and once more for all replicates, and nothing more is searched for
+    assert (
+        len(seen) == 3
+    )  # two bands, and once more for all replicates, and nothing more is searched for
     assert np.array_equal(bands[0].replicates, bands[1].replicates)
     assert np.array_equal(bands[0].low, bands[1].low)
 
@@ -92,8 +124,13 @@ def test_thresholds_inside_ranges_are_found_by_sorting_all(monkeypatch: pytest.M
 def test_many_pairs_are_parted_and_others_are_not():
     e = ff.von_mises_fisher_embeddings(500, 6, 16, concentration=(5, 40), rng=1)
     draws = Draws("identity", "subject", "dyadic")
-    for levels, weighting, parted in (([1e-3, 0.2], "identity", True), ([1e-3, 0.01], "identity", False)):
-        resampler = PairResampler(e, np.array(levels), draws._replace(weighting=weighting), with_groups=False)
+    for levels, weighting, parted in (
+        ([1e-3, 0.2], "identity", True),
+        ([1e-3, 0.01], "identity", False),
+    ):
+        resampler = PairResampler(
+            e, np.array(levels), draws._replace(weighting=weighting), with_groups=False
+        )
         assert (resampler.error_lists.nonmated.ranges is not None) == parted
     resampler = PairResampler(e, np.array([1e-3, 0.2]), draws, with_groups=False)
     nonmated = resampler.error_lists.nonmated
@@ -107,7 +144,9 @@ def test_many_pairs_are_parted_and_others_are_not():
     assert np.array_equal(resampler._run(70, again, Workers(1)).fnmr, fnmr)
     assert np.array_equal(listed.replicate(70, key).fnmr, fnmr)
     wide = e.vectors.astype(np.float64)
-    unpacked = PairResampler(ff.Embeddings(wide, e.subject), np.array([0.2]), draws, with_groups=False)
+    unpacked = PairResampler(
+        ff.Embeddings(wide, e.subject), np.array([0.2]), draws, with_groups=False
+    )
     assert unpacked.error_lists.nonmated.ranges is None
 
 
@@ -116,4 +155,10 @@ def test_positions_among_all_pairs_become_positions_among_those_listed():
     ranges = Ranges(np.array(key), np.array(counts)[:, None], None)
     everything = [0, 1, -1, -1, -1, 2, 3, 4, -1, -1, -1, -1, 5, 6]
     assert ranges.positions(np.arange(14), np.array(keys)).tolist() == everything
-    assert [ranges.below(limit).tolist() for limit in (9, 10, 29, 30, 31)] == [[0], [3], [3], [7], [7]]
+    assert [ranges.below(limit).tolist() for limit in (9, 10, 29, 30, 31)] == [
+        [0],
+        [3],
+        [3],
+        [7],
+        [7],
+    ]

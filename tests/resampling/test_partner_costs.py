@@ -1,4 +1,5 @@
-"""Cllr of replicates: exact sums of costs, their shrinkage, and what must not change a bit of them."""
+"""Cllr of replicates: exact sums of costs, their shrinkage, and what must not change a bit of
+them."""
 
 from __future__ import annotations
 
@@ -28,21 +29,36 @@ def columns_of(seed, n, n_subjects, repeated=False, largest=1.0):
     rng = np.random.default_rng(seed)
     reference, probe = rng.integers(0, n_subjects, (2, n))
     if repeated:
-        reference, probe = (np.repeat(column[: -(-n // 10)], 10)[:n] for column in (reference, probe))
+        reference, probe = (
+            np.repeat(column[: -(-n // 10)], 10)[:n] for column in (reference, probe)
+        )
     mated = reference == probe
     reference, probe = np.append(reference, (0, 0)), np.append(probe, (0, 1))
     scores = rng.normal(0, 3, n + 2)
     scores[0] *= largest
-    return scores.astype(np.float32), np.append(mated, (True, False)), reference, probe, reference % 2, probe % 2
+    return (
+        scores.astype(np.float32),
+        np.append(mated, (True, False)),
+        reference,
+        probe,
+        reference % 2,
+        probe % 2,
+    )
 
 
 def cllr_of(columns, order=slice(None), kind="similarity", **kwargs):
     scores, mated, reference, probe, *groups = (column[order] for column in columns)
-    c = ff.Comparisons(-scores if kind == "distance" else scores, mated, reference, probe, *groups, score_kind=kind)
+    c = ff.Comparisons(
+        -scores if kind == "distance" else scores, mated, reference, probe, *groups, score_kind=kind
+    )
     resampler = Resampler(c, [], metrics=CLLR, **kwargs)
     found = resampler.replicate(BLOCK, KEY).metrics["cllr"]
     estimates = [score_metrics.log_likelihood_ratio_cost(keys_of(c))]
-    return c, resampler, np.append(found.ravel(), [*estimates, *np.ravel(resampler.shrinkage.metrics["cllr"])])
+    return (
+        c,
+        resampler,
+        np.append(found.ravel(), [*estimates, *np.ravel(resampler.shrinkage.metrics["cllr"])]),
+    )
 
 
 @given(
@@ -56,7 +72,13 @@ def test_order_changes_no_bit(seed, n, n_subjects, repeated, largest, kind):
     assert one.tobytes() == other.tobytes()
 
 
-@given(st.integers(0, 10**6), st.integers(0, 40), st.integers(2, 7), st.booleans(), st.sampled_from([1.0, 1e6]))
+@given(
+    st.integers(0, 10**6),
+    st.integers(0, 40),
+    st.integers(2, 7),
+    st.booleans(),
+    st.sampled_from([1.0, 1e6]),
+)
 def test_replicates_are_means_of_costs_shrunk(seed, n, n_subjects, repeated, largest):
     columns = columns_of(seed, n, n_subjects, repeated, largest)
     c, resampler, _ = cllr_of(columns)
@@ -73,7 +95,11 @@ def test_replicates_are_means_of_costs_shrunk(seed, n, n_subjects, repeated, lar
         group = None if k == 0 else int(c.groups[k - 1])
         means = np.zeros(BLOCK)
         for mated, c_of_class in zip((True, False), shrinkage, strict=True):
-            own = [row for row in rows if row[1] == mated and (k == 0 or row[2] % 2 == row[3] % 2 == group)]
+            own = [
+                row
+                for row in rows
+                if row[1] == mated and (k == 0 or row[2] % 2 == row[3] % 2 == group)
+            ]
             if not own:
                 means[:] = np.nan
                 continue
@@ -82,15 +108,22 @@ def test_replicates_are_means_of_costs_shrunk(seed, n, n_subjects, repeated, lar
                 (exact_costs.cost(score, mated), a, None if a == b else b)
                 for score, (_, _, a, b) in zip(scores, own, strict=True)
             ]
-            assert c_of_class[k] == pytest.approx(slow.shrinkage(dyads, of_subject, sizes), rel=1e-9)
+            assert c_of_class[k] == pytest.approx(
+                slow.shrinkage(dyads, of_subject, sizes), rel=1e-9
+            )
             plain = exact_costs.mean_cost(scores, mated, [1] * len(own))
             for r in range(0, BLOCK, 9):
-                both = [(weights[number[a], r], 1 if a == b else weights[number[b], r]) for _, _, a, b in own]
+                both = [
+                    (weights[number[a], r], 1 if a == b else weights[number[b], r])
+                    for _, _, a, b in own
+                ]
                 products = [int(w * v) for w, v in both]
                 mean = exact_costs.mean_cost(scores, mated, products) if sum(products) else math.nan
                 means[r] += (1 - c_of_class[k]) * plain + c_of_class[k] * mean
         for r in range(0, BLOCK, 9):
-            assert found[k, r] == pytest.approx(means[r] / (2 * math.log(2)), rel=1e-13, nan_ok=True)
+            assert found[k, r] == pytest.approx(
+                means[r] / (2 * math.log(2)), rel=1e-13, nan_ok=True
+            )
 
 
 @pytest.mark.parametrize("unit", ["comparison", "sample", "subject+sample"])

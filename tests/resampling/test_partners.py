@@ -1,4 +1,5 @@
-"""Comparisons grouped by unit and list: their totals, and sums over their pairs, against lists of pairs."""
+"""Comparisons grouped by unit and list: their totals, and sums over their pairs, against lists of
+pairs."""
 
 from __future__ import annotations
 
@@ -16,24 +17,33 @@ from fastfair.resampling.error_lists import make_lists
 from fastfair.resampling.pair_source import ListedSide, SortedComparisons, group_comparisons
 from fastfair.resampling.units import Units
 
-LISTS = np.array([[1, 3], [0, 2]], np.int32)  # comparisons of a reference of group 1 and a probe of group 0 are in none
+LISTS = np.array(
+    [[1, 3], [0, 2]], np.int32
+)  # comparisons of a reference of group 1 and a probe of group 0 are in none
 
 
 def comparisons_of(seed, n, n_subjects, repeated):
     rng = np.random.default_rng(seed)
-    # Two systems may put a subject in different groups, and so does a mistake: a pair may be in several lists.
+    # Two systems may put a subject in different groups, and so does a mistake: a pair may be in
+    # several lists.
     reference, probe = rng.integers(0, n_subjects, (2, n))
     probe = np.where(reference == probe, (probe + 1) % n_subjects, probe)
     if repeated:
-        reference, probe = (np.repeat(column[: -(-n // 40)], 40)[:n] for column in (reference, probe))
+        reference, probe = (
+            np.repeat(column[: -(-n // 40)], 40)[:n] for column in (reference, probe)
+        )
     groups = rng.integers(0, 2, (2, n))
-    columns = [np.append(column, (0, 1)) for column in (reference, probe, *groups)]  # a mated comparison of each group
+    columns = [
+        np.append(column, (0, 1)) for column in (reference, probe, *groups)
+    ]  # a mated comparison of each group
     return ff.Comparisons(rng.integers(0, 9, n + 2).astype(float), np.arange(n + 2) >= n, *columns)
 
 
 def lists_of(c, unit="subject", n_threads=1):
     kept = SortedComparisons(c, False, Units.of_comparisons(c, unit), LISTS)
-    return make_lists(kept.listed, ListedSide(kept.listed, kept.sizes, kept.units, n_threads), False)
+    return make_lists(
+        kept.listed, ListedSide(kept.listed, kept.sizes, kept.units, n_threads), False
+    )
 
 
 def in_lists(lists):
@@ -44,7 +54,13 @@ def in_lists(lists):
     ]
 
 
-@given(st.integers(0, 10**6), st.integers(1, 150), st.integers(2, 9), st.booleans(), st.sampled_from([1, 3, 40]))
+@given(
+    st.integers(0, 10**6),
+    st.integers(1, 150),
+    st.integers(2, 9),
+    st.booleans(),
+    st.sampled_from([1, 3, 40]),
+)
 def test_totals_and_sums_are_those_of_lists_of_pairs(seed, n, n_subjects, repeated, largest):
     lists = lists_of(comparisons_of(seed, n, n_subjects, repeated))
     rng = np.random.default_rng(seed)
@@ -58,7 +74,9 @@ def test_totals_and_sums_are_those_of_lists_of_pairs(seed, n, n_subjects, repeat
     variances, sums = lists.variances(stops)
     varies = (lists.source.stratum_size[lists.source.stratum] > 1).tolist()
     for point, k in itertools.product(range(3), range(lists.end.size)):
-        assert sums[point, k] == pytest.approx(slow.of_list(pairs[k], int(stops[point, k]), varies), rel=1e-9, abs=1e-9)
+        assert sums[point, k] == pytest.approx(
+            slow.of_list(pairs[k], int(stops[point, k]), varies), rel=1e-9, abs=1e-9
+        )
     assert lists.source.two_way == any(varies[i] and varies[j] for i, j in pairs[0])
     for k, of_list in enumerate(pairs):
         counts = np.bincount(np.array(of_list, int).ravel(), minlength=lists.source.stratum.size)

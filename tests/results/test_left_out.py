@@ -1,4 +1,5 @@
-"""What was left out of the data is part of every result: its summary, its JSON, what is read of it, and its page."""
+"""What was left out of the data is part of every result: its summary, its JSON, what is read of it,
+and its page."""
 
 from __future__ import annotations
 
@@ -30,7 +31,9 @@ AT, FAILED = ff.at_threshold(1.5), ff.Policies(failures="exclude")
 N = 1500
 
 
-def draw_comparisons(seed: int = 0, policies: ff.Policies = FAILED, first: int = 0) -> ff.Comparisons:
+def draw_comparisons(
+    seed: int = 0, policies: ff.Policies = FAILED, first: int = 0
+) -> ff.Comparisons:
     """Draw comparisons of 40 people, of which every fifth failed."""
     rng = np.random.default_rng(seed)
     reference = rng.integers(0, 40, N)
@@ -42,7 +45,12 @@ def draw_comparisons(seed: int = 0, policies: ff.Policies = FAILED, first: int =
     sex, eyes = np.array(["f", "m"])[reference % 2], np.array(["blue", "brown"])[reference // 2 % 2]
     names = [np.char.add("p", (first + side).astype(str)) for side in (reference, probe)]
     made = ff.Comparisons(
-        scores, mated, *names, {"sex": sex, "eyes": eyes}, score_kind="log-likelihood-ratio", policies=policies
+        scores,
+        mated,
+        *names,
+        {"sex": sex, "eyes": eyes},
+        score_kind="log-likelihood-ratio",
+        policies=policies,
     )
     made.quality = quality
     return made
@@ -56,7 +64,9 @@ def draw_embeddings(has_roles: bool = False) -> ff.Embeddings:
     role = np.where(np.arange(60) % 2, "probe", "reference")
     role[:20] = "probe"  # these people are not enrolled
     groups = np.array(["f", "m"])[subject % 2]
-    return ff.Embeddings(vectors, subject, groups, role=role if has_roles else None, failures="exclude")
+    return ff.Embeddings(
+        vectors, subject, groups, role=role if has_roles else None, failures="exclude"
+    )
 
 
 with quietly():
@@ -108,9 +118,9 @@ ABSTRACT = {"Curve"}
 
 def test_every_class_of_results_is_here():
     _load_classes()
-    assert {name for name in Result.kinds if Result.kinds[name].__module__.startswith("fastfair.")} - ABSTRACT == {
-        *MADE
-    }
+    assert {
+        name for name in Result.kinds if Result.kinds[name].__module__.startswith("fastfair.")
+    } - ABSTRACT == {*MADE}
 
 
 @pytest.mark.parametrize("kind", [kind for kind, made in MADE.items() if made])
@@ -122,7 +132,9 @@ def test_results_say_what_was_left_out(kind, tmp_path):
         assert any("left out, as they failed" in one for one in sentences), kind
         assert all(one in result.summary() for one in sentences)
         content = json.loads(result.to_json(tmp_path / "r.json"))
-        assert [row["sentence"] for row in content["left_out"]] == [one.sentence for one in result.left_out]
+        assert [row["sentence"] for row in content["left_out"]] == [
+            one.sentence for one in result.left_out
+        ]
         (back,) = ff.read_results(tmp_path / "r.json")
         assert back.left_out == result.left_out
         result.report(tmp_path / "r.html")
@@ -139,9 +151,15 @@ def test_the_counts_are_right():
     mated = rng.random(N) < 0.5
     (one,) = C.left_out
     expected = Exclusion(
-        int(failed.sum()), N, "comparisons", "failed", "as they failed", 'failures="exclude"',
-        int((failed & mated).sum()), int((failed & ~mated).sum()),
-    )  # fmt: skip
+        int(failed.sum()),
+        N,
+        "comparisons",
+        "failed",
+        "as they failed",
+        'failures="exclude"',
+        int((failed & mated).sum()),
+        int((failed & ~mated).sum()),
+    )
     assert one == expected
     assert exclusions_of(COUNTS) == exclusions_of(ff.fnmr_test(COUNTS, **QUICK)) == (one,)
     (of_vectors,) = E.left_out
@@ -151,25 +169,41 @@ def test_the_counts_are_right():
 def test_junit_has_it_as_a_property_of_the_suite():
     check = ff.check(C, "fnmr <= 0.9", AT, **QUICK)
     assert f'<property name="left out" value="{C.left_out[0].sentence}." />' in check.to_junit()
-    assert "<properties>" not in ff.check(draw_comparisons(0, ff.Policies(failures="non-match")), "fnmr <= 0.9", AT,
-                                          **QUICK).to_junit()  # fmt: skip
+    assert (
+        "<properties>"
+        not in ff.check(
+            draw_comparisons(0, ff.Policies(failures="non-match")), "fnmr <= 0.9", AT, **QUICK
+        ).to_junit()
+    )
 
 
 def test_mated_comparisons_between_groups_are_part_of_it():
     sides = list("ppqqrr"), list("ppqqrp")
-    c = ff.Comparisons([0.9, 0.1, 0.2, 0.7, 0.3, 0], [1, 1, 1, 1, 1, 0], *sides, list("ffmmmf"), list("fmmmmf"))
+    c = ff.Comparisons(
+        [0.9, 0.1, 0.2, 0.7, 0.3, 0], [1, 1, 1, 1, 1, 0], *sides, list("ffmmmf"), list("fmmmmf")
+    )
     (one,) = ff.FailureCounts.from_comparisons(c, ff.at_threshold(0.5)).left_out
-    assert (one.n, one.n_before, one.entries, one.reason) == (1, 5, "mated comparisons", "between groups")
+    assert (one.n, one.n_before, one.entries, one.reason) == (
+        1,
+        5,
+        "mated comparisons",
+        "between groups",
+    )
 
 
 def test_parts_are_added_up():
     def part(n: int, before: int, *examples: str) -> Exclusion:
-        return Exclusion(n, before, "comparisons", "label conflict", "as they do", "x", n, 0, examples)
+        return Exclusion(
+            n, before, "comparisons", "label conflict", "as they do", "x", n, 0, examples
+        )
 
     other = Exclusion(1, 2, "comparisons", "failed", "as they failed")
     found = merge_exclusions([(part(2, 5, "a", "b"), other), (part(6, 7, *"cdefgh"),)])
     assert found == (part(8, 12, *"abcde"), other)
-    assert found[0].sentence == "8 of 12 comparisons left out, as they do: 8 mated and 0 non-mated: a, b, c, d, e, ..."
+    assert (
+        found[0].sentence
+        == "8 of 12 comparisons left out, as they do: 8 mated and 0 non-mated: a, b, c, d, e, ..."
+    )
 
 
 def test_systems_that_lost_the_same_say_it_once():
@@ -186,7 +220,10 @@ def test_nothing_is_noted_where_nothing_is_left_out():
         leave_out(np.ones(3, bool), "vectors", "failed", "as they failed")
     assert not noted
     assert exclusions_of([1, 2]) == ()
-    assert "left out" not in ff.evaluate(ff.Comparisons([1, 2, 0], [1, 1, 0]), AT, n_resamples=0).summary()
+    assert (
+        "left out"
+        not in ff.evaluate(ff.Comparisons([1, 2, 0], [1, 1, 0]), AT, n_resamples=0).summary()
+    )
 
 
 def test_arrays_have_no_policy_of_their_own():

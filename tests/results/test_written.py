@@ -1,4 +1,5 @@
-"""What JSON has of results: the schema says it, and the classes are read back with the same numbers."""
+"""What JSON has of results: the schema says it, and the classes are read back with the same
+numbers."""
 
 from __future__ import annotations
 
@@ -36,7 +37,9 @@ def results() -> dict[str, Result]:
     }
 
 
-@pytest.mark.filterwarnings("ignore::fastfair.errors.FastfairWarning")  # of few errors in small data
+@pytest.mark.filterwarnings(
+    "ignore::fastfair.errors.FastfairWarning"
+)  # of few errors in small data
 def test_json_is_as_its_schema_says_and_is_read_back(results, tmp_path):
     assert len(results) > 15
     for name, result in results.items():
@@ -53,7 +56,9 @@ def test_numbers_that_json_has_not_come_back():
     array = np.array([[1.5, math.nan], [math.inf, -math.inf]])
     plain = to_plain(array)
     assert plain == [[1.5, None], ["Infinity", "-Infinity"]]
-    np.testing.assert_array_equal(from_plain(plain, np.ndarray[tuple[int, ...], np.dtype[np.float64]]), array)
+    np.testing.assert_array_equal(
+        from_plain(plain, np.ndarray[tuple[int, ...], np.dtype[np.float64]]), array
+    )
     assert math.isnan(from_plain(None, float))
     assert to_plain(math.inf) == "Infinity"
 
@@ -63,9 +68,15 @@ def test_latex_is_a_table_of_booktabs(tmp_path):
     test = ff.margin_of_error(counts, n_resamples=50, rng=0)
     text = test.to_latex(tmp_path / "t.tex", columns=["group", "fnmr"])
     assert text.splitlines() == [
-        r"\begin{tabular}{lr}", r"\toprule", r"group & fnmr \\", r"\midrule", r"f\_1 & 0.125 \\", r"m\&x & 0.25 \\",
-        r"\bottomrule", r"\end{tabular}",
-    ]  # fmt: skip
+        r"\begin{tabular}{lr}",
+        r"\toprule",
+        r"group & fnmr \\",
+        r"\midrule",
+        r"f\_1 & 0.125 \\",
+        r"m\&x & 0.25 \\",
+        r"\bottomrule",
+        r"\end{tabular}",
+    ]
     assert (tmp_path / "t.tex").read_text() == text + "\n"
     refused("columns", test.to_latex, columns=["x"])
 
@@ -88,5 +99,7 @@ def test_columns_hold_the_rows_of_which_they_were_made(content):
 
 def test_columns_name_what_rows_share_once():
     rows = [{"group": "f", "fmr": 0.1}, {"group": "m", "fmr": 0.2}]
-    assert in_columns({"rows": rows}) == {"rows": {"column by column": {"group": ["f", "m"], "fmr": [0.1, 0.2]}}}
+    assert in_columns({"rows": rows}) == {
+        "rows": {"column by column": {"group": ["f", "m"], "fmr": [0.1, 0.2]}}
+    }
     assert in_columns(rows[:1]) == rows[:1]

@@ -32,20 +32,31 @@ def evaluation(errors: list[int], sizes: list[int], **options) -> Evaluation:
     scores = np.concatenate((np.where(failed, 0.2, 0.8), np.where(subject % 4 == 0, 0.7, 0.1)))
     own = np.tile(group, 2)
     c = ff.Comparisons(
-        scores, np.repeat([1, 0], group.size), np.tile(subject, 2), np.concatenate((subject, neighbour)), own, own,
-        reference_sample=np.arange(scores.size), probe_sample=np.arange(scores.size) + scores.size,
-    )  # fmt: skip
+        scores,
+        np.repeat([1, 0], group.size),
+        np.tile(subject, 2),
+        np.concatenate((subject, neighbour)),
+        own,
+        own,
+        reference_sample=np.arange(scores.size),
+        probe_sample=np.arange(scores.size) + scores.size,
+    )
     return ff.evaluate(c, AT, [], metrics=[], rng=0, **({"n_resamples": 300} | options))
 
 
-@given(st.lists(st.tuples(st.integers(0, 8), st.integers(9, 40)), min_size=2, max_size=3), st.sampled_from([0.8, 0.95]))
+@given(
+    st.lists(st.tuples(st.integers(0, 8), st.integers(9, 40)), min_size=2, max_size=3),
+    st.sampled_from([0.8, 0.95]),
+)
 def test_the_posterior_is_that_of_the_oracle(groups, level):
     errors, n = (list(values) for values in zip(*groups, strict=True))
     want = np.array(shrink(errors, n, level)).T
     x, m = np.array(errors, float), np.array(n, float)
     laws = learn(x, m)
     ends = [laws.quantiles(x, m, share) for share in ((1 - level) / 2, (1 + level) / 2)]
-    assert np.array([laws.rates(x, m), *ends, laws.shares(m)]) == pytest.approx(want, rel=1e-5, abs=1e-8)
+    assert np.array([laws.rates(x, m), *ends, laws.shares(m)]) == pytest.approx(
+        want, rel=1e-5, abs=1e-8
+    )
 
 
 def test_small_groups_borrow_more_and_all_are_drawn_to_the_others():
@@ -59,7 +70,9 @@ def test_small_groups_borrow_more_and_all_are_drawn_to_the_others():
 
 
 def test_groups_that_surely_differ_keep_their_rates():
-    alike, apart = (ff.shrunken_rates(evaluation(x, [300] * 4)) for x in ([30, 32, 28, 31], [15, 30, 120, 250]))
+    alike, apart = (
+        ff.shrunken_rates(evaluation(x, [300] * 4)) for x in ([30, 32, 28, 31], [15, 30, 120, 250])
+    )
     assert alike.between < 0.03 < 0.2 < apart.between
     assert apart.borrowed.max() < 0.05 < 0.5 < alike.borrowed.min()
     assert apart.shrunken == pytest.approx(apart.raw, rel=0.1)
@@ -90,27 +103,47 @@ def test_what_cannot_be_shrunken_is_refused():
     ev = evaluation([3, 4, 5], [40, 60, 80])
     refused("2 groups with an FNMR: at least 3", ff.shrunken_rates, evaluation([3, 4], [40, 60]))
     refused("no group has errors", ff.shrunken_rates, evaluation([0, 0, 0], [40, 60, 80]))
-    refused("no group has anything but errors", ff.shrunken_rates, evaluation([40, 60, 80], [40, 60, 80]))
+    refused(
+        "no group has anything but errors",
+        ff.shrunken_rates,
+        evaluation([40, 60, 80], [40, 60, 80]),
+    )
     refused("no replicates", ff.shrunken_rates, evaluation([3, 4, 5], [40, 60, 80], n_resamples=0))
     for other in (ev.with_intervals(alternative="less"), ev.with_intervals(simultaneous=True)):
         refused("one side, or simultaneous", ff.shrunken_rates, other)
     refused("rate must be", ff.shrunken_rates, ev, "eer")
-    refused("draws samples", ff.shrunken_rates, evaluation([3, 4, 5], [40, 60, 80], n_resamples=20, unit="sample"))
+    refused(
+        "draws samples",
+        ff.shrunken_rates,
+        evaluation([3, 4, 5], [40, 60, 80], n_resamples=20, unit="sample"),
+    )
 
 
 def test_a_group_of_one_subject_is_shrunk_by_the_correlation_of_all():
     group = np.repeat(list("abcd"), [20, 20, 20, 1])
-    subject = np.append(np.arange(group.size), group.size - 1)  # the last has two attempts, of which one fails
+    subject = np.append(
+        np.arange(group.size), group.size - 1
+    )  # the last has two attempts, of which one fails
     group = np.append(group, "d")
     scores = np.where(np.arange(group.size) % 7 == 0, 0.2, 0.8)
     scores[-2:] = 0.2, 0.8
     c = ff.Comparisons(
-        np.append(scores, 0.1), np.append(np.ones(group.size), 0), np.append(subject, 0), np.append(subject, 1),
-        np.append(group, "a"), np.append(group, "a"),
-    )  # fmt: skip
+        np.append(scores, 0.1),
+        np.append(np.ones(group.size), 0),
+        np.append(subject, 0),
+        np.append(subject, 1),
+        np.append(group, "a"),
+        np.append(group, "a"),
+    )
     with pytest.warns(EmptyGroupWarning):
         ev = ff.evaluate(
-            c, AT, [], metrics=[], n_resamples=100, rng=0, settings=ff.EvaluationSettings(incomplete_groups="nan")
+            c,
+            AT,
+            [],
+            metrics=[],
+            n_resamples=100,
+            rng=0,
+            settings=ff.EvaluationSettings(incomplete_groups="nan"),
         )
     found = ff.shrunken_rates(ev)
     assert 1 <= found.n_effective[3] <= 2

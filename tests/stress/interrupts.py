@@ -1,14 +1,17 @@
-"""Interrupts at random moments of real processes: does each end at once, and leave nothing half done?
+"""Interrupts at random moments of real processes: does each end at once, and leave nothing half
+done?
 
     python tests/stress/interrupts.py 500 --seed 1
 
-starts the command line and Python scripts on made-up data, with kernels from a filled cache and with an empty one,
-sends each a SIGINT, or half of the commands a SIGTERM, at a moment drawn from the whole of its run, and checks what
-came of it:
+starts the command line and Python scripts on made-up data, with kernels from a filled cache and
+with an empty one, sends each a SIGINT, or half of the commands a SIGTERM, at a moment drawn from
+the whole of its run, and checks what came of it:
 
 - it ends within a second, as an interrupted program does;
-- where a script catches the interrupt, that is within a second, and the same work gives the right numbers afterwards;
-- a file of results is whole or not there, and nothing else is left, in the folder of results or in the cache;
+- where a script catches the interrupt, that is within a second, and the same work gives the right
+  numbers afterwards;
+- a file of results is whole or not there, and nothing else is left, in the folder of results or in
+  the cache;
 - the command line shows no traceback.
 
 Seconds are those of the clock: on a busy machine they may need a larger `--limit`.
@@ -32,7 +35,10 @@ from pathlib import Path
 
 import numpy as np
 
-_HANGS, _WORKS = 60.0, 1200.0  # seconds: an interrupt ends a process, or work afterwards compiles all kernels
+_HANGS, _WORKS = (
+    60.0,
+    1200.0,
+)  # seconds: an interrupt ends a process, or work afterwards compiles all kernels
 
 # From the first line on an interrupt is ours to heed: before, the interpreter itself is starting.
 _COMMAND = """
@@ -70,10 +76,18 @@ _WORK = {
     "compare": "ff.compare(first, second, ff.at_fmr(0.01), n_resamples=400, rng=0).to_json()",
 }
 _COMMANDS = {
-    "evaluate": "evaluate first.csv --group sex --at fmr=0.01 --n-resamples 1000 --seed 1 --output out --plots png",
-    "compare": "compare first.csv second.csv --group sex --at fmr=0.01 --n-resamples 500 --seed 1 --output out",
+    "evaluate": (
+        "evaluate first.csv --group sex --at fmr=0.01 --n-resamples 1000 --seed 1 --output out"
+        " --plots png"
+    ),
+    "compare": (
+        "compare first.csv second.csv --group sex --at fmr=0.01 --n-resamples 500 --seed 1"
+        " --output out"
+    ),
     "embeddings": "embeddings vectors.npz --group sex --fmr 0.01 --seed 1 --output out",
-    "group-test": "group-test first.csv --group sex --at fmr=0.01 --n-resamples 2000 --seed 1 --output out",
+    "group-test": (
+        "group-test first.csv --group sex --at fmr=0.01 --n-resamples 2000 --seed 1 --output out"
+    ),
     "synthesize": "synthesize --fmr 0.01 --n-steps 300 --n-nonmated 30000 --seed 1 --output out",
 }
 
@@ -89,7 +103,8 @@ class Case:
 
     @property
     def begins(self) -> str:
-        """What it prints when an interrupt may come: where it goes on, fastfair is imported and the data are there."""
+        """What it prints when an interrupt may come: where it goes on, fastfair is imported and the
+        data are there."""
         return "ready" if self.goes_on else "begun"
 
 
@@ -99,7 +114,10 @@ CASES = [
         for name, line in _COMMANDS.items()
     ),
     *(Case(f"{name}, dies", _START + _DIES.replace("WORK", work)) for name, work in _WORK.items()),
-    *(Case(f"{name}, goes on", _START + _GOES_ON.replace("WORK", work), goes_on=True) for name, work in _WORK.items()),
+    *(
+        Case(f"{name}, goes on", _START + _GOES_ON.replace("WORK", work), goes_on=True)
+        for name, work in _WORK.items()
+    ),
 ]
 
 
@@ -136,15 +154,21 @@ class Bench:
                 raise SystemExit(f"{case.name} fails without an interrupt: {run.errors}")
         return self._whole[case.name]
 
-    def run(self, case: Case, cold: bool, delay: float | None, sent: signal.Signals = signal.SIGINT) -> Run:
+    def run(
+        self, case: Case, cold: bool, delay: float | None, sent: signal.Signals = signal.SIGINT
+    ) -> Run:
         """Run a case, and send it a signal some seconds after it begins."""
         out, cache = self.folder / "out", self.folder / "cache"
         shutil.rmtree(out, ignore_errors=True)
         with (self.folder / "errors").open("w+") as errors:
             process = subprocess.Popen(
-                [sys.executable, "-c", case.code], cwd=self.folder, stdout=subprocess.PIPE, stderr=errors, text=True,
+                [sys.executable, "-c", case.code],
+                cwd=self.folder,
+                stdout=subprocess.PIPE,
+                stderr=errors,
+                text=True,
                 env=os.environ | ({"FASTFAIR_CACHE_DIR": str(cache)} if cold else {}),
-            )  # fmt: skip
+            )
             said: dict[str, float] = {}
             printed: list[str] = []
             ready = threading.Event()
@@ -184,9 +208,11 @@ class Bench:
         return run
 
     def interrupt(self, case: Case, cold: bool, rng: np.random.Generator) -> Run:
-        """Interrupt a case at a random moment of its run with a filled cache, or of as long of the kernels' compiling.
+        """Interrupt a case at a random moment of its run with a filled cache, or of as long of the
+        kernels' compiling.
 
-        An empty cache is filled by one interrupted run after the other, so that each kernel gets its turn.
+        An empty cache is filled by one interrupted run after the other, so that each kernel gets
+        its turn.
         """
         whole = self.whole(case)
         while True:
@@ -198,7 +224,8 @@ class Bench:
             shutil.rmtree(self.folder / "cache", ignore_errors=True)
 
     def judge(self, case: Case, run: Run, limit: float) -> float:
-        """Add what is wrong with an interrupted run to its problems; return how long the interrupt took."""
+        """Add what is wrong with an interrupted run to its problems; return how long the interrupt
+        took."""
         assert run.interrupted is not None
         whole = self.whole(case)
         files = {name for name, content in whole.files.items() if run.files.get(name) == content}
@@ -212,7 +239,9 @@ class Bench:
         if case.goes_on and "caught" in run.said:
             if run.code != 0 or run.printed.splitlines()[-1] != whole.printed.splitlines()[-1]:
                 run.problems.append(f"ends with {run.code} and other numbers after the interrupt")
-        elif run.code not in (128 + run.sent, -signal.SIGINT) and not (run.code == 0 and done and took < limit):
+        elif run.code not in (128 + run.sent, -signal.SIGINT) and not (
+            run.code == 0 and done and took < limit
+        ):
             run.problems.append(f"ends with {run.code}")
         run.problems += [f"{name} is left, but not whole" for name in set(run.files) - files]
         if case.is_command and "Traceback" in run.errors:
@@ -228,11 +257,20 @@ def _write_data(folder: Path) -> None:
     probe = np.where(mated, reference, (reference + rng.integers(1, subjects, n)) % subjects)
     sex = np.array(["f", "m"])[np.arange(subjects) % 2]
     scores = dict(zip(("first", "second"), rng.normal(size=(2, n)) + 2 * mated, strict=True))
-    np.savez(folder / "data.npz", **scores, mated=mated, reference=reference, probe=probe, sex=sex[reference])
+    np.savez(
+        folder / "data.npz",
+        **scores,
+        mated=mated,
+        reference=reference,
+        probe=probe,
+        sex=sex[reference],
+    )
     for name, values in scores.items():
         rows = list(zip(values, mated, reference, probe, strict=True))[:50_000]
         lines = [f"{s:.6f},{m:d},{r},{p},{sex[r]},{sex[p]}\n" for s, m, r, p in rows]
-        (folder / f"{name}.csv").write_text("score,mated,reference,probe,reference_sex,probe_sex\n" + "".join(lines))
+        (folder / f"{name}.csv").write_text(
+            "score,mated,reference,probe,reference_sex,probe_sex\n" + "".join(lines)
+        )
     subject = np.repeat(np.arange(300), 5)
     vectors = rng.normal(size=(300, 32))[subject] + rng.normal(size=(subject.size, 32))
     np.savez(folder / "vectors.npz", vectors=vectors, subject=subject, sex=sex[subject])
@@ -240,14 +278,20 @@ def _write_data(folder: Path) -> None:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Interrupt, tell how it went, and return 1 where anything is wrong."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("n", type=int, help="how many interrupts")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--limit", type=float, default=1.0, metavar="SECONDS", help="[default: 1]")
     parser.add_argument("--cache", choices=["both", "warm", "cold"], default="both")
-    parser.add_argument("--only", default="", metavar="TEXT", help="cases with this in their names alone")
+    parser.add_argument(
+        "--only", default="", metavar="TEXT", help="cases with this in their names alone"
+    )
     asked = parser.parse_args(arguments)
-    signal.signal(signal.SIGINT, signal.default_int_handler)  # shells have their background jobs ignore it
+    signal.signal(
+        signal.SIGINT, signal.default_int_handler
+    )  # shells have their background jobs ignore it
     rng = np.random.default_rng(asked.seed)
     cases = [case for case in CASES if asked.only in case.name]
     took: dict[str, list[float]] = collections.defaultdict(list)
@@ -256,7 +300,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         bench = Bench(Path(folder))
         for number in range(asked.n):
             case = cases[number % len(cases)]
-            cold = asked.cache == "cold" or (asked.cache == "both" and number // len(cases) % 2 == 1)
+            cold = asked.cache == "cold" or (
+                asked.cache == "both" and number // len(cases) % 2 == 1
+            )
             run = bench.interrupt(case, cold, rng)
             seconds = bench.judge(case, run, asked.limit)
             name = f"{case.name}, {'cold' if cold else 'warm'}"
@@ -264,7 +310,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
             moment = (run.interrupted or 0) - run.said[case.begins]
             load = f"load {os.getloadavg()[0]:.0f} on {os.cpu_count()} processors"
             said = "; ".join(run.problems) or "right"
-            print(f"{number}: {name}, after {moment:.2f} s, heeded in {seconds:.2f} s, {load}: {said}", flush=True)
+            print(
+                f"{number}: {name}, after {moment:.2f} s, heeded in {seconds:.2f} s, {load}:"
+                f" {said}",
+                flush=True,
+            )
             if run.problems:
                 n_wrong += 1
                 print(run.errors[-2000:], flush=True)

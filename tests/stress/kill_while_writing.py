@@ -1,6 +1,8 @@
-"""Kill a process that rewrites files, again and again, and look whether each file is the old or the new one.
+"""Kill a process that rewrites files, again and again, and look whether each file is the old or the
+new one.
 
-``python tests/stress/kill_while_writing.py 100 --seed 0`` does it a hundred times; it fails where a file is in pieces.
+``python tests/stress/kill_while_writing.py 100 --seed 0`` does it a hundred times; it fails where a
+file is in pieces.
 """
 
 from __future__ import annotations
@@ -22,8 +24,8 @@ FILES = ("result.json", "result.csv", "scores.csv", "scores.parquet")
 _ROWS = 3000
 _LONGEST = 0.4  # seconds until the process is killed, once it writes
 
-# Forks a writer for each number that it is given, as starting Python anew takes seconds. It never uses polars itself,
-# whose threads no fork has.
+# Forks a writer for each number that it is given, as starting Python anew takes seconds. It never
+# uses polars itself, whose threads no fork has.
 _WRITERS = """
 import itertools, os, sys
 from pathlib import Path
@@ -64,12 +66,15 @@ def version_in(path: Path) -> int:
         values = frame[frame.columns[0]].to_list()
         found = int(values[0])
     if len(values) != _ROWS or set(values) != {found}:
-        raise ValueError(f"{len(values)} of {_ROWS} rows, of the versions {sorted(set(values))[:5]}")
+        raise ValueError(
+            f"{len(values)} of {_ROWS} rows, of the versions {sorted(set(values))[:5]}"
+        )
     return int(found)
 
 
 def kill_once(writers: subprocess.Popen[str], first: int, wait: float) -> int:
-    """Let a process write versions from `first` on and kill it; return the last version that it says is complete."""
+    """Let a process write versions from `first` on and kill it; return the last version that it
+    says is complete."""
     assert writers.stdin is not None
     assert writers.stdout is not None
     print(first, file=writers.stdin, flush=True)
@@ -95,7 +100,10 @@ def main() -> int:
     with (
         tempfile.TemporaryDirectory() as name,
         subprocess.Popen(
-            [sys.executable, "-c", _WRITERS, name, str(_ROWS)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+            [sys.executable, "-c", _WRITERS, name, str(_ROWS)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
         ) as writers,
     ):
         folder = Path(name)
@@ -115,11 +123,14 @@ def main() -> int:
             for path in temporary:
                 path.unlink()
             if sorted(path.name for path in folder.iterdir()) != sorted(FILES):
-                wrong.append(f"kill {kill}: the folder holds {sorted(path.name for path in folder.iterdir())}")
+                wrong.append(
+                    f"kill {kill}: the folder holds"
+                    f" {sorted(path.name for path in folder.iterdir())}"
+                )
             first = complete + 2
     print(
-        f"{options.kills} kills, {len(FILES) * options.kills} files: {found['old']} old, {found['new']} new, "
-        f"{len(wrong)} wrong; {left} temporary files left, seed {options.seed}"
+        f"{options.kills} kills, {len(FILES) * options.kills} files: {found['old']} old,"
+        f" {found['new']} new, {len(wrong)} wrong; {left} temporary files left, seed {options.seed}"
     )
     print(*wrong, sep="\n", end="\n" if wrong else "")
     return len(wrong)

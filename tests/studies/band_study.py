@@ -1,4 +1,5 @@
-"""How often bands at default arguments hold the truth, at each FMR and as whole curves, in populations that are known.
+"""How often bands at default arguments hold the truth, at each FMR and as whole curves, in
+populations that are known.
 
 `python -m studies band_study`, run in `tests/`, prints the tables of the documentation;
 `test_band_study.py` checks what they say.
@@ -56,10 +57,11 @@ class Coverage:
         given = (~np.isnan(self.inside)).mean(axis=0)
         at_levels = np.where(given >= OFTEN, np.nanmean(self.inside, axis=0), np.nan)
         return (
-            f"{100 * np.nanmean(self.inside):5.1f} {100 * np.nanmin(at_levels):5.1f} {100 * self.whole.mean():5.1f} "
-            f"{100 * self.ends.mean():5.1f} {np.nanmean(self.width):7.4f} {np.nanmean(self.band_width):7.4f} "
-            f"|{_noted_of(self.noted, self.inside)} |{self._of_levels(at_levels < LEAST)} "
-            f"|{self._of_levels(at_levels >= LEAST)}"
+            f"{100 * np.nanmean(self.inside):5.1f} {100 * np.nanmin(at_levels):5.1f}"
+            f" {100 * self.whole.mean():5.1f} {100 * self.ends.mean():5.1f}"
+            f" {np.nanmean(self.width):7.4f} {np.nanmean(self.band_width):7.4f}"
+            f" |{_noted_of(self.noted, self.inside)} |{self._of_levels(at_levels < LEAST)}"
+            f" |{self._of_levels(at_levels >= LEAST)}"
         )
 
     def _of_levels(self, chosen: NDArray[np.bool_]) -> str:
@@ -68,16 +70,20 @@ class Coverage:
 
 def _noted_of(noted: NDArray[np.bool_], inside: Floats) -> str:
     """Return the share of intervals with a note, and of those that fail."""
-    return "".join(f"{100 * some.mean():6.1f}" if some.size else f"{'–':>6s}" for some in (noted, noted[inside == 0]))
+    return "".join(
+        f"{100 * some.mean():6.1f}" if some.size else f"{'–':>6s}"
+        for some in (noted, noted[inside == 0])
+    )
 
 
 WARNING = "likely too narrow"
 ROUNDED = 5e-3  # three digits
 LEAST = 0.92  # share of data sets that an interval is to hold the truth in
-OFTEN = 0.2  # share of data sets with an interval at a level, from which on the level is looked at on its own
+# share of data sets with an interval at a level, from which on the level is looked at on its own
+OFTEN = 0.2
 HEADINGS = (
-    "point least whole empty   width    band | noted fails | levels noted fails | levels noted fails\n"
-    f"{'':69} | noted: |  held below {100 * LEAST:.0f} % |    in more"
+    "point least whole empty   width    band | noted fails | levels noted fails | levels noted"
+    f" fails\n{'':69} | noted: |  held below {100 * LEAST:.0f} % |    in more"
 )
 
 
@@ -101,7 +107,8 @@ def _roc_coverage(
 def _fairness_coverage(
     draw: Callable[[np.random.Generator], ff.Comparisons | ff.Embeddings], n: int, **options: object
 ) -> Coverage:
-    """Draw data sets of a fair population and see how often `fairness_band` holds the fair value, 1."""
+    """Draw data sets of a fair population and see how often `fairness_band` holds the fair value,
+    1."""
     bands = (ff.fairness_band(draw(np.random.default_rng(k)), rng=k, **options) for k in range(n))
     return _collected((band, np.ones(band.fmr.size)) for band in bands)
 
@@ -130,15 +137,20 @@ def people(n: int, rng: np.random.Generator) -> ff.Embeddings:
 def true_fnmr_of_people(
     levels: tuple[float, ...], enrol: Callable[[ff.Embeddings], ff.Embeddings] | None = None
 ) -> Floats:
-    """Estimate the FNMR of the population from many people, as the mean over sets of them, enrolled or all pairs."""
+    """Estimate the FNMR of the population from many people, as the mean over sets of them, enrolled
+    or all pairs."""
     sets = (
-        ff.von_mises_fisher_embeddings(PEOPLE, N_SAMPLES, DIM, concentration=CONCENTRATION, rng=-1 - k + 2**32)
+        ff.von_mises_fisher_embeddings(
+            PEOPLE, N_SAMPLES, DIM, concentration=CONCENTRATION, rng=-1 - k + 2**32
+        )
         for k in range(N_SETS)
     )
     compared = (e if enrol is None else enrol(e) for e in sets)
     return np.mean(
         [
-            ff.roc_band(e, levels, n_resamples=2, settings=ff.BandSettings(scheme="product"), rng=0).fnmr
+            ff.roc_band(
+                e, levels, n_resamples=2, settings=ff.BandSettings(scheme="product"), rng=0
+            ).fnmr
             for e in compared
         ],
         axis=0,
@@ -146,18 +158,22 @@ def true_fnmr_of_people(
 
 
 def enrolled(e: ff.Embeddings) -> ff.Embeddings:
-    """Make the first vector of each subject a reference and its others probes; some subjects have one role alone.
+    """Make the first vector of each subject a reference and its others probes; some subjects have
+    one role alone.
 
     Rates of the population are those of all pairs, as vectors of a subject are alike.
     """
     is_first = np.diff(e.subject, prepend=-1) != 0
     alone = e.subject % 6  # of every six subjects one has probes alone, and one references
     role = np.where((is_first | (alone == 1)) & (alone != 0), "reference", "probe")
-    return ff.Embeddings(e.vectors, e.subject, group=np.array(e.groups)[e.subject_group[e.subject]], role=role)
+    return ff.Embeddings(
+        e.vectors, e.subject, group=np.array(e.groups)[e.subject_group[e.subject]], role=role
+    )
 
 
 def by_two(e: ff.Embeddings) -> ff.Embeddings:
-    """Enrol the first two vectors of each subject as a template that scores as the better one does."""
+    """Enrol the first two vectors of each subject as a template that scores as the better one
+    does."""
     position = np.arange(e.subject.size) % N_SAMPLES
     group = np.array(e.groups)[e.subject_group[e.subject]] if e.groups else None
     role = np.where(position < 2, "reference", "probe")
@@ -165,7 +181,12 @@ def by_two(e: ff.Embeddings) -> ff.Embeddings:
 
 
 def embeddings_coverage(
-    population: Population, n: int, *, with_roles: bool = False, with_templates: bool = False, **options: object
+    population: Population,
+    n: int,
+    *,
+    with_roles: bool = False,
+    with_templates: bool = False,
+    **options: object,
 ) -> Coverage:
     """Look at the `roc_band` of new people, as many as a population has."""
 
@@ -177,9 +198,13 @@ def embeddings_coverage(
     return _roc_coverage(draw, truth, n, **options)
 
 
-def embeddings_fairness_coverage(population: Population, n: int, rate: str = "fnmr", **options: object) -> Coverage:
+def embeddings_fairness_coverage(
+    population: Population, n: int, rate: str = "fnmr", **options: object
+) -> Coverage:
     """Look at the `fairness_band` of new people, parted at random."""
-    return _fairness_coverage(functools.partial(people, sum(population.sizes)), n, rate=rate, **options)
+    return _fairness_coverage(
+        functools.partial(people, sum(population.sizes)), n, rate=rate, **options
+    )
 
 
 def _compared(band: RocBand | FairnessBand, truth: Floats) -> tuple[object, ...]:
@@ -190,13 +215,18 @@ def _compared(band: RocBand | FairnessBand, truth: Floats) -> tuple[object, ...]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # of means of nothing
         return (
-            inside, float(whole), 1 - banded.mean(), np.nanmean(band.high - band.low),
-            np.nanmean(band.band_high - band.band_low), _noted(band),
-        )  # fmt: skip
+            inside,
+            float(whole),
+            1 - banded.mean(),
+            np.nanmean(band.high - band.low),
+            np.nanmean(band.band_high - band.band_low),
+            _noted(band),
+        )
 
 
 def _noted(band: RocBand | FairnessBand) -> NDArray[np.bool_]:
-    """Return at which levels the note warns: it names the least and the largest, or none where it holds for all."""
+    """Return at which levels the note warns: it names the least and the largest, or none where it
+    holds for all."""
     noted = np.zeros(band.fmr.size, bool)
     for note in band.notes:
         if WARNING in str(note):
@@ -226,7 +256,10 @@ def main() -> None:
             found = STUDIES[arguments.study](population, arguments.data_sets)
             curves = found if isinstance(found, dict) else {"": found}
             for name, curve in curves.items():
-                print(f"{', '.join(filter(None, (population.name, name))):30} {curve.line()}", flush=True)
+                print(
+                    f"{', '.join(filter(None, (population.name, name))):30} {curve.line()}",
+                    flush=True,
+                )
 
 
 STUDIES = {

@@ -1,4 +1,5 @@
-"""How often `evaluate_calibration` holds the truth and finds what is not there, in populations whose costs are known.
+"""How often `evaluate_calibration` holds the truth and finds what is not there, in populations
+whose costs are known.
 
 `python -m studies calibration_study`, run in `tests/`, prints the table of the documentation.
 """
@@ -42,7 +43,9 @@ LOOKS = (
 )  # fmt: skip
 
 
-def ratios_of(population: Population, comparisons: ff.Comparisons, added: Sequence[float]) -> ff.Comparisons:
+def ratios_of(
+    population: Population, comparisons: ff.Comparisons, added: Sequence[float]
+) -> ff.Comparisons:
     """Give comparisons their true log-likelihood ratios, plus a number for each group."""
     sides = []
     for side, by_group in (
@@ -70,7 +73,8 @@ def ratio(population: Population, scores: Floats) -> Floats:
 
 @functools.cache
 def true_costs(population: Population, application: ff.Costs, added: float) -> tuple[float, float]:
-    """Compute the normalised actual and minimum cost where a number is added to calibrated ratios."""
+    """Compute the normalised actual and minimum cost where a number is added to calibrated
+    ratios."""
     costs = replace(application, normalize=True)
 
     def cost(score: float) -> float:
@@ -92,26 +96,42 @@ def _look(population: Population, application: ff.Costs, added: float, seed: int
     lost = actual - minimum
     drawn = population.draw(np.random.default_rng([seed, len(population.name)]))
     ratios = ratios_of(population, drawn, [added] * len(population.sizes))
-    result = ff.evaluate_calibration(ratios, application, n_resamples=RESAMPLES, rng=seed, n_threads=1)
+    result = ff.evaluate_calibration(
+        ratios, application, n_resamples=RESAMPLES, rng=seed, n_threads=1
+    )
     rows, nrb = result.costs, result.measure("nrb(act_dcf)")
     holds = [row.actual_low <= actual <= row.actual_high for row in rows]
-    loses = [row.miscalibration_low <= lost + 1e-12 <= row.miscalibration_high + 1e-12 for row in rows]
+    loses = [
+        row.miscalibration_low <= lost + 1e-12 <= row.miscalibration_high + 1e-12 for row in rows
+    ]
     called = [row.verdict == MISCALIBRATED for row in rows]
     differ = (
         any(row.verdict == DIFFERENT for row in result.differences if row.quantity == name)
         for name in ("act_dcf", "miscalibration")
     )
     return [
-        holds[0], np.mean(holds[1:]), loses[0], np.mean(loses[1:]), called[0], any(called[1:]), *differ,
+        holds[0],
+        np.mean(holds[1:]),
+        loses[0],
+        np.mean(loses[1:]),
+        called[0],
+        any(called[1:]),
+        *differ,
         math.nan if math.isnan(nrb.low) else nrb.low <= 1e-9,
-    ]  # fmt: skip
+    ]
 
 
 def study(
-    population: Population, application: ff.Costs, added: float, n_data_sets: int, processes: int | None = 1
+    population: Population,
+    application: ff.Costs,
+    added: float,
+    n_data_sets: int,
+    processes: int | None = 1,
 ) -> dict[str, float]:
     """Return the shares of data sets in which intervals hold, and verdicts are found: `LOOKS`."""
-    return shares(LOOKS, functools.partial(_look, population, application, added), n_data_sets, processes)
+    return shares(
+        LOOKS, functools.partial(_look, population, application, added), n_data_sets, processes
+    )
 
 
 def main() -> None:

@@ -1,4 +1,5 @@
-"""How often `check` passes what is just not met, and what is met with room to spare, on populations of known truth.
+"""How often `check` passes what is just not met, and what is met with room to spare, on populations
+of known truth.
 
 `python -m studies check_study`, run in `tests/`, prints the tables of the documentation.
 """
@@ -31,7 +32,8 @@ UNEQUAL = (
 )
 Shares = NDArray[np.float64]
 RESAMPLES = 500
-FAR = 2.0  # times as far from what is best as the truth, where a requirement is met with room to spare
+# times as far from what is best as the truth, where a requirement is met with room to spare
+FAR = 2.0
 # What is required: its name, whether of each group, and the operating point of `thresholds`.
 _ALL, _EACH = False, True
 RATES = {
@@ -55,9 +57,17 @@ OF_MEASURES = {
     "GARBE": ("garbe", _ALL, "threshold"),
     "FDR": ("fdr", _ALL, "threshold"),
     "NRB of EER": ("nrb(eer)", _ALL, None),
-    "few false matches: max-geomean ratio of FMR": ("max_geomean_ratio(fmr)", _ALL, "few false matches"),
+    "few false matches: max-geomean ratio of FMR": (
+        "max_geomean_ratio(fmr)",
+        _ALL,
+        "few false matches",
+    ),
     "few false matches: GARBE": ("garbe", _ALL, "few false matches"),
-    "few false non-matches: max-geomean ratio of FNMR": ("max_geomean_ratio(fnmr)", _ALL, "few false non-matches"),
+    "few false non-matches: max-geomean ratio of FNMR": (
+        "max_geomean_ratio(fnmr)",
+        _ALL,
+        "few false non-matches",
+    ),
 }
 QUANTITIES = RATES | OF_MEASURES
 LOOKS = ("passes wrongly", "fails wrongly", "passes with room")
@@ -65,7 +75,8 @@ LOOKS = ("passes wrongly", "fails wrongly", "passes with room")
 
 @functools.cache
 def requirements(population: Population) -> dict[str, list[tuple[str, str]]]:
-    """Return the requirements at the truth itself, and with room to spare, by what they are about."""
+    """Return the requirements at the truth itself, and with room to spare, by what they are
+    about."""
     true, points = truth(population), thresholds(population)
     found: dict[str, list[tuple[str, str]]] = {}
     for label, (name, each, place) in QUANTITIES.items():
@@ -81,12 +92,15 @@ def requirements(population: Population) -> dict[str, list[tuple[str, str]]]:
             if abs(value - fairest) < 1e-9:  # a fair system is at the end of what a measure can be
                 continue
             written = f"{name}{f'[{group}]' if each else ''}{f'@{at}' if at else ''}"
-            found.setdefault(label, []).append((f"{written} {relation} {value!r}", f"{written} {relation} {room!r}"))
+            found.setdefault(label, []).append(
+                (f"{written} {relation} {value!r}", f"{written} {relation} {room!r}")
+            )
     return found
 
 
 def _look(population: Population, seed: int) -> list[list[float]]:
-    """Judge a data set: the shares of `LOOKS` by what requirements are about, and last of any of them."""
+    """Judge a data set: the shares of `LOOKS` by what requirements are about, and last of any of
+    them."""
     wanted = requirements(population)
     texts = [text for pairs in wanted.values() for pair in pairs for text in pair]
     comparisons = population.draw(np.random.default_rng([seed, len(population.name)]))
@@ -94,12 +108,20 @@ def _look(population: Population, seed: int) -> list[list[float]]:
     shares = []
     for pairs in wanted.values():
         edge, room = ([verdicts[pair[k]] for pair in pairs] for k in (0, 1))
-        shares.append([edge.count(MET) / len(pairs), edge.count(NOT_MET) / len(pairs), room.count(MET) / len(pairs)])
+        shares.append(
+            [
+                edge.count(MET) / len(pairs),
+                edge.count(NOT_MET) / len(pairs),
+                room.count(MET) / len(pairs),
+            ]
+        )
     failed = any(verdicts[edge] == NOT_MET for pairs in wanted.values() for edge, _ in pairs)
     return [*shares, [np.nan, float(failed), np.nan]]
 
 
-def study(population: Population, n_data_sets: int, processes: int | None = 1) -> tuple[tuple[str, ...], Shares]:
+def study(
+    population: Population, n_data_sets: int, processes: int | None = 1
+) -> tuple[tuple[str, ...], Shares]:
     """Draw data sets and judge them.
 
     Parameters
@@ -122,7 +144,8 @@ def study(population: Population, n_data_sets: int, processes: int | None = 1) -
 
 
 def few_false_matches(n_data_sets: int, processes: int | None = 1) -> dict[str, Shares]:
-    """Return how often FMRs that rest on fewer than 30 false matches are below what they truly are, though above.
+    """Return how often FMRs that rest on fewer than 30 false matches are below what they truly are,
+    though above.
 
     Parameters
     ----------
@@ -134,13 +157,16 @@ def few_false_matches(n_data_sets: int, processes: int | None = 1) -> dict[str, 
     Returns
     -------
     dict of (times,) ndarray
-        By the name of a population whose few subjects cause most false matches: of the numbers of expected false
-        matches the largest share of data sets in which so many times the limit, `TIMES`, is at most the truth.
+        By the name of a population whose few subjects cause most false matches: of the numbers of
+        expected false matches the largest share of data sets in which so many times the limit,
+        `TIMES`, is at most the truth.
     """
     found = {}
     for population in UNEQUAL:
         looks = [functools.partial(_few, population, expected) for expected in (3, 6, 12, 25)]
-        found[population.name] = np.mean(over_data_sets(looks, n_data_sets, processes), axis=1).max(axis=0)
+        found[population.name] = np.mean(over_data_sets(looks, n_data_sets, processes), axis=1).max(
+            axis=0
+        )
     return found
 
 
@@ -148,20 +174,30 @@ def _few(population: Population, expected: int, seed: int) -> NDArray[np.bool_]:
     n = sum(size * (size - 1) // 2 for size in population.sizes)
     threshold = population.threshold(expected / n)
     fmr = ff.evaluate(
-        population.draw(np.random.default_rng([seed, 7])), ff.at_threshold(threshold), [], metrics=[], n_resamples=200,
-        rng=seed, n_threads=1, alternative="less",
-    ).quantity("fmr")  # fmt: skip
+        population.draw(np.random.default_rng([seed, 7])),
+        ff.at_threshold(threshold),
+        [],
+        metrics=[],
+        n_resamples=200,
+        rng=seed,
+        n_threads=1,
+        alternative="less",
+    ).quantity("fmr")
     is_below = np.array(TIMES) * fmr.high <= population.overall("fmr", threshold)
     return (fmr.n_errors < ENOUGH_ERRORS) & is_below
 
 
-def table(populations: Sequence[Population], found: Sequence[tuple[tuple[str, ...], Shares]], look: int) -> str:
+def table(
+    populations: Sequence[Population], found: Sequence[tuple[tuple[str, ...], Shares]], look: int
+) -> str:
     """Lay out one of `LOOKS` in per cent, a row for each population."""
     labels = list(dict.fromkeys(label for names, _ in found for label in names))
     rows = []
     for population, (names, shares) in zip(populations, found, strict=True):
         cells = dict(zip(names, shares[:, look].tolist(), strict=True))
-        rows.append([population.name, *tables.percents(cells.get(label, np.nan) for label in labels)])
+        rows.append(
+            [population.name, *tables.percents(cells.get(label, np.nan) for label in labels)]
+        )
     return tables.table(["Population", *labels], rows)
 
 

@@ -1,4 +1,5 @@
-"""How often 95 % intervals hold the truth, and how wide they are, on simulated populations whose truth is known.
+"""How often 95 % intervals hold the truth, and how wide they are, on simulated populations whose
+truth is known.
 
 `python -m studies coverage_study`, run in `tests/`, prints the tables of the documentation;
 `test_coverage_study.py` checks what they say.
@@ -40,10 +41,12 @@ LEAST_ERRORS = 10  # behind the overall FMR for an operating point to be looked 
 
 @dataclass(frozen=True)
 class Population:
-    """Groups of subjects whose scores are normal with variance 1, so that every rate is known in closed form.
+    """Groups of subjects whose scores are normal with variance 1, so that every rate is known in
+    closed form.
 
-    A non-mated score of subjects k and l is shift + effect * (a_k + a_l) / sqrt(2) + noise, a mated one of subject k
-    mean + effect * b_k + noise; a_k and b_k are standard normal with correlation 1/2.
+    A non-mated score of subjects k and l is shift + effect * (a_k + a_l) / sqrt(2) + noise, a mated
+    one of subject k mean + effect * b_k + noise; a_k and b_k are standard normal with correlation
+    1/2.
     """
 
     name: str
@@ -85,7 +88,8 @@ def pairs(population: Population) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     n, groups = population.subjects, population.groups
     if population.across:
         first, second = np.triu_indices(n * groups, 1)
-        # Which of the two is the reference alternates, so that every cell of the group-by-group matrix has comparisons.
+        # Which of the two is the reference alternates, so that every cell of the group-by-group
+        # matrix has comparisons.
         turned = (first + second) % 2 == 1
         first, second = np.where(turned, second, first), np.where(turned, first, second)
     else:
@@ -131,10 +135,13 @@ def overall_fmr(population: Population, threshold: float) -> float:
 
 @functools.cache
 def thresholds(population: Population) -> dict[ff.OperatingPoint, float]:
-    """Return the operating points to look at, held thresholds and held FMRs, and the population's threshold at each."""
+    """Return the operating points to look at, held thresholds and held FMRs, and the population's
+    threshold at each."""
     found = {}
     levels = [level for level in LEVELS if level * pairs(population)[0].size >= LEAST_ERRORS]
-    at_level = {level: brentq(lambda t, a=level: overall_fmr(population, t) - a, -9, 9) for level in levels}
+    at_level = {
+        level: brentq(lambda t, a=level: overall_fmr(population, t) - a, -9, 9) for level in levels
+    }
     found |= {ff.at_threshold(t): t for t in at_level.values()}
     found |= {ff.at_fmr(level): t for level, t in at_level.items()}
     return found
@@ -149,7 +156,10 @@ def truth(population: Population) -> dict[Key, float]:
         at = str(point)
         fmr, fnmr = ndtr(shift - t), ndtr(t - mean)
         found["threshold", None, at] = t
-        found["fmr", None, at], found["fnmr", None, at] = overall_fmr(population, t), float(fnmr.mean())
+        found["fmr", None, at], found["fnmr", None, at] = (
+            overall_fmr(population, t),
+            float(fnmr.mean()),
+        )
         for k in range(population.groups):
             found["fmr", str(k), at], found["fnmr", str(k), at] = float(fmr[k]), float(fnmr[k])
             for q in range(population.groups):
@@ -157,10 +167,15 @@ def truth(population: Population) -> dict[Key, float]:
         found["fdr", None, at] = float(ff.measures.fdr(fmr, fnmr))
         found["garbe", None, at] = float(ff.measures.garbe(fmr, fnmr))
         for name, rates in (("fmr", fmr), ("fnmr", fnmr)):
-            found[f"max_geomean_ratio({name})", None, at] = float(ff.measures.max_geomean_ratio(rates))
+            found[f"max_geomean_ratio({name})", None, at] = float(
+                ff.measures.max_geomean_ratio(rates)
+            )
     equal = brentq(lambda t: overall_fmr(population, t) - ndtr(t - mean).mean(), -9, 9)
     found["eer", None, None] = overall_fmr(population, equal)
-    found |= {("eer", str(k), None): float(ndtr((shift[k] - mean[k]) / 2)) for k in range(population.groups)}
+    found |= {
+        ("eer", str(k), None): float(ndtr((shift[k] - mean[k]) / 2))
+        for k in range(population.groups)
+    }
     return found
 
 
@@ -170,7 +185,9 @@ def _evaluations(
     comparisons = draw(population, np.random.default_rng([seed, population.subjects]))
     given = {"metrics": ["eer"], "n_resamples": RESAMPLES, "rng": seed, "n_threads": 1}
     for variant in variants:
-        found = ff.evaluate(comparisons, list(thresholds(population)), MEASURES, **given, **VARIANTS[variant])
+        found = ff.evaluate(
+            comparisons, list(thresholds(population)), MEASURES, **given, **VARIANTS[variant]
+        )
         yield variant, found
         for method in methods if variant == "default" else ():
             yield ("default", method), found.with_intervals(method=method)
@@ -236,11 +253,20 @@ class Coverage:
 def quantities(found: Study) -> dict[Quantity, list[int]]:
     """Return where quantities stand in a study, group rates as one, without those that are held."""
     at_threshold = {str(ff.at_threshold(t)): t for t in thresholds(found.population).values()}
-    names = {"eer": "EER", "fmr": "FMR", "fnmr": "FNMR", "fmr_matrix": "FMR", "fdr": "FDR", "garbe": "GARBE"}
+    names = {
+        "eer": "EER",
+        "fmr": "FMR",
+        "fnmr": "FNMR",
+        "fmr_matrix": "FMR",
+        "fdr": "FDR",
+        "garbe": "GARBE",
+    }
     places: dict[Quantity, list[int]] = {}
     for position, (name, group, point) in enumerate(found.keys):
         held_threshold = point in at_threshold
-        if (name == "threshold" and held_threshold) or (name == "fmr" and group is None and not held_threshold):
+        if (name == "threshold" and held_threshold) or (
+            name == "fmr" and group is None and not held_threshold
+        ):
             continue
         label = names.get(name, name)
         if name.startswith("max_geomean_ratio"):
@@ -285,7 +311,8 @@ def coverage(found: Study, quantity: Quantity, kind: str | tuple[str, str] = "de
 
 
 def error_ratio(found: Study, quantity: Quantity, variant: str = "default") -> float:
-    """Divide the mean bootstrap standard error by the standard deviation of the estimates over data sets."""
+    """Divide the mean bootstrap standard error by the standard deviation of the estimates over data
+    sets."""
     where = quantities(found)[quantity]
     mean = found.intervals[variant]["standard_error"][:, where].mean(axis=0)
     return float((mean / found.first["estimate"][:, where].std(axis=0)).mean())
@@ -297,7 +324,8 @@ def mean_errors(found: Study, quantity: Quantity) -> float:
 
 
 def pick(found: Study, label: str, at: str = "") -> Quantity | None:
-    """Return a quantity by its label and operating point, which may hold the FMR of `held_level`; None without it."""
+    """Return a quantity by its label and operating point, which may hold the FMR of `held_level`;
+    None without it."""
     quantity = label, at.format(held_level(found.population))
     return quantity if quantity in quantities(found) else None
 
@@ -305,7 +333,9 @@ def pick(found: Study, label: str, at: str = "") -> Quantity | None:
 def _percent(result: Coverage) -> str:
     if result.given == 0:
         return "–"
-    return f"{100 * result.share:.1f} ± {100 * result.error:.1f}" + ("" if result.given > 0.995 else "*")
+    return f"{100 * result.share:.1f} ± {100 * result.error:.1f}" + (
+        "" if result.given > 0.995 else "*"
+    )
 
 
 def _number(value: float) -> str:
@@ -313,7 +343,8 @@ def _number(value: float) -> str:
 
 
 def held_level(population: Population) -> str:
-    """Return the FMR at which the tables show other rates and measures: 0.1 with too few comparisons for 0.01."""
+    """Return the FMR at which the tables show other rates and measures: 0.1 with too few
+    comparisons for 0.01."""
     return "0.01" if ff.at_fmr(0.01) in thresholds(population) else "0.1"
 
 
@@ -325,7 +356,9 @@ def full_table(found: Study) -> str:
     for quantity, where in quantities(found).items():
         errors = mean_errors(found, quantity)
         cells = [*quantity, _number(float(found.truth[where].mean()))]
-        cells.append("" if math.isnan(errors) else f"{errors:,.0f}" if errors >= 10 else f"{errors:.1f}")
+        cells.append(
+            "" if math.isnan(errors) else f"{errors:,.0f}" if errors >= 10 else f"{errors:.1f}"
+        )
         for variant in found.variants:
             result = coverage(found, quantity, variant)
             cells += [_percent(result), _number(result.width)]
@@ -333,7 +366,9 @@ def full_table(found: Study) -> str:
     return table(heads, rows, 2)
 
 
-_FMRS = tuple((f"FMR {level:g}", "FMR of a group", f"threshold of FMR {level:g}") for level in LEVELS)
+_FMRS = tuple(
+    (f"FMR {level:g}", "FMR of a group", f"threshold of FMR {level:g}") for level in LEVELS
+)
 
 
 def main_table(studies: Sequence[Study], variant: str) -> str:
@@ -358,18 +393,27 @@ def main_table(studies: Sequence[Study], variant: str) -> str:
 
 def error_table(studies: Sequence[Study]) -> str:
     """Lay out bootstrap over true standard error, of each variant."""
-    columns = (*_FMRS, ("threshold at FMR", "threshold", "FMR {}"), ("FNMR at FMR", "FNMR", "FMR {}"))
+    columns = (
+        *_FMRS,
+        ("threshold at FMR", "threshold", "FMR {}"),
+        ("FNMR at FMR", "FNMR", "FMR {}"),
+    )
 
     def cell(found: Study, label: str, at: str) -> str:
         quantity = pick(found, label, at)
-        ratios = [] if quantity is None else [error_ratio(found, quantity, variant) for variant in found.variants]
+        ratios = (
+            []
+            if quantity is None
+            else [error_ratio(found, quantity, variant) for variant in found.variants]
+        )
         return " / ".join(f"{ratio:.2f}" for ratio in ratios) or "–"
 
     return by_population({found.population.name: found for found in studies}, columns, cell)
 
 
 def method_table(studies: Sequence[Study], methods: Sequence[str] = METHODS) -> str:
-    """Lay out the range of coverage over populations by quantity and method; rates with ten errors or more."""
+    """Lay out the range of coverage over populations by quantity and method; rates with ten errors
+    or more."""
     ranges: dict[str, dict[str, list[float]]] = {}
     for found in studies:
         for quantity in quantities(found):
@@ -392,16 +436,27 @@ def method_table(studies: Sequence[Study], methods: Sequence[str] = METHODS) -> 
 def main() -> None:
     """Print the tables."""
     parser = study_parser(main.__doc__, 1000)
-    parser.add_argument("--full", action="store_true", help="every quantity of every population, too")
+    parser.add_argument(
+        "--full", action="store_true", help="every quantity of every population, too"
+    )
     parser.add_argument("--variants", nargs="*", choices=VARIANTS, default=list(VARIANTS))
     parser.add_argument("--methods", nargs="*", choices=METHODS, default=METHODS)
     asked = parser.parse_args()
     studies = [
-        study(p, asked.data_sets, variants=asked.variants, methods=asked.methods, processes=asked.processes)
+        study(
+            p,
+            asked.data_sets,
+            variants=asked.variants,
+            methods=asked.methods,
+            processes=asked.processes,
+        )
         for p in chosen(POPULATIONS, asked.only)
     ]
     for found in studies if asked.full else ():
         print(f"### {found.population.name}\n\n{full_table(found)}\n")
     for variant in asked.variants:
         print(f"### {variant}\n\n{main_table(studies, variant)}\n")
-    print(f"### Methods\n\n{method_table(studies, asked.methods)}\n\n### Standard errors\n\n{error_table(studies)}")
+    print(
+        f"### Methods\n\n{method_table(studies, asked.methods)}\n\n### Standard"
+        f" errors\n\n{error_table(studies)}"
+    )

@@ -18,7 +18,15 @@ from .processes import coverage, study_parser
 from .tables import percents, print_table
 
 FRACTIONS = (0.0, 0.2, 0.5)
-COLUMNS = ("rate, 0 %", "rate, 20 %", "rate, 50 %", "area", "of groups, 50 %", "area of groups", "share of groups")
+COLUMNS = (
+    "rate, 0 %",
+    "rate, 20 %",
+    "rate, 50 %",
+    "area",
+    "of groups, 50 %",
+    "area of groups",
+    "share of groups",
+)
 _DRAWS = 2_000_000  # that stand for a population
 
 
@@ -26,16 +34,17 @@ _DRAWS = 2_000_000  # that stand for a population
 class Kind:
     """Subjects with samples whose quality, and scores, depend on the subject.
 
-    A sample's quality is 0.7 u_k + 0.7 noise, and a comparison's the lower one of two. Mated scores are 3 - 0.5 b_k +
-    0.8 noise + 0.6 quality, non-mated ones of k and l 0.35 (a_k + a_l) + 0.85 noise - 0.3 quality. Groups are alike.
+    A sample's quality is 0.7 u_k + 0.7 noise, and a comparison's the lower one of two. Mated scores
+    are 3 - 0.5 b_k + 0.8 noise + 0.6 quality, non-mated ones of k and l 0.35 (a_k + a_l) + 0.85
+    noise - 0.3 quality. Groups are alike.
 
     Attributes
     ----------
     sizes : tuple of int
         Numbers of subjects of the groups.
     threshold : float
-        Where errors are counted; the quantile of mated scores that the FNMR is, for `errors` errors, where these are
-        given.
+        Where errors are counted; the quantile of mated scores that the FNMR is, for `errors`
+        errors, where these are given.
     errors : float
         The expected number of errors before anything is discarded; 0 for the threshold named.
     attempts : int
@@ -56,12 +65,21 @@ class Kind:
     def subjects(self, rng: np.random.Generator, n: int) -> tuple[Floats, Floats, Floats]:
         """Draw what subjects add to quality, to non-mated and to mated scores."""
         u, a, b = rng.normal(size=(3, n))
-        return (u, rng.exponential(size=n) - 1, rng.exponential(size=n) - 1) if self.skewed else (u, a, b)
+        return (
+            (u, rng.exponential(size=n) - 1, rng.exponential(size=n) - 1)
+            if self.skewed
+            else (u, a, b)
+        )
 
-    def scored(self, rng: np.random.Generator, drawn: Sequence[Floats], k: Floats, i: Floats) -> tuple[Floats, Floats]:
-        """Return scores and quality: mated ones where k and i are the same, and non-mated ones elsewhere."""
+    def scored(
+        self, rng: np.random.Generator, drawn: Sequence[Floats], k: Floats, i: Floats
+    ) -> tuple[Floats, Floats]:
+        """Return scores and quality: mated ones where k and i are the same, and non-mated ones
+        elsewhere."""
         u, a, b = drawn
-        quality = np.minimum(0.7 * u[k] + 0.7 * rng.normal(size=k.size), 0.7 * u[i] + 0.7 * rng.normal(size=k.size))
+        quality = np.minimum(
+            0.7 * u[k] + 0.7 * rng.normal(size=k.size), 0.7 * u[i] + 0.7 * rng.normal(size=k.size)
+        )
         if self.step:
             quality = np.floor(quality / self.step) * self.step
         noise = rng.normal(size=k.size)
@@ -69,7 +87,8 @@ class Kind:
         return np.where(k == i, mated, 0.35 * (a[k] + a[i]) + 0.85 * noise - 0.3 * quality), quality
 
     def draw(self, seed: int) -> tuple[ff.Comparisons, Floats]:
-        """Draw comparisons: mated attempts, and all pairs of subjects of a group; and their quality."""
+        """Draw comparisons: mated attempts, and all pairs of subjects of a group; and their
+        quality."""
         rng = np.random.default_rng([seed, 5])
         group = np.repeat(np.arange(len(self.sizes)), self.sizes)
         first, second = np.triu_indices(group.size, 1)
@@ -126,7 +145,9 @@ def true_area(kind: Kind, rate: str) -> float:
 def _look(kind: Kind, rate: str, seed: int) -> Iterable[tuple[str, bool]]:
     """Yield for each interval what it is of, and whether it holds the truth."""
     c, quality = kind.draw(seed)
-    curve = ff.discard_curve(c, ff.at_threshold(threshold(kind, rate)), quality, rate=rate, fractions=FRACTIONS)
+    curve = ff.discard_curve(
+        c, ff.at_threshold(threshold(kind, rate)), quality, rate=rate, fractions=FRACTIONS
+    )
     for row in curve.rates:
         expected, below = truth(kind, rate, row.cut)
         name = "rate, " if row.group is None else "of groups, "
@@ -134,7 +155,10 @@ def _look(kind: Kind, rate: str, seed: int) -> Iterable[tuple[str, bool]]:
         if row.group is not None and row.fraction:
             yield "share of groups", row.discarded_low <= below <= row.discarded_high
     for area in curve.areas:
-        yield "area" if area.group is None else "area of groups", area.low <= true_area(kind, rate) <= area.high
+        yield (
+            "area" if area.group is None else "area of groups",
+            area.low <= true_area(kind, rate) <= area.high,
+        )
 
 
 KINDS = {
@@ -155,7 +179,11 @@ def main() -> None:
     """Print the table."""
     asked = study_parser(main.__doc__, 1000, named=False).parse_args()
     rows = (
-        [name, rate.upper(), *percents(study(name, rate, asked.data_sets, asked.processes).values())]
+        [
+            name,
+            rate.upper(),
+            *percents(study(name, rate, asked.data_sets, asked.processes).values()),
+        ]
         for name in KINDS
         for rate in ("fnmr", "fmr")
     )

@@ -1,4 +1,5 @@
-"""How often `error_model` finds effects that are not there, and those that are, on data whose odds ratios are known.
+"""How often `error_model` finds effects that are not there, and those that are, on data whose odds
+ratios are known.
 
 `python -m studies error_model_study`, run in `tests/`, prints the tables of the documentation.
 """
@@ -26,10 +27,12 @@ _WEIGHTS = _WEIGHTS / _WEIGHTS.sum()
 
 @dataclass(frozen=True)
 class Faces:
-    """Subjects of two genders and three regions, whose errors follow a logit with an effect of each subject.
+    """Subjects of two genders and three regions, whose errors follow a logit with an effect of each
+    subject.
 
-    A score is the log odds of an error plus logistic noise, and an error is a score above 0 (of mated comparisons,
-    below 0), so that odds ratios are what they are set to; subjects change them little where errors are rare.
+    A score is the log odds of an error plus logistic noise, and an error is a score above 0 (of
+    mated comparisons, below 0), so that odds ratios are what they are set to; subjects change them
+    little where errors are rare.
 
     Attributes
     ----------
@@ -40,14 +43,15 @@ class Faces:
     shares : tuple of float
         The share of women in each region; regions are equally large.
     effect : float
-        Standard deviation of the subjects' log odds. Errors that share a subject then have the relative covariance
-        exp(effect ** 2) - 1, which is 0.7 to 1.8 in VoxCeleb1-H.
+        Standard deviation of the subjects' log odds. Errors that share a subject then have the
+        relative covariance exp(effect ** 2) - 1, which is 0.7 to 1.8 in VoxCeleb1-H.
     regions : tuple of float
         Odds ratios of two of each region over two of the first.
     within : bool
         Whether only subjects of the same gender and region are compared.
     pairs : int or None
-        Number of non-mated comparisons for each subject, of random pairs, each made twice; None for all pairs, once.
+        Number of non-mated comparisons for each subject, of random pairs, each made twice; None for
+        all pairs, once.
     attempts : int
         Mated comparisons of each subject.
     odds_ratio : float
@@ -68,7 +72,10 @@ class Faces:
         """Draw subjects and scores; at a threshold of 0 rates are about those asked for."""
         n = self.n_subjects
         region = np.arange(n) % len(self.shares)
-        woman = np.arange(n) // len(self.shares) / (n / len(self.shares)) < np.array(self.shares)[region]
+        woman = (
+            np.arange(n) // len(self.shares) / (n / len(self.shares))
+            < np.array(self.shares)[region]
+        )
         fixed = woman * math.log(self.odds_ratio) + np.log(self.regions)[region]
         i, j = self._pairs(rng)
         if self.within:
@@ -81,7 +88,14 @@ class Faces:
         mated = fixed[k]
         mated = mated + _base(mated, self.effect, fnmr) + b[k]
         labels = {"gender": woman.astype(int), "region": region}  # numbers, as text takes longer
-        return compared(-mated - rng.logistic(size=k.size), nonmated + rng.logistic(size=i.size), k, i, j, labels)
+        return compared(
+            -mated - rng.logistic(size=k.size),
+            nonmated + rng.logistic(size=i.size),
+            k,
+            i,
+            j,
+            labels,
+        )
 
     def _pairs(self, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
         if self.pairs is None:
@@ -144,9 +158,10 @@ def _look(faces: Faces, name: str, seed: int) -> list[float]:
 def study(faces: Faces, name: str, n_data_sets: int, processes: int | None = 1) -> dict[str, float]:
     """Return the share of data sets in which each of `LOOKS` is found.
 
-    "value", "different" and "attribute" are those in which the effects of gender are found, and "naive" is the first of
-    these where all comparisons are taken for independent. Then: those with a contradiction between margin and strata,
-    those in which the effect is not known, and of the others those in which the interval holds the true odds ratio.
+    "value", "different" and "attribute" are those in which the effects of gender are found, and
+    "naive" is the first of these where all comparisons are taken for independent. Then: those with
+    a contradiction between margin and strata, those in which the effect is not known, and of the
+    others those in which the interval holds the true odds ratio.
     """
     return shares(LOOKS, functools.partial(_look, faces, name), n_data_sets, processes)
 
@@ -162,6 +177,8 @@ def main() -> None:
             [faces.name, name, *percents(found.values())]
             for faces in chosen(PLACEBO, asked.only)
             for name in POINTS
-            for found in [study(replace(faces, odds_ratio=ratio), name, asked.data_sets, asked.processes)]
+            for found in [
+                study(replace(faces, odds_ratio=ratio), name, asked.data_sets, asked.processes)
+            ]
         )
         print_table(["Population", "At", *LOOKS], rows, 2)

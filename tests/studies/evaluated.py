@@ -33,8 +33,8 @@ class Study:
         The quantities.
     truth : (quantities,) ndarray
     intervals : dict of dict of (data sets, quantities) ndarray
-        Attributes of quantities by the kind of their intervals: "estimate", "n_errors", NaN where it is no rate,
-        "standard_error", "low", "high" and "note".
+        Attributes of quantities by the kind of their intervals: "estimate", "n_errors", NaN where
+        it is no rate, "standard_error", "low", "high" and "note".
     """
 
     population: Any
@@ -55,12 +55,18 @@ class Study:
 
 def key_of(quantity: Quantity) -> Key:
     """Return what a quantity is known by."""
-    group = quantity.group if quantity.probe_group is None else f"{quantity.group} / {quantity.probe_group}"
+    group = (
+        quantity.group
+        if quantity.probe_group is None
+        else f"{quantity.group} / {quantity.probe_group}"
+    )
     return quantity.name, group, quantity.operating_point
 
 
 def _look(
-    true: Mapping[Key, float], evaluations: Callable[[int], Iterable[tuple[Kind, Evaluation]]], seed: int
+    true: Mapping[Key, float],
+    evaluations: Callable[[int], Iterable[tuple[Kind, Evaluation]]],
+    seed: int,
 ) -> dict[Kind, dict[Key, tuple[object, ...]]]:
     return {
         kind: {
@@ -86,5 +92,7 @@ def study(
         keys = tuple(quantities)
         arrays = np.moveaxis(np.array([list(of[kind].values()) for of in looked], object), -1, 0)
         *numbers, notes = zip((*_NUMBERS, "note"), arrays, strict=True)
-        intervals[kind] = {name: array.astype(np.float64) for name, array in numbers} | dict([notes])
+        intervals[kind] = {name: array.astype(np.float64) for name, array in numbers} | dict(
+            [notes]
+        )
     return Study(population, keys, np.array([true[key] for key in keys]), intervals)

@@ -1,4 +1,5 @@
-"""How often intervals of failure rates, FRRs and FARs hold the truth, and tests find FTAs to differ.
+"""How often intervals of failure rates, FRRs and FARs hold the truth, and tests find FTAs to
+differ.
 
 `python -m studies failure_study`, run in `tests/`, prints the tables of the documentation.
 """
@@ -19,11 +20,18 @@ from .populations import Floats, chances_of_subjects
 from .processes import coverage, study_parser
 from .tables import percents, print_table
 
-Found = Iterable[tuple[str, bool]]  # a column, and whether an interval holds the truth, or a test finds a difference
+Found = Iterable[
+    tuple[str, bool]
+]  # a column, and whether an interval holds the truth, or a test finds a difference
 
 RESAMPLES = 300
 AT = ff.at_threshold(1.2)
-NAMES = {"failure_rate_mated": "mated failed", "failure_rate_nonmated": "non-mated failed", "frr": "FRR", "far": "FAR"}
+NAMES = {
+    "failure_rate_mated": "mated failed",
+    "failure_rate_nonmated": "non-mated failed",
+    "frr": "FRR",
+    "far": "FAR",
+}
 COLUMNS = tuple(f"{name}{of}" for name in NAMES.values() for of in ("", ", groups"))
 COLUMNS_OF_SAMPLES = ("rate of group", "all groups", "test", "named", "margin")
 _SPREAD = {"mated": np.hypot(1, 0.5), "nonmated": np.hypot(0.85, 0.35 * np.sqrt(2))}
@@ -34,8 +42,9 @@ _PROBES, _REFERENCES = 4, 8  # samples of a subject, and subjects that each is c
 class Kind:
     """Subjects whose samples fail, some subjects more often than others.
 
-    A subject's chance to fail is beta-distributed. Mated scores are 2 + 0.5 b_k - d z_k + noise, where z_k is the
-    normal quantile of the rank of the subject's chance; non-mated ones 0.35 (a_k + a_l) + 0.85 noise.
+    A subject's chance to fail is beta-distributed. Mated scores are 2 + 0.5 b_k - d z_k + noise,
+    where z_k is the normal quantile of the rank of the subject's chance; non-mated ones 0.35 (a_k +
+    a_l) + 0.85 noise.
 
     Attributes
     ----------
@@ -68,7 +77,10 @@ class Kind:
         a, b = rng.normal(size=(2, group.size))
         probe = np.repeat(np.arange(group.size), _PROBES)
         failed = rng.random(probe.size) < self.chances(ranks, group)[probe]
-        first, size = np.append(0, np.cumsum(self.sizes))[group[probe]], np.array(self.sizes)[group[probe]]
+        first, size = (
+            np.append(0, np.cumsum(self.sizes))[group[probe]],
+            np.array(self.sizes)[group[probe]],
+        )
         steps = 1 + np.array([rng.choice(n - 1, _REFERENCES, replace=False) for n in size])
         others = first[:, None] + (probe[:, None] - first[:, None] + steps) % size[:, None]
         reference = np.concatenate((probe, others.ravel()))
@@ -76,11 +88,18 @@ class Kind:
         lost = np.concatenate((failed, np.repeat(failed, _REFERENCES)))
         noise = rng.normal(size=probes.size)
         mated = 2 + 0.5 * b[probes] - self.drop * norm.ppf(ranks[probes]) + noise
-        scores = np.where(probes == reference, mated, 0.35 * (a[probes] + a[reference]) + 0.85 * noise)
+        scores = np.where(
+            probes == reference, mated, 0.35 * (a[probes] + a[reference]) + 0.85 * noise
+        )
         scores[lost] = np.nan
         groups = (np.array([f"group {k}" for k in group])[side] for side in (reference, probes))
         return ff.Comparisons(
-            scores, probes == reference, reference, probes, *groups, policies=ff.Policies(failures="exclude")
+            scores,
+            probes == reference,
+            reference,
+            probes,
+            *groups,
+            policies=ff.Policies(failures="exclude"),
         )
 
     def truth(self, name: str, group: str | None) -> float:
@@ -120,7 +139,8 @@ def _look(kind: Kind, seed: int) -> Found:
 
 @dataclass(frozen=True)
 class Samples:
-    """Attempts of subjects whose failures are beta-binomial; the last group may fail more often than the others."""
+    """Attempts of subjects whose failures are beta-binomial; the last group may fail more often
+    than the others."""
 
     rate: str = "fta"
     sizes: tuple[int, ...] = (60, 60, 60)
@@ -140,7 +160,9 @@ class Samples:
         group = np.repeat(np.arange(len(self.sizes)), self.sizes)
         chance = chances_of_subjects(rng, self.of_groups[group], self.correlation)
         who = np.repeat(np.arange(group.size), self.attempts)
-        return ff.FailureCounts.from_decisions(rng.random(who.size) < chance[who], who, group[who], rate=self.rate)
+        return ff.FailureCounts.from_decisions(
+            rng.random(who.size) < chance[who], who, group[who], rate=self.rate
+        )
 
 
 SAMPLES = {
@@ -170,10 +192,15 @@ def study(name: str, n_data_sets: int, processes: int | None = 1) -> dict[str, f
     return coverage(functools.partial(_look, KINDS[name]), n_data_sets, processes, COLUMNS)
 
 
-def study_of_samples(name: str, factor: float, n_data_sets: int, processes: int | None = 1) -> dict[str, float]:
-    """Return each of `COLUMNS_OF_SAMPLES`, where one group fails `factor` times as often as the others."""
+def study_of_samples(
+    name: str, factor: float, n_data_sets: int, processes: int | None = 1
+) -> dict[str, float]:
+    """Return each of `COLUMNS_OF_SAMPLES`, where one group fails `factor` times as often as the
+    others."""
     samples = replace(SAMPLES[name], factor=factor)
-    return coverage(functools.partial(_look_at_samples, samples), n_data_sets, processes, COLUMNS_OF_SAMPLES)
+    return coverage(
+        functools.partial(_look_at_samples, samples), n_data_sets, processes, COLUMNS_OF_SAMPLES
+    )
 
 
 def main() -> None:
@@ -181,11 +208,17 @@ def main() -> None:
     parser = study_parser(main.__doc__, 150, named=False)
     parser.add_argument("--of-samples", type=int, default=1000)
     asked = parser.parse_args()
-    rows = ([name, *percents(study(name, asked.data_sets, asked.processes).values())] for name in KINDS)
+    rows = (
+        [name, *percents(study(name, asked.data_sets, asked.processes).values())] for name in KINDS
+    )
     print_table(["Population", *COLUMNS], rows)
     print()
     of_samples = (
-        [name, f"{factor:g}", *percents(study_of_samples(name, factor, asked.of_samples, asked.processes).values())]
+        [
+            name,
+            f"{factor:g}",
+            *percents(study_of_samples(name, factor, asked.of_samples, asked.processes).values()),
+        ]
         for name in SAMPLES
         for factor in (1.0, 3.0)
     )

@@ -1,8 +1,8 @@
 """How often tests across groups find differences where there are none, and where there is one.
 
-`python -m studies group_test_study`, run in `tests/`, prints the tables of the documentation, and with `--fmr`
-the one of how often `fmr_test` and `fnmr_test` find differences in score files of groups that are alike, or are not;
-`test_group_test_study.py` checks what they say.
+`python -m studies group_test_study`, run in `tests/`, prints the tables of the documentation, and
+with `--fmr` the one of how often `fmr_test` and `fnmr_test` find differences in score files of
+groups that are alike, or are not; `test_group_test_study.py` checks what they say.
 """
 
 from __future__ import annotations
@@ -41,7 +41,11 @@ ALPHA = 0.05
 RESAMPLES = 500  # so that 25 of 501 are just below ALPHA
 FOLLOW_UP_RESAMPLES = 1600
 FAILING = 0.75
-STATISTICS, QUANTILES, CENTERS = ("f", "max-difference", "max-ratio"), ("family-wise", "paper"), ("data", "replicate")
+STATISTICS, QUANTILES, CENTERS = (
+    ("f", "max-difference", "max-ratio"),
+    ("family-wise", "paper"),
+    ("data", "replicate"),
+)
 MARGINS = tuple(f"{quantile}, {center}" for center in CENTERS for quantile in QUANTILES)
 BOOTSTRAP = "f, bootstrap"
 TESTS = (*STATISTICS, BOOTSTRAP)
@@ -51,9 +55,11 @@ DECISIONS = (*TESTS, *NAMING)
 
 @dataclass(frozen=True)
 class Group:
-    """Subjects whose failures are beta-binomial; attempts as many for all, or between two numbers by chance.
+    """Subjects whose failures are beta-binomial; attempts as many for all, or between two numbers
+    by chance.
 
-    A share of the subjects are goats, who fail three attempts of four; the others fail the less often.
+    A share of the subjects are goats, who fail three attempts of four; the others fail the less
+    often.
     """
 
     subjects: int
@@ -98,9 +104,13 @@ class Scenario:
         """Draw a data set."""
         rng = np.random.default_rng([seed, zlib.crc32(repr(self).encode())])
         groups = [self.first] + [self.other] * (self.n_groups - 1)
-        failures, attempts = (np.concatenate(parts) for parts in zip(*(g.draw(rng) for g in groups), strict=True))
+        failures, attempts = (
+            np.concatenate(parts) for parts in zip(*(g.draw(rng) for g in groups), strict=True)
+        )
         code = np.repeat(np.arange(self.n_groups), [g.subjects for g in groups])
-        return ff.FailureCounts._of(failures, attempts, code, tuple(f"{k:02}" for k in range(self.n_groups)), ("g",))
+        return ff.FailureCounts._of(
+            failures, attempts, code, tuple(f"{k:02}" for k in range(self.n_groups)), ("g",)
+        )
 
 
 def alike(n_groups: int, subjects: int, attempts: int, fnmr: float, correlation: float) -> Scenario:
@@ -145,7 +155,12 @@ HARD = {  # and by how many times the first group's FNMR is larger where it diff
     unlike("12 beside three of 200", 12, Group(200, 4, 0.05, 0.1), 4): 4,
     unlike("four of 12, 10 attempts", 12, Group(12, 10, 0.1, 0.1), 4): 3,
     unlike("four of 100, goats", 100, Group(100, 4, 0.08, 0.05, goats=0.05), 4): 2,
-    unlike("20 beside three of 200, goats, 1 to 20 attempts", 20, Group(200, (1, 20), 0.08, 0.05, goats=0.05), 4): 4,
+    unlike(
+        "20 beside three of 200, goats, 1 to 20 attempts",
+        20,
+        Group(200, (1, 20), 0.08, 0.05, goats=0.05),
+        4,
+    ): 4,
     unlike("four of 100, 1 to 20 attempts", 100, Group(100, (1, 20), 0.05, 0.1), 4): 2,
     unlike("ten of 40", 40, Group(40, 3, 0.05, 0.15), 10): 3,
     unlike("twenty of 100", 100, Group(100, 2, 0.025, 0.05), 20): 3,
@@ -166,7 +181,9 @@ def decide(counts: ff.FailureCounts, seed: int) -> tuple[list[bool], list[Bools]
 
     def is_significant(name: str, replicated: GroupRates) -> bool:
         size = observed.size
-        return bool(pvalue(observed.statistic(name, size), replicated.statistic(name, size)) < ALPHA)
+        return bool(
+            pvalue(observed.statistic(name, size), replicated.statistic(name, size)) < ALPHA
+        )
 
     significant = [is_significant(name, of_sums(drawn[:, :RESAMPLES])) for name in STATISTICS]
     significant.append(is_significant("f", shifted))
@@ -174,7 +191,9 @@ def decide(counts: ff.FailureCounts, seed: int) -> tuple[list[bool], list[Bools]
     named = []
     for middle in (observed.overall, shifted.overall[:, None]):  # in the order of CENTERS
         largest = np.abs(shifted.rate - middle).max(axis=1)
-        margins = np.quantile(largest, [share_inside(1 - ALPHA, quantile) for quantile in QUANTILES])
+        margins = np.quantile(
+            largest, [share_inside(1 - ALPHA, quantile) for quantile in QUANTILES]
+        )
         named += [distance > margin * (1 + 1e-9) for margin in margins]
     roots = roots_of_failures(counts, drawn)
     named.append((roots.adjusted_pvalues(ALPHA) < ALPHA) & significant[STATISTICS.index("f")])
@@ -187,7 +206,9 @@ def _look(scenario: Scenario, seed: int) -> list[bool]:
     return [*significant, *itertools.chain.from_iterable(of_naming)]
 
 
-def study(scenarios: Sequence[Scenario], n_data_sets: int = 2000, processes: int | None = None) -> list[Shares]:
+def study(
+    scenarios: Sequence[Scenario], n_data_sets: int = 2000, processes: int | None = None
+) -> list[Shares]:
     """Draw data sets of each scenario and decide on each.
 
     Parameters
@@ -202,14 +223,16 @@ def study(scenarios: Sequence[Scenario], n_data_sets: int = 2000, processes: int
     Returns
     -------
     list of dict of float
-        Of each scenario the shares of data sets with a finding of any kind, by `DECISIONS`; for each entry of `NAMING`
-        those in which the first group was named, and in which any other was, as "...: first" and "...: others"; and
-        "n", the number of data sets.
+        Of each scenario the shares of data sets with a finding of any kind, by `DECISIONS`; for
+        each entry of `NAMING` those in which the first group was named, and in which any other was,
+        as "...: first" and "...: others"; and "n", the number of data sets.
     """
     looks = [functools.partial(_look, scenario) for scenario in scenarios]
     names = [*TESTS, *(f"{name}{of}" for name in NAMING for of in ("", ": first", ": others"))]
     found = np.mean(over_data_sets(looks, n_data_sets, processes), axis=1)
-    return [{"n": n_data_sets, **dict(zip(names, shares, strict=True))} for shares in found.tolist()]
+    return [
+        {"n": n_data_sets, **dict(zip(names, shares, strict=True))} for shares in found.tolist()
+    ]
 
 
 def planned_power(scenario: Scenario) -> float:
@@ -217,11 +240,16 @@ def planned_power(scenario: Scenario) -> float:
     other = scenario.other
     return float(
         ff.plan_power(
-            n_groups=scenario.n_groups, n_subjects=other.subjects, n_attempts=other.attempts, fnmr=other.fnmr,
-            correlation=other.correlation, difference=scenario.first.fnmr - other.fnmr, confidence_level=1 - ALPHA,
+            n_groups=scenario.n_groups,
+            n_subjects=other.subjects,
+            n_attempts=other.attempts,
+            fnmr=other.fnmr,
+            correlation=other.correlation,
+            difference=scenario.first.fnmr - other.fnmr,
+            confidence_level=1 - ALPHA,
             rng=0,
         ).power
-    )  # fmt: skip
+    )
 
 
 def null_table(scenarios: Sequence[Scenario], found: Sequence[Shares]) -> str:
@@ -231,15 +259,33 @@ def null_table(scenarios: Sequence[Scenario], found: Sequence[Shares]) -> str:
     rows = []
     for scenario, decisions in zip(scenarios, found, strict=True):
         group = scenario.other
-        cells = [scenario.name] if named else [str(n) for n in (group.subjects, group.attempts, group.correlation)]
-        cells += [str(group.fnmr), str(scenario.n_groups), f"{scenario.first.effective_failures:.0f}"]
+        cells = (
+            [scenario.name]
+            if named
+            else [str(n) for n in (group.subjects, group.attempts, group.correlation)]
+        )
+        cells += [
+            str(group.fnmr),
+            str(scenario.n_groups),
+            f"{scenario.first.effective_failures:.0f}",
+        ]
         rows.append(cells + percents(decisions[name] for name in DECISIONS))
     return table([*settings, "FNMR", "Groups", "Effective failures", *DECISIONS], rows, 0)
 
 
 def hard_table(found: Sequence[Shares], unfair: Sequence[Shares]) -> str:
-    """Lay out what both null models find in groups that are alike, and where the first one differs, in per cent."""
-    heads = ["Groups", "FNMR", "alike: f", "named", "f, bootstrap", "FNMR times", "found by f", "by the bootstrap"]
+    """Lay out what both null models find in groups that are alike, and where the first one differs,
+    in per cent."""
+    heads = [
+        "Groups",
+        "FNMR",
+        "alike: f",
+        "named",
+        "f, bootstrap",
+        "FNMR times",
+        "found by f",
+        "by the bootstrap",
+    ]
     rows = []
     for (scenario, times), alike_, differ in zip(HARD.items(), found, unfair, strict=True):
         shares = percents(alike_[name] for name in ("f", "follow-up", BOOTSTRAP))
@@ -266,14 +312,17 @@ def summary_table(scenarios: Sequence[Scenario], found: Sequence[Shares]) -> str
 
 
 def power_table(scenarios: Sequence[Scenario], found: Sequence[Shares]) -> str:
-    """Lay out how often a difference was found, the first group named, and others named, in per cent."""
+    """Lay out how often a difference was found, the first group named, and others named, in per
+    cent."""
     naming = [f"family-wise, {center}" for center in CENTERS] + ["follow-up"]
     heads = ["Difference", *STATISTICS, *naming, "planned", *(f"{name}: others" for name in naming)]
     rows = []
     for scenario, decisions in zip(scenarios, found, strict=True):
         shares = [decisions[name] for name in (*STATISTICS, *(f"{name}: first" for name in naming))]
         shares += [planned_power(scenario), *(decisions[f"{name}: others"] for name in naming)]
-        rows.append([f"{100 * (scenario.first.fnmr - scenario.other.fnmr):+.0f}", *percents(shares)])
+        rows.append(
+            [f"{100 * (scenario.first.fnmr - scenario.other.fnmr):+.0f}", *percents(shares)]
+        )
     return table(heads, rows, 0)
 
 
@@ -318,7 +367,13 @@ class Setting:
         test, old = (ff.fmr_test(c, at, statistic=name, **shared) for name in ("deviance", "f"))
         fair = set(test.groups if alike else test.groups[: -self.deviating])
         named = set(test.different)
-        found = [test.pvalue < ALPHA, bool(named), bool(named & fair), bool(named - fair), old.pvalue < ALPHA]
+        found = [
+            test.pvalue < ALPHA,
+            bool(named),
+            bool(named & fair),
+            bool(named - fair),
+            old.pvalue < ALPHA,
+        ]
         if alike:
             of_fnmr = ff.fnmr_test(c, ff.at_fnmr(FNMR), **shared)
             margin = ff.margin_of_error(c, ff.at_fnmr(FNMR), **shared)
@@ -331,20 +386,36 @@ SETTINGS = (
     Setting(Population("8 groups of 40, 4 false matches each", (40,) * 8), 0.005),
     Setting(Population("11 groups of 20 to 80, from 1 false match", _ELEVEN), 0.005),
     Setting(Population("8-bit scores", (60,) * 8, step=1 / 16), 0.01),
-    Setting(Population("8 groups of 15 to 800, 1 to 100 comparisons each", _EIGHT, pairs=(1, 100)), 0.002),
-    Setting(Population("random pairs, twice", (150,) * 3, pairs=20, repeats=2, likeness=0.5), 0.005),
-    Setting(Population("random pairs, 8 times", (60,) * 8, pairs=(1, 20), repeats=8, likeness=0.6), 0.003),
-    Setting(Population("pairs of 5 to 40 subjects, 30 times", (5, 10, 20, 40), repeats=30, likeness=0.6), 0.002),
+    Setting(
+        Population("8 groups of 15 to 800, 1 to 100 comparisons each", _EIGHT, pairs=(1, 100)),
+        0.002,
+    ),
+    Setting(
+        Population("random pairs, twice", (150,) * 3, pairs=20, repeats=2, likeness=0.5), 0.005
+    ),
+    Setting(
+        Population("random pairs, 8 times", (60,) * 8, pairs=(1, 20), repeats=8, likeness=0.6),
+        0.003,
+    ),
+    Setting(
+        Population(
+            "pairs of 5 to 40 subjects, 30 times", (5, 10, 20, 40), repeats=30, likeness=0.6
+        ),
+        0.002,
+    ),
     Setting(Population("strong subjects", (60,) * 3, effect=0.7), 0.01),
     Setting(Population("skewed subjects", (100,) * 3, effect=0.6, skewed=True), 0.005),
-    Setting(Population("heavy-tailed subjects, 11 groups", (50,) * 11, effect=0.6, heavy=True), 0.005),
+    Setting(
+        Population("heavy-tailed subjects, 11 groups", (50,) * 11, effect=0.6, heavy=True), 0.005
+    ),
 )
 
 
 def study_of_fmr_tests(
     settings: Sequence[Setting], n_data_sets: int, *, alike: bool, processes: int | None = None
 ) -> list[Floats]:
-    """Draw data sets of each setting and find the share of them in which each of `FINDINGS` finds something.
+    """Draw data sets of each setting and find the share of them in which each of `FINDINGS` finds
+    something.
 
     Parameters
     ----------
@@ -353,7 +424,8 @@ def study_of_fmr_tests(
     n_data_sets : int
         How many of each; data set r has seed r.
     alike : bool
-        Whether all groups are alike; else the last ones have more false matches, and FNMRs are not tested.
+        Whether all groups are alike; else the last ones have more false matches, and FNMRs are not
+        tested.
     processes : int, optional
         All processors by default.
 
@@ -380,21 +452,35 @@ def fmr_table(settings: Sequence[Setting], null: Sequence[Floats], power: Sequen
 def main() -> None:
     """Print the tables."""
     parser = study_parser(main.__doc__, 2000, named=False)
-    parser.add_argument("--fmr", action="store_true", help="`fmr_test` and `fnmr_test` of score files")
+    parser.add_argument(
+        "--fmr", action="store_true", help="`fmr_test` and `fnmr_test` of score files"
+    )
     asked = parser.parse_args()
     how = asked.data_sets, asked.processes
     if asked.fmr:
         for setting in SETTINGS:
-            found = [study_of_fmr_tests([setting], how[0], alike=alike, processes=how[1]) for alike in (True, False)]
+            found = [
+                study_of_fmr_tests([setting], how[0], alike=alike, processes=how[1])
+                for alike in (True, False)
+            ]
             print(fmr_table([setting], *found).splitlines()[-1], flush=True)
         return
     equal = study(EQUAL, *how)
-    print(f"### Equal groups\n\n{summary_table(EQUAL, equal)}\n\n{null_table(EQUAL, equal)}\n", flush=True)
+    print(
+        f"### Equal groups\n\n{summary_table(EQUAL, equal)}\n\n{null_table(EQUAL, equal)}\n",
+        flush=True,
+    )
     unfair = [with_difference(one, (times - 1) * one.other.fnmr) for one, times in HARD.items()]
-    print(f"### Small groups and goats\n\n{hard_table(study(list(HARD), *how), study(unfair, *how))}\n", flush=True)
+    print(
+        "### Small groups and"
+        f" goats\n\n{hard_table(study(list(HARD), *how), study(unfair, *how))}\n",
+        flush=True,
+    )
     print(f"### Other groups\n\n{null_table(SPECIAL, study(SPECIAL, *how))}\n", flush=True)
     for base in FOR_POWER:
         group = base.other
         scenarios = [with_difference(base, difference) for difference in DIFFERENCES]
-        title = f"{base.n_groups} groups of {group.subjects} subjects with {group.attempts} attempts"
+        title = (
+            f"{base.n_groups} groups of {group.subjects} subjects with {group.attempts} attempts"
+        )
         print(f"### {title}\n\n{power_table(scenarios, study(scenarios, *how))}\n", flush=True)

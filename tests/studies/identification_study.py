@@ -42,8 +42,8 @@ _DRAWS = 20_000  # that stand for a population
 class Kind:
     """People who search a gallery.
 
-    The score of a search of person i and the enrolled person e is a_i + b_e + 0.6 c_ie + 0.8 noise, that of the mate
-    mean - g_i + noise. Two groups are alike.
+    The score of a search of person i and the enrolled person e is a_i + b_e + 0.6 c_ie + 0.8 noise,
+    that of the mate mean - g_i + noise. Two groups are alike.
 
     Attributes
     ----------
@@ -88,7 +88,9 @@ class Kind:
     def probes(self, rng: np.random.Generator) -> NDArray[np.int64]:
         """Draw who searches."""
         n = self.enrolled + self.others
-        return np.repeat(np.arange(n), np.minimum(rng.geometric(0.25, n), 20) if self.unequal else self.attempts)
+        return np.repeat(
+            np.arange(n), np.minimum(rng.geometric(0.25, n), 20) if self.unequal else self.attempts
+        )
 
     def draw(self, seed: int) -> tuple[ff.Searches, Floats]:
         """Draw searches, and the b of the gallery."""
@@ -97,21 +99,31 @@ class Kind:
         a, b, g = self.traits(rng, n)
         who = self.probes(rng)
         gallery = b[: self.enrolled]
-        scores = 0.6 * rng.normal(size=(n, self.enrolled))[who] + 0.8 * rng.normal(size=(who.size, self.enrolled))
+        scores = 0.6 * rng.normal(size=(n, self.enrolled))[who] + 0.8 * rng.normal(
+            size=(who.size, self.enrolled)
+        )
         scores += a[who][:, None] + gallery
         mated = np.flatnonzero(who < self.enrolled)
         scores[mated, who[mated]] = self.mean - g[who[mated]] + rng.normal(size=mated.size)
         group = np.array(["f", "m"])[who % 2]
-        return ff.Searches.from_matrix(scores, who, np.arange(self.enrolled), group=group, n_threads=1), gallery
+        return (
+            ff.Searches.from_matrix(
+                scores, who, np.arange(self.enrolled), group=group, n_threads=1
+            ),
+            gallery,
+        )
 
     def draw_two(self, seed: int, worse: float) -> list[ff.Searches]:
-        """Draw searches of the same people by two systems; worse: by how much mates score lower in the second."""
+        """Draw searches of the same people by two systems; worse: by how much mates score lower in
+        the second."""
         rng = np.random.default_rng([seed, 47])
         n = self.enrolled + self.others
         a, b, g = self.traits(rng, n)
         who, group = self.probes(rng), np.array(["f", "m"])
         mated = np.flatnonzero(who < self.enrolled)
-        shared = 0.6 * rng.normal(size=(n, self.enrolled))[who] + a[who][:, None] + b[: self.enrolled]
+        shared = (
+            0.6 * rng.normal(size=(n, self.enrolled))[who] + a[who][:, None] + b[: self.enrolled]
+        )
         of_mates = self.mean - g[who[mated]] + 0.7 * rng.normal(size=mated.size)
         systems = []
         for lower in (0.0, worse):
@@ -119,7 +131,9 @@ class Kind:
             scores[mated, who[mated]] = of_mates + 0.7 * rng.normal(size=mated.size) - lower
             scores = np.round(scores / self.step) * self.step if self.step else scores
             systems.append(
-                ff.Searches.from_matrix(scores, who, range(self.enrolled), group=group[who % 2], n_threads=1)
+                ff.Searches.from_matrix(
+                    scores, who, range(self.enrolled), group=group[who % 2], n_threads=1
+                )
             )
         return systems
 
@@ -135,7 +149,8 @@ def _nodes(kind: Kind) -> tuple[Floats, Floats]:
 
 @functools.cache
 def _mates(kind: Kind) -> Floats:
-    """Return by how much mate scores exceed what people add to their other scores, in a population."""
+    """Return by how much mate scores exceed what people add to their other scores, in a
+    population."""
     rng = np.random.default_rng(1)
     a, _, g = kind.traits(rng, _DRAWS)
     return MEAN - g + rng.normal(size=_DRAWS) - a
@@ -151,10 +166,13 @@ def true_fpir(kind: Kind, threshold: float, gallery: Floats | None) -> float:
 
 
 def true_rank_error(kind: Kind, gallery: Floats | None) -> float:
-    """Return the FNIR at rank 1, over galleries or of people who join one, with as many others on average."""
+    """Return the FNIR at rank 1, over galleries or of people who join one, with as many others on
+    average."""
     mates, (x, weight) = _mates(kind), _nodes(kind)
     if gallery is None:
-        return float(np.mean(1 - (ndtr(mates[:, None] - kind.spread * x) @ weight) ** (kind.enrolled - 1)))
+        return float(
+            np.mean(1 - (ndtr(mates[:, None] - kind.spread * x) @ weight) ** (kind.enrolled - 1))
+        )
     others = (kind.enrolled - 1) / kind.enrolled
     return float(np.mean(1 - ndtr(mates[:, None] - gallery).prod(axis=1) ** others))
 
@@ -185,9 +203,10 @@ def _look(kind: Kind, gallery: str, seed: int) -> Iterable[tuple[str, bool]]:
     points = [ff.at_threshold(t), ff.at_rank(1), ff.at_fpir(kind.fpir)]
     found = ff.identify(searches, points, gallery=gallery)
     truths = {
-        "fpir": (points[0], true_fpir(kind, t, drawn)), "fnir": (points[0], true_fnir(kind, t)),
+        "fpir": (points[0], true_fpir(kind, t, drawn)),
+        "fnir": (points[0], true_fnir(kind, t)),
         "rank 1": (points[1], true_rank_error(kind, drawn)),
-    }  # fmt: skip
+    }
     if drawn is None:
         truths["held"] = points[2], true_fnir(kind, t)
     for name, (at, truth) in truths.items():
@@ -202,18 +221,24 @@ def _look(kind: Kind, gallery: str, seed: int) -> Iterable[tuple[str, bool]]:
     counts = [found.failure_counts(name, points[0]) for name in ("fpir", "fnir")]
     for one in counts:
         if 0 < one.rate < 1:
-            yield "alarm", ff.fnmr_test(one, n_resamples=400, rng=seed, follow_up=False, n_threads=1).pvalue <= 0.05
+            yield (
+                "alarm",
+                ff.fnmr_test(one, n_resamples=400, rng=seed, follow_up=False, n_threads=1).pvalue
+                <= 0.05,
+            )
 
 
 def _judge(kind: Kind, gallery: str, seed: int) -> Iterable[tuple[str, bool]]:
-    """Yield whether requirements that are just not met are called met, and whether systems are called different."""
+    """Yield whether requirements that are just not met are called met, and whether systems are
+    called different."""
     searches, b = kind.draw(seed)
     drawn, t = None if gallery == "drawn" else b, threshold(kind)
     found = ff.identify(searches, ff.at_threshold(t), gallery=gallery)
     truths = {
-        "fpir": ("fpir", true_fpir(kind, t, drawn)), "fpir of groups": ("fpir[*]", true_fpir(kind, t, drawn)),
+        "fpir": ("fpir", true_fpir(kind, t, drawn)),
+        "fpir of groups": ("fpir[*]", true_fpir(kind, t, drawn)),
         "rank 1": ("fnir@rank=1", true_rank_error(kind, drawn)),
-    }  # fmt: skip
+    }
     if drawn is None:
         truths["held"] = f"fnir@fpir={kind.fpir}", true_fnir(kind, t)
     for name, (what, truth) in truths.items():
@@ -221,7 +246,8 @@ def _judge(kind: Kind, gallery: str, seed: int) -> Iterable[tuple[str, bool]]:
 
 
 def _compare(kind: Kind, gallery: str, seed: int) -> Iterable[tuple[str, bool]]:
-    """Yield which differences of two systems are called significant, and what a test of paired people finds."""
+    """Yield which differences of two systems are called significant, and what a test of paired
+    people finds."""
     given = ff.at_threshold(threshold(kind))
     points = [given, ff.at_rank(1), ff.at_fpir(kind.fpir), ff.at_fnir(kind.fnir)]
     for worse in (0.0, _WORSE):
@@ -232,7 +258,11 @@ def _compare(kind: Kind, gallery: str, seed: int) -> Iterable[tuple[str, bool]]:
         if worse:
             yield (
                 "FNIR of the worse",
-                any(row.pvalue <= 0.05 for row in rows if (row.name, row.group, row.at) == ("fnir", None, given)),
+                any(
+                    row.pvalue <= 0.05
+                    for row in rows
+                    if (row.name, row.group, row.at) == ("fnir", None, given)
+                ),
             )
             yield "paired test", _paired_pvalue(systems, given) <= 0.05
             continue
@@ -246,7 +276,11 @@ def _look_at_held(kind: Kind, gallery: str, seed: int) -> Iterable[tuple[str, bo
     truth = true_fpir(kind, threshold_at_fnir(kind), None if gallery == "drawn" else b)
     row = ff.identify(searches, ff.at_fnir(kind.fnir), gallery=gallery).of("fpir")
     yield "holds", row.low <= truth <= row.high
-    limit = ff.identify(searches, ff.at_fnir(kind.fnir), gallery=gallery, confidence_level=0.9).of("fpir").high
+    limit = (
+        ff.identify(searches, ff.at_fnir(kind.fnir), gallery=gallery, confidence_level=0.9)
+        .of("fpir")
+        .high
+    )
     yield "met", limit <= 0.999 * truth
     yield "met at twice", limit <= 2 * truth
 
@@ -256,9 +290,16 @@ _COLUMN_OF = {"threshold": "{}", "rank": "rank 1", "fpir": "{} at FPIR", "fnir":
 
 def _paired_pvalue(systems: list[ff.Searches], at: ff.OperatingPoint) -> float:
     """Return the p-value of a sign test of people whom one system misses more often."""
-    missed = [np.bincount(s.subject[s.is_mated], s.mate_score[s.is_mated] < at.value, s.labels.size) for s in systems]
+    missed = [
+        np.bincount(s.subject[s.is_mated], s.mate_score[s.is_mated] < at.value, s.labels.size)
+        for s in systems
+    ]
     sign = np.sign(missed[0] - missed[1])
-    return float(binomtest(int((sign > 0).sum()), int((sign != 0).sum())).pvalue) if sign.any() else 1.0
+    return (
+        float(binomtest(int((sign > 0).sum()), int((sign != 0).sum())).pvalue)
+        if sign.any()
+        else 1.0
+    )
 
 
 KINDS = {
@@ -293,33 +334,53 @@ SYSTEMS = {
 
 def study(name: str, gallery: str, n_data_sets: int, processes: int | None = 1) -> dict[str, float]:
     """Return the coverage of each of `COLUMNS`; data set r has seed r."""
-    columns = COLUMNS if gallery == "drawn" else tuple(column for column in COLUMNS if column != "held")
+    columns = (
+        COLUMNS if gallery == "drawn" else tuple(column for column in COLUMNS if column != "held")
+    )
     return coverage(functools.partial(_look, KINDS[name], gallery), n_data_sets, processes, columns)
 
 
-def verdicts(name: str, gallery: str, n_data_sets: int, processes: int | None = 1) -> dict[str, float]:
+def verdicts(
+    name: str, gallery: str, n_data_sets: int, processes: int | None = 1
+) -> dict[str, float]:
     """Return how often each of `VERDICTS` is given; data set r has seed r."""
-    columns = VERDICTS if gallery == "drawn" else tuple(column for column in VERDICTS if column != "met: held")
-    return coverage(functools.partial(_judge, KINDS[name], gallery), n_data_sets, processes, columns)
+    columns = (
+        VERDICTS
+        if gallery == "drawn"
+        else tuple(column for column in VERDICTS if column != "met: held")
+    )
+    return coverage(
+        functools.partial(_judge, KINDS[name], gallery), n_data_sets, processes, columns
+    )
 
 
-def differences(name: str, gallery: str, n_data_sets: int, processes: int | None = 1) -> dict[str, float]:
+def differences(
+    name: str, gallery: str, n_data_sets: int, processes: int | None = 1
+) -> dict[str, float]:
     """Return how often each of `DIFFERENCES` is seen; data set r has seed r."""
-    return coverage(functools.partial(_compare, SYSTEMS[name], gallery), n_data_sets, processes, DIFFERENCES)
+    return coverage(
+        functools.partial(_compare, SYSTEMS[name], gallery), n_data_sets, processes, DIFFERENCES
+    )
 
 
-def at_held_fnir(name: str, gallery: str, n_data_sets: int, processes: int | None = 1) -> dict[str, float]:
+def at_held_fnir(
+    name: str, gallery: str, n_data_sets: int, processes: int | None = 1
+) -> dict[str, float]:
     """Return how often each of `OF_HELD` is seen; data set r has seed r."""
-    return coverage(functools.partial(_look_at_held, HELD_KINDS[name], gallery), n_data_sets, processes, OF_HELD)
+    return coverage(
+        functools.partial(_look_at_held, HELD_KINDS[name], gallery), n_data_sets, processes, OF_HELD
+    )
 
 
 def main() -> None:
     """Print the tables."""
     asked = study_parser(main.__doc__, 400, named=False).parse_args()
     for columns, look, kinds in (
-        (COLUMNS, study, KINDS), (VERDICTS, verdicts, KINDS), (DIFFERENCES, differences, SYSTEMS),
+        (COLUMNS, study, KINDS),
+        (VERDICTS, verdicts, KINDS),
+        (DIFFERENCES, differences, SYSTEMS),
         (OF_HELD, at_held_fnir, HELD_KINDS),
-    ):  # fmt: skip
+    ):
         rows = [
             [name, gallery, *percents([found.get(column, float("nan")) for column in columns])]
             for name in kinds

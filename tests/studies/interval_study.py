@@ -1,8 +1,10 @@
-"""How often `evaluate`'s 95 % intervals hold the truth where errors are few, groups unequal and subjects skewed.
+"""How often `evaluate`'s 95 % intervals hold the truth where errors are few, groups unequal and
+subjects skewed.
 
 `python -m studies interval_study`, run in `tests/`, prints the table of the documentation, and with
-`--simultaneous` that of how often the intervals of all groups hold the truth together, one at a time and simultaneous;
-`test_interval_study.py` checks what they say. The populations are those of `populations`.
+`--simultaneous` that of how often the intervals of all groups hold the truth together, one at a
+time and simultaneous; `test_interval_study.py` checks what they say. The populations are those of
+`populations`.
 """
 
 from __future__ import annotations
@@ -32,9 +34,13 @@ RESAMPLES = 500
 MEASURES = tuple(ff.measures.MEASURES)
 _STEPS = 1200  # scores that stand for a law of scores
 UNFAIR = (
-    Population("unfair, t scores", law="t", mean=5.5, shifts=(0.0, 0.0, 0.6), gaps=(0.0, -0.5, 0.0)),
+    Population(
+        "unfair, t scores", law="t", mean=5.5, shifts=(0.0, 0.0, 0.6), gaps=(0.0, -0.5, 0.0)
+    ),
     Population("unfair, 15 to 400", SMALL_TO_LARGE, shifts=(0.4, 0.0, 0.2, 0.0, 0.0, 0.1)),
-    Population("unfair, skewed", (100, 100, 100), skewed=True, effect=0.6, mean=4.0, shifts=(0.0, 0.2, 0.4)),
+    Population(
+        "unfair, skewed", (100, 100, 100), skewed=True, effect=0.6, mean=4.0, shifts=(0.0, 0.2, 0.4)
+    ),
 )
 POPULATIONS = (*FAIR, *UNFAIR)
 
@@ -43,15 +49,21 @@ POPULATIONS = (*FAIR, *UNFAIR)
 def thresholds(population: Population) -> dict[str, tuple[ff.OperatingPoint, float]]:
     """Return what operating points are called, and the population's threshold at each.
 
-    Two are at FMR 0.01, as a threshold and held. At the other two the smallest group expects two false matches, or two
-    false non-matches.
+    Two are at FMR 0.01, as a threshold and held. At the other two the smallest group expects two
+    false matches, or two false non-matches.
     """
 
     def on_grid(threshold: float) -> float:
-        return math.ceil(threshold / population.step) * population.step if population.step else threshold
+        return (
+            math.ceil(threshold / population.step) * population.step
+            if population.step
+            else threshold
+        )
 
     least = min(population.sizes)
-    n_pairs = (least * (least - 1) / 2 if population.pairs is None else least * population.pairs) * population.repeats
+    n_pairs = (
+        least * (least - 1) / 2 if population.pairs is None else least * population.pairs
+    ) * population.repeats
     low, high = population.attempts
     n_mated = least * (low if low == high else (high - low) / math.log((high + 1) / low))
     few_mated = brentq(lambda t: population.overall("fnmr", t) - 2 / n_mated, -1.9, 60)
@@ -67,7 +79,8 @@ def thresholds(population: Population) -> dict[str, tuple[ff.OperatingPoint, flo
 
 
 def _costs(scores: Floats, fmr: Floats, fnmr: Floats) -> tuple[float, float, float, float]:
-    """Compute EER, minDCF, Cllr and min Cllr from rates at ascending thresholds, and the scores from each to the next.
+    """Compute EER, minDCF, Cllr and min Cllr from rates at ascending thresholds, and the scores
+    from each to the next.
 
     scores: one below the first threshold, and one from each threshold on.
     """
@@ -76,7 +89,9 @@ def _costs(scores: Floats, fmr: Floats, fnmr: Floats) -> tuple[float, float, flo
     eer = float(fmr[k - 1] + (fmr[k] - fmr[k - 1]) * a / (a + b))
     min_dcf = float((0.05 * fnmr + 0.95 * fmr).min())
     mated, nonmated = np.diff(fnmr, prepend=0, append=1), -np.diff(fmr, prepend=1, append=0)
-    cllr = float(mated @ np.logaddexp(0, -scores) + nonmated @ np.logaddexp(0, scores)) / (2 * math.log(2))
+    cllr = float(mated @ np.logaddexp(0, -scores) + nonmated @ np.logaddexp(0, scores)) / (
+        2 * math.log(2)
+    )
     # The best calibration merges scores until ratios ascend: pool adjacent violators.
     blocks: list[list[float]] = []
     for m, n in zip(mated.tolist(), nonmated.tolist(), strict=True):
@@ -97,10 +112,14 @@ def truth(population: Population) -> dict[Key, float]:
 
     def rates(threshold: float) -> tuple[list[float], list[float]]:
         of_groups = population.fnmr(threshold), population.fmr(threshold)
-        return tuple([float(rate @ share), *rate] for rate, share in zip(of_groups, weights, strict=True))
+        return tuple(
+            [float(rate @ share), *rate] for rate, share in zip(of_groups, weights, strict=True)
+        )
 
     if population.step:
-        grid = population.step * np.arange(int(-8 / population.step), int((population.mean + 8) / population.step))
+        grid = population.step * np.arange(
+            int(-8 / population.step), int((population.mean + 8) / population.step)
+        )
         scores = np.append(grid[0] - population.step, grid)
     else:
         law = _LAWS[population.law][0]
@@ -110,15 +129,23 @@ def truth(population: Population) -> dict[Key, float]:
         scores = np.concatenate((grid[:1], (grid[1:] + grid[:-1]) / 2, grid[-1:]))
     fair = not (population.shifts or population.gaps)
     one = replace(population, sizes=population.sizes[:1]) if fair else population
-    # Rates of skewed subjects take long, and their normal deviates run straight from each tenth score to the next.
+    # Rates of skewed subjects take long, and their normal deviates run straight from each tenth
+    # score to the next.
     few = grid[:: 10 if population.skewed else 1]
     fnmr, fmr = (
-        np.array([ndtr(np.interp(grid, few, ndtri(rate))) for rate in np.array([of_groups(t) for t in few]).T])
+        np.array(
+            [
+                ndtr(np.interp(grid, few, ndtri(rate)))
+                for rate in np.array([of_groups(t) for t in few]).T
+            ]
+        )
         for of_groups in (one.fnmr, one.fmr)
     )
     if fair:
         fnmr, fmr = (np.repeat(rate, len(population.sizes), axis=0) for rate in (fnmr, fmr))
-    curves = zip(np.vstack((weights[1] @ fmr, fmr)), np.vstack((weights[0] @ fnmr, fnmr)), strict=True)
+    curves = zip(
+        np.vstack((weights[1] @ fmr, fmr)), np.vstack((weights[0] @ fnmr, fnmr)), strict=True
+    )
     costs = np.array([_costs(scores, *rates) for rates in curves]).T
     at = [rates(threshold) for _, threshold in points.values()]
     labels = tuple(str(k) for k in range(len(population.sizes)))
@@ -133,11 +160,18 @@ def truth(population: Population) -> dict[Key, float]:
     nothing = np.zeros(len(labels), np.int64)
     groups = tuple(labels[k] for k in order)
     selection = Selection(
-        groups, tuple(range(len(labels))), nothing, nothing, len(points), metrics=tuple(base.metrics), measures=MEASURES
+        groups,
+        tuple(range(len(labels))),
+        nothing,
+        nothing,
+        len(points),
+        metrics=tuple(base.metrics),
+        measures=MEASURES,
     )
     names = [str(point) for point, _ in points.values()]
     found = {
-        (e.name, e.group, None if e.point is None else names[e.point]): float(e.value) for e in entries(base, selection)
+        (e.name, e.group, None if e.point is None else names[e.point]): float(e.value)
+        for e in entries(base, selection)
     }
     return found | _sums_of_error_differences(population)
 
@@ -148,13 +182,19 @@ def _sums_of_error_differences(population: Population) -> dict[Key, float]:
     of_groups = np.zeros(size)
     if population.shifts or population.gaps:
         thresholds = [
-            brentq(lambda t, k=k: population.fmr(t)[k] - population.fnmr(t)[k], -1.9, 60) for k in range(size)
+            brentq(lambda t, k=k: population.fmr(t)[k] - population.fnmr(t)[k], -1.9, 60)
+            for k in range(size)
         ]
         at = float(np.mean(thresholds))
         overall = population.overall("fmr", at), population.overall("fnmr", at)
         of_groups = ff.measures.sed(population.fmr(at), population.fnmr(at), *overall)
-    found: dict[Key, float] = {("sed", str(k), None): float(value) for k, value in enumerate(of_groups)}
-    return found | {("sed_mean", None, None): float(of_groups.mean()), ("sed_std", None, None): float(of_groups.std())}
+    found: dict[Key, float] = {
+        ("sed", str(k), None): float(value) for k, value in enumerate(of_groups)
+    }
+    return found | {
+        ("sed_mean", None, None): float(of_groups.mean()),
+        ("sed_std", None, None): float(of_groups.std()),
+    }
 
 
 def _evaluation(
@@ -175,20 +215,26 @@ def study(
     n_resamples: int = RESAMPLES,
     processes: int | None = 1,
 ) -> Study:
-    """Simulate data sets, evaluate each, and collect estimates, intervals and notes; data set r has seed r."""
+    """Simulate data sets, evaluate each, and collect estimates, intervals and notes; data set r has
+    seed r."""
     evaluations = functools.partial(_evaluation, population, measures, metrics, n_resamples)
     return evaluated.study(population, truth(population), evaluations, n_data_sets, processes)
 
 
 def places(found: Study) -> dict[tuple[str, str], list[int]]:
-    """Return where quantities stand, those of all groups taken together, without those that are held."""
+    """Return where quantities stand, those of all groups taken together, without those that are
+    held."""
     labels = {str(point): label for label, (point, _) in thresholds(found.population).items()}
     taken: dict[tuple[str, str], list[int]] = {}
     for position, (name, group, point) in enumerate(found.keys):
         label = "" if point is None else labels[point]
-        held = (name == "threshold" and label != "held FMR") or (name == "fmr" and group is None and "held" in label)
+        held = (name == "threshold" and label != "held FMR") or (
+            name == "fmr" and group is None and "held" in label
+        )
         if not held:
-            taken.setdefault((name if group is None else f"{name} of a group", label), []).append(position)
+            taken.setdefault((name if group is None else f"{name} of a group", label), []).append(
+                position
+            )
     return taken
 
 
@@ -203,9 +249,11 @@ class Coverage:
     width : float
         Median width, of the finite ones.
     noted, noted_of_misses : float
-        Shares of all intervals, and of those that fail, whose note says that they are likely too narrow.
+        Shares of all intervals, and of those that fail, whose note says that they are likely too
+        narrow.
     warned_of_misses : float
-        Share of those that fail whose note says that, or that they are too narrow if few subjects cause most errors.
+        Share of those that fail whose note says that, or that they are too narrow if few subjects
+        cause most errors.
     given : float
         Share of data sets with an interval.
     """
@@ -227,13 +275,16 @@ class Coverage:
 def coverage(found: Study, name: str, at: str = "") -> Coverage:
     """Count how often the intervals of a quantity hold the truth."""
     where = places(found)[name, at]
-    low, high, errors, note = (found.first[name][:, where] for name in ("low", "high", "n_errors", "note"))
+    low, high, errors, note = (
+        found.first[name][:, where] for name in ("low", "high", "n_errors", "note")
+    )
     true = found.truth[where]
     slack = 1e-9 * (1 + np.abs(true))
     given = ~np.isnan(low)
     held = (low <= true + slack) & (high >= true - slack)
     noted, warned = (
-        np.array([[words in text for text in row] for row in note]) for words in ("likely too narrow", "too narrow")
+        np.array([[words in text for text in row] for row in note])
+        for words in ("likely too narrow", "too narrow")
     )
     width = (high - low)[given & np.isfinite(high - low)]
 
@@ -241,10 +292,14 @@ def coverage(found: Study, name: str, at: str = "") -> Coverage:
         return float(of[among].mean()) if among.any() else math.nan
 
     return Coverage(
-        share(held, given), share(held, given & (errors == 0)),
+        share(held, given),
+        share(held, given & (errors == 0)),
         float(np.median(width)) if width.size else math.nan,
-        share(noted, given), share(noted, given & ~held), share(warned, given & ~held), float(given.mean()),
-    )  # fmt: skip
+        share(noted, given),
+        share(noted, given & ~held),
+        share(warned, given & ~held),
+        float(given.mean()),
+    )
 
 
 COLUMNS = (
@@ -265,7 +320,8 @@ COLUMNS = (
 
 
 def table(studies: Sequence[Study]) -> str:
-    """Lay out coverage over populations in per cent, with median widths, and the share noted where some are."""
+    """Lay out coverage over populations in per cent, with median widths, and the share noted where
+    some are."""
 
     def cell(found: Study, name: str, at: str) -> str:
         if (name, at) not in places(found):
@@ -278,11 +334,19 @@ def table(studies: Sequence[Study]) -> str:
 
 
 def ranges(studies: Sequence[Study]) -> str:
-    """Lay out, for every quantity, the least and greatest coverage, and how often notes come at the least."""
+    """Lay out, for every quantity, the least and greatest coverage, and how often notes come at the
+    least."""
     heads = (
-        "Quantity", "Least", "in", "at", "Noted there", "Noted where it fails", "or of few false matches",
-        "Fails without a note", "Most",
-    )  # fmt: skip
+        "Quantity",
+        "Least",
+        "in",
+        "at",
+        "Noted there",
+        "Noted where it fails",
+        "or of few false matches",
+        "Fails without a note",
+        "Most",
+    )
     rows = []
     together: dict[str, list[tuple[Coverage, str, str]]] = {}
     for found in studies:
@@ -313,9 +377,14 @@ def _look_at_groups_together(population: Population, seed: int) -> NDArray[np.bo
     points, true = thresholds(population), truth(population)
     comparisons = population.draw(np.random.default_rng([seed, len(population.name)]))
     single = ff.evaluate(
-        comparisons, [point for point, _ in points.values()], [], metrics=["eer"], n_resamples=RESAMPLES, rng=seed,
+        comparisons,
+        [point for point, _ in points.values()],
+        [],
+        metrics=["eer"],
+        n_resamples=RESAMPLES,
+        rng=seed,
         n_threads=1,
-    )  # fmt: skip
+    )
     held = np.ones((2, len(TOGETHER)), bool)
     for row, evaluation in enumerate((single, single.with_intervals(simultaneous=True))):
         for column, (name, place) in enumerate(TOGETHER):
@@ -323,12 +392,18 @@ def _look_at_groups_together(population: Population, seed: int) -> NDArray[np.bo
                 continue
             for group in evaluation.groups:
                 q = evaluation.quantity(name, group, points[place][0] if place else None)
-                held[row, column] &= q.low is not None and q.low <= true[q.name, q.group, q.operating_point] <= q.high
+                held[row, column] &= (
+                    q.low is not None
+                    and q.low <= true[q.name, q.group, q.operating_point] <= q.high
+                )
     return held
 
 
-def study_of_groups_together(population: Population, n_data_sets: int, processes: int | None = 1) -> Floats:
-    """Return the share of data sets in which all groups' intervals hold, (2, looks): one at a time, simultaneous."""
+def study_of_groups_together(
+    population: Population, n_data_sets: int, processes: int | None = 1
+) -> Floats:
+    """Return the share of data sets in which all groups' intervals hold, (2, looks): one at a time,
+    simultaneous."""
     look = functools.partial(_look_at_groups_together, population)
     return np.mean(of_data_sets(look, n_data_sets, processes), axis=0)
 
@@ -343,15 +418,30 @@ def _row_of_groups_together(population: Population, found: Floats) -> list[str]:
 def main() -> None:
     """Print the tables."""
     parser = study_parser(main.__doc__, 1000)
-    parser.add_argument("--closed-form", action="store_true", help="rates alone, without replicates")
-    parser.add_argument("--simultaneous", action="store_true", help="how often all groups' intervals hold together")
+    parser.add_argument(
+        "--closed-form", action="store_true", help="rates alone, without replicates"
+    )
+    parser.add_argument(
+        "--simultaneous", action="store_true", help="how often all groups' intervals hold together"
+    )
     asked = parser.parse_args()
     if asked.simultaneous:
-        heads = ["Population", *(f"{name.upper()}{', ' if at else ''}{at}" for name, at in TOGETHER)]
-        studies = ((p, study_of_groups_together(p, asked.data_sets, asked.processes)) for p in chosen(FAIR, asked.only))
+        heads = [
+            "Population",
+            *(f"{name.upper()}{', ' if at else ''}{at}" for name, at in TOGETHER),
+        ]
+        studies = (
+            (p, study_of_groups_together(p, asked.data_sets, asked.processes))
+            for p in chosen(FAIR, asked.only)
+        )
         tables.print_table(heads, (_row_of_groups_together(*found) for found in studies))
         return
-    what: dict[str, Any] = {"measures": (), "metrics": (), "n_resamples": 0} if asked.closed_form else {}
+    what: dict[str, Any] = (
+        {"measures": (), "metrics": (), "n_resamples": 0} if asked.closed_form else {}
+    )
     wanted = chosen(POPULATIONS, asked.only)
-    studies = [study(population, asked.data_sets, processes=asked.processes, **what) for population in wanted]
+    studies = [
+        study(population, asked.data_sets, processes=asked.processes, **what)
+        for population in wanted
+    ]
     print(f"{table(studies)}\n\n{ranges(studies)}")

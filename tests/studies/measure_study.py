@@ -1,7 +1,8 @@
-"""How often measures of fair systems seem unfair where few people fail most attempts, and those of unfair ones do.
+"""How often measures of fair systems seem unfair where few people fail most attempts, and those of
+unfair ones do.
 
-A few people, 5 % of each group, fail three of four attempts; all others fail one in twenty. People have 1, 2 or 20
-attempts. In unfair systems the last group has several times these shares.
+A few people, 5 % of each group, fail three of four attempts; all others fail one in twenty. People
+have 1, 2 or 20 attempts. In unfair systems the last group has several times these shares.
 """
 
 from __future__ import annotations
@@ -44,7 +45,9 @@ class Setting:
         group = np.repeat(np.arange(sizes.size), sizes)
         times = np.where(group == sizes.size - 1, self.times, 1.0)
         share = np.where(rng.random(group.size) < 0.05 * times, 0.75, np.minimum(0.05 * times, 0.9))
-        k = np.repeat(np.arange(group.size), rng.choice(ATTEMPTS, p=[0.4, 0.4, 0.2], size=group.size))
+        k = np.repeat(
+            np.arange(group.size), rng.choice(ATTEMPTS, p=[0.4, 0.4, 0.2], size=group.size)
+        )
         first = np.cumsum(sizes) - sizes
         of_group = np.repeat(np.arange(sizes.size), 200)
         i = rng.integers(0, sizes[of_group])
@@ -67,8 +70,11 @@ UNFAIR = (
 
 
 def _outside(setting: Setting, n_resamples: int, seed: int) -> list[float]:
-    """Tell which intervals leave the fair value out, which of them without a flag, and whether a page says so."""
-    found = ff.evaluate(setting.draw(np.random.default_rng([seed, 11])), AT, n_resamples=n_resamples, rng=seed)
+    """Tell which intervals leave the fair value out, which of them without a flag, and whether a
+    page says so."""
+    found = ff.evaluate(
+        setting.draw(np.random.default_rng([seed, 11])), AT, n_resamples=n_resamples, rng=seed
+    )
     outside = [_is_outside(found.quantity(name)) for name in MEASURED]
     flagged = [has_flag(found.quantity(name), Flag.NARROW) for name in MEASURED]
     unflagged = [leaves and not flag for leaves, flag in zip(outside, flagged, strict=True)]
@@ -82,16 +88,24 @@ def _is_outside(one: Quantity) -> bool:
     return not one.low - 1e-9 <= measure.fair_value <= one.high + 1e-9
 
 
-def study(setting: Setting, n_data_sets: int, n_resamples: int = 400, processes: int | None = None) -> dict[str, float]:
-    """Return the shares of data sets in which a measure leaves the fair value out, and a page calls any different."""
-    return shares(COLUMNS, functools.partial(_outside, setting, n_resamples), n_data_sets, processes)
+def study(
+    setting: Setting, n_data_sets: int, n_resamples: int = 400, processes: int | None = None
+) -> dict[str, float]:
+    """Return the shares of data sets in which a measure leaves the fair value out, and a page calls
+    any different."""
+    return shares(
+        COLUMNS, functools.partial(_outside, setting, n_resamples), n_data_sets, processes
+    )
 
 
 def main() -> None:
     """Print the table."""
     asked = study_parser(main.__doc__, 150, named=False).parse_args()
     rows = (
-        [setting.name, *percents(study(setting, asked.data_sets, processes=asked.processes).values())]
+        [
+            setting.name,
+            *percents(study(setting, asked.data_sets, processes=asked.processes).values()),
+        ]
         for setting in (*FAIR, *UNFAIR)
     )
     print_table(["Groups", *COLUMNS], rows)

@@ -1,4 +1,5 @@
-"""What normalisation by groups makes of a fair system, with a cohort of other people and with the groups' own scores.
+"""What normalisation by groups makes of a fair system, with a cohort of other people and with the
+groups' own scores.
 
 `python -m studies normalization_study`, run in `tests/`, prints the figures of the documentation.
 """
@@ -23,12 +24,18 @@ def _gini(comparisons: ff.Comparisons) -> float:
 
 
 def study(population: Population, n_data_sets: int) -> NDArray[np.float64]:
-    """Return mean Gini coefficients of FMR: before, after with a cohort of as many others, and with the own scores."""
+    """Return mean Gini coefficients of FMR: before, after with a cohort of as many others, and with
+    the own scores."""
     found = []
     for seed in range(n_data_sets):
         before, others = (population.draw(np.random.default_rng([seed, k])) for k in (1, 2))
         cohorts = [of_other_people(one) for one in (others, before)]
-        found.append([_gini(before), *(_gini(ff.normalize_scores(before, one, "z", by="group")) for one in cohorts)])
+        found.append(
+            [
+                _gini(before),
+                *(_gini(ff.normalize_scores(before, one, "z", by="group")) for one in cohorts),
+            ]
+        )
     return np.mean(found, axis=0)
 
 

@@ -1,4 +1,5 @@
-"""How often studies of the planned size meet the margin, name the group that differs, or support a claim.
+"""How often studies of the planned size meet the margin, name the group that differs, or support a
+claim.
 
 `python -m studies planning_study`, run in `tests/`, prints the tables of the documentation.
 """
@@ -26,9 +27,19 @@ from .tables import percents, print_table
 
 Counts = NDArray[np.int64]
 Floats = NDArray[np.float64]
-LOOKS = ("assurance promised", "margin met", "power promised", "group named", "fnmr_test finds a difference")
-_VARYING = tuple(int(m) for m in np.ceil(np.quantile(np.random.default_rng(0).lognormal(1.2, 0.8, 10**5),
-                                                     (np.arange(40) + 0.5) / 40)))  # fmt: skip
+LOOKS = (
+    "assurance promised",
+    "margin met",
+    "power promised",
+    "group named",
+    "fnmr_test finds a difference",
+)
+_VARYING = tuple(
+    int(m)
+    for m in np.ceil(
+        np.quantile(np.random.default_rng(0).lognormal(1.2, 0.8, 10**5), (np.arange(40) + 0.5) / 40)
+    )
+)
 
 
 @dataclass(frozen=True)
@@ -46,10 +57,11 @@ class Setting:
     fnmr, correlation : float
         Those of all groups but the first where one differs.
     margin, difference : float
-        What is asked for: a margin of error, and a group whose FNMR differs by so much that is to be found.
+        What is asked for: a margin of error, and a group whose FNMR differs by so much that is to
+        be found.
     goats : float
-        The share of subjects who cause the correlation by failing often, all others being alike; 0 for beta-binomial
-        failures.
+        The share of subjects who cause the correlation by failing often, all others being alike; 0
+        for beta-binomial failures.
     """
 
     name: str
@@ -82,10 +94,13 @@ class Setting:
         rate = np.full((self.n_groups, 1), self.fnmr)
         rate[0] += self.difference if differs else 0.0
         failures = rng.binomial(attempts, self._rates(np.broadcast_to(rate, shape), rng))
-        return ff.FailureCounts(failures.ravel(), attempts.ravel(), group=np.repeat(np.arange(self.n_groups), n))
+        return ff.FailureCounts(
+            failures.ravel(), attempts.ravel(), group=np.repeat(np.arange(self.n_groups), n)
+        )
 
     def _rates(self, rate: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.float64]:
-        """Draw each subject's own rate, of mean `rate` and variance correlation x rate x (1 - rate)."""
+        """Draw each subject's own rate, of mean `rate` and variance correlation x rate x (1 -
+        rate)."""
         rho = self.correlation
         if not self.goats:
             return rng.beta(rate * (1 - rho) / rho, (1 - rate) * (1 - rho) / rho)
@@ -118,21 +133,41 @@ def _look(setting: Setting, n_margin: int, n_power: int, seed: int) -> list[bool
     return [margin <= setting.margin * (1 + 1e-9), "0" in named, test.pvalue <= 0.05]
 
 
-def study(setting: Setting, n_data_sets: int, processes: int | None = 1) -> tuple[int, int, dict[str, float]]:
-    """Return the planned numbers of subjects, for the margin and for the difference, and the shares of `LOOKS`."""
+def study(
+    setting: Setting, n_data_sets: int, processes: int | None = 1
+) -> tuple[int, int, dict[str, float]]:
+    """Return the planned numbers of subjects, for the margin and for the difference, and the shares
+    of `LOOKS`."""
     of_margin, of_power = setting.plan(False), setting.plan(True)
     n = int(of_margin.n_subjects), int(of_power.n_subjects)
     assert of_margin.assurance is not None
     assert of_power.power is not None
-    promised = {"assurance promised": float(of_margin.assurance), "power promised": float(of_power.power)}
+    promised = {
+        "assurance promised": float(of_margin.assurance),
+        "power promised": float(of_power.power),
+    }
     delivered = (name for name in LOOKS if name not in promised)
-    found = promised | shares(delivered, functools.partial(_look, setting, *n), n_data_sets, processes)
+    found = promised | shares(
+        delivered, functools.partial(_look, setting, *n), n_data_sets, processes
+    )
     return *n, {name: found[name] for name in LOOKS}
 
 
 def _row(setting: Setting, of_margin: int, of_power: int, found: dict[str, float]) -> list[str]:
-    margin, difference, cells = f"{100 * setting.margin:g}", f"{100 * setting.difference:+g}", percents(found.values())
-    return [setting.name, margin, f"{of_margin:,}", *cells[:2], difference, f"{of_power:,}", *cells[2:]]
+    margin, difference, cells = (
+        f"{100 * setting.margin:g}",
+        f"{100 * setting.difference:+g}",
+        percents(found.values()),
+    )
+    return [
+        setting.name,
+        margin,
+        f"{of_margin:,}",
+        *cells[:2],
+        difference,
+        f"{of_power:,}",
+        *cells[2:],
+    ]
 
 
 FMR_LOOKS = ("limit at most what is claimed", "claim supported")
@@ -154,7 +189,8 @@ class FmrSetting:
     assurance : float
         Wanted.
     hubs : float
-        The share of subjects who cause the covariance, all others being alike; 0 for lognormal subjects.
+        The share of subjects who cause the covariance, all others being alike; 0 for lognormal
+        subjects.
     """
 
     name: str
@@ -170,9 +206,15 @@ class FmrSetting:
     def plan(self) -> FmrPlan:
         """Plan the study."""
         return ff.plan_fmr(
-            claimed=self.claimed, fmr=self.fmr, covariance=self.covariance, again=self.again, assurance=self.assurance,
-            n_partners=self.n_partners, n_samples=self.n_samples, rng=0,
-        )  # fmt: skip
+            claimed=self.claimed,
+            fmr=self.fmr,
+            covariance=self.covariance,
+            again=self.again,
+            assurance=self.assurance,
+            n_partners=self.n_partners,
+            n_samples=self.n_samples,
+            rng=0,
+        )
 
 
 FMR_SETTINGS = (
@@ -192,7 +234,9 @@ def _look_at_claims(setting: FmrSetting, n: int, seed: int) -> list[bool]:
     rng = np.random.default_rng([seed, len(setting.name)])
     matches = setting.fmr or _NEVER, setting.covariance, setting.again
     comparisons = compared(n, setting.n_partners, setting.n_samples, matches, rng, setting.hubs)
-    claim = ff.claim(comparisons, f"fmr <= {setting.claimed!r}", ff.at_threshold(0.0), rng=seed, n_threads=1)
+    claim = ff.claim(
+        comparisons, f"fmr <= {setting.claimed!r}", ff.at_threshold(0.0), rng=seed, n_threads=1
+    )
     return [claim.overall.limit <= setting.claimed, claim.overall.verdict == SUPPORTED]
 
 
@@ -219,7 +263,8 @@ _PER_PILOT = 30  # studies that one pilot plans
 
 @dataclass(frozen=True)
 class PilotSetting:
-    """A population whose scores are sums of two subjects' parts and a normal noise; a pilot of it plans the study.
+    """A population whose scores are sums of two subjects' parts and a normal noise; a pilot of it
+    plans the study.
 
     Attributes
     ----------
@@ -228,8 +273,8 @@ class PilotSetting:
     claimed, fmr : float
         As in `plan_fmr`.
     parts : callable
-        Returns the parts of subjects by uniform numbers: those of normal subjects, of subjects whose scores drift
-        while they are enrolled, or of a few wolves.
+        Returns the parts of subjects by uniform numbers: those of normal subjects, of subjects
+        whose scores drift while they are enrolled, or of a few wolves.
     """
 
     name: str
@@ -241,7 +286,9 @@ class PilotSetting:
     def at(self) -> ff.OperatingPoint:
         """The threshold with the FMR."""
         sums = np.add.outer(self.parts(_PARTS), self.parts(_PARTS))
-        return ff.at_threshold(brentq(lambda threshold: float(ndtr(sums - threshold).mean()) - self.fmr, -5, 15))
+        return ff.at_threshold(
+            brentq(lambda threshold: float(ndtr(sums - threshold).mean()) - self.fmr, -5, 15)
+        )
 
     def draw(self, n: int, rng: np.random.Generator) -> ff.Comparisons:
         """Draw people, all of whom are compared with each other."""
@@ -254,7 +301,14 @@ class PilotSetting:
     def plan(self, pilot: ff.Comparisons) -> FmrPlan:
         """Plan a study by a pilot."""
         with quietly():
-            return ff.plan_fmr(claimed=self.claimed, fmr=self.fmr, pilot=pilot, at=self.at, n_simulations=400, rng=0)
+            return ff.plan_fmr(
+                claimed=self.claimed,
+                fmr=self.fmr,
+                pilot=pilot,
+                at=self.at,
+                n_simulations=400,
+                rng=0,
+            )
 
 
 def _wolves(share: float, part: float) -> Callable[[Floats], Floats]:
@@ -271,25 +325,45 @@ PILOT_SETTINGS = (
 
 def _look_at_pilot(setting: PilotSetting, n: int, first: int, seed: int) -> list[bool]:
     comparisons = setting.draw(n, np.random.default_rng([first + seed, len(setting.name), 1]))
-    claim = ff.claim(comparisons, f"fmr <= {setting.claimed!r}", setting.at, n_resamples=500, rng=seed, n_threads=1)
+    claim = ff.claim(
+        comparisons,
+        f"fmr <= {setting.claimed!r}",
+        setting.at,
+        n_resamples=500,
+        rng=seed,
+        n_threads=1,
+    )
     return [claim.overall.limit <= setting.claimed, claim.overall.verdict == SUPPORTED]
 
 
 def study_of_pilots(
     setting: PilotSetting, n_data_sets: int, processes: int | None = 1
 ) -> tuple[list[FmrPlan], dict[str, float]]:
-    """Return the plan of each pilot, and the shares of studies with each of `FMR_LOOKS`, where a plan names a size."""
+    """Return the plan of each pilot, and the shares of studies with each of `FMR_LOOKS`, where a
+    plan names a size."""
     plans, found = [], []
     for first in range(0, n_data_sets, _PER_PILOT):
-        plan = setting.plan(setting.draw(_N_PILOT, np.random.default_rng([first, len(setting.name), 0])))
+        plan = setting.plan(
+            setting.draw(_N_PILOT, np.random.default_rng([first, len(setting.name), 0]))
+        )
         plans.append(plan)
         if plan.n_subjects is not None:
             look = functools.partial(_look_at_pilot, setting, plan.n_subjects, first)
-            found.append(list(shares(FMR_LOOKS, look, min(_PER_PILOT, n_data_sets - first), processes).values()))
-    return plans, dict(zip(FMR_LOOKS, np.mean(found, axis=0).tolist(), strict=True)) if found else {}
+            found.append(
+                list(
+                    shares(
+                        FMR_LOOKS, look, min(_PER_PILOT, n_data_sets - first), processes
+                    ).values()
+                )
+            )
+    return plans, (
+        dict(zip(FMR_LOOKS, np.mean(found, axis=0).tolist(), strict=True)) if found else {}
+    )
 
 
-def _row_of_pilots(setting: PilotSetting, plans: list[FmrPlan], found: dict[str, float]) -> list[str]:
+def _row_of_pilots(
+    setting: PilotSetting, plans: list[FmrPlan], found: dict[str, float]
+) -> list[str]:
     sizes = [plan.n_subjects for plan in plans if plan.n_subjects is not None]
     of_limits = np.median([plan.n_by_limit for plan in plans])
     named = [
@@ -297,7 +371,13 @@ def _row_of_pilots(setting: PilotSetting, plans: list[FmrPlan], found: dict[str,
         f"{of_limits:,.0f}",
         f"{len(plans) - len(sizes)} of {len(plans)}",
     ]
-    return [setting.name, f"{setting.claimed:g}", f"{setting.fmr:g}", *named, *(percents(found.values()) or ["", ""])]
+    return [
+        setting.name,
+        f"{setting.claimed:g}",
+        f"{setting.fmr:g}",
+        *named,
+        *(percents(found.values()) or ["", ""]),
+    ]
 
 
 def main() -> None:
@@ -307,10 +387,31 @@ def main() -> None:
     settings, how = chosen(SETTINGS, asked.only), (asked.data_sets, asked.processes)
     print_table(heads, (_row(setting, *study(setting, *how)) for setting in settings))
     print()
-    heads = ("Setting", "Claimed", "Expected", "Subjects", "If independent", "Comparisons", "Promised", *FMR_LOOKS)
+    heads = (
+        "Setting",
+        "Claimed",
+        "Expected",
+        "Subjects",
+        "If independent",
+        "Comparisons",
+        "Promised",
+        *FMR_LOOKS,
+    )
     claims = chosen(FMR_SETTINGS, asked.only)
-    print_table(heads, (_row_of_claims(setting, *study_of_claims(setting, *how)) for setting in claims))
+    print_table(
+        heads, (_row_of_claims(setting, *study_of_claims(setting, *how)) for setting in claims)
+    )
     print()
-    heads = ("Pilot of 1,500 people", "Claimed", "FMR", "Subjects", "By limits alone", "No size would do", *FMR_LOOKS)
+    heads = (
+        "Pilot of 1,500 people",
+        "Claimed",
+        "FMR",
+        "Subjects",
+        "By limits alone",
+        "No size would do",
+        *FMR_LOOKS,
+    )
     pilots = chosen(PILOT_SETTINGS, asked.only)
-    print_table(heads, (_row_of_pilots(setting, *study_of_pilots(setting, *how)) for setting in pilots))
+    print_table(
+        heads, (_row_of_pilots(setting, *study_of_pilots(setting, *how)) for setting in pilots)
+    )

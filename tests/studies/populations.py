@@ -1,4 +1,5 @@
-"""Populations of known truth for studies of type I errors, power and coverage: skewed, tied, of few errors, unequal."""
+"""Populations of known truth for studies of type I errors, power and coverage: skewed, tied, of few
+errors, unequal."""
 
 from __future__ import annotations
 
@@ -41,7 +42,8 @@ def _log_uniform(rng: np.random.Generator, between: tuple[int, int], size: int) 
 
 @dataclass(frozen=True)
 class _Trials:
-    """Who is compared, pairs (i, j) and subjects k with themselves; the subjects' parts of scores, and a noise."""
+    """Who is compared, pairs (i, j) and subjects k with themselves; the subjects' parts of scores,
+    and a noise."""
 
     group: Integers
     i: Integers
@@ -55,9 +57,9 @@ class _Trials:
 class Population:
     """Groups of subjects whose scores depend on the subjects, with rates that can be computed.
 
-    A non-mated score of subjects k and l is shift + g(effect (a_k + a_l) / sqrt(2) + noise), a mated one of subject k
-    is mean + g(-effect b_k + noise), where g makes the law of scores of a standard normal number. All groups have the
-    same rates unless `shifts` or `gaps` say otherwise.
+    A non-mated score of subjects k and l is shift + g(effect (a_k + a_l) / sqrt(2) + noise), a
+    mated one of subject k is mean + g(-effect b_k + noise), where g makes the law of scores of a
+    standard normal number. All groups have the same rates unless `shifts` or `gaps` say otherwise.
 
     Attributes
     ----------
@@ -72,22 +74,25 @@ class Population:
     skewed : bool
         Whether few subjects cause most errors: a_k and b_k are exponential instead of normal.
     heavy : bool
-        Whether still fewer do: a_k and b_k are Student's t with 4 degrees of freedom, of variance 1.
+        Whether still fewer do: a_k and b_k are Student's t with 4 degrees of freedom, of variance
+        1.
     pairs : int, tuple of int or None
-        Number of non-mated comparisons for each subject, of random pairs inside the group, or the least and the largest
-        number, log-uniform between them; None for all pairs.
+        Number of non-mated comparisons for each subject, of random pairs inside the group, or the
+        least and the largest number, log-uniform between them; None for all pairs.
     attempts : tuple of int
         Least and largest number of mated comparisons of a subject, log-uniform between them.
     repeats : int
         Number of comparisons of each pair.
     likeness : float
-        Standard deviation of the part of the noise that non-mated comparisons of one pair share, of 1.
+        Standard deviation of the part of the noise that non-mated comparisons of one pair share, of
+        1.
     step : float
         Distance between possible scores; 0 for scores without ties.
     mean : float
         Of mated scores.
     shifts, gaps : tuple of float
-        For each group, what is added to non-mated scores, and to mated ones; empty for fair systems.
+        For each group, what is added to non-mated scores, and to mated ones; empty for fair
+        systems.
     second_shifts, second_gaps : tuple of float
         For each group, what the second of two systems has added besides.
     together : float
@@ -120,7 +125,8 @@ class Population:
         """Draw subjects and the scores that two systems give to the same comparisons."""
         trials = self._trials(rng)
         other = [
-            self.together * one + math.sqrt(1 - self.together**2) * rng.normal(size=one.size) for one in trials.noise
+            self.together * one + math.sqrt(1 - self.together**2) * rng.normal(size=one.size)
+            for one in trials.noise
         ]
         first, second = (
             self._scored(trials, noise, *self._added(second))
@@ -129,7 +135,8 @@ class Population:
         return first, second
 
     def draw_systems(self, rng: np.random.Generator, gaps: Sequence[float]) -> list[ff.Comparisons]:
-        """Draw subjects and the scores of several systems, each of which adds a gap to mated scores.
+        """Draw subjects and the scores of several systems, each of which adds a gap to mated
+        scores.
 
         The noise of any two systems has the correlation `together`.
         """
@@ -137,7 +144,8 @@ class Population:
         shifts, of_groups = self._added(False)
         for gap in gaps:
             noise = [
-                math.sqrt(self.together) * one + math.sqrt(1 - self.together) * rng.normal(size=one.size)
+                math.sqrt(self.together) * one
+                + math.sqrt(1 - self.together) * rng.normal(size=one.size)
                 for one in trials.noise
             ]
             found.append(self._scored(trials, noise, shifts, of_groups + gap))
@@ -156,24 +164,31 @@ class Population:
             noise[0] = self.likeness * shared + math.sqrt(1 - self.likeness**2) * noise[0]
         return _Trials(group, i, j, k, parts, noise)
 
-    def _scored(self, trials: _Trials, noise: Sequence[Floats], shifts: Floats, gaps: Floats) -> ff.Comparisons:
+    def _scored(
+        self, trials: _Trials, noise: Sequence[Floats], shifts: Floats, gaps: Floats
+    ) -> ff.Comparisons:
         group, i, j, k = trials.group, trials.i, trials.j, trials.k
         g, left = _LAWS[self.law][0], math.sqrt(1 - self.effect**2)
         nonmated = shifts[group[i]] + g(trials.parts[0] + left * noise[0])
         mated = self.mean + gaps[group[k]] + g(trials.parts[1] + left * noise[1])
         if self.step:
-            mated, nonmated = (np.floor(scores / self.step) * self.step for scores in (mated, nonmated))
+            mated, nonmated = (
+                np.floor(scores / self.step) * self.step for scores in (mated, nonmated)
+            )
         return compared(mated, nonmated, k, i, j, group)
 
     def _added(self, second: bool) -> tuple[Floats, Floats]:
-        """Return what the first, or the second, system adds to non-mated and to mated scores of each group."""
+        """Return what the first, or the second, system adds to non-mated and to mated scores of
+        each group."""
 
         def of_groups(values: tuple[float, ...]) -> Floats:
             return np.array(values or (0.0,) * len(self.sizes))
 
         shifts, gaps = of_groups(self.shifts), of_groups(self.gaps)
         return (
-            (shifts + of_groups(self.second_shifts), gaps + of_groups(self.second_gaps)) if second else (shifts, gaps)
+            (shifts + of_groups(self.second_shifts), gaps + of_groups(self.second_gaps))
+            if second
+            else (shifts, gaps)
         )
 
     def _subjects(self, rng: np.random.Generator, n: int) -> Floats:
@@ -196,7 +211,8 @@ class Population:
         return np.concatenate(firsts), np.concatenate(seconds)
 
     def fmr(self, threshold: float, second: bool = False) -> Floats:
-        """Compute the FMR of each group by the first or the second system; with ties, at a possible score."""
+        """Compute the FMR of each group by the first or the second system; with ties, at a possible
+        score."""
         at = _LAWS[self.law][1](threshold - self._added(second)[0])
         if self.heavy:
             part = np.add.outer(_HEAVY, _HEAVY).ravel() / math.sqrt(2)
@@ -237,10 +253,13 @@ class Population:
         return math.ceil(found / self.step) * self.step if self.step else found
 
     def unfair(self, times: float, threshold: float, groups: int = 1) -> Population:
-        """Shift the last groups' non-mated scores so that their FMR at a threshold is so many times as large."""
+        """Shift the last groups' non-mated scores so that their FMR at a threshold is so many times
+        as large."""
         aim = times * float(self.fmr(threshold)[0])
         alone = replace(self, sizes=self.sizes[:1], shifts=())
-        shift = float(brentq(lambda s: float(replace(alone, shifts=(s,)).fmr(threshold)[0]) - aim, 0, 5))
+        shift = float(
+            brentq(lambda s: float(replace(alone, shifts=(s,)).fmr(threshold)[0]) - aim, 0, 5)
+        )
         return replace(self, shifts=(0.0,) * (len(self.sizes) - groups) + (shift,) * groups)
 
 
@@ -252,7 +271,8 @@ def compared(
     j: Integers,
     group: NDArray[Any] | dict[str, NDArray[Any]],
 ) -> ff.Comparisons:
-    """Return mated scores of subjects k, and non-mated ones of subjects i and j, of subjects of groups."""
+    """Return mated scores of subjects k, and non-mated ones of subjects i and j, of subjects of
+    groups."""
     reference, probe = np.concatenate((k, i)), np.concatenate((k, j))
 
     def of(side: Integers) -> Any:
@@ -261,22 +281,34 @@ def compared(
         return None if group is None else group[side]
 
     return ff.Comparisons(
-        np.concatenate((mated, nonmated)), np.arange(reference.size) < k.size, reference, probe,
-        of(reference), of(probe),
-    )  # fmt: skip
+        np.concatenate((mated, nonmated)),
+        np.arange(reference.size) < k.size,
+        reference,
+        probe,
+        of(reference),
+        of(probe),
+    )
 
 
 def of_other_people(comparisons: ff.Comparisons) -> ff.Comparisons:
     """Return the same comparisons as if all their subjects were others."""
     sides = comparisons.mated, comparisons.nonmated
-    reference, probe = (np.concatenate([getattr(side, name) for side in sides]) for name in ("reference", "probe"))
+    reference, probe = (
+        np.concatenate([getattr(side, name) for side in sides]) for name in ("reference", "probe")
+    )
     by_group = comparisons.mated_by_group, comparisons.nonmated_by_group
-    groups = [np.concatenate([getattr(by, name) for by in by_group]) for name in ("reference_group", "probe_group")]
+    groups = [
+        np.concatenate([getattr(by, name) for by in by_group])
+        for name in ("reference_group", "probe_group")
+    ]
     labels = np.array(comparisons.groups)
     return ff.Comparisons(
-        np.concatenate([side.similarities for side in sides]), np.arange(reference.size) < len(comparisons.mated),
-        reference + 10**6, probe + 10**6, *(labels[codes] for codes in groups),
-    )  # fmt: skip
+        np.concatenate([side.similarities for side in sides]),
+        np.arange(reference.size) < len(comparisons.mated),
+        reference + 10**6,
+        probe + 10**6,
+        *(labels[codes] for codes in groups),
+    )
 
 
 def chances_of_subjects(rng: np.random.Generator, mean: Floats, correlation: float) -> Floats:

@@ -33,9 +33,11 @@ Setting = TypeVar("Setting", bound=Named)
 def over_data_sets(
     looks: Sequence[Callable[[int], Found]], n_data_sets: int, processes: int | None = None
 ) -> list[list[Found]]:
-    """Look at data sets numbered from 0, without warnings of the library, which say what studies count.
+    """Look at data sets numbered from 0, without warnings of the library, which say what studies
+    count.
 
-    Processes, for most of the time of a small data set goes to Python code, which threads would take turns in.
+    Processes, for most of the time of a small data set goes to Python code, which threads would
+    take turns in.
 
     Parameters
     ----------
@@ -66,15 +68,21 @@ def _some(look: Callable[[int], Found], seeds: Iterable[int]) -> list[Found]:
         return [look(seed) for seed in seeds]
 
 
-def of_data_sets(look: Callable[[int], Found], n_data_sets: int, processes: int | None = None) -> list[Found]:
+def of_data_sets(
+    look: Callable[[int], Found], n_data_sets: int, processes: int | None = None
+) -> list[Found]:
     """Return what one look returned of each data set."""
     return over_data_sets([look], n_data_sets, processes)[0]
 
 
 def shares(
-    names: Iterable[str], look: Callable[[int], Sequence[float]], n_data_sets: int, processes: int | None = None
+    names: Iterable[str],
+    look: Callable[[int], Sequence[float]],
+    n_data_sets: int,
+    processes: int | None = None,
 ) -> dict[str, float]:
-    """Return the means over data sets of numbers that have names; of those that are known, where some are NaN."""
+    """Return the means over data sets of numbers that have names; of those that are known, where
+    some are NaN."""
     rows = np.array(of_data_sets(look, n_data_sets, processes), np.float64)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # of means of nothing
@@ -82,9 +90,12 @@ def shares(
 
 
 def collected(
-    look: Callable[[int], Iterable[tuple[str, float]]], n_data_sets: int, processes: int | None = None
+    look: Callable[[int], Iterable[tuple[str, float]]],
+    n_data_sets: int,
+    processes: int | None = None,
 ) -> dict[str, list[float]]:
-    """Return, by its name, every number that a look at a data set yields, some names many times, some not at all."""
+    """Return, by its name, every number that a look at a data set yields, some names many times,
+    some not at all."""
     found = defaultdict(list)
     for pairs in of_data_sets(functools.partial(_listed, look), n_data_sets, processes):
         for name, number in pairs:
@@ -102,7 +113,8 @@ def coverage(
     processes: int | None = None,
     columns: Iterable[str] | None = None,
 ) -> dict[str, float]:
-    """Return the means of the numbers of `collected`, of the columns asked for in their order, or of all."""
+    """Return the means of the numbers of `collected`, of the columns asked for in their order, or
+    of all."""
     found = collected(look, n_data_sets, processes)
     return {name: float(np.mean(found[name])) for name in columns or found}
 
@@ -116,12 +128,17 @@ def added(parts: Iterable[dict[Any, Counter[str]]]) -> dict[Any, Counter[str]]:
     return whole
 
 
-def study_parser(description: str | None, n_data_sets: int, *, named: bool = True) -> argparse.ArgumentParser:
-    """Return what reads the command line of a study: how many data sets, of which populations or settings."""
+def study_parser(
+    description: str | None, n_data_sets: int, *, named: bool = True
+) -> argparse.ArgumentParser:
+    """Return what reads the command line of a study: how many data sets, of which populations or
+    settings."""
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--data-sets", type=int, default=n_data_sets)
     if named:
-        parser.add_argument("--only", nargs="*", help="names of populations or settings; by default all")
+        parser.add_argument(
+            "--only", nargs="*", help="names of populations or settings; by default all"
+        )
     parser.add_argument("--processes", type=int)
     return parser
 

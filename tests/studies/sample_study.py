@@ -1,7 +1,9 @@
-"""Whether `unit="sample"` tells how rates vary with other images of the same people, at default arguments.
+"""Whether `unit="sample"` tells how rates vary with other images of the same people, at default
+arguments.
 
-`python -m studies sample_study`, run in `tests/`, prints the table of the documentation. Vectors are evaluated as such,
-and as a score file would be: with samples of a subject drawn together, and pairs of a vector with itself left out.
+`python -m studies sample_study`, run in `tests/`, prints the table of the documentation. Vectors
+are evaluated as such, and as a score file would be: with samples of a subject drawn together, and
+pairs of a vector with itself left out.
 """
 
 from __future__ import annotations
@@ -34,11 +36,15 @@ class Design:
 
     def draw(self, n_images: int, seed: int) -> ff.Embeddings:
         """Draw images of the same people, as often as there are seeds."""
-        people = ff.VonMisesFisherIdentities.random(self.n_people, dim=32, concentration=(30, 90), rng=self.n_people)
+        people = ff.VonMisesFisherIdentities.random(
+            self.n_people, dim=32, concentration=(30, 90), rng=self.n_people
+        )
         subject = np.repeat(np.arange(self.n_people), n_images)
         role = None
         if self.n_references:
-            is_reference = np.arange(subject.size) % n_images < n_images * self.n_references // self.n_images
+            is_reference = (
+                np.arange(subject.size) % n_images < n_images * self.n_references // self.n_images
+            )
             role = np.where(is_reference, "reference", "probe")
         return ff.Embeddings(people.draw(n_images, rng=seed), subject, group=subject % 2, role=role)
 
@@ -71,7 +77,8 @@ def truth(design: Design) -> dict[str, float]:
 
 @dataclass(frozen=True)
 class Spread:
-    """How a quantity varies over data sets and in replicates (root mean square), and how often intervals hold it."""
+    """How a quantity varies over data sets and in replicates (root mean square), and how often
+    intervals hold it."""
 
     over_data_sets: float
     in_replicates: dict[str, float]
@@ -79,7 +86,8 @@ class Spread:
 
 
 def spreads(design: Design, n: int) -> dict[str, Spread]:
-    """Draw data sets of the same people, and compare how quantities vary over them and in their replicates."""
+    """Draw data sets of the same people, and compare how quantities vary over them and in their
+    replicates."""
     estimates: dict[str, list[float]] = {}
     variances: dict[tuple[str, str], list[float]] = {}
     holds: dict[tuple[str, str], list[bool]] = {}
@@ -116,7 +124,7 @@ def main() -> None:
             relative = [spread.in_replicates[way] / spread.over_data_sets for way in WAYS]
             held = [100 * spread.coverage[way] for way in WAYS]
             print(
-                f"{design.name:24} {label:20} {spread.over_data_sets:8.5f} {relative[0]:11.2f} {relative[1]:8.2f} "
-                f"{held[0]:6.1f} {held[1]:6.1f}",
+                f"{design.name:24} {label:20} {spread.over_data_sets:8.5f} {relative[0]:11.2f}"
+                f" {relative[1]:8.2f} {held[0]:6.1f} {held[1]:6.1f}",
                 flush=True,
             )

@@ -1,4 +1,5 @@
-"""Whether intervals hold where attempts share sessions: a person's own ones, or days that people share.
+"""Whether intervals hold where attempts share sessions: a person's own ones, or days that people
+share.
 
 `python -m studies session_study`, run in `tests/`, prints the table of the documentation.
 """
@@ -27,7 +28,8 @@ QUANTITIES = ("FNMR", "FMR")
 
 @dataclass(frozen=True)
 class Design:
-    """How sessions are shared: each person has so many of its own, or all people share so many days.
+    """How sessions are shared: each person has so many of its own, or all people share so many
+    days.
 
     Attributes
     ----------
@@ -56,12 +58,18 @@ class Design:
         reference, probe = np.append(mated, first), np.append(mated, second)
         is_mated = reference == probe
         session = self.sessions(rng, probe)
-        effects = rng.normal(size=max(int(session.max()) + 1, 1)) * (OF_SESSIONS if self.n_own or self.n_shared else 0)
+        effects = rng.normal(size=max(int(session.max()) + 1, 1)) * (
+            OF_SESSIONS if self.n_own or self.n_shared else 0
+        )
         parts = rng.normal(size=N_PEOPLE) * OF_PEOPLE
         of_people = np.where(is_mated, parts[probe], (parts[reference] + parts[probe]) / np.sqrt(2))
         with_sessions = self.n_own or self.n_shared
-        noise = np.sqrt(1 - OF_PEOPLE**2 - (OF_SESSIONS**2 if with_sessions else 0)) * rng.normal(size=probe.size)
-        scores = np.where(is_mated, MEANS[True], MEANS[False]) + of_people + effects[session] + noise
+        noise = np.sqrt(1 - OF_PEOPLE**2 - (OF_SESSIONS**2 if with_sessions else 0)) * rng.normal(
+            size=probe.size
+        )
+        scores = (
+            np.where(is_mated, MEANS[True], MEANS[False]) + of_people + effects[session] + noise
+        )
         return ff.Comparisons(scores, is_mated, reference, probe)
 
 
@@ -79,7 +87,9 @@ TRUTH = {"FNMR": float(ndtr(THRESHOLD - MEANS[True])), "FMR": float(ndtr(MEANS[F
 
 def look(design: Design, seed: int) -> Iterator[tuple[str, bool]]:
     """Yield whether the intervals of a data set hold the rates of the population."""
-    evaluation = ff.evaluate(design.draw(seed), ff.at_threshold(THRESHOLD), [], metrics=[], n_resamples=0)
+    evaluation = ff.evaluate(
+        design.draw(seed), ff.at_threshold(THRESHOLD), [], metrics=[], n_resamples=0
+    )
     for name in QUANTITIES:
         low, high = evaluation.interval(name.lower())
         yield name, bool(low <= TRUTH[name] <= high)
@@ -89,7 +99,14 @@ def main() -> None:
     """Print how often intervals hold the truth."""
     asked = study_parser(main.__doc__, 1000).parse_args()
     rows = (
-        [design.name, *percents(coverage(partial(look, design), asked.data_sets, asked.processes, QUANTITIES).values())]
+        [
+            design.name,
+            *percents(
+                coverage(
+                    partial(look, design), asked.data_sets, asked.processes, QUANTITIES
+                ).values()
+            ),
+        ]
         for design in chosen(DESIGNS, asked.only)
     )
     print_table(["Sessions", *QUANTITIES], rows)

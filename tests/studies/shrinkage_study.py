@@ -1,4 +1,5 @@
-"""How often intervals of shrunken rates hold the groups' true rates, and how far the rates are off, beside raw ones.
+"""How often intervals of shrunken rates hold the groups' true rates, and how far the rates are off,
+beside raw ones.
 
 `python -m studies shrinkage_study`, run in `tests/`, prints the table of the documentation.
 """
@@ -28,7 +29,8 @@ HEADS = (
 
 @dataclass(frozen=True)
 class Setting:
-    """Groups whose true FNMRs vary: normally on the scale of log odds, and the last one's by more."""
+    """Groups whose true FNMRs vary: normally on the scale of log odds, and the last one's by
+    more."""
 
     name: str
     sizes: tuple[int, ...]
@@ -67,19 +69,26 @@ def _draw(setting: Setting, seed: int) -> tuple[ff.Comparisons, Floats]:
 
 
 def _look(setting: Setting, seed: int) -> Floats | None:
-    """Say whether raw, and shrunken, intervals hold; their widths; and the squared errors; (6, groups)."""
+    """Say whether raw, and shrunken, intervals hold; their widths; and the squared errors; (6,
+    groups)."""
     c, true = _draw(setting, seed)
-    ev = ff.evaluate(c, ff.at_threshold(0.5), [], metrics=[], n_resamples=RESAMPLES, rng=seed, n_threads=1)
+    ev = ff.evaluate(
+        c, ff.at_threshold(0.5), [], metrics=[], n_resamples=RESAMPLES, rng=seed, n_threads=1
+    )
     if not ev.value("fnmr"):
         return None
     row = ff.shrunken_rates(ev)
     return np.array(
         [
-            (row.raw_low <= true) & (true <= row.raw_high), (row.low <= true) & (true <= row.high),
-            row.raw_high - row.raw_low, row.high - row.low, (row.raw - true) ** 2, (row.shrunken - true) ** 2,
+            (row.raw_low <= true) & (true <= row.raw_high),
+            (row.low <= true) & (true <= row.high),
+            row.raw_high - row.raw_low,
+            row.high - row.low,
+            (row.raw - true) ** 2,
+            (row.shrunken - true) ** 2,
         ],
         np.float64,
-    )  # fmt: skip
+    )
 
 
 def study(setting: Setting, n_data_sets: int, processes: int | None = 1) -> tuple[float, ...]:
@@ -90,17 +99,26 @@ def study(setting: Setting, n_data_sets: int, processes: int | None = 1) -> tupl
     width = np.median(found[:, 3] / found[:, 2])
     errors = found[:, 4:].mean(axis=(0, 2))
     return (
-        *held.mean(axis=1).tolist(), *held[:, small].tolist(), *held[:, -1].tolist(), float(width),
+        *held.mean(axis=1).tolist(),
+        *held[:, small].tolist(),
+        *held[:, -1].tolist(),
+        float(width),
         float(errors[1] / errors[0]),
-    )  # fmt: skip
+    )
 
 
 def _row(name: str, found: tuple[float, ...]) -> list[str]:
-    return [name, *(f"{share:.1f}" for share in found[:-2]), *(f"{ratio:.2f}" for ratio in found[-2:])]
+    return [
+        name,
+        *(f"{share:.1f}" for share in found[:-2]),
+        *(f"{ratio:.2f}" for ratio in found[-2:]),
+    ]
 
 
 def main() -> None:
     """Print the table."""
     asked = study_parser(main.__doc__, 1000, named=False).parse_args()
-    rows = (_row(setting.name, study(setting, asked.data_sets, asked.processes)) for setting in SETTINGS)
+    rows = (
+        _row(setting.name, study(setting, asked.data_sets, asked.processes)) for setting in SETTINGS
+    )
     print_table(["Groups", *HEADS], rows)

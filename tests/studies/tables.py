@@ -29,11 +29,17 @@ def print_table(heads: Sequence[str], rows: Iterable[Sequence[str]], n_texts: in
 
 
 def by_population(
-    studies: Mapping[str, Found], columns: Iterable[tuple[str, ...]], cell: Callable[..., str], head: str = "Population"
+    studies: Mapping[str, Found],
+    columns: Iterable[tuple[str, ...]],
+    cell: Callable[..., str],
+    head: str = "Population",
 ) -> str:
-    """Lay out a row for each study and a column for each head, with the cell of what else is said of the column."""
+    """Lay out a row for each study and a column for each head, with the cell of what else is said
+    of the column."""
     columns = list(columns)
-    rows = ([name, *(cell(found, *what) for _, *what in columns)] for name, found in studies.items())
+    rows = (
+        [name, *(cell(found, *what) for _, *what in columns)] for name, found in studies.items()
+    )
     return table([head, *(name for name, *_ in columns)], rows)
 
 

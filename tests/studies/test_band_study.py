@@ -1,4 +1,5 @@
-"""Bands at default arguments hold the truth of fair populations, each FMR's interval and the whole curve."""
+"""Bands at default arguments hold the truth of fair populations, each FMR's interval and the whole
+curve."""
 
 from __future__ import annotations
 
@@ -21,7 +22,8 @@ def n(data_sets: Callable[[int], int]) -> int:
 
 @pytest.mark.parametrize("name", ["groups of 20", "groups of 200", "lognormal scores", "8 groups"])
 def test_roc_bands_hold_whole_curves_to_their_ends(name: str, n: int):
-    """Quantiles of replicates ended where few errors were left, and at single levels held 39 to 88 %."""
+    """Quantiles of replicates ended where few errors were left, and at single levels held 39 to 88
+    %."""
     found = band_study.roc_coverage(POPULATIONS[name], n)
     assert found.whole.mean() >= least(0.95, n)
     assert (found.ends == 0).all()
@@ -32,7 +34,8 @@ def test_roc_bands_hold_whole_curves_to_their_ends(name: str, n: int):
 
 
 def test_roc_bands_say_where_few_subjects_hold_the_threshold(n: int):
-    """Intervals hold the truth in 86 % there, as the subjects with most false matches may not be in the data."""
+    """Intervals hold the truth in 86 % there, as the subjects with most false matches may not be in
+    the data."""
     found = band_study.roc_coverage(POPULATIONS["skewed subjects"], n)
     failed, low = found.inside == 0, found.inside.mean(axis=0) < 0.92
     assert low.any()

@@ -1,4 +1,5 @@
-"""Calibrated systems are not called miscalibrated, equal groups not different, and intervals of costs hold."""
+"""Calibrated systems are not called miscalibrated, equal groups not different, and intervals of
+costs hold."""
 
 from __future__ import annotations
 
@@ -22,7 +23,9 @@ def test_true_costs_are_those_of_many_scores(name: str):
     rng = np.random.default_rng(0)
     nonmated, mated = (mean + rng.normal(size=200_000) for mean in (0, population.mean))
     if population.step:
-        nonmated, mated = (np.floor(side / population.step) * population.step for side in (nonmated, mated))
+        nonmated, mated = (
+            np.floor(side / population.step) * population.step for side in (nonmated, mated)
+        )
     sides = [np.sort(ratio(population, side)) + 2.0 for side in (mated, nonmated)]
     for application in APPLICATIONS[1:]:
         threshold = slow.bayes_threshold(application.p_target, 1, 1)
@@ -43,7 +46,12 @@ def test_nothing_is_found_where_nothing_is(name: str, application, data_sets: Ca
     assert set(calibrated) == set(LOOKS)
     for look in ("called, all", "called, any group", "costs differ", "miscalibration differs"):
         assert calibrated[look] <= 0.05 + error(0.05, n, 3), look
-    for look in ("actual DCF, all", "actual DCF, groups", "miscalibration, all", "miscalibration, groups"):
+    for look in (
+        "actual DCF, all",
+        "actual DCF, groups",
+        "miscalibration, all",
+        "miscalibration, groups",
+    ):
         assert calibrated[look] >= 0.95 - error(0.95, n, 3), look
 
 

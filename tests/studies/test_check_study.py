@@ -1,4 +1,5 @@
-"""What the documentation says of requirements that are just not met, and of those met with room to spare."""
+"""What the documentation says of requirements that are just not met, and of those met with room to
+spare."""
 
 from __future__ import annotations
 
@@ -74,4 +75,9 @@ def test_goats_and_thresholds_of_few_errors_are_rarely_met_wrongly(expected, dat
             if not what.endswith("flagged"):
                 assert share >= least(0.93, n), what
     alike = verdict_study.study(verdict_study.SETTINGS[0], 21.0, n)
-    assert alike[verdict_study.QUANTITIES.index("fnmr@held"), verdict_study.LOOKS.index("met at 2 times")] > 0.2
+    assert (
+        alike[
+            verdict_study.QUANTITIES.index("fnmr@held"), verdict_study.LOOKS.index("met at 2 times")
+        ]
+        > 0.2
+    )

@@ -21,14 +21,23 @@ Studied = Callable[[str], Study]
 
 # Between what the default's coverage lies, three binomial standard errors aside.
 RATES = ("FMR", "FMR of a group", "FNMR", "FNMR of a group", "threshold", "EER", "EER of a group")
-OF_RATES = {FEW: (0.93, 0.99), WEAK: (0.93, 0.97), STRONG: (0.92, 0.97), REPEATED: (0.89, 0.97), SPARSE: (0.92, 0.97)}
+OF_RATES = {
+    FEW: (0.93, 0.99),
+    WEAK: (0.93, 0.97),
+    STRONG: (0.92, 0.97),
+    REPEATED: (0.89, 0.97),
+    SPARSE: (0.92, 0.97),
+}
 ENOUGH_ERRORS = 10
 OF_MEASURES = {
     (STRONG, "max-geomean ratio of FMR", "FMR 0.1"): (0.95, 0.99),
     (STRONG, "max-geomean ratio of FMR", "FMR 0.01"): (0.94, 0.99),
     (STRONG, "GARBE", "FMR 0.01"): (0.93, 0.98),
     (STRONG, "FDR", "FMR 0.01"): (0.93, 0.97),
-    (FEW, "GARBE", "FMR 0.1"): (0.92, 0.99),  # groups without errors, whose numbers of errors are drawn
+    (FEW, "GARBE", "FMR 0.1"): (
+        0.92,
+        0.99,
+    ),  # groups without errors, whose numbers of errors are drawn
     (FEW, "FDR", "FMR 0.1"): (0.84, 0.97),
     (SPARSE, "GARBE", "FMR 0.01"): (0.92, 0.98),
     (SPARSE, "FDR", "FMR 0.01"): (0.92, 0.98),
@@ -47,7 +56,9 @@ def on(name: str, *more: object) -> object:
 
 @pytest.fixture(scope="module")
 def studied(data_sets) -> Studied:
-    return functools.cache(lambda name: coverage_study.study(POPULATIONS[name], data_sets(DATA_SETS), processes=1))
+    return functools.cache(
+        lambda name: coverage_study.study(POPULATIONS[name], data_sets(DATA_SETS), processes=1)
+    )
 
 
 def slack(found: Study) -> float:
@@ -60,7 +71,8 @@ def of(found: Study, quantity: Quantity, variant: str = "default") -> Coverage:
 
 
 def has_errors(found: Study, quantity: Quantity) -> bool:
-    """Say whether enough errors are behind a rate, or behind the operating point of what is no rate."""
+    """Say whether enough errors are behind a rate, or behind the operating point of what is no
+    rate."""
     return not coverage_study.mean_errors(found, quantity) < ENOUGH_ERRORS
 
 
@@ -68,7 +80,9 @@ def has_errors(found: Study, quantity: Quantity) -> bool:
 def test_intervals_of_rates_hold_the_truth_as_often_as_documented(name, studied):
     found = studied(name)
     low, high = OF_RATES[name]
-    checked = [q for q in coverage_study.quantities(found) if q[0] in RATES and has_errors(found, q)]
+    checked = [
+        q for q in coverage_study.quantities(found) if q[0] in RATES and has_errors(found, q)
+    ]
     assert len(checked) >= 6
     outside = {}
     for quantity in checked:
@@ -97,7 +111,8 @@ def test_product_weights_are_too_wide_for_false_match_rates(name, level, studied
 
 
 @pytest.mark.parametrize(
-    ("name", "level"), [on(FEW, 0.1), on(STRONG, 0.1), on(STRONG, 0.01), on(REPEATED, 0.01), on(SPARSE, 0.01)]
+    ("name", "level"),
+    [on(FEW, 0.1), on(STRONG, 0.1), on(STRONG, 0.01), on(REPEATED, 0.01), on(SPARSE, 0.01)],
 )
 def test_resampling_comparisons_is_too_narrow_where_subjects_matter(name, level, studied):
     found = studied(name)
@@ -111,7 +126,9 @@ def test_resampling_comparisons_is_too_narrow_where_subjects_matter(name, level,
 def test_replicates_spread_as_estimates_do_over_data_sets(name, studied):
     found = studied(name)
     wanted = ("FMR", "FMR of a group", "threshold", "FNMR")
-    checked = [q for q in coverage_study.quantities(found) if q[0] in wanted and has_errors(found, q)]
+    checked = [
+        q for q in coverage_study.quantities(found) if q[0] in wanted and has_errors(found, q)
+    ]
     ratios = {q: coverage_study.error_ratio(found, q) for q in checked}
     low, high = 0.91 * (1 - slack(found)), 1.06 * (1 + slack(found))
     assert all(low <= ratio <= high for ratio in ratios.values()), ratios

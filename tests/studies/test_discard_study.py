@@ -1,4 +1,5 @@
-"""What the documentation says of error rates after discarding, and of thresholds from development data."""
+"""What the documentation says of error rates after discarding, and of thresholds from development
+data."""
 
 from __future__ import annotations
 
@@ -14,12 +15,21 @@ pytestmark = pytest.mark.study
 def test_rates_after_discarding_and_areas_hold_the_truth(name, rate, data_sets):
     n = data_sets(500)
     found = discard_study.study(name, rate, n)
-    for column in ("rate, 0 %", "rate, 20 %", "rate, 50 %", "area", "area of groups", "share of groups"):
+    for column in (
+        "rate, 0 %",
+        "rate, 20 %",
+        "rate, 50 %",
+        "area",
+        "area of groups",
+        "share of groups",
+    ):
         assert found[column] >= least_coverage(n), column
 
 
 @pytest.mark.parametrize("name", ["Student t scores", "8 groups"])
-def test_own_thresholds_of_other_people_keep_the_promise_and_those_of_the_same_do_not(name, data_sets):
+def test_own_thresholds_of_other_people_keep_the_promise_and_those_of_the_same_do_not(
+    name, data_sets
+):
     n = data_sets(150)
     found = applied_threshold_study.study_of_own(name, n)
     assert min(found["development: FMR"], found["development: FNMR"]) >= least_coverage(n)

@@ -1,4 +1,5 @@
-"""What the documentation says of models of errors: how often they find an effect that is not there, and one that is."""
+"""What the documentation says of models of errors: how often they find an effect that is not there,
+and one that is."""
 
 from __future__ import annotations
 
@@ -32,7 +33,9 @@ def test_a_margin_that_region_makes_is_contradicted(data_sets):
     n = data_sets(300)
     found = study(BY_NAME["gender and region go together"], "FNMR 0.05", n)
     assert found["contradiction"] > 0.35
-    assert study(BY_NAME["as many of each, all pairs"], "FNMR 0.05", n)["contradiction"] <= 0.01 + error(0.01, n)
+    assert study(BY_NAME["as many of each, all pairs"], "FNMR 0.05", n)[
+        "contradiction"
+    ] <= 0.01 + error(0.01, n)
 
 
 def test_twice_the_odds_are_found_as_often_as_documented(data_sets):

@@ -1,4 +1,5 @@
-"""What the documentation says of intervals of failure rates, FRRs and FARs, and of tests of FTAs and FTEs."""
+"""What the documentation says of intervals of failure rates, FRRs and FARs, and of tests of FTAs
+and FTEs."""
 
 from __future__ import annotations
 

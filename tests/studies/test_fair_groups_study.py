@@ -49,13 +49,20 @@ def test_groups_like_most_are_rarely_named(unfair, n_data_sets):
 
 @pytest.mark.study
 def test_the_deviance_finds_more_than_f(unfair, n_data_sets):
-    deviance, f = (np.array([found[FINDINGS.index(name)] for found in unfair]) for name in ("deviance", "F"))
+    deviance, f = (
+        np.array([found[FINDINGS.index(name)] for found in unfair]) for name in ("deviance", "F")
+    )
     assert (deviance >= 0.9 * f - 2 / np.sqrt(n_data_sets)).all()
     assert deviance.mean() > f.mean()
 
 
 def test_the_table_has_a_row_for_each_setting():
     shares = [np.arange(len(FINDINGS)) / 100 for _ in SETTINGS]
-    rows = group_test_study.fmr_table(SETTINGS, shares, [found / 2 for found in shares]).splitlines()
+    rows = group_test_study.fmr_table(
+        SETTINGS, shares, [found / 2 for found in shares]
+    ).splitlines()
     assert len(rows) == 2 + len(SETTINGS)
-    assert rows[2] == "| 3 groups of 60 | 0.01 | 0.0 | 1.0 | 4.0 | 5.0 | 6.0 | 7.0 | 0.0 | 2.0 | 1.5 | 1.0 |"
+    assert (
+        rows[2]
+        == "| 3 groups of 60 | 0.01 | 0.0 | 1.0 | 4.0 | 5.0 | 6.0 | 7.0 | 0.0 | 2.0 | 1.5 | 1.0 |"
+    )

@@ -13,7 +13,9 @@ from studies.populations import BY_NAME, Population
 import fastfair as ff
 from fastfair.measures import MEASURES, Estimand
 
-pytestmark = pytest.mark.filterwarnings("ignore::fastfair.errors.FastfairWarning")  # studies count what is told
+pytestmark = pytest.mark.filterwarnings(
+    "ignore::fastfair.errors.FastfairWarning"
+)  # studies count what is told
 N = 20
 LEVEL = 0.05
 AT = ff.at_fmr(1e-2)
@@ -25,7 +27,8 @@ def measure_of(name: str) -> Estimand | None:
 
 
 def accusations(population: Population, seed: int) -> set[str]:
-    """Name all that tells groups of one fair system apart, or the fairness of two, in one data set."""
+    """Name all that tells groups of one fair system apart, or the fairness of two, in one data
+    set."""
     first, second = population.draw_two(np.random.default_rng([seed, 5]))
     found = set()
     for name, test in (
@@ -33,7 +36,9 @@ def accusations(population: Population, seed: int) -> set[str]:
         ("fmr_test", ff.fmr_test(first, AT, rng=seed)),
     ):
         found |= {name} if test.pvalue <= LEVEL else set()
-        found |= {f"a group named by {name}"} if (test.group_pvalue_adjusted <= LEVEL).any() else set()
+        found |= (
+            {f"a group named by {name}"} if (test.group_pvalue_adjusted <= LEVEL).any() else set()
+        )
     found |= {"margin_of_error"} if ff.margin_of_error(first, AT, rng=seed).outside else set()
     for quantity in ff.evaluate(first, AT, rng=seed).quantities:
         measure = measure_of(quantity.name)
@@ -67,4 +72,10 @@ def test_an_unfair_system_is_accused():
     population = replace(BY_NAME["1 to 100 attempts"], attempts=(10, 10), gaps=(0.0, 0.0, -1.2))
     population = replace(population, shifts=(0.0, 0.0, 0.8))
     found = accusations(population, 0)
-    assert {"fnmr_test", "fmr_test", "margin_of_error", "interval of max_geomean_ratio(fmr)", "band of fmr"} <= found
+    assert {
+        "fnmr_test",
+        "fmr_test",
+        "margin_of_error",
+        "interval of max_geomean_ratio(fmr)",
+        "band of fmr",
+    } <= found

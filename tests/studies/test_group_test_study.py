@@ -1,4 +1,5 @@
-"""What the documentation says of errors and power of tests across groups, on simulated data sets."""
+"""What the documentation says of errors and power of tests across groups, on simulated data
+sets."""
 
 from __future__ import annotations
 
@@ -36,7 +37,9 @@ SMALL = "one of 20 subjects"  # among groups of 200
 UNLIKE = "one of correlation 0.6"  # among groups of 0.05, where the tests draw with one correlation
 EXCESS = {
     **dict.fromkeys([(SMALL, 0.025, name) for name in MARGINS], 0.17),
-    **dict.fromkeys([(SMALL, 0.1, name) for name in ("family-wise, data", "family-wise, replicate")], 0.09),
+    **dict.fromkeys(
+        [(SMALL, 0.1, name) for name in ("family-wise, data", "family-wise, replicate")], 0.09
+    ),
     **dict.fromkeys([(SMALL, 0.1, name) for name in ("paper, data", "paper, replicate")], 0.06),
     **dict.fromkeys([(UNLIKE, 0.025, name) for name in STATISTICS], 0.07),
 }
@@ -62,7 +65,9 @@ def nulls(data_sets) -> dict[Scenario, Shares]:
 
 @pytest.fixture(scope="module")
 def curves(data_sets) -> list[Shares]:
-    scenarios = [group_test_study.with_difference(MANY_GROUPS, difference) for difference in DIFFERENCES]
+    scenarios = [
+        group_test_study.with_difference(MANY_GROUPS, difference) for difference in DIFFERENCES
+    ]
     return group_test_study.study(scenarios, data_sets(1000))
 
 
@@ -71,10 +76,17 @@ def curves(data_sets) -> list[Shares]:
 @pytest.mark.parametrize("scenario", [EQUAL[0], *NULLS[-4:]], ids=name_of)
 def test_decisions_are_those_of_the_public_functions(scenario, monkeypatch):
     monkeypatch.setattr(group_test_study, "FOLLOW_UP_RESAMPLES", group_test_study.RESAMPLES)
-    given = {"n_resamples": group_test_study.RESAMPLES, "confidence_level": 1 - ALPHA, "n_threads": 1}
+    given = {
+        "n_resamples": group_test_study.RESAMPLES,
+        "confidence_level": 1 - ALPHA,
+        "n_threads": 1,
+    }
     for seed in range(20):
         counts = scenario.draw(seed)
-        tests = {name: ff.fnmr_test(counts, statistic=name, rng=seed, **given) for name in group_test_study.STATISTICS}
+        tests = {
+            name: ff.fnmr_test(counts, statistic=name, rng=seed, **given)
+            for name in group_test_study.STATISTICS
+        }
         margins = [
             ff.margin_of_error(counts, quantile=quantile, center=center, rng=seed, **given).outside
             for center in CENTERS
@@ -83,7 +95,10 @@ def test_decisions_are_those_of_the_public_functions(scenario, monkeypatch):
         significant, named = group_test_study.decide(counts, seed)
         bootstrap = ff.fnmr_test(counts, null_model="bootstrap", follow_up=False, rng=seed, **given)
         assert significant == [test.pvalue < ALPHA for test in (*tests.values(), bootstrap)]
-        assert [tuple(np.array(counts.groups)[groups]) for groups in named] == [*margins, tests["f"].different]
+        assert [tuple(np.array(counts.groups)[groups]) for groups in named] == [
+            *margins,
+            tests["f"].different,
+        ]
 
 
 @pytest.mark.study
@@ -100,13 +115,19 @@ def test_groups_that_are_alike_are_found_to_differ_no_more_often_than_documented
 @pytest.mark.study
 @pytest.mark.parametrize("name", MARGINS)
 def test_a_small_group_among_large_ones_is_named_for_having_no_failures(name, nulls):
-    found = next(of for scenario, of in nulls.items() if (scenario.name, scenario.other.fnmr) == (SMALL, 0.025))
+    found = next(
+        of
+        for scenario, of in nulls.items()
+        if (scenario.name, scenario.other.fnmr) == (SMALL, 0.025)
+    )
     assert found[name] > 0.15 - error(0.15, found)
 
 
 @pytest.mark.study
 @pytest.mark.parametrize("scenario", HARD, ids=name_of)
-def test_small_groups_and_goats_keep_the_level_and_more_is_found_than_by_the_bootstrap(scenario, data_sets):
+def test_small_groups_and_goats_keep_the_level_and_more_is_found_than_by_the_bootstrap(
+    scenario, data_sets
+):
     times = HARD[scenario]
     unfair = group_test_study.with_difference(scenario, (times - 1) * scenario.other.fnmr)
     alike, found = group_test_study.study([scenario, unfair], data_sets(1000))
@@ -128,13 +149,18 @@ def test_centers_and_quantiles_of_margins_err_as_often_as_documented(scenario, n
     if scenario.name != SMALL:
         share = 0.023 if scenario.n_groups == 3 else 0.021
         assert found["family-wise, data"] <= share + error(share, found)
-    if min(group.effective_failures for group in (scenario.first, scenario.other)) >= group_test_study.FEW_AND_MANY[1]:
+    if (
+        min(group.effective_failures for group in (scenario.first, scenario.other))
+        >= group_test_study.FEW_AND_MANY[1]
+    ):
         assert abs(level - ALPHA) <= error(ALPHA, found)
         assert abs(found["paper, replicate"] - ALPHA / 2) <= error(ALPHA / 2, found)
 
 
 @pytest.mark.study
-@pytest.mark.parametrize("name", [*group_test_study.STATISTICS, "family-wise, data", "family-wise, replicate"])
+@pytest.mark.parametrize(
+    "name", [*group_test_study.STATISTICS, "family-wise, data", "family-wise, replicate"]
+)
 def test_larger_differences_are_found_more_often(name, curves):
     shares = [found[name] for found in curves]
     half = len(shares) // 2

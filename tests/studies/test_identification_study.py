@@ -11,7 +11,9 @@ pytestmark = pytest.mark.study
 
 @pytest.mark.parametrize("gallery", ["drawn", "fixed"])
 @pytest.mark.parametrize("name", [*identification_study.KINDS][:3])
-def test_rates_of_other_people_are_inside_and_equal_groups_are_not_called_different(name, gallery, data_sets):
+def test_rates_of_other_people_are_inside_and_equal_groups_are_not_called_different(
+    name, gallery, data_sets
+):
     n = data_sets(300)
     found = identification_study.study(name, gallery, n)
     for column in identification_study.COLUMNS[:7]:
@@ -37,7 +39,9 @@ def test_what_is_just_not_met_is_not_called_met(name, gallery, data_sets):
 
 @pytest.mark.parametrize("gallery", ["drawn", "fixed"])
 @pytest.mark.parametrize("name", identification_study.SYSTEMS)
-def test_equal_systems_are_not_called_different_and_worse_ones_are_as_by_pairs(name, gallery, data_sets):
+def test_equal_systems_are_not_called_different_and_worse_ones_are_as_by_pairs(
+    name, gallery, data_sets
+):
     n = data_sets(300)
     found = identification_study.differences(name, gallery, n)
     for column in identification_study.DIFFERENCES[:6]:

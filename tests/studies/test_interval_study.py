@@ -1,4 +1,5 @@
-"""What the documentation says of intervals where errors are few, groups unequal and subjects skewed."""
+"""What the documentation says of intervals where errors are few, groups unequal and subjects
+skewed."""
 
 from __future__ import annotations
 
@@ -25,8 +26,8 @@ def studied(data_sets):
     return found
 
 
-# The bars lie between what the intervals reach and what those reached that took subjects for alike, comparisons without
-# errors for independent, and fitted costs for unbiased.
+# The bars lie between what the intervals reach and what those reached that took subjects for alike,
+# comparisons without errors for independent, and fitted costs for unbiased.
 @pytest.mark.parametrize(
     ("name", "at", "least"),
     [

@@ -8,7 +8,15 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 from studies.bounds import least_coverage
-from studies.paired_study import EQUAL_GAPS, RANKED, UNEQUAL_GAPS, Count, study, study_of_closed_forms, study_of_ranks
+from studies.paired_study import (
+    EQUAL_GAPS,
+    RANKED,
+    UNEQUAL_GAPS,
+    Count,
+    study,
+    study_of_closed_forms,
+    study_of_ranks,
+)
 from studies.populations import BY_NAME
 
 pytestmark = [pytest.mark.study, pytest.mark.jit]
@@ -23,7 +31,8 @@ def n(data_sets) -> int:
 
 @functools.cache
 def found_in(name: str, n: int) -> dict[tuple[str, str], Count]:
-    """Compare the systems of some data sets at thresholds of 5 false matches and of 50, and at such FMRs."""
+    """Compare the systems of some data sets at thresholds of 5 false matches and of 50, and at such
+    FMRs."""
     return study(BY_NAME[name], n, [1e-2, 1e-3], processes=1)
 
 
@@ -49,13 +58,17 @@ def test_equal_systems_are_told_apart_no_more_often_than_promised(name, n):
 @pytest.mark.parametrize("name", EQUAL)
 def test_intervals_of_differences_and_ratios_hold_the_truth(name, n):
     for (kind, at), count in found_in(name, n).items():
-        for inside, given in ((count["inside"], count["given"]), (count["ratio_inside"], count["ratio_given"])):
+        for inside, given in (
+            (count["inside"], count["given"]),
+            (count["ratio_inside"], count["ratio_given"]),
+        ):
             if given >= n:
                 assert inside >= binom.ppf(0.0005, n, 0.93) / n * given, (kind, at)
 
 
 def test_of_two_fair_systems_the_less_accurate_is_not_called_less_fair(n):
-    """It is more often wrong, which the rates show, and its measures grow by chance, which verdicts must not."""
+    """It is more often wrong, which the rates show, and its measures grow by chance, which verdicts
+    must not."""
     found = found_in("unequal systems", n)
     for (kind, at), count in found.items():
         if kind.startswith("measures"):
@@ -66,7 +79,9 @@ def test_of_two_fair_systems_the_less_accurate_is_not_called_less_fair(n):
 
 
 @pytest.mark.parametrize("name", ["groups of 15 to 400", "8 groups", "Student t scores"])
-def test_intervals_in_closed_form_are_as_wide_as_those_of_replicates_and_hold_the_truth(name, data_sets):
+def test_intervals_in_closed_form_are_as_wide_as_those_of_replicates_and_hold_the_truth(
+    name, data_sets
+):
     n = data_sets(200)
     found = study_of_closed_forms(BY_NAME[name], n)
     for kind in ("width of FMR", "width of FNMR", "width of differences"):

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import pytest
 from scipy.stats import binom
-from studies.planning_study import FMR_SETTINGS, PILOT_SETTINGS, SETTINGS, study, study_of_claims, study_of_pilots
+from studies.planning_study import (
+    FMR_SETTINGS,
+    PILOT_SETTINGS,
+    SETTINGS,
+    study,
+    study_of_claims,
+    study_of_pilots,
+)
 
 pytestmark = [pytest.mark.study, pytest.mark.jit]
 DATA_SETS = 400
@@ -15,7 +22,10 @@ LOGNORMAL = [setting for setting in FMR_SETTINGS if not setting.hubs]
 def test_margins_are_met_and_groups_named_as_often_as_promised(setting, data_sets):
     n = data_sets(DATA_SETS)
     _, _, shares = study(setting, n)
-    for promised, delivered in (("assurance promised", "margin met"), ("power promised", "group named")):
+    for promised, delivered in (
+        ("assurance promised", "margin met"),
+        ("power promised", "group named"),
+    ):
         low, high = binom.ppf([0.0005, 0.9995], n, shares[promised]) / n
         assert low - 0.03 <= shares[delivered] <= high + 0.03, (promised, shares)
 
@@ -30,7 +40,8 @@ def test_claims_are_supported_as_often_as_promised(setting, data_sets):
 
 @pytest.mark.parametrize("setting", PILOT_SETTINGS, ids=lambda setting: setting.name)
 def test_pilots_plan_the_verdict(setting, data_sets):
-    """Four studies of five are supported; or no number of subjects would do, and the plan says so."""
+    """Four studies of five are supported; or no number of subjects would do, and the plan says
+    so."""
     n = data_sets(300)
     plans, shares = study_of_pilots(setting, n)
     hopeless = [plan for plan in plans if plan.n_subjects is None]

@@ -17,9 +17,15 @@ def test_rates_are_those_of_what_is_drawn(population: Population):
     population = population.unfair(1.5, population.threshold(0.02))
     threshold = population.threshold(0.02)
     rng = np.random.default_rng(1)
-    drawn = [[ff.rates(c, ff.at_threshold(threshold)) for c in population.draw_two(rng)] for _ in range(40)]
+    drawn = [
+        [ff.rates(c, ff.at_threshold(threshold)) for c in population.draw_two(rng)]
+        for _ in range(40)
+    ]
     for system in (0, 1):
-        for name, true in (("fmr", population.fmr(threshold)), ("fnmr", population.fnmr(threshold, bool(system)))):
+        for name, true in (
+            ("fmr", population.fmr(threshold)),
+            ("fnmr", population.fnmr(threshold, bool(system))),
+        ):
             found = np.array([getattr(pair[system], f"group_{name}") for pair in drawn])
             error = found.std(axis=0) / np.sqrt(len(drawn))
             np.testing.assert_array_less(np.abs(found.mean(axis=0) - true), 4.5 * error + 1e-4)

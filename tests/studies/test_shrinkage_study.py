@@ -9,7 +9,9 @@ from .shrinkage_study import SETTINGS, study
 pytestmark = pytest.mark.study
 
 
-def test_shrunken_rates_are_nearer_on_average_and_hold_but_for_a_small_group_unlike_all_others(data_sets):
+def test_shrunken_rates_are_nearer_on_average_and_hold_but_for_a_small_group_unlike_all_others(
+    data_sets,
+):
     n = data_sets(400)
     by_name = {setting.name: setting for setting in SETTINGS}
     *shares, width, error = study(by_name["8 groups of 10 to 200, spread 0.3"], n)

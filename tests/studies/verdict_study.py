@@ -1,9 +1,11 @@
-"""How often `check` errs where few errors are expected, and where goats, wolves or repeated attempts make them.
+"""How often `check` errs where few errors are expected, and where goats, wolves or repeated
+attempts make them.
 
-`python -m studies verdict_study`, run in `tests/`, prints the tables of the documentation. Each quantity is required
-to be at most what it truly is, so that "met" is an error; to be at most a hair more, so that "not met" is one; and to
-be at most 1.5 and 2 times that, which a system at two thirds and at half of the bound should be called met for. Then
-how often `evaluate`'s intervals hold the truth, and how many say that they may be too narrow.
+`python -m studies verdict_study`, run in `tests/`, prints the tables of the documentation. Each
+quantity is required to be at most what it truly is, so that "met" is an error; to be at most a hair
+more, so that "not met" is one; and to be at most 1.5 and 2 times that, which a system at two thirds
+and at half of the bound should be called met for. Then how often `evaluate`'s intervals hold the
+truth, and how many say that they may be too narrow.
 """
 
 from __future__ import annotations
@@ -47,7 +49,8 @@ class Setting:
     sizes : tuple of int
         Subjects of each group.
     attempts : int or tuple of int
-        Mated comparisons of each subject, or between which two numbers; 0 for as many as it takes to succeed.
+        Mated comparisons of each subject, or between which two numbers; 0 for as many as it takes
+        to succeed.
     goats : float
         The share of subjects who fail three quarters of their attempts at the operating point.
     wolves : float
@@ -65,12 +68,17 @@ class Setting:
 
     @property
     def kinds(self) -> tuple[Floats, Floats, Floats]:
-        """The share of each kind of people, and what is added to their mated and non-mated scores."""
+        """The share of each kind of people, and what is added to their mated and non-mated
+        scores."""
         if self.quality:
             lowered = self.quality * _GRID
             return np.full(_GRID.size, 1 / _GRID.size), 2.3 - lowered, lowered / 2
         share = np.array([1 - self.goats - self.wolves, self.goats, self.wolves])
-        return share, np.array([-ndtri(0.02), -ndtri(0.75), -ndtri(0.02)]), np.array([0.0, 0.0, 1.0])
+        return (
+            share,
+            np.array([-ndtri(0.02), -ndtri(0.75), -ndtri(0.02)]),
+            np.array([0.0, 0.0, 1.0]),
+        )
 
     def fmr(self, threshold: float) -> float:
         """Return the FMR at a threshold."""
@@ -103,10 +111,20 @@ class Setting:
         """Return what `QUANTITIES` truly are."""
         at = self.threshold(expected)
         equal = brentq(lambda t: self.fmr(t) - self.fnmr(t - at), at - 15, at + 15)
-        costs = [0.05 * self.fnmr(t - at) + 0.95 * self.fmr(t) for t in np.linspace(at - 4, at + 4, 4001)]
+        costs = [
+            0.05 * self.fnmr(t - at) + 0.95 * self.fmr(t) for t in np.linspace(at - 4, at + 4, 4001)
+        ]
         fnmr = self.fnmr(0.0)
-        found = dict(zip(QUANTITIES, (fnmr, fnmr, fnmr, self.fmr(at), self.fmr(equal), min(0.05, *costs)), strict=True))
-        if self.attempts == 0:  # who tries again depends on the operating point, so curves are those of no system
+        found = dict(
+            zip(
+                QUANTITIES,
+                (fnmr, fnmr, fnmr, self.fmr(at), self.fmr(equal), min(0.05, *costs)),
+                strict=True,
+            )
+        )
+        if (
+            self.attempts == 0
+        ):  # who tries again depends on the operating point, so curves are those of no system
             del found["eer"], found["min_dcf"]
         return found
 
@@ -114,7 +132,10 @@ class Setting:
         """Draw people, their mated comparisons, and non-mated ones of any two of them."""
         share, mean, added = self.kinds
         at, n = self.threshold(expected), sum(self.sizes)
-        kind, group = rng.choice(share.size, n, p=share), np.repeat(np.arange(len(self.sizes)), self.sizes)
+        kind, group = (
+            rng.choice(share.size, n, p=share),
+            np.repeat(np.arange(len(self.sizes)), self.sizes),
+        )
         if self.attempts == 0:
             drawn = at + mean[kind, None] + rng.normal(size=(n, _MOST_ATTEMPTS))
             before = np.cumsum(drawn >= at, axis=1) - (drawn >= at)
@@ -126,7 +147,9 @@ class Setting:
         a = rng.integers(0, n, N_NONMATED)
         b = (a + rng.integers(1, n, N_NONMATED)) % n
         nonmated = added[kind[a]] + added[kind[b]] + rng.normal(size=N_NONMATED)
-        return compared(mated, nonmated, who, a, b, group.astype(str) if len(self.sizes) > 1 else None)
+        return compared(
+            mated, nonmated, who, a, b, group.astype(str) if len(self.sizes) > 1 else None
+        )
 
 
 SETTINGS = (
@@ -151,7 +174,9 @@ def _look(setting: Setting, expected: float, seed: int) -> list[list[bool]]:
         written, _, at = name.partition("@")
         if "[*]" not in name or data.groups:
             bounds = (value * times for times in (1, 1.0001, *TIMES))
-            texts[name] = [f"{written}{'@' if at else ''}{points.get(at, '')} <= {bound!r}" for bound in bounds]
+            texts[name] = [
+                f"{written}{'@' if at else ''}{points.get(at, '')} <= {bound!r}" for bound in bounds
+            ]
     verdicts: dict[str, set[str]] = {}
     # That one is called not met depends on how many are asked for at once; that it is met does not.
     together = [text for at_edge, _, *with_room in texts.values() for text in (at_edge, *with_room)]
@@ -160,17 +185,22 @@ def _look(setting: Setting, expected: float, seed: int) -> list[list[bool]]:
             verdicts.setdefault(row.requirement, set()).add(row.verdict)
     looks = []
     for name in QUANTITIES:
-        at_edge, beyond, *with_room = (verdicts[text] for text in texts[name]) if name in texts else [set()] * 4
+        at_edge, beyond, *with_room = (
+            (verdicts[text] for text in texts[name]) if name in texts else [set()] * 4
+        )
         looks.append([MET in at_edge, NOT_MET in beyond, *(found == {MET} for found in with_room)])
     return looks
 
 
 def _look_at_intervals(setting: Setting, expected: float, seed: int) -> Iterator[tuple[str, float]]:
-    """Say whether intervals of `INTERVALS` hold the truth, of all and of groups, and whether they have a flag."""
+    """Say whether intervals of `INTERVALS` hold the truth, of all and of groups, and whether they
+    have a flag."""
     truth = setting.truth(expected) | ({"cllr": setting.cllr(expected)} if setting.attempts else {})
     data = setting.draw(np.random.default_rng([seed, len(setting.name)]), expected)
     points = [ff.at_fmr(expected / N_NONMATED), ff.at_threshold(setting.threshold(expected))]
-    found = ff.evaluate(data, points, [], metrics=["eer", "cllr"], n_resamples=RESAMPLES, rng=seed, n_threads=1)
+    found = ff.evaluate(
+        data, points, [], metrics=["eer", "cllr"], n_resamples=RESAMPLES, rng=seed, n_threads=1
+    )
     for q in found.quantities:
         name = q.name if q.at is None else f"{q.name}@{'held' if q.at.kind == 'fmr' else 'given'}"
         if name in INTERVALS and name in truth:
@@ -179,14 +209,21 @@ def _look_at_intervals(setting: Setting, expected: float, seed: int) -> Iterator
             yield f"{name}, flagged", bool(q.flags)
 
 
-def intervals(setting: Setting, expected: float, n_data_sets: int, processes: int | None = 1) -> dict[str, float]:
-    """Return the shares of data sets in which intervals hold the truth, and in which they have a flag."""
-    return coverage(functools.partial(_look_at_intervals, setting, expected), n_data_sets, processes)
+def intervals(
+    setting: Setting, expected: float, n_data_sets: int, processes: int | None = 1
+) -> dict[str, float]:
+    """Return the shares of data sets in which intervals hold the truth, and in which they have a
+    flag."""
+    return coverage(
+        functools.partial(_look_at_intervals, setting, expected), n_data_sets, processes
+    )
 
 
 def study(setting: Setting, expected: float, n_data_sets: int, processes: int | None = 1) -> Floats:
     """Return the (quantities, looks) shares of data sets; that with seed r is number r."""
-    return np.mean(of_data_sets(functools.partial(_look, setting, expected), n_data_sets, processes), axis=0)
+    return np.mean(
+        of_data_sets(functools.partial(_look, setting, expected), n_data_sets, processes), axis=0
+    )
 
 
 def main() -> None:
@@ -195,10 +232,15 @@ def main() -> None:
     found: dict[tuple[str, float], Floats] = {}
     for setting in chosen(SETTINGS, asked.only):
         for expected in EXPECTED:
-            shares = found[setting.name, expected] = study(setting, expected, asked.data_sets, asked.processes)
+            shares = found[setting.name, expected] = study(
+                setting, expected, asked.data_sets, asked.processes
+            )
             print(setting.name, expected, np.round(100 * shares, 1).tolist(), flush=True)
     for look, name in enumerate(LOOKS):
-        rows = ([name, f"{expected:g}", *percents(of[:, look])] for (name, expected), of in found.items())
+        rows = (
+            [name, f"{expected:g}", *percents(of[:, look])]
+            for (name, expected), of in found.items()
+        )
         print(f"\n{name}\n{table(['Population', 'false matches expected', *QUANTITIES], rows)}")
     for setting in chosen(SETTINGS, asked.only):
         for expected in EXPECTED[:3]:

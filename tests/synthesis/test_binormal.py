@@ -15,7 +15,9 @@ GRID = np.linspace(0.001, 0.999, 999)
 
 def normal(side):
     """Undo the map to distances, in the order of drawing where that is known."""
-    distance = -side.similarities if side.rows is None else -side.similarities[np.argsort(side.rows)]
+    distance = (
+        -side.similarities if side.rows is None else -side.similarities[np.argsort(side.rows)]
+    )
     return np.log1p(-distance) - np.log(distance)
 
 
@@ -23,7 +25,9 @@ def is_binomial(errors, n, rate):
     return stats.binomtest(round(errors), n, rate).pvalue > 1e-4
 
 
-@pytest.mark.parametrize(("error", "success"), [(0.001, 0.95), (0.05, 0.95), (0.2, 0.6), (1e-12, 0.5), (0.9, 0.3)])
+@pytest.mark.parametrize(
+    ("error", "success"), [(0.001, 0.95), (0.05, 0.95), (0.2, 0.6), (1e-12, 0.5), (0.9, 0.3)]
+)
 def test_the_rates_asked_for_are_those_of_the_system(error, success):
     by_fmr = ff.synthesis.Binormal.of_rates(fmr=error, tmr=success)
     assert by_fmr.fmr(by_fmr.threshold_at_fnmr(1 - success)) == pytest.approx(error)
@@ -47,7 +51,11 @@ def test_rates_are_those_of_the_normal_laws(mu):
     assert np.allclose(system.threshold_at_fmr(system.fmr(GRID)), GRID, atol=1e-6)
     assert np.allclose(system.threshold_at_fnmr(system.fnmr(GRID)), GRID, atol=1e-6)
     assert system.fmr([0, 1]).tolist() == system.fnmr([1, 0]).tolist() == [0, 1]
-    assert system.threshold_at_fmr([0, 1]).tolist() == system.threshold_at_fnmr([1, 0]).tolist() == [0, 1]
+    assert (
+        system.threshold_at_fmr([0, 1]).tolist()
+        == system.threshold_at_fnmr([1, 0]).tolist()
+        == [0, 1]
+    )
     assert system.fmr(np.full((2, 3), 0.5)).shape == (2, 3)
 
 
@@ -88,7 +96,9 @@ def correlation(values, subjects):
 @pytest.mark.parametrize("effect", [0.0, 0.3, 0.8, 1.0])
 def test_subjects_correlate_as_promised(effect):
     k, mu = 400, 2.0
-    c = ff.synthesis.Binormal(mu).draw(20 * k, 2 * k * (k - 1), n_subjects=k, subject_effect=effect, rng=2)
+    c = ff.synthesis.Binormal(mu).draw(
+        20 * k, 2 * k * (k - 1), n_subjects=k, subject_effect=effect, rng=2
+    )
     mated, nonmated = normal(c.mated) - mu / 2, normal(c.nonmated) + mu / 2
     mated_subject, reference, probe = (
         getattr(side, role)[np.argsort(side.rows)].astype(int)
@@ -116,7 +126,10 @@ def test_subjects_correlate_as_promised(effect):
         ({"fmr": 0.1, "n_mated": 0}, "n_mated must be a whole number of at least 1, not 0"),
         ({"fmr": 0.1, "n_nonmated": 1.5}, "n_nonmated must be a whole number"),
         ({"fmr": 0.1, "n_subjects": 1}, "n_subjects must be a whole number of at least 2, not 1"),
-        ({"fmr": 0.1, "subject_effect": 0.1}, "there are no subjects: say how many with n_subjects="),
+        (
+            {"fmr": 0.1, "subject_effect": 0.1},
+            "there are no subjects: say how many with n_subjects=",
+        ),
         (
             {"fmr": 0.1, "n_subjects": 5, "subject_effect": 1.1},
             r"subject_effect must be .*fractions? in \[0, 1\], not 1.1",
@@ -129,10 +142,18 @@ def test_subjects_correlate_as_promised(effect):
     ],
 )
 def test_bad_input(options, message):
-    refused(message, ff.synthesis.binormal_comparisons, **{"n_mated": 10, "n_nonmated": 10} | options)
+    refused(
+        message, ff.synthesis.binormal_comparisons, **{"n_mated": 10, "n_nonmated": 10} | options
+    )
 
 
 def test_bad_systems_and_thresholds():
     refused("mu must be a finite number, not inf", ff.synthesis.Binormal, np.inf)
-    refused(r"threshold must be .*fractions? in \[0, 1\], not -0.5", ff.synthesis.Binormal(2).fmr, -0.5)
-    refused(r"fnmr must be .*fractions? in \[0, 1\]", ff.synthesis.Binormal(2).threshold_at_fnmr, [0.5, 2])
+    refused(
+        r"threshold must be .*fractions? in \[0, 1\], not -0.5", ff.synthesis.Binormal(2).fmr, -0.5
+    )
+    refused(
+        r"fnmr must be .*fractions? in \[0, 1\]",
+        ff.synthesis.Binormal(2).threshold_at_fnmr,
+        [0.5, 2],
+    )

@@ -23,7 +23,9 @@ PEOPLE = ff.VonMisesFisherIdentities.random(12, 6, (4, 12), rng=3)
 SMALL = {"identities": PEOPLE, "n_samples": 4, "fmr": (0.05, 0.2), "rng": 3}
 
 
-def data_sets(n: int, monkeypatch: pytest.MonkeyPatch, **arguments: object) -> tuple[object, list[ff.Embeddings]]:
+def data_sets(
+    n: int, monkeypatch: pytest.MonkeyPatch, **arguments: object
+) -> tuple[object, list[ff.Embeddings]]:
     """Run an experiment and keep its data sets."""
     seen = []
 
@@ -39,7 +41,10 @@ def data_sets(n: int, monkeypatch: pytest.MonkeyPatch, **arguments: object) -> t
 
 def mean_rates(sets: list[ff.Embeddings], threshold: float, weighting: str) -> tuple[float, float]:
     data = [(matrix_of(e), e.subject.tolist()) for e in sets]
-    fmr, fnmr = (sum(rate(*d, threshold, weighting) for d in data) / len(data) for rate in (slow.fmr, slow.fnmr))
+    fmr, fnmr = (
+        sum(rate(*d, threshold, weighting) for d in data) / len(data)
+        for rate in (slow.fmr, slow.fnmr)
+    )
     return float(fmr), float(fnmr)
 
 
@@ -51,8 +56,12 @@ def test_the_same_numbers_whatever_the_threads():
     assert (other.estimates != one.estimates).any()
 
 
-@pytest.mark.parametrize(("n_samples", "weighting"), [(4, "comparison"), ([5, 2, 3] * 4, "identity")])
-def test_the_truth_is_where_the_mean_fmr_meets_the_level(n_samples: object, weighting: str, monkeypatch):
+@pytest.mark.parametrize(
+    ("n_samples", "weighting"), [(4, "comparison"), ([5, 2, 3] * 4, "identity")]
+)
+def test_the_truth_is_where_the_mean_fmr_meets_the_level(
+    n_samples: object, weighting: str, monkeypatch
+):
     found, sets = data_sets(5, monkeypatch, n_samples=n_samples, weighting=weighting)
     scores = np.unique([matrix_of(e)[np.triu_indices(len(e), 1)] for e in sets])
     candidates = np.append(scores, np.nextafter(scores[-1], np.float32(2)))
@@ -69,7 +78,9 @@ def test_the_truth_is_where_the_mean_fmr_meets_the_level(n_samples: object, weig
 @pytest.mark.jit
 def test_the_truth_is_that_of_all_data_sets_put_into_one(monkeypatch):
     found, sets = data_sets(60, monkeypatch)
-    vectors, subject = (np.concatenate([getattr(e, name) for e in sets]) for name in ("vectors", "subject"))
+    vectors, subject = (
+        np.concatenate([getattr(e, name) for e in sets]) for name in ("vectors", "subject")
+    )
     pooled = ff.roc_band(ff.Embeddings(vectors, subject), found.fmr, n_resamples=2, rng=0)
     error = found.estimates.std(axis=0) / math.sqrt(len(sets))
     assert (np.abs(pooled.fnmr - found.truth) < 3 * error).all()
@@ -78,15 +89,27 @@ def test_the_truth_is_that_of_all_data_sets_put_into_one(monkeypatch):
 
 def test_intervals_are_those_of_roc_band(monkeypatch):
     levels, methods = (0.9, 0.6), ("recentered", "percentile", "gaussian", "basic")
-    found, sets = data_sets(4, monkeypatch, confidence_levels=levels, methods=methods, unit="subject+sample")
+    found, sets = data_sets(
+        4, monkeypatch, confidence_levels=levels, methods=methods, unit="subject+sample"
+    )
     seeds = [np.random.SeedSequence(3, spawn_key=(k,)) for k in range(len(sets))]
     for m, method in enumerate(methods):
         for c, level in enumerate(levels):
-            options = {"n_resamples": 4, "confidence_level": level, "method": method, "unit": "subject+sample"}
-            bands = [flat.roc_band(e, found.fmr, rng=seed, **options) for e, seed in zip(sets, seeds, strict=True)]
+            options = {
+                "n_resamples": 4,
+                "confidence_level": level,
+                "method": method,
+                "unit": "subject+sample",
+            }
+            bands = [
+                flat.roc_band(e, found.fmr, rng=seed, **options)
+                for e, seed in zip(sets, seeds, strict=True)
+            ]
             holds = [(band.low <= found.truth) & (found.truth <= band.high) for band in bands]
             np.testing.assert_array_equal(found.coverage[m, c], np.mean(holds, axis=0))
-            np.testing.assert_allclose(found.width[m, c], np.mean([band.high - band.low for band in bands], axis=0))
+            np.testing.assert_allclose(
+                found.width[m, c], np.mean([band.high - band.low for band in bands], axis=0)
+            )
     np.testing.assert_array_equal(found.estimates, [band.fnmr for band in bands])
     np.testing.assert_array_equal(found.v_statistics, [band.v_statistic for band in bands])
 
@@ -94,12 +117,18 @@ def test_intervals_are_those_of_roc_band(monkeypatch):
 def test_data_sets_that_keep_too_few_pairs_for_the_truth_are_searched_again(monkeypatch):
     want = ff.synthesis.coverage_experiment(6, 64, **SMALL)
     monkeypatch.setattr(pair_search, "_FEW", 0)
-    monkeypatch.setattr(vector_replicates, "_SPARE", {"sample": 0.71})  # with what is added, just enough for the data
+    monkeypatch.setattr(
+        vector_replicates, "_SPARE", {"sample": 0.71}
+    )  # with what is added, just enough for the data
     monkeypatch.setattr(vector_replicates, "_SPARE_DEVIATIONS", 0)
     again = []
     further = coverage._further
     monkeypatch.setattr(coverage, "_further", lambda *args: again.append(args) or further(*args))
-    monkeypatch.setattr(vector_replicates.PairResampler, "replicate", lambda self, n, key, workers: self.estimate()[0])
+    monkeypatch.setattr(
+        vector_replicates.PairResampler,
+        "replicate",
+        lambda self, n, key, workers: self.estimate()[0],
+    )
     found = ff.synthesis.coverage_experiment(6, 64, **SMALL, methods=())
     assert again
     np.testing.assert_array_equal(found.truth, want.truth)
@@ -132,12 +161,18 @@ def test_errors_and_widths_follow_from_the_intervals():
     ],
 )
 def test_what_does_not_fit_is_refused(wrong: dict[str, object], match: str):
-    refused(match, ff.synthesis.coverage_experiment, **{"n_datasets": 2, "n_resamples": 4} | SMALL | wrong)
+    refused(
+        match,
+        ff.synthesis.coverage_experiment,
+        **{"n_datasets": 2, "n_resamples": 4} | SMALL | wrong,
+    )
 
 
 def test_progress_is_told():
     seen = []
-    ff.synthesis.coverage_experiment(3, 4, **SMALL, progress=lambda done, total: seen.append((done, total)))
+    ff.synthesis.coverage_experiment(
+        3, 4, **SMALL, progress=lambda done, total: seen.append((done, total))
+    )
     assert seen[-1] == (3, 3)
 
 
@@ -147,7 +182,9 @@ NOMINAL = tuple(np.linspace(0.95, 0.05, 19).round(2).tolist())
 @pytest.fixture(scope="module")
 def study() -> CoverageExperiment:
     """The run behind the documentation's tables; 40 ms a data set on one core."""
-    return ff.synthesis.coverage_experiment(1000, 500, fmr=(1e-4, 1e-3, 1e-2), confidence_levels=NOMINAL, rng=0)
+    return ff.synthesis.coverage_experiment(
+        1000, 500, fmr=(1e-4, 1e-3, 1e-2), confidence_levels=NOMINAL, rng=0
+    )
 
 
 def at(study: CoverageExperiment, method: str, nominal: np.ndarray, fmr: float) -> np.ndarray:
@@ -157,7 +194,8 @@ def at(study: CoverageExperiment, method: str, nominal: np.ndarray, fmr: float) 
 
 
 def slack(nominal: np.ndarray, n: int = 1000) -> np.ndarray:
-    """Two binomial standard errors: up to 3 points, at 0.5. All levels read the same data sets and err together."""
+    """Two binomial standard errors: up to 3 points, at 0.5. All levels read the same data sets and
+    err together."""
     return 2 * np.sqrt(nominal * (1 - nominal) / n)
 
 
@@ -166,7 +204,9 @@ def slack(nominal: np.ndarray, n: int = 1000) -> np.ndarray:
 @pytest.mark.xdist_group("coverage")
 class TestTheWholeStudy:
     @pytest.mark.parametrize("fmr", [1e-3, 1e-2])
-    def test_recentered_intervals_hold_the_truth_as_paper_5_table_1_says(self, fmr, study, published):
+    def test_recentered_intervals_hold_the_truth_as_paper_5_table_1_says(
+        self, fmr, study, published
+    ):
         printed = pl.read_csv(published / "roc_coverage_table_1.csv")
         nominal = printed["nominal"].to_numpy()
         found = at(study, "recentered", nominal, fmr)
@@ -184,8 +224,8 @@ class TestTheWholeStudy:
         # Where FNMR is higher the shift is more standard errors: next to none are left.
         assert at(study, "percentile", nominal, 1e-3).max() < 0.2
         assert at(study, "percentile", nominal, 1e-4).max() < 0.12
-        # The printed Gaussian intervals hold the truth too often in the middle; these are the recentered ones within
-        # noise.
+        # The printed Gaussian intervals hold the truth too often in the middle; these are the
+        # recentered ones within noise.
         assert np.abs(at(study, "gaussian", nominal, 1e-2) - nominal).max() < 0.05
         assert np.abs(printed["gaussian"].to_numpy() - nominal).max() > 0.12
 

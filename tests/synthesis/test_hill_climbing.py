@@ -1,4 +1,5 @@
-"""Synthesis: hill climbing against the oracle, the rates of paper 1's tables, and systems put together from sets."""
+"""Synthesis: hill climbing against the oracle, the rates of paper 1's tables, and systems put
+together from sets."""
 
 from __future__ import annotations
 
@@ -50,7 +51,9 @@ def slow_climb(n_mated, n_nonmated, kind, target, n_steps, step, rule, seed):
     n_held, n = n_mated if kind == "fmr" else n_nonmated, n_mated + n_nonmated
     first = 0.25 * (1 + changes_of(n, 0, START, stream, key))
     changes = [changes_of(n, number, CHANGE, stream, key) for number in range(1, n_steps + 1)]
-    return slow.climb(first[:n_held], 0.5 + first[n_held:], changes, target=target, step=step, rule=rule)
+    return slow.climb(
+        first[:n_held], 0.5 + first[n_held:], changes, target=target, step=step, rule=rule
+    )
 
 
 @each("rule", ["improving", "plateau"])
@@ -71,7 +74,8 @@ def test_fixed_steps_are_those_of_the_oracle(step, kind, rule):
 
 def test_those_steps_are_taken_and_left():
     improving, plateau = (
-        slow_climb(140, 160, "fmr", 0.05, 25, 0.05, rule, 3).accepted for rule in ("improving", "plateau")
+        slow_climb(140, 160, "fmr", 0.05, 25, 0.05, rule, 3).accepted
+        for rule in ("improving", "plateau")
     )
     assert 0 < sum(improving) < sum(plateau) < 25
 
@@ -85,7 +89,9 @@ def test_a_step_changes_each_distance_as_the_oracle_does(n):
     kernel.move(7, n_held, step / 64, step, 9, key, words, scores)
     changes = changes_of(n, 7, CHANGE, 9, key)
     changes[:n_held] /= 64
-    assert np.array_equal(scores, np.concatenate(slow.propose(before[:n_held], before[n_held:], changes, step)))
+    assert np.array_equal(
+        scores, np.concatenate(slow.propose(before[:n_held], before[n_held:], changes, step))
+    )
     assert scores.min() >= 0
     assert scores.max() <= 1
     # The same of a few of them, by position.
@@ -97,7 +103,10 @@ def test_a_step_changes_each_distance_as_the_oracle_does(n):
 
 
 @given(
-    values=st.lists(st.sampled_from([0.0, 0.25, 0.5, 0.75]) | st.floats(0, 1), min_size=1, max_size=40), data=st.data()
+    values=st.lists(
+        st.sampled_from([0.0, 0.25, 0.5, 0.75]) | st.floats(0, 1), min_size=1, max_size=40
+    ),
+    data=st.data(),
 )
 def test_select_finds_the_value_of_a_rank(values, data):
     size = data.draw(st.integers(1, len(values)))
@@ -119,24 +128,33 @@ def test_select_finds_the_value_of_a_rank(values, data):
 def test_the_rates_never_move_away(sizes, kind, rule, step, seed, errors):
     target = errors / sizes[KINDS.index(kind) - 1]
     with quietly(TargetMissedWarning):
-        made = ff.synthesis.synthesize_each(*sizes, kind, [target], n_steps=20, step=step, accept=rule, rng=seed)[0]
+        made = ff.synthesis.synthesize_each(
+            *sizes, kind, [target], n_steps=20, step=step, accept=rule, rng=seed
+        )[0]
     assert np.diff(made.history).max() <= 1e-12
     assert made.history.size == 21
     other, at = (made.tmr, made.at) if kind == "fmr" else (made.tnmr, made.at)
-    assert made.history[-1] == pytest.approx(abs(getattr(made, kind) - target) + abs(other - at), abs=1e-12)
-    assert made.history[0] == pytest.approx(slow_climb(*sizes, kind, target, 0, 0.1, rule, seed).history[0], abs=1e-12)
+    assert made.history[-1] == pytest.approx(
+        abs(getattr(made, kind) - target) + abs(other - at), abs=1e-12
+    )
+    assert made.history[0] == pytest.approx(
+        slow_climb(*sizes, kind, target, 0, 0.1, rule, seed).history[0], abs=1e-12
+    )
     classes = slow.to_classes(made.distances[made.mated], made.distances[~made.mated], kind)
     assert slow.rate(*classes, 0.95) == pytest.approx(getattr(made, kind), abs=1e-12)
 
 
 def same(one, other):
-    return np.array_equal(one.distances, other.distances) and np.array_equal(one.history, other.history)
+    return np.array_equal(one.distances, other.distances) and np.array_equal(
+        one.history, other.history
+    )
 
 
 @pytest.mark.jit
 def test_threads_and_other_targets_change_no_set():
     one, two = (
-        ff.synthesis.synthesize_each(500, 700, "fmr", [0.01, 0.02, 0.01, 0.1], rng=1, n_threads=n) for n in (1, 2)
+        ff.synthesis.synthesize_each(500, 700, "fmr", [0.01, 0.02, 0.01, 0.1], rng=1, n_threads=n)
+        for n in (1, 2)
     )
     fewer = ff.synthesis.synthesize_each(500, 700, "fmr", [0.01, 0.02], rng=1)
     assert all(map(same, one, two))
@@ -155,7 +173,9 @@ def asked_again(made):
 @pytest.mark.jit
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_target_of_table_ii_is_reached(kind):
-    for factor, made in zip(FACTORS, ff.synthesis.synthesize_each(3000, 3000, kind, TABLE_II, rng=0), strict=True):
+    for factor, made in zip(
+        FACTORS, ff.synthesis.synthesize_each(3000, 3000, kind, TABLE_II, rng=0), strict=True
+    ):
         assert getattr(made, kind) == asked_again(made) == 3 * factor / 3000
         assert (made.tmr if kind == "fmr" else made.tnmr) == 0.95
         at_its_threshold = ff.rates(made.comparisons(), ff.at_threshold(made.threshold))
@@ -172,7 +192,9 @@ def test_either_rate_is_reached_where_two_are_as_near():
 
 
 def test_a_miss_is_named():
-    with pytest.warns(TargetMissedWarning, match=r"1 of 1 targets of the FMR missed in 1 steps: 0.3 \(0 reached\)"):
+    with pytest.warns(
+        TargetMissedWarning, match=r"1 of 1 targets of the FMR missed in 1 steps: 0.3 \(0 reached\)"
+    ):
         made = ff.synthesize(100, 100, fmr=0.3, n_steps=1, step=1e-6, rng=0)
     assert (made.n_steps, made.n_accepted, made.fmr) == (1, 0, 0)
 
@@ -184,8 +206,16 @@ SYSTEM = ff.biased_system, {"ratios": "1:2"}
 @each(
     ("make", "options", "said"),
     [
-        (SETS, {"fmr": 1e-4}, "non-mated comparisons is 0.3 of them: the nearest rate there can be is 0.000333333"),
-        (SETS, {"fnmr": 1e-4}, "of 2,000 mated comparisons is 0.2 of them: the nearest rate there can be is 0.0005"),
+        (
+            SETS,
+            {"fmr": 1e-4},
+            "non-mated comparisons is 0.3 of them: the nearest rate there can be is 0.000333333",
+        ),
+        (
+            SETS,
+            {"fnmr": 1e-4},
+            "of 2,000 mated comparisons is 0.2 of them: the nearest rate there can be is 0.0005",
+        ),
         (SETS, {"fmr": 0.9999}, "the nearest rate there can be is 0.999667"),
         (SETS, {"fmr": 0}, r"fmr must be .*fractions? in \(0, 1\), not 0"),
         (SETS, {"fmr": 1}, "for 1 % write 0.01"),
@@ -197,10 +227,18 @@ SYSTEM = ff.biased_system, {"ratios": "1:2"}
         (SETS, {}, "give either fmr"),
         (SETS, {"fmr": 0.01, "fnmr": 0.01}, "give either fmr"),
         (SETS, {"fmr": 0.01, "n_mated": 0}, "n_mated must be a whole number of at least 1, not 0"),
-        (SETS, {"fmr": 0.01, "n_nonmated": 0}, "n_nonmated must be a whole number of at least 1, not 0"),
+        (
+            SETS,
+            {"fmr": 0.01, "n_nonmated": 0},
+            "n_nonmated must be a whole number of at least 1, not 0",
+        ),
         (SETS, {"fmr": 0.01, "n_mated": 10.5}, "n_mated must be a whole number"),
         (SETS, {"fmr": 0.01, "step": -0.1}, "step must be above 0, not -0.1"),
-        (SETS, {"fmr": 0.01, "accept": "plateaus"}, "accept must be one of .*did you mean 'plateau'"),
+        (
+            SETS,
+            {"fmr": 0.01, "accept": "plateaus"},
+            "accept must be one of .*did you mean 'plateau'",
+        ),
         (SETS, {"fmr": 0.01, "n_steps": 0}, "n_steps must be a whole number of at least 1, not 0"),
         (SYSTEM, {"ratios": [1, 0]}, "ratios must be 2 to 100 numbers above 0"),
         (SYSTEM, {"ratios": [1, "a"]}, r"ratios\[1\] must be a finite number, not 'a'"),
@@ -217,7 +255,9 @@ def test_what_cannot_be_made_is_said(make, options, said):
 
 
 def test_kinds_are_checked():
-    refused("kind must be one of 'fmr', 'fnmr'", ff.synthesis.synthesize_each, 100, 100, "eer", [0.1])
+    refused(
+        "kind must be one of 'fmr', 'fnmr'", ff.synthesis.synthesize_each, 100, 100, "eer", [0.1]
+    )
 
 
 def test_the_history_is_drawn():
@@ -227,22 +267,30 @@ def test_the_history_is_drawn():
     assert line.get_color() == "C3"
 
 
-@each("ratios", ["1", "", "1:x", "1:0:2", "1:-1", "1:nan", "1:inf", "1::2", [3], ":".join("1" * 101)])
+@each(
+    "ratios", ["1", "", "1:x", "1:0:2", "1:-1", "1:nan", "1:inf", "1::2", [3], ":".join("1" * 101)]
+)
 def test_malformed_ratios_are_named(ratios):
-    refused("ratios must be 2 to 100 numbers above 0 with colons between them", ff.biased_system, ratios)
+    refused(
+        "ratios must be 2 to 100 numbers above 0 with colons between them", ff.biased_system, ratios
+    )
 
 
 @pytest.mark.jit
 @pytest.mark.parametrize("kind", KINDS)
 def test_groups_are_their_sets(kind):
-    system = ff.biased_system("3:1:1:5:3:1:1:1:1:1", kind=kind, n_mated=2000, n_nonmated=1000, **SMALL, rng=1)
+    system = ff.biased_system(
+        "3:1:1:5:3:1:1:1:1:1", kind=kind, n_mated=2000, n_nonmated=1000, **SMALL, rng=1
+    )
     assert system.groups.groups[:4] == ("01 (x 3)", "02 (x 1)", "03 (x 1)", "04 (x 5)")
     assert system.groups.groups[-1] == "10 (x 1)"
     assert system.sets[0] is system.sets[4]
     assert system.sets[1] is system.sets[2]
     assert system.sets[0] is not system.sets[1]
     at = ff.at_fnmr(0.05) if kind == "fmr" else ff.at_fmr(0.05)
-    for label, factor, made in zip(system.groups.groups, map(int, system.ratios.split(":")), system.sets, strict=True):
+    for label, factor, made in zip(
+        system.groups.groups, map(int, system.ratios.split(":")), system.sets, strict=True
+    ):
         found = ff.rates(system.groups.within_group(label), at)
         assert (found.fmr, found.fnmr) == (made.fmr, made.fnmr)
         assert getattr(found, kind) == pytest.approx(factor * 1e-3, abs=1e-15)
@@ -286,5 +334,7 @@ def test_measures_are_those_of_rates_by_hand(kind):
     found = system.measures(at, alpha=0.3)
     for name, value in expected.items():
         rows = [row for row in found if row.name == name]
-        assert [row.group for row in rows] == ([None] if np.ndim(value) == 0 else list(system.groups.groups))
+        assert [row.group for row in rows] == (
+            [None] if np.ndim(value) == 0 else list(system.groups.groups)
+        )
         assert [row.estimate for row in rows] == pytest.approx(np.atleast_1d(value), rel=1e-12)

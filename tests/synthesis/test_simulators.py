@@ -28,7 +28,9 @@ def test_mean_direction_and_its_length(d, per_dimension):
     x = one_subject(concentration, d, n)
     assert np.abs(np.linalg.norm(x, axis=1) - 1).max() < 1e-6
     expected = mean_resultant_length(concentration, d) if concentration else 0.0
-    variance = 1 - expected**2 - (d - 1) * (expected / concentration if concentration else 1 / d)  # of the cosine
+    variance = (
+        1 - expected**2 - (d - 1) * (expected / concentration if concentration else 1 / d)
+    )  # of the cosine
     assert abs(x[:, 0].mean() - expected) < 5 * np.sqrt(max(variance, 0) / n) + 1e-7
     aside = x[:, 1:]
     moment = (1 - (x[:, 0] ** 2).mean()) / (d - 1)  # of each direction across
@@ -39,12 +41,17 @@ def test_mean_direction_and_its_length(d, per_dimension):
 
 @each(("d", "concentration"), [(2, 0.0), (2, 3.0), (3, 5.0), (16, 10.0), (64, 150.0), (512, 800.0)])
 def test_the_cosine_has_its_whole_distribution(d, concentration):
-    """Its density is proportional to exp(k w) (1 - w^2)^((d - 3) / 2); in the angle the powers are one higher."""
+    """Its density is proportional to exp(k w) (1 - w^2)^((d - 3) / 2); in the angle the powers are
+    one higher."""
     angle = np.arccos(np.clip(one_subject(concentration, d, 20_000)[:, 0], -1, 1))
     grid = np.linspace(0, np.pi, 20_001)
     with np.errstate(divide="ignore"):
         power = 0 if d == 2 else (d - 2) * np.log(np.sin(grid))
-    density = np.exp(concentration * (np.cos(grid) - 1) + power - np.max(concentration * (np.cos(grid) - 1) + power))
+    density = np.exp(
+        concentration * (np.cos(grid) - 1)
+        + power
+        - np.max(concentration * (np.cos(grid) - 1) + power)
+    )
     cumulative = integrate.cumulative_trapezoid(density, grid, initial=0)
     found = stats.kstest(angle, lambda x: np.interp(x, grid, cumulative / cumulative[-1]))
     assert found.pvalue > 1e-4
@@ -57,7 +64,9 @@ def test_one_seed_serves_identities_and_draws():
     assert abs(np.corrcoef(x.ravel(), identities.centers.ravel())[0, 1]) < 0.05
 
 
-@pytest.mark.parametrize(("m", "fnmr", "correlation"), [(4, 0.1, 0.3), (2, 0.5, 0.05), (6, 0.02, 0.8), (5, 0.3, 0.0)])
+@pytest.mark.parametrize(
+    ("m", "fnmr", "correlation"), [(4, 0.1, 0.3), (2, 0.5, 0.05), (6, 0.02, 0.8), (5, 0.3, 0.0)]
+)
 def test_failures_of_subjects_are_beta_binomial(m, fnmr, correlation):
     n = 200_000
     failed = ff.correlated_decisions(n, m, fnmr, correlation, rng=0)
@@ -71,7 +80,9 @@ def test_failures_of_subjects_are_beta_binomial(m, fnmr, correlation):
     expected = n * law.pmf(np.arange(m + 1))
     many = expected >= 5
     counts = np.bincount(failed.sum(axis=1), minlength=m + 1)
-    counts, expected = (np.append(x[many], x[~many].sum()) if (~many).any() else x for x in (counts, expected))
+    counts, expected = (
+        np.append(x[many], x[~many].sum()) if (~many).any() else x for x in (counts, expected)
+    )
     assert stats.chisquare(counts, expected).pvalue > 1e-4
     # No attempt is special: each fails as often, and each two have the same correlation.
     error = np.sqrt(fnmr * (1 - fnmr) / n)
@@ -92,9 +103,15 @@ def test_decisions_are_the_same_for_a_seed():
     assert (first != other).any()
 
 
-VECTORS = ff.von_mises_fisher_embeddings, {"n_subjects": 4, "n_samples": 2, "dim": 3, "concentration": 5}
+VECTORS = (
+    ff.von_mises_fisher_embeddings,
+    {"n_subjects": 4, "n_samples": 2, "dim": 3, "concentration": 5},
+)
 IDENTITIES = ff.VonMisesFisherIdentities, {"centers": np.eye(2), "concentrations": 1}
-DECISIONS = ff.correlated_decisions, {"n_subjects": 4, "n_attempts": 2, "fnmr": 0.1, "correlation": 0.2}
+DECISIONS = (
+    ff.correlated_decisions,
+    {"n_subjects": 4, "n_attempts": 2, "fnmr": 0.1, "correlation": 0.2},
+)
 
 
 @each(

@@ -1,4 +1,5 @@
-"""`apply_threshold`: thresholds, their intervals, and rates on other data, held against slow twins and known cases."""
+"""`apply_threshold`: thresholds, their intervals, and rates on other data, held against slow twins
+and known cases."""
 
 from __future__ import annotations
 
@@ -33,17 +34,23 @@ def test_the_ends_of_a_threshold_are_the_last_whose_rates_may_be(seed, kind, rat
     may = oracle.possible(rows_of(c), kind, rates)
     expected = [min(may), max(may)]
     if kind == "fmr":
-        expected = [float(np.nextafter(end, math.inf)) if math.isfinite(end) else end for end in expected]
+        expected = [
+            float(np.nextafter(end, math.inf)) if math.isfinite(end) else end for end in expected
+        ]
     assert found.laxest == expected[0]
     scores = [score for score, *_ in rows_of(c)]
-    assert [score >= found.strictest for score in scores] == [score >= expected[1] for score in scores]
+    assert [score >= found.strictest for score in scores] == [
+        score >= expected[1] for score in scores
+    ]
 
 
 @given(
     seed=st.integers(0, 10**6), mated=st.booleans(), fnmr=st.booleans(), first=st.sampled_from([0, 3, 9]),
     at=st.floats(-1, 2.5), at_other=st.floats(-1, 2.5),
 )  # fmt: skip
-def test_correlations_of_shared_subjects_are_those_of_the_oracle(seed, mated, fnmr, first, at, at_other):
+def test_correlations_of_shared_subjects_are_those_of_the_oracle(
+    seed, mated, fnmr, first, at, at_other
+):
     one, other = drawn(seed, n_subjects=8, n=45), drawn(seed + 1, first, n_subjects=8, n=45)
     of_one, of_other, n, n_shared = numbered(one, other)
     assert n_shared == max(0, 8 - first)
@@ -62,7 +69,11 @@ def test_this_very_threshold_has_the_intervals_of_evaluate():
     given = ff.evaluate(evaluation, ff.at_threshold(found.threshold), [], metrics=[], n_resamples=0)
     for row in found.rates:
         quantity = given.quantity(row.name, row.group)
-        assert (row.estimate, row.given_low, row.given_high) == (quantity.estimate, quantity.low, quantity.high)
+        assert (row.estimate, row.given_low, row.given_high) == (
+            quantity.estimate,
+            quantity.low,
+            quantity.high,
+        )
         assert row.low <= row.estimate <= row.high
 
 
@@ -89,7 +100,9 @@ def test_on_the_development_data_themselves_intervals_are_near_those_of_evaluate
         quantity = expected.quantity(row.name, row.group)
         if (row.name, row.group) != (at.kind, None):  # which evaluate knows to be held
             ratio = (row.high - row.low) / (quantity.high - quantity.low)
-            assert ratio == pytest.approx(1, abs=0.25)  # either estimates the slope of rates in its own way
+            assert ratio == pytest.approx(
+                1, abs=0.25
+            )  # either estimates the slope of rates in its own way
 
 
 def test_larger_development_data_bring_intervals_nearer_to_those_of_the_threshold():
@@ -102,11 +115,20 @@ def test_larger_development_data_bring_intervals_nearer_to_those_of_the_threshol
     assert extra[1] < 1.1
 
 
-@pytest.mark.parametrize("at", [ff.at_fmr(0.05), ff.at_fnmr(0.05), ff.at_eer(), ff.at_fmr(0.0001), ff.at_fnmr(0)])
+@pytest.mark.parametrize(
+    "at", [ff.at_fmr(0.05), ff.at_fnmr(0.05), ff.at_eer(), ff.at_fmr(0.0001), ff.at_fnmr(0)]
+)
 def test_distances_are_similarities_with_the_other_sign(at):
-    one, other = (applied(drawn(6, 100, kind=kind), at, drawn(7, kind=kind)) for kind in ("similarity", "distance"))
+    one, other = (
+        applied(drawn(6, 100, kind=kind), at, drawn(7, kind=kind))
+        for kind in ("similarity", "distance")
+    )
     assert one.rates == other.rates
-    assert (one.threshold, one.laxest, one.strictest) == (-other.threshold, -other.laxest, -other.strictest)
+    assert (one.threshold, one.laxest, one.strictest) == (
+        -other.threshold,
+        -other.laxest,
+        -other.strictest,
+    )
 
 
 def test_too_few_errors_leave_the_threshold_without_an_end():
@@ -135,13 +157,25 @@ def test_without_errors_the_limit_grows_with_the_threshold():
     ],
 )
 def test_bad_input_is_refused(asked, told):
-    refused(told, ff.apply_threshold, drawn(0), **{"at": ff.at_fmr(0.1), "development": drawn(1)} | asked)
+    refused(
+        told,
+        ff.apply_threshold,
+        drawn(0),
+        **{"at": ff.at_fmr(0.1), "development": drawn(1)} | asked,
+    )
 
 
 def test_results_are_tables_json_and_plots():
     found = applied(drawn(12, 100), ff.at_fmr(0.05), drawn(13))
     assert found.to_frame().shape == (6, 12)
-    assert [row["group"] for row in json.loads(found.to_json())["rates"]] == [None, None, "0", "0", "1", "1"]
+    assert [row["group"] for row in json.loads(found.to_json())["rates"]] == [
+        None,
+        None,
+        "0",
+        "0",
+        "1",
+        "1",
+    ]
     assert found.plot(rate="fnmr").get_xlabel() == "False non-match rate"
     assert "for exactly this threshold" in found.summary()
     refused("name", found.rate, "eer")

@@ -25,30 +25,42 @@ def at_thresholds(c: ff.Comparisons, thresholds: list[float]) -> Evaluation:
     return quietly()(ff.evaluate)(c, points, [], metrics=[], n_resamples=0, settings=settings)
 
 
-@given(seed=st.integers(0, 10**6), digits=st.integers(0, 2), thresholds=st.sets(st.integers(-20, 30), min_size=1))
+@given(
+    seed=st.integers(0, 10**6),
+    digits=st.integers(0, 2),
+    thresholds=st.sets(st.integers(-20, 30), min_size=1),
+)
 def test_rates_are_shares_counted_in_loops(seed, digits, thresholds):
     c = drawn(seed, n=120, digits=digits)
     found = at_thresholds(c, [one / 10 for one in thresholds])
     for quantity in found.quantities:
         if quantity.group is None and quantity.name != "threshold":
-            assert quantity.estimate == oracle.share_of_errors(rows_of(c), quantity.name, quantity.at.value)
+            assert quantity.estimate == oracle.share_of_errors(
+                rows_of(c), quantity.name, quantity.at.value
+            )
 
 
 @given(seed=st.integers(0, 10**6), digits=st.integers(0, 2), weight=st.floats(0.02, 0.98))
 def test_expected_errors_are_at_thresholds_of_least_cost(seed, digits, weight):
-    evaluation, development = drawn(seed, 100, n=90, digits=digits), drawn(seed + 1, n=90, digits=digits)
+    evaluation, development = (
+        drawn(seed, 100, n=90, digits=digits),
+        drawn(seed + 1, n=90, digits=digits),
+    )
     (row,) = expected_performance_curve(evaluation, development, weight).of()
     others = rows_of(development)
     candidates = [*{one[0] for one in others}, math.inf]
     costs = [
-        weight * oracle.share_of_errors(others, "fmr", t) + (1 - weight) * oracle.share_of_errors(others, "fnmr", t)
+        weight * oracle.share_of_errors(others, "fmr", t)
+        + (1 - weight) * oracle.share_of_errors(others, "fnmr", t)
         for t in candidates
     ]
     least = weight * oracle.share_of_errors(others, "fmr", row.threshold)
     least += (1 - weight) * oracle.share_of_errors(others, "fnmr", row.threshold)
     assert least == pytest.approx(min(costs), abs=1e-12)
     assert row.cost == pytest.approx(least, abs=1e-12)
-    rates = [oracle.share_of_errors(rows_of(evaluation), name, row.threshold) for name in ("fmr", "fnmr")]
+    rates = [
+        oracle.share_of_errors(rows_of(evaluation), name, row.threshold) for name in ("fmr", "fnmr")
+    ]
     assert row.estimate == pytest.approx(sum(rates) / 2)
     assert 0 <= row.low <= row.estimate <= row.high <= 1
 
@@ -64,7 +76,9 @@ def test_the_interval_of_a_mean_of_rates_is_that_of_a_sum():
 
 
 def test_a_group_without_comparisons_is_nan():
-    c = ff.Comparisons([0.9, 0.8, 0.2, 0.3], [1, 1, 0, 0], list("abac"), list("abca"), list("xyxx"), list("xyxx"))
+    c = ff.Comparisons(
+        [0.9, 0.8, 0.2, 0.3], [1, 1, 0, 0], list("abac"), list("abca"), list("xyxx"), list("xyxx")
+    )
     assert math.isnan(at_thresholds(c, [0.5]).value("fmr", "y"))
     row = expected_performance_curve(c, c, 0.5).of("y")[0]
     assert all(math.isnan(one) for one in (row.estimate, row.low, row.high))
@@ -72,9 +86,18 @@ def test_a_group_without_comparisons_is_nan():
 
 def test_bad_weights_and_scores_of_two_kinds_are_refused():
     refused(
-        r"weights must be in \(0, 1\), not 1", ff.thresholds.expected_performance_curve, drawn(0), drawn(1), [0.5, 1]
+        r"weights must be in \(0, 1\), not 1",
+        ff.thresholds.expected_performance_curve,
+        drawn(0),
+        drawn(1),
+        [0.5, 1],
     )
-    refused("are of the kind 'distance'", ff.thresholds.expected_performance_curve, drawn(0), drawn(1, kind="distance"))
+    refused(
+        "are of the kind 'distance'",
+        ff.thresholds.expected_performance_curve,
+        drawn(0),
+        drawn(1, kind="distance"),
+    )
 
 
 def test_results_are_tables_json_plots_and_pages(tmp_path):
@@ -92,5 +115,8 @@ def test_results_are_tables_json_plots_and_pages(tmp_path):
     assert [type(one).__name__ for one in read] == ["ExpectedPerformance", "AppliedThreshold"]
     for written, result in zip(read, (expected, applied), strict=True):
         assert json.loads(written.to_json()) == json.loads(result.to_json())
-        lines = [[line.get_xydata().tolist() for line in one.plot().get_lines()] for one in (written, result)]
+        lines = [
+            [line.get_xydata().tolist() for line in one.plot().get_lines()]
+            for one in (written, result)
+        ]
         assert lines[0] == lines[1]

@@ -1,4 +1,5 @@
-"""Intervals without replicates: which quantities have them, of which kind, and how near they are to replicates'."""
+"""Intervals without replicates: which quantities have them, of which kind, and how near they are to
+replicates'."""
 
 from __future__ import annotations
 
@@ -56,9 +57,13 @@ def test_they_are_near_those_of_replicates(comparisons, evaluation):
     drawn = ff.evaluate(comparisons, [GIVEN, FOUND], n_resamples=4000, rng=0)
     for q in evaluation.quantities:
         if q.method == "closed form":
-            twin = drawn.quantity(q.name, q.group if q.probe_group is None else (q.group, q.probe_group), q.at)
+            twin = drawn.quantity(
+                q.name, q.group if q.probe_group is None else (q.group, q.probe_group), q.at
+            )
             # Replicates find a held threshold anew, so theirs are not symmetric on log odds.
-            assert q.high - q.low == pytest.approx(twin.high - twin.low, rel=0.06 if q.at == GIVEN else 0.2)
+            assert q.high - q.low == pytest.approx(
+                twin.high - twin.low, rel=0.06 if q.at == GIVEN else 0.2
+            )
 
 
 def test_level_alternative_and_groups_together(evaluation):
@@ -77,7 +82,10 @@ def test_level_alternative_and_groups_together(evaluation):
 def test_no_errors_have_the_interval_that_replicates_have():
     c = ff.Comparisons(**columns(n=1500))
     at = ff.at_threshold(9.0)
-    q, twin = (ff.evaluate(c, at, [], metrics=[], n_resamples=n, rng=0).quantity("fmr", "f") for n in (0, 20))
+    q, twin = (
+        ff.evaluate(c, at, [], metrics=[], n_resamples=n, rng=0).quantity("fmr", "f")
+        for n in (0, 20)
+    )
     assert (q.low, q.high, q.method, q.note) == (twin.low, twin.high, "clopper-pearson", twin.note)
 
 
@@ -100,7 +108,11 @@ def test_other_units_and_methods():
         n_resamples=0,
         settings=ff.EvaluationSettings(method="bca"),
     )
-    refused('method="basic" needs replicates', ff.evaluate(c, GIVEN, n_resamples=0).with_intervals, method="basic")
+    refused(
+        'method="basic" needs replicates',
+        ff.evaluate(c, GIVEN, n_resamples=0).with_intervals,
+        method="basic",
+    )
     refused("there are no replicates", ff.evaluate(alone, GIVEN, n_resamples=0).with_intervals, 0.9)
 
 

@@ -47,7 +47,10 @@ def system(evaluation):
 
 @pytest.fixture(scope="module")
 def replicates(evaluation):
-    drawn = [[evaluation.replicates(name, g) for g in (None, *evaluation.groups)] for name in ("fmr", "fnmr")]
+    drawn = [
+        [evaluation.replicates(name, g) for g in (None, *evaluation.groups)]
+        for name in ("fmr", "fnmr")
+    ]
     return np.moveaxis(np.array(drawn), -1, 0).tolist()
 
 
@@ -59,7 +62,9 @@ def test_shares_and_limits_are_those_of_the_oracle(name, evaluation, system, rep
     higher = MEASURES[name.partition("(")[0]].fairer == "higher"
     for power, *found in zip(POWERS, inverted.as_unfair[k], inverted.as_fair[k], strict=True):
         if power != 1:  # where moved replicates are the replicates, but for rounding
-            assert found == pytest.approx(slow.shares(ORACLES[name], system, replicates, power, higher), abs=0.003)
+            assert found == pytest.approx(
+                slow.shares(ORACLES[name], system, replicates, power, higher), abs=0.003
+            )
     of_fair = 2 * slow.shares(ORACLES[name], system, replicates, 0, higher)[0]
     least = evaluation.uncertainty.inversion.least_pvalues.get((name, group, None, 0), 0)
     expected = min(1, max(of_fair, least, 1 / 400))
@@ -88,7 +93,9 @@ def test_the_least_pvalues_are_those_of_the_oracle(name, evaluation, system, rep
         raised.append(max(1.0, math.sqrt(rate * (1 - rate) * (1 + linear) / n) / own))
     assert max(raised) > 1.02
     higher = MEASURES[name.partition("(")[0]].fairer == "higher"
-    share = slow.shares_of_alike_groups(ORACLES[name], system, replicates, [[1.0] * 4, raised], higher)
+    share = slow.shares_of_alike_groups(
+        ORACLES[name], system, replicates, [[1.0] * 4, raised], higher
+    )
     is_relative = name in ("garbe", "mape(fmr)")
     found = evaluation.uncertainty.inversion.least_pvalues[name, None, None, 0]
     assert found == pytest.approx(share / (3 if is_relative else 1), abs=0.003)
@@ -100,7 +107,8 @@ def test_measures_that_divide_by_rates_of_groups_have_no_least_pvalue(name, eval
 
 
 def test_a_group_that_has_hardly_seen_who_fails_does_not_make_a_fair_system_seem_unfair():
-    """Of 4 groups of 15 people, some of whom fail most of 20 attempts, one or another has none of these."""
+    """Of 4 groups of 15 people, some of whom fail most of 20 attempts, one or another has none of
+    these."""
     outside = Counter()
     for seed in range(30):
         rng = np.random.default_rng(seed)
@@ -128,13 +136,24 @@ def test_intervals_hold_the_estimate_widen_with_the_level_and_stay_within_bounds
     assert len(inverted) > 30
     for k in inverted:
         rows = [quantities[k] for quantities in of_levels]
-        least, most = MEASURES[rows[0].name.partition("(")[0].removesuffix("_mean").removesuffix("_std")].range
+        least, most = MEASURES[
+            rows[0].name.partition("(")[0].removesuffix("_mean").removesuffix("_std")
+        ].range
         for narrow, wide in itertools.pairwise(rows):
-            assert least <= wide.low <= narrow.low <= narrow.estimate <= narrow.high <= wide.high <= most
+            assert (
+                least
+                <= wide.low
+                <= narrow.low
+                <= narrow.estimate
+                <= narrow.high
+                <= wide.high
+                <= most
+            )
 
 
 def test_systems_on_both_sides_of_those_rejected_are_accepted():
-    """A group's distance from the best one grows and then shrinks, and is as fair at the end as at the beginning."""
+    """A group's distance from the best one grows and then shrinks, and is as fair at the end as at
+    the beginning."""
     steps = POWERS[-1] * np.linspace(0, 1, 201) ** 2
     path = np.where(steps < 2, steps, 2 - 0.2 * (steps - 2))[None]
     as_unfair = np.array([[0.6, 0.7, 0.8, 0.9, 0.95, 0.97, 0.8, 0.4, 0.0]])
@@ -165,7 +184,10 @@ def test_a_fair_system_is_found_fair_and_an_unfair_one_is_not():
         assert min(abs(low - value), abs(high - value)) < 1e-12
         low, high = ev.with_intervals(method="percentile").interval(name)
         assert not low <= value <= high
-    assert "mostly to one side of the estimate" in ev.with_intervals(method="percentile").quantity("garbe").note
+    assert (
+        "mostly to one side of the estimate"
+        in ev.with_intervals(method="percentile").quantity("garbe").note
+    )
     assert ev.quantity("garbe").note == ""
     given = columns(n=20_000)
     worse = given["scores"] + 0.6 * ((given["reference_group"] == "f") & ~given["mated"])
@@ -181,7 +203,9 @@ def without_errors(*groups: str) -> ff.Comparisons:
 
 def columns_without_errors(*groups: str) -> dict:
     given = columns()
-    within = np.isin(given["reference_group"], groups) & (given["reference_group"] == given["probe_group"])
+    within = np.isin(given["reference_group"], groups) & (
+        given["reference_group"] == given["probe_group"]
+    )
     return given | {"scores": np.where(within & ~given["mated"], -10, given["scores"])}
 
 
@@ -201,18 +225,30 @@ def test_a_group_without_errors_has_its_numbers_drawn():
 
 def test_samples_leave_percentiles_to_a_group_without_errors():
     given = columns_without_errors("f")
-    samples = [np.char.add(np.char.add(given[side].astype(str), "/"), (np.arange(5000) % 9).astype(str))
-               for side in ("reference", "probe")]  # fmt: skip
+    samples = [
+        np.char.add(np.char.add(given[side].astype(str), "/"), (np.arange(5000) % 9).astype(str))
+        for side in ("reference", "probe")
+    ]
     with_samples = ff.Comparisons(
-        **given, reference_sample=samples[0], probe_sample=samples[1], policies=ff.Policies(self_comparisons="keep")
+        **given,
+        reference_sample=samples[0],
+        probe_sample=samples[1],
+        policies=ff.Policies(self_comparisons="keep"),
     )
-    with pytest.warns(NarrowIntervalsWarning, match="a group has no errors, so the interval is of percentiles: garbe"):
-        ev = ff.evaluate(with_samples, AT, ["garbe"], metrics=[], n_resamples=64, rng=0, unit="sample")
+    with pytest.warns(
+        NarrowIntervalsWarning,
+        match="a group has no errors, so the interval is of percentiles: garbe",
+    ):
+        ev = ff.evaluate(
+            with_samples, AT, ["garbe"], metrics=[], n_resamples=64, rng=0, unit="sample"
+        )
     assert ev.quantity("garbe").method == "percentile"
 
 
 def test_where_no_group_has_errors_there_is_no_interval():
-    ev = ff.evaluate(without_errors("f", "m", "x"), AT, ["garbe", "std"], metrics=[], n_resamples=64, rng=0)
+    ev = ff.evaluate(
+        without_errors("f", "m", "x"), AT, ["garbe", "std"], metrics=[], n_resamples=64, rng=0
+    )
     q = ev.quantity("garbe")
     assert math.isnan(q.low)
     assert "no interval: no group has such errors" in q.note
@@ -229,7 +265,9 @@ def test_numbers_are_drawn_about_the_way_from_the_smoothed_rates(at):
     assert systems._start["fmr"][0, 1:] == pytest.approx(start)
     model = systems._models[0]["fmr"]
     for power in (0.0, 1.0, 1.7):
-        rates = np.array(slow_counts.along(start, power, counts.group_false_matches, counts.group_nonmated))
+        rates = np.array(
+            slow_counts.along(start, power, counts.group_false_matches, counts.group_nonmated)
+        )
         drawn = systems._draw("fmr", 0, np.array([power]))[1:, 0]
         assert drawn.mean(axis=1) == pytest.approx(rates, rel=0.02, abs=1e-4)
         n = model.comparisons
@@ -239,24 +277,42 @@ def test_numbers_are_drawn_about_the_way_from_the_smoothed_rates(at):
         else:
             assert systems._draw("fmr", 0, np.array([power]))[0, 0].std() < 1e-12  # the FMR is held
     model, start = systems._models[0]["fnmr"], systems._start["fnmr"][0, 1:]
-    rates = np.array(slow_counts.along(start, 1.3, counts.group_false_nonmatches, counts.group_mated))
+    rates = np.array(
+        slow_counts.along(start, 1.3, counts.group_false_nonmatches, counts.group_mated)
+    )
     drawn = systems._draw("fnmr", 0, np.array([1.3]))[1:, 0]
     expected = np.sqrt(rates * (1 - rates) * (1 + model.linear) / model.comparisons)
     assert drawn.std(axis=1) == pytest.approx(expected, rel=0.02)
 
 
 def test_measures_without_operating_points_have_intervals_too():
-    ev = ff.evaluate(ff.Comparisons(**columns()), [], ["nrb", "std", "sed"], metrics=["eer"], n_resamples=200, rng=0)
-    assert {q.name for q in ev.quantities if q.method == "inversion"} >= {"nrb(eer)", "std(eer)", "sed_mean", "sed"}
+    ev = ff.evaluate(
+        ff.Comparisons(**columns()),
+        [],
+        ["nrb", "std", "sed"],
+        metrics=["eer"],
+        n_resamples=200,
+        rng=0,
+    )
+    assert {q.name for q in ev.quantities if q.method == "inversion"} >= {
+        "nrb(eer)",
+        "std(eer)",
+        "sed_mean",
+        "sed",
+    }
 
 
 def test_each_kind_of_quantity_has_its_method(evaluation):
     methods = {q.name: q.method for q in evaluation.quantities if q.group is None}
     assert {methods[name] for name in ("fmr", "fnmr", "eer")} == {"logit"}
-    assert {methods[name] for name in ("garbe", "fdr", "sed_mean", "nrb(cllr)", "std(eer)")} == {"inversion"}
+    assert {methods[name] for name in ("garbe", "fdr", "sed_mean", "nrb(cllr)", "std(eer)")} == {
+        "inversion"
+    }
     assert methods["cllr"] == "percentile"
     assert {methods[name] for name in ("min_dcf", "min_cllr")} == {"log"}
-    assert {q.method for q in evaluation.quantities if q.name.startswith("group_to_average")} == {"log"}
+    assert {q.method for q in evaluation.quantities if q.name.startswith("group_to_average")} == {
+        "log"
+    }
     assert evaluation.with_intervals(method="bca").quantity("garbe").method == "bca"
 
 
@@ -264,8 +320,12 @@ def test_each_kind_of_quantity_has_its_method(evaluation):
 def test_measures_are_inverted_in_any_parts_as_all_at_once(n_at_once, monkeypatch):
     given = columns_without_errors("f")
     some = (given["scores"] == -10) & (np.arange(5000) % 4 == 0)
-    c = ff.Comparisons(**given | {"scores": np.where(some, 0.5, given["scores"])})  # errors at the second point
-    ev = ff.evaluate(c, [AT, ff.at_threshold(0.0)], metrics=["eer", "min_dcf"], n_resamples=64, rng=0)
+    c = ff.Comparisons(
+        **given | {"scores": np.where(some, 0.5, given["scores"])}
+    )  # errors at the second point
+    ev = ff.evaluate(
+        c, [AT, ff.at_threshold(0.0)], metrics=["eer", "min_dcf"], n_resamples=64, rng=0
+    )
     monkeypatch.setattr(quantities, "_AT_ONCE", n_at_once)
     for systems, not_drawn in (
         (ev.uncertainty.inversion.systems(), ()),
@@ -274,13 +334,16 @@ def test_measures_are_inverted_in_any_parts_as_all_at_once(n_at_once, monkeypatc
         inverted, n_left_out = systems.invert(), 0
         for k, replicates in enumerate(systems.replicates(POWERS)):
             turned = systems.signs[k] * np.broadcast_to(replicates, (POWERS.size, 64))
-            # Where a group has no errors, measures cannot be moved, and those of the other rate need not be drawn.
+            # Where a group has no errors, measures cannot be moved, and those of the other rate
+            # need not be drawn.
             if np.isnan(turned).all() or (not_drawn and inverted.keys[k][0].endswith(not_drawn)):
                 assert np.isnan(inverted.as_unfair[k]).all()
                 n_left_out += 1
                 continue
             estimate, n = systems.signs[k] * systems.estimates[k], (~np.isnan(turned)).sum(axis=1)
             with np.errstate(invalid="ignore"):
-                shares = [1 - beyond.sum(axis=1) / n for beyond in (turned < estimate, turned > estimate)]
+                shares = [
+                    1 - beyond.sum(axis=1) / n for beyond in (turned < estimate, turned > estimate)
+                ]
             np.testing.assert_array_equal([inverted.as_unfair[k], inverted.as_fair[k]], shares)
         assert 0 < n_left_out < len(inverted.keys) / 2

@@ -1,4 +1,5 @@
-"""Limits that allow for goats and for thresholds that few errors hold, against slow twins and known cases."""
+"""Limits that allow for goats and for thresholds that few errors hold, against slow twins and known
+cases."""
 
 from __future__ import annotations
 
@@ -25,7 +26,9 @@ def evaluated(c: ff.Comparisons, at: ff.OperatingPoint, **asked: object) -> Eval
     return quietly()(ff.evaluate)(c, at, **({"n_resamples": 0} | asked))
 
 
-@given(seed=st.integers(0, 10**6), threshold=st.floats(0, 3), group=st.sampled_from([None, "0", "1"]))
+@given(
+    seed=st.integers(0, 10**6), threshold=st.floats(0, 3), group=st.sampled_from([None, "0", "1"])
+)
 def test_upper_limits_of_fnmr_are_those_with_one_more_subject(seed, threshold, group):
     c = drawn(seed)
     found = evaluated(c, ff.at_threshold(threshold))
@@ -37,12 +40,18 @@ def test_upper_limits_of_fnmr_are_those_with_one_more_subject(seed, threshold, g
     attempts = Counter(subject for _, _, subject, _ in of_group)
     failures = Counter(subject for score, _, subject, _ in of_group if score < threshold)
     typical = naive.typical_attempts([failures[k] for k in attempts], list(attempts.values()))
-    expected = naive.with_one_more(q.estimate, len(of_group), typical, q.standard_error, freedom, 0.95)
+    expected = naive.with_one_more(
+        q.estimate, len(of_group), typical, q.standard_error, freedom, 0.95
+    )
     assert (q.low, q.high) == pytest.approx(expected)
 
 
-@given(seed=st.integers(0, 10**6), rate=st.floats(0.001, 0.03), level=st.sampled_from([0.5, 0.9, 0.95]))
-def test_fnmrs_at_fmrs_of_few_errors_have_the_limits_at_the_scores_that_chance_allows(seed, rate, level):
+@given(
+    seed=st.integers(0, 10**6), rate=st.floats(0.001, 0.03), level=st.sampled_from([0.5, 0.9, 0.95])
+)
+def test_fnmrs_at_fmrs_of_few_errors_have_the_limits_at_the_scores_that_chance_allows(
+    seed, rate, level
+):
     c = drawn(seed, digits=2)
     found = evaluated(c, ff.at_fmr(rate))
     few_held, row = found.uncertainty.sizes.few_held, found.quantities.index(found.quantity("fnmr"))
@@ -67,7 +76,9 @@ def test_fnmrs_at_fmrs_of_few_errors_have_the_limits_at_the_scores_that_chance_a
 def few_of(n: int, n_mated: int = 400) -> ff.Comparisons:
     """Comparisons of strangers, of whom a tenth of the mated score low."""
     rng = np.random.default_rng(0)
-    scores = np.append(np.where(np.arange(n_mated) % 10 == 0, 0.5, 5.0) + rng.random(n_mated), rng.normal(size=n))
+    scores = np.append(
+        np.where(np.arange(n_mated) % 10 == 0, 0.5, 5.0) + rng.random(n_mated), rng.normal(size=n)
+    )
     a, b = np.arange(2 * (n + n_mated)).reshape(2, -1)
     mated = np.arange(scores.size) < n_mated
     return ff.Comparisons(scores, mated, a, np.where(mated, a, b))
@@ -85,7 +96,9 @@ def test_below_the_resolution_of_the_data_an_fnmr_has_no_upper_limit(n_resamples
     of_all = evaluated(c, ff.at_fmr(1e-3), n_resamples=n_resamples, rng=0)
     assert has_flag(of_all.quantity("threshold"), Flag.BELOW_RESOLUTION)
     assert not has_flag(of_all.quantity("fmr"), Flag.BELOW_RESOLUTION)
-    given = evaluated(c, ff.at_threshold(of_all.value("threshold")), n_resamples=n_resamples, rng=0).quantity("fnmr")
+    given = evaluated(
+        c, ff.at_threshold(of_all.value("threshold")), n_resamples=n_resamples, rng=0
+    ).quantity("fnmr")
     assert given.high < 0.2
 
 
@@ -107,11 +120,18 @@ def test_thresholds_that_hold_an_fnmr_are_the_mirror_image():
 
 
 @pytest.mark.jit
-@given(seed=st.integers(0, 10**6), fmr=st.floats(0, 0.2), digits=st.integers(0, 2), costs=st.floats(0.01, 0.99))
+@given(
+    seed=st.integers(0, 10**6),
+    fmr=st.floats(0, 0.2),
+    digits=st.integers(0, 2),
+    costs=st.floats(0.01, 0.99),
+)
 @example(seed=0, fmr=2.2e-313, digits=0, costs=0.5)  # whose squares are 0
 def test_every_interval_lies_in_the_range_of_its_quantity(seed, fmr, digits, costs):
     c = drawn(seed, n=150, digits=digits)
-    found = evaluated(c, [ff.at_fmr(fmr), ff.at_threshold(1.0)], n_resamples=30, rng=seed, costs=ff.Costs(costs))
+    found = evaluated(
+        c, [ff.at_fmr(fmr), ff.at_threshold(1.0)], n_resamples=30, rng=seed, costs=ff.Costs(costs)
+    )
     for q in found.quantities:
         if q.low is None or math.isnan(q.low):
             continue
@@ -129,8 +149,15 @@ def test_a_lower_limit_of_one_to_four_errors_is_no_higher_than_clopper_and_pears
         assert (low * n <= exact * 1.001) == (errors < 5)
 
 
-@given(seed=st.integers(0, 10**6), n_errors=st.integers(1, 9), mated=st.booleans(), digits=st.sampled_from([1, 6]))
-def test_limits_of_an_eer_of_few_errors_are_the_best_over_all_thresholds(seed, n_errors, mated, digits):
+@given(
+    seed=st.integers(0, 10**6),
+    n_errors=st.integers(1, 9),
+    mated=st.booleans(),
+    digits=st.sampled_from([1, 6]),
+)
+def test_limits_of_an_eer_of_few_errors_are_the_best_over_all_thresholds(
+    seed, n_errors, mated, digits
+):
     rng = np.random.default_rng(seed)
     n = (10 * n_errors, 200)[:: 1 if mated else -1]
     scores = np.round(np.append(rng.normal(2.5, 1, n[0]), rng.normal(0, 1, n[1])), digits)
@@ -144,12 +171,16 @@ def test_limits_of_an_eer_of_few_errors_are_the_best_over_all_thresholds(seed, n
         return
     thresholds = np.unique(scores)
     keys = [int(c.to_key(t)) for t in np.append(thresholds, np.nextafter(thresholds, np.inf))]
-    both = few_held._limits_at([(row, kind, key) for key in keys for kind in (True, False)], 0.95).T.reshape(-1, 2, 2)
+    both = few_held._limits_at(
+        [(row, kind, key) for key in keys for kind in (True, False)], 0.95
+    ).T.reshape(-1, 2, 2)
     assert limits.high == pytest.approx(both[:, :, 1].max(axis=1).min(), rel=1e-9)
     assert limits.low == pytest.approx(both[:, :, 0].min(axis=1).max(), rel=1e-9)
     assert found.interval("eer")[1] >= found.quantity("eer").estimate
 
 
 def test_limits_of_a_min_dcf_are_those_of_rates_where_few_errors_are_behind_it():
-    cost = evaluated(few_of(60), ff.at_fmr(0.3), metrics=["min_dcf"], n_resamples=100, rng=0).quantity("min_dcf")
+    cost = evaluated(
+        few_of(60), ff.at_fmr(0.3), metrics=["min_dcf"], n_resamples=100, rng=0
+    ).quantity("min_dcf")
     assert cost.estimate < cost.high <= 0.05

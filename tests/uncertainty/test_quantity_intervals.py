@@ -14,7 +14,12 @@ from helpers.refusals import refused
 from oracles import intervals as naive_intervals
 
 import fastfair as ff
-from fastfair.errors import EmptyGroupWarning, InputError, NarrowIntervalsWarning, ReversedScoresWarning
+from fastfair.errors import (
+    EmptyGroupWarning,
+    InputError,
+    NarrowIntervalsWarning,
+    ReversedScoresWarning,
+)
 from fastfair.evaluation.result import Evaluation
 from fastfair.intervals import confidence_interval
 from fastfair.uncertainty import quantities
@@ -49,7 +54,12 @@ def test_every_quantity_has_an_interval_about_its_estimate(evaluation):
 
 def test_percentiles_are_those_of_the_replicates(evaluation):
     evaluation = evaluation.with_intervals(method="percentile")
-    for name, group, at in [("fmr", "f", HELD), ("eer", None, None), ("garbe", None, FOUND), ("sed", "m", None)]:
+    for name, group, at in [
+        ("fmr", "f", HELD),
+        ("eer", None, None),
+        ("garbe", None, FOUND),
+        ("sed", "m", None),
+    ]:
         replicates = evaluation.replicates(name, group, at)
         assert replicates.shape == (300,)
         q = evaluation.quantity(name, group, at)
@@ -63,7 +73,9 @@ def test_fitted_costs_are_raised_by_their_optimism(evaluation):
         for group in (None, "f"):
             q = evaluation.quantity(name, group)
             d = 60 - 3 if group is None else 20 - 1
-            low, high = naive_intervals.of_cost(q.estimate, evaluation.replicates(name, group).tolist(), d, 0.95)
+            low, high = naive_intervals.of_cost(
+                q.estimate, evaluation.replicates(name, group).tolist(), d, 0.95
+            )
             assert q.method == "log"
             assert q.low == pytest.approx(low)
             if name == "min_cllr":
@@ -75,7 +87,9 @@ def test_fitted_costs_are_raised_by_their_optimism(evaluation):
 
 
 def test_costs_without_errors_have_no_interval():
-    c = ff.Comparisons([2.0, 3.0, 4.0, 0.0, 1.0, 0.5], [1, 1, 1, 0, 0, 0], list("abcabc"), list("abcbca"))
+    c = ff.Comparisons(
+        [2.0, 3.0, 4.0, 0.0, 1.0, 0.5], [1, 1, 1, 0, 0, 0], list("abcabc"), list("abcbca")
+    )
     ev = ff.evaluate(c, ff.at_threshold(1.5), n_resamples=64, rng=0)
     assert ev.value("min_dcf") == 0
     assert math.isnan(ev.interval("min_dcf")[0])
@@ -98,7 +112,9 @@ def test_dyadic_intervals_are_for_false_match_rates(evaluation):
     for group in (None, "f"):
         q = evaluation.quantity("fmr", group, HELD)
         factor = math.exp(1.959963984540054 * q.standard_error / q.estimate)
-        assert other.interval("fmr", group, HELD) == pytest.approx((q.estimate / factor, q.estimate * factor))
+        assert other.interval("fmr", group, HELD) == pytest.approx(
+            (q.estimate / factor, q.estimate * factor)
+        )
     for name in ("fnmr", "garbe", "threshold", "fmr"):  # the overall FMR is held at the other point
         percentiles = evaluation.with_intervals(method="percentile")
         assert other.interval(name, None, FOUND) == percentiles.interval(name, None, FOUND)
@@ -117,8 +133,17 @@ def test_bca_lies_near_the_percentiles_and_is_not_the_same(evaluation):
 def test_limits_stay_within_the_bounds_of_the_quantity():
     given = columns(n=600)
     c = ff.Comparisons(**given | {"scores": given["scores"] + 2.5 * given["mated"]})
-    ev = ff.evaluate(c, ff.at_threshold(2.2), n_resamples=200, rng=0, settings=ff.EvaluationSettings(method="normal"))
-    assert min(q.low for q in ev.quantities if q.name in ("fmr", "fnmr", "eer", "min_dcf", "garbe")) == 0
+    ev = ff.evaluate(
+        c,
+        ff.at_threshold(2.2),
+        n_resamples=200,
+        rng=0,
+        settings=ff.EvaluationSettings(method="normal"),
+    )
+    assert (
+        min(q.low for q in ev.quantities if q.name in ("fmr", "fnmr", "eer", "min_dcf", "garbe"))
+        == 0
+    )
     for q in ev.quantities:
         if q.name in ("fmr", "fnmr", "eer") and q.low is not None and not math.isnan(q.low):
             assert 0 <= q.low <= q.high <= 1
@@ -131,7 +156,9 @@ def test_a_group_without_errors_is_flagged_and_has_no_interval_of_width_zero():
     f = given["reference_group"] == "f"
     within = f & (given["probe_group"] == "f")
     scores = np.where(within & ~given["mated"], -10, given["scores"])
-    scores = np.where(within & given["mated"], np.where(given["reference"] % 2, -20.0, -20.0), scores)
+    scores = np.where(
+        within & given["mated"], np.where(given["reference"] % 2, -20.0, -20.0), scores
+    )
     c = ff.Comparisons(**given | {"scores": scores})
     ev = ff.evaluate(c, HELD, n_resamples=100, rng=0)
     q = ev.quantity("fmr", "f")
@@ -139,7 +166,8 @@ def test_a_group_without_errors_is_flagged_and_has_no_interval_of_width_zero():
     # All of its scores are the same, so that no threshold tells how errors cluster.
     assert q.high == pytest.approx(1 - 0.025 ** (1 / (q.n_subjects // 2)))
     assert q.note.endswith(
-        f"no errors: the interval is Clopper and Pearson's, for {q.n_subjects // 2} independent comparisons"
+        f"no errors: the interval is Clopper and Pearson's, for {q.n_subjects // 2} independent"
+        " comparisons"
     )
     q = ev.quantity("fnmr", "f")
     assert (q.estimate, q.high) == (1, 1)
@@ -154,9 +182,11 @@ def test_a_group_without_errors_is_flagged_and_has_no_interval_of_width_zero():
 
 
 def test_without_errors_the_design_effect_is_that_of_a_laxer_threshold():
-    """Four mated comparisons of a subject have the same score, so that there are as many independent ones as subjects.
+    """Four mated comparisons of a subject have the same score, so that there are as many
+    independent ones as subjects.
 
-    Non-mated scores do not depend on subjects, and those of two of them are shifted beyond all others at first.
+    Non-mated scores do not depend on subjects, and those of two of them are shifted beyond all
+    others at first.
     """
     rng = np.random.default_rng(0)
     n = 40
@@ -175,13 +205,20 @@ def test_without_errors_the_design_effect_is_that_of_a_laxer_threshold():
     assert (eer.low, eer.high) == (0, fnmr.high)
     distances = ff.Comparisons(-scores, mates, np.append(subjects, i), np.append(subjects, j))
     with pytest.warns(ReversedScoresWarning):
-        reverse = ff.evaluate(distances, ff.at_threshold(-6.0), metrics=["eer"], n_resamples=64, rng=0)
+        reverse = ff.evaluate(
+            distances, ff.at_threshold(-6.0), metrics=["eer"], n_resamples=64, rng=0
+        )
     assert [reverse.value(name) for name in ("fmr", "fnmr", "eer")] == [1, 1, 1]
     for name, q in (("fmr", fmr), ("fnmr", fnmr), ("eer", eer)):
         assert reverse.interval(name) == pytest.approx((1 - q.high, 1))
-    alone = ff.evaluate(c, ff.at_threshold(6.0), unit="comparison", metrics=["eer"], n_resamples=64, rng=0)
+    alone = ff.evaluate(
+        c, ff.at_threshold(6.0), unit="comparison", metrics=["eer"], n_resamples=64, rng=0
+    )
     assert alone.quantity("fnmr").high == pytest.approx(1 - 0.025 ** (1 / (4 * n)))
-    assert "cautious upper limit 0.0881, if only subjects are independent" in alone.quantity("fnmr").note
+    assert (
+        "cautious upper limit 0.0881, if only subjects are independent"
+        in alone.quantity("fnmr").note
+    )
 
 
 def hubs(share: float) -> ff.Comparisons:
@@ -192,7 +229,9 @@ def hubs(share: float) -> ff.Comparisons:
     of_hub = np.flatnonzero((i == 0) | (j == 0))
     others = np.flatnonzero((i != 0) & (j != 0))
     n = round(20 * share)
-    wrong = np.concatenate((rng.choice(of_hub, n, replace=False), rng.choice(others, 20 - n, replace=False)))
+    wrong = np.concatenate(
+        (rng.choice(of_hub, n, replace=False), rng.choice(others, 20 - n, replace=False))
+    )
     scores[30 + wrong] += 1
     scores[:30] = 1 + 2 * rng.random(30)
     k = np.arange(30)
@@ -207,19 +246,25 @@ def test_few_subjects_who_cause_most_false_matches_widen_the_interval():
     even, skewed = (of_hubs(share, n_resamples=300) for share in (0.05, 0.7))
     assert even.quantity("fmr").n_errors == skewed.quantity("fmr").n_errors == 20
     freedom = [
-        ev.uncertainty.sizes.degrees_of_freedom[[q.name for q in ev.quantities].index("fmr")] for ev in (even, skewed)
+        ev.uncertainty.sizes.degrees_of_freedom[[q.name for q in ev.quantities].index("fmr")]
+        for ev in (even, skewed)
     ]
     assert freedom[1] < 2.5 < freedom[0] < 29
     q = skewed.quantity("fmr")
     low, high = RateEvidence(q.estimate, q.standard_error, freedom[1]).interval(0.95)
     assert (q.low, q.high) == pytest.approx((float(low), float(high)))
     assert (
-        of_hubs(0.7, settings=ff.EvaluationSettings(scheme="product")).uncertainty.sizes.degrees_of_freedom.min() == 29
+        of_hubs(
+            0.7, settings=ff.EvaluationSettings(scheme="product")
+        ).uncertainty.sizes.degrees_of_freedom.min()
+        == 29
     )
 
 
 def test_concentrated_errors_are_noted_and_warned_of():
-    with pytest.warns(NarrowIntervalsWarning, match="involve the 5 % of subjects with most: fmr of all"):
+    with pytest.warns(
+        NarrowIntervalsWarning, match="involve the 5 % of subjects with most: fmr of all"
+    ):
         ev = of_hubs(0.8, metrics=["min_dcf"])
     assert "few subjects cause most false matches" in ev.quantity("min_dcf").note
     q = ev.quantity("fmr")
@@ -232,7 +277,9 @@ def test_a_threshold_that_few_subjects_hold_is_noted():
     noted = "few subjects cause most false matches"
     for share, expected in ((0.8, True), (0.05, False)):
         with quietly(NarrowIntervalsWarning):
-            assert (noted in of_hubs(share, ff.at_fmr(20 / 435)).quantity("threshold").note) == expected
+            assert (
+                noted in of_hubs(share, ff.at_fmr(20 / 435)).quantity("threshold").note
+            ) == expected
 
 
 @each(
@@ -262,7 +309,14 @@ def test_what_rests_on_concentrated_false_matches(name, group, at, concentrated_
 
 def test_measures_of_min_dcf_say_that_it_is_fitted():
     with quietly(NarrowIntervalsWarning):
-        ev = ff.evaluate(ff.Comparisons(**columns()), at=(), measures=["nrb"], metrics="all", n_resamples=64, rng=0)
+        ev = ff.evaluate(
+            ff.Comparisons(**columns()),
+            at=(),
+            measures=["nrb"],
+            metrics="all",
+            n_resamples=64,
+            rng=0,
+        )
     assert "its threshold is fitted" in ev.quantity("nrb(min_dcf)").note
     assert "its threshold is fitted" not in ev.quantity("nrb(cllr)").note
 
@@ -274,7 +328,12 @@ def test_a_group_of_one_subject_cannot_vary():
     c = ff.Comparisons(**given | {"reference_group": alone, "probe_group": probes})
     with pytest.warns(EmptyGroupWarning):
         ev = ff.evaluate(
-            c, HELD, measures=[], n_resamples=100, rng=0, settings=ff.EvaluationSettings(incomplete_groups="nan")
+            c,
+            HELD,
+            measures=[],
+            n_resamples=100,
+            rng=0,
+            settings=ff.EvaluationSettings(incomplete_groups="nan"),
         )
     q = ev.quantity("fnmr", "z")
     assert math.isnan(q.low)
@@ -282,7 +341,8 @@ def test_a_group_of_one_subject_cannot_vary():
 
 
 def test_shares_of_replicates_without_a_value():
-    """Two subjects a group: in half of the replicates both draws are one subject, and no non-mated pair is left."""
+    """Two subjects a group: in half of the replicates both draws are one subject, and no non-mated
+    pair is left."""
     scores = [0.9, 0.8, 0.7, 0.6, 0.65, 0.1] * 2
     who = list("aabbab") + list("ccddcd"), list("aabbba") + list("ccdddc")
     c = ff.Comparisons(scores, [1, 1, 1, 1, 0, 0] * 2, *who, list("ffffffmmmmmm"))
@@ -313,7 +373,9 @@ def test_resampling_comparisons_of_repeated_subjects_warns_and_is_narrower(compa
     given = columns(n_subjects=20)
     effect = np.random.default_rng(0).normal(0, 1, 20)
     c = ff.Comparisons(**given | {"scores": given["scores"] + effect[given["reference"]]})
-    with pytest.warns(NarrowIntervalsWarning, match="treats 5000 comparisons of 20 subjects as independent"):
+    with pytest.warns(
+        NarrowIntervalsWarning, match="treats 5000 comparisons of 20 subjects as independent"
+    ):
         narrow = ff.evaluate(c, HELD, measures=[], unit="comparison", n_resamples=300, rng=0)
     wide = ff.evaluate(c, HELD, measures=[], n_resamples=300, rng=0)
     assert narrow.quantity("fnmr").standard_error < 0.5 * wide.quantity("fnmr").standard_error
@@ -321,7 +383,14 @@ def test_resampling_comparisons_of_repeated_subjects_warns_and_is_narrower(compa
 
 def test_the_dyadic_scheme_narrows_false_match_rates_alone(comparisons):
     one, other = (
-        ff.evaluate(comparisons, HELD, measures=[], n_resamples=500, rng=0, settings=ff.EvaluationSettings(scheme=s))
+        ff.evaluate(
+            comparisons,
+            HELD,
+            measures=[],
+            n_resamples=500,
+            rng=0,
+            settings=ff.EvaluationSettings(scheme=s),
+        )
         for s in ("dyadic", "product")
     )
     assert one.quantity("fmr", "f").standard_error < 0.8 * other.quantity("fmr", "f").standard_error
@@ -329,12 +398,24 @@ def test_the_dyadic_scheme_narrows_false_match_rates_alone(comparisons):
 
 
 def test_metrics_and_points_can_be_left_out(comparisons):
-    ev = ff.evaluate(comparisons, at=[], metrics=["eer"], measures=["nrb", "std"], n_resamples=100, rng=0)
+    ev = ff.evaluate(
+        comparisons, at=[], metrics=["eer"], measures=["nrb", "std"], n_resamples=100, rng=0
+    )
     assert {q.name for q in ev.quantities} == {"eer", "nrb(eer)", "std(eer)"}
-    ev = ff.evaluate(comparisons, at=HELD, metrics=[], measures=["nrb", "sed"], n_resamples=100, rng=0)
+    ev = ff.evaluate(
+        comparisons, at=HELD, metrics=[], measures=["nrb", "sed"], n_resamples=100, rng=0
+    )
     assert {q.name for q in ev.quantities} == {
-        "threshold", "fmr", "fnmr", "fmr_matrix", "nrb(fmr)", "nrb(fnmr)", "sed", "sed_mean", "sed_std",
-    }  # fmt: skip
+        "threshold",
+        "fmr",
+        "fnmr",
+        "fmr_matrix",
+        "nrb(fmr)",
+        "nrb(fnmr)",
+        "sed",
+        "sed_mean",
+        "sed_std",
+    }
     assert all(q.low is not None for q in ev.quantities)
 
 
@@ -353,10 +434,17 @@ def test_an_interval_without_end_is_told():
 def test_rates_that_rest_on_few_effective_errors_are_warned_of():
     given = columns(n_subjects=12, n=3000)
     effect = np.random.default_rng(1).normal(0, 1.5, 12)  # many errors, of few subjects
-    c = ff.Comparisons(**given | {"scores": given["scores"] + effect[given["reference"]] * given["mated"]})
+    c = ff.Comparisons(
+        **given | {"scores": given["scores"] + effect[given["reference"]] * given["mated"]}
+    )
     with pytest.warns(NarrowIntervalsWarning, match=r"fewer than 10 effective errors.*fnmr of f"):
         ev = ff.evaluate(
-            c, HELD, measures=[], n_resamples=200, rng=0, settings=ff.EvaluationSettings(method="percentile")
+            c,
+            HELD,
+            measures=[],
+            n_resamples=200,
+            rng=0,
+            settings=ff.EvaluationSettings(method="percentile"),
         )
     wide = ev.with_intervals(method="auto").quantity("fnmr", "f")
     assert "narrow" not in wide.note
@@ -369,11 +457,17 @@ def test_rates_that_rest_on_few_effective_errors_are_warned_of():
 
 def test_measures_that_chance_moves_are_warned_of():
     given = columns(n_subjects=60, n=900)  # groups that do not differ but by chance
-    with pytest.warns(NarrowIntervalsWarning, match=r"fewer than 5 false matches or false non-matches.*: f"):
+    with pytest.warns(
+        NarrowIntervalsWarning, match=r"fewer than 5 false matches or false non-matches.*: f"
+    ):
         ev = ff.evaluate(
-            ff.Comparisons(**given), ff.at_threshold(1.9), measures=["gini"], n_resamples=200, rng=0,
+            ff.Comparisons(**given),
+            ff.at_threshold(1.9),
+            measures=["gini"],
+            n_resamples=200,
+            rng=0,
             settings=ff.EvaluationSettings(method="percentile"),
-        )  # fmt: skip
+        )
     q = ev.quantity("gini(fmr)")
     assert ev.replicates("gini(fmr)").mean() > q.estimate + 0.5 * q.standard_error
     assert "mostly to one side of the estimate" in q.note
@@ -388,9 +482,15 @@ def test_rates_that_rest_on_enough_are_not():
 
 def test_dyadic_intervals_need_dyadic_replicates(comparisons):
     with pytest.raises(InputError, match="needs replicates with the dyadic-robust variance"):
-        ff.evaluate(comparisons, HELD, settings=ff.EvaluationSettings(method="dyadic", scheme="product"))
+        ff.evaluate(
+            comparisons, HELD, settings=ff.EvaluationSettings(method="dyadic", scheme="product")
+        )
     plain = ff.evaluate(
-        comparisons, HELD, measures=[], n_resamples=64, settings=ff.EvaluationSettings(scheme="product")
+        comparisons,
+        HELD,
+        measures=[],
+        n_resamples=64,
+        settings=ff.EvaluationSettings(scheme="product"),
     )
     refused('not unit="subject" with scheme="product"', plain.with_intervals, method="dyadic")
 
@@ -399,14 +499,18 @@ def test_an_evaluation_can_be_sent_to_another_process(evaluation):
     import pickle
 
     again = pickle.loads(pickle.dumps(evaluation))
-    assert again.with_intervals(method="bca").interval("eer") == evaluation.with_intervals(method="bca").interval("eer")
+    assert again.with_intervals(method="bca").interval("eer") == evaluation.with_intervals(
+        method="bca"
+    ).interval("eer")
 
 
 def test_the_jackknife_has_its_limit():
     n = 12_000
     c = ff.Comparisons(np.arange(2 * n) % 7 + [2, 0] * n, [1, 0] * n)
     with pytest.raises(InputError, match=r"leaves out 24,000 units one at a time"):
-        ff.evaluate(c, HELD, unit="comparison", settings=ff.EvaluationSettings(method="bca"), n_resamples=64)
+        ff.evaluate(
+            c, HELD, unit="comparison", settings=ff.EvaluationSettings(method="bca"), n_resamples=64
+        )
 
 
 def test_fewer_than_30_false_matches_are_noted_for_rates_and_what_rests_on_them():
@@ -416,13 +520,26 @@ def test_fewer_than_30_false_matches_are_noted_for_rates_and_what_rests_on_them(
     scores = np.concatenate((rng.normal(3, 1, 40), rng.normal(0, 1, first.size)))
     reference, probe = np.concatenate((own, first)), np.concatenate((own, second))
     group = np.where(np.arange(40) % 2, "x", "y")
-    c = ff.Comparisons(scores, np.repeat([1, 0], [40, first.size]), reference, probe, group[reference], group[probe])
+    c = ff.Comparisons(
+        scores,
+        np.repeat([1, 0], [40, first.size]),
+        reference,
+        probe,
+        group[reference],
+        group[probe],
+    )
     few, many = ff.at_threshold(2.0), ff.at_threshold(0.5)
-    found = ff.evaluate(c, [few, many], ["gini", "group_to_average_ratio"], metrics=[], n_resamples=100, rng=0)
+    found = ff.evaluate(
+        c, [few, many], ["gini", "group_to_average_ratio"], metrics=[], n_resamples=100, rng=0
+    )
     for at, expected in ((few, True), (many, False)):
         rates = [found.quantity("fmr", group, at=at) for group in (None, "x", "y")]
         assert all((0 < q.n_errors < 30) == expected for q in rates)
-        of_fmr = [q for q in found.quantities if q.at == at and q.name.endswith("(fmr)") and q.low == q.low]
+        of_fmr = [
+            q
+            for q in found.quantities
+            if q.at == at and q.name.endswith("(fmr)") and q.low == q.low
+        ]
         assert {has_flag(q, Flag.UNKNOWN_CONCENTRATION) for q in (*rates, *of_fmr)} == {expected}
         assert not has_flag(found.quantity("gini(fnmr)", at=at), Flag.UNKNOWN_CONCENTRATION)
 
@@ -434,7 +551,10 @@ def test_intervals_are_the_same_however_many_quantities_are_read_at_once(method,
     wanted = ff.evaluate(c, at, metrics=["eer"], n_resamples=700, rng=0, n_threads=1)
     monkeypatch.setattr(quantities, "_AT_ONCE", 2000)
     found = ff.evaluate(c, at, metrics=["eer"], n_resamples=700, rng=0, n_threads=2)
-    assert found.with_intervals(method=method).quantities == wanted.with_intervals(method=method).quantities
+    assert (
+        found.with_intervals(method=method).quantities
+        == wanted.with_intervals(method=method).quantities
+    )
 
 
 def test_a_ratio_to_others_without_errors_has_no_interval():
@@ -444,12 +564,16 @@ def test_a_ratio_to_others_without_errors_has_no_interval():
     group = np.array(list("abc"))[person // 20]
     wrong = (group == "a") & (rng.random(600) < 0.2)
     c = ff.Comparisons(
-        np.concatenate((~wrong, np.zeros(60))), np.repeat([1, 0], [600, 60]), np.concatenate((person, np.arange(60))),
+        np.concatenate((~wrong, np.zeros(60))),
+        np.repeat([1, 0], [600, 60]),
+        np.concatenate((person, np.arange(60))),
         np.concatenate((person, np.roll(np.arange(60).reshape(3, 20), 1, axis=1).ravel())),
         np.concatenate((group, np.repeat(list("abc"), 20))),
         np.concatenate((group, np.repeat(list("abc"), 20))),
-    )  # fmt: skip
-    found = ff.evaluate(c, ff.at_threshold(0.5), ["group_to_average_ratio"], metrics=[], n_resamples=50, rng=0)
+    )
+    found = ff.evaluate(
+        c, ff.at_threshold(0.5), ["group_to_average_ratio"], metrics=[], n_resamples=50, rng=0
+    )
     for name in "abc":
         ratio = found.quantity("group_to_average_ratio(fnmr)", name)
         assert math.isnan(ratio.low)

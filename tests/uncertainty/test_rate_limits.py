@@ -1,4 +1,5 @@
-"""What data say about rates: arrays against a slow scalar twin, and limits and p-values against each other."""
+"""What data say about rates: arrays against a slow scalar twin, and limits and p-values against
+each other."""
 
 from __future__ import annotations
 
@@ -60,7 +61,9 @@ def test_the_p_value_of_a_limit_is_its_error_probability(known: Known, level: fl
 
 
 @given(known=KNOWN, bound=st.floats(1e-6, 0.98), level=st.floats(0.55, 0.999))
-def test_p_values_are_small_exactly_where_limits_are_within_the_bound(known: Known, bound: float, level: float):
+def test_p_values_are_small_exactly_where_limits_are_within_the_bound(
+    known: Known, bound: float, level: float
+):
     evidence = RateEvidence(*np.array(known).T)
     low, high = evidence.interval(2 * level - 1)
     for side, limit, is_within in (("upper", high, high <= bound), ("lower", low, low >= bound)):
@@ -82,7 +85,9 @@ def test_evidence_may_be_of_one_rate_or_of_a_table_of_them():
     table = RateEvidence(rates, 0.01, np.array([[5.0], [50.0]]), 40.0)
     for place in np.ndindex(rates.shape):
         alone = RateEvidence(rates[place], 0.01, [5.0, 50.0][place[0]], 40.0)
-        np.testing.assert_array_equal([end[place] for end in table.interval(0.9)], alone.interval(0.9))
+        np.testing.assert_array_equal(
+            [end[place] for end in table.interval(0.9)], alone.interval(0.9)
+        )
         assert table.pvalue(0.15, "upper")[place] == alone.pvalue(0.15, "upper")
 
 
@@ -120,10 +125,14 @@ def test_clopper_and_pearsons_limits_are_scipys(errors, more, level):
     n = errors + more
     if more:
         expected = binomtest(errors, n, alternative="less").proportion_ci(level, "exact").high
-        assert clopper_pearson_line(1, errors, n).limit(1 - level) == pytest.approx(expected, rel=1e-9)
+        assert clopper_pearson_line(1, errors, n).limit(1 - level) == pytest.approx(
+            expected, rel=1e-9
+        )
     if errors:
         expected = binomtest(errors, n, alternative="greater").proportion_ci(level, "exact").low
-        assert clopper_pearson_line(-1, errors, n).limit(1 - level) == pytest.approx(expected, rel=1e-9)
+        assert clopper_pearson_line(-1, errors, n).limit(1 - level) == pytest.approx(
+            expected, rel=1e-9
+        )
 
 
 @given(failures=st.integers(1, 19), n=st.integers(20, 400), attempts=st.integers(1, 30))
@@ -135,7 +144,12 @@ def test_one_more_subject_fails_half_of_its_attempts(failures, n, attempts):
     assert np.isnan(raised_rate(0.2, n, math.nan))
 
 
-@given(estimate=st.floats(1e-4, 0.2), relative=st.floats(0.05, 1), freedom=st.floats(3, 300), gap=st.floats(1.05, 5))
+@given(
+    estimate=st.floats(1e-4, 0.2),
+    relative=st.floats(0.05, 1),
+    freedom=st.floats(3, 300),
+    gap=st.floats(1.05, 5),
+)
 def test_so_many_subjects_as_are_named_would_just_do(estimate, relative, freedom, gap):
     bound = min(gap * estimate, 0.9)
     evidence = RateEvidence(estimate, relative * estimate, freedom, strata=3.0)
@@ -147,7 +161,9 @@ def test_so_many_subjects_as_are_named_would_just_do(estimate, relative, freedom
 
 
 def test_more_subjects_shrink_all_that_limits_are_made_of():
-    evidence = RateEvidence([0.1, 0.0], [0.02, 0.0], [17.0, 17.0], [30.0, 40.0], [0.01, math.nan], 3.0)
+    evidence = RateEvidence(
+        [0.1, 0.0], [0.02, 0.0], [17.0, 17.0], [30.0, 40.0], [0.01, math.nan], 3.0
+    )
     error, freedom, effective, raised, strata = astuple(evidence.times(4))[1:]
     assert error.tolist() == [0.01, 0.0]
     assert freedom.tolist() == [77.0, 77.0]
@@ -163,18 +179,32 @@ def test_a_rate_above_the_bound_is_never_within_it_by_more_of_the_same():
     assert without_errors == pytest.approx(math.log(0.05) / math.log(0.99) / 10)
     rate = RateEvidence(0.05, 0.01, 50)
     assert rate.times_needed(0.1, 0.95, room=lambda _: 2.0) == math.inf
-    assert rate.times_needed(0.09, 0.95, room=lambda times: 2.0 if times < 3 else 1.0) == pytest.approx(3, rel=1e-6)
+    assert rate.times_needed(
+        0.09, 0.95, room=lambda times: 2.0 if times < 3 else 1.0
+    ) == pytest.approx(3, rel=1e-6)
 
 
-@given(rate=st.floats(1e-5, 0.5), relative=st.floats(0.01, 1.5), freedom=st.floats(1, 500), level=st.floats(0.5, 0.99))
+@given(
+    rate=st.floats(1e-5, 0.5),
+    relative=st.floats(0.01, 1.5),
+    freedom=st.floats(1, 500),
+    level=st.floats(0.5, 0.99),
+)
 def test_the_law_of_a_held_rate_is_scipys(rate, relative, freedom, level):
     held = HeldRate(rate, 100, relative * rate, freedom)
     expected = applied_thresholds.law_of_rate(rate, relative * rate, freedom, level)
     assert held.quantiles((1 - level) / 2) == pytest.approx(expected, rel=1e-6, abs=1e-12)
 
 
-@given(rate=st.floats(1e-4, 0.2), relative=st.floats(0.05, 1.5), n=st.integers(10, 5000), freedom=st.floats(2, 300))
-def test_errors_beyond_the_populations_threshold_are_those_that_its_law_leaves(rate, relative, n, freedom):
+@given(
+    rate=st.floats(1e-4, 0.2),
+    relative=st.floats(0.05, 1.5),
+    n=st.integers(10, 5000),
+    freedom=st.floats(2, 300),
+)
+def test_errors_beyond_the_populations_threshold_are_those_that_its_law_leaves(
+    rate, relative, n, freedom
+):
     fewest, most = HeldRate(rate, n, relative * rate, freedom).errors(0.025)
     low, high = applied_thresholds.law_of_rate(rate, relative * rate, freedom, 0.95)
     if abs(low * n - round(low * n)) > 1e-6 and abs(high * n - round(high * n)) > 1e-6:
@@ -183,12 +213,16 @@ def test_errors_beyond_the_populations_threshold_are_those_that_its_law_leaves(r
 
 
 @given(st.floats(0.01, 0.3), st.integers(50, 500), st.integers(1, 40))
-def test_with_one_error_less_than_the_fewest_the_upper_limit_does_not_reach_the_rate_held(rate, n, attempts):
+def test_with_one_error_less_than_the_fewest_the_upper_limit_does_not_reach_the_rate_held(
+    rate, n, attempts
+):
     held = HeldRate.of(rate, n, 40.0)
 
     def upper_limit(errors):
         share = errors / n
-        known = RateEvidence(share, math.sqrt(share * (1 - share) / n), 40.0, n, raised_rate(share, n, attempts))
+        known = RateEvidence(
+            share, math.sqrt(share * (1 - share) / n), 40.0, n, raised_rate(share, n, attempts)
+        )
         return float(known.interval(0.95)[1])
 
     fewest, most = held.errors(0.025, upper_limit)
@@ -203,7 +237,9 @@ def test_a_held_rate_is_as_uncertain_as_its_data_or_independent_errors():
     binomial = math.sqrt(0.01 * 0.99 / 500)
     assert HeldRate.of(0.01, 500, 40.0).standard_error == binomial
     assert HeldRate.of(0.01, 500, 40.0, 0.1).standard_error == 0.1
-    assert HeldRate.of(0.01, 500, 40.0, effective=125.0).standard_error == pytest.approx(2 * binomial)
+    assert HeldRate.of(0.01, 500, 40.0, effective=125.0).standard_error == pytest.approx(
+        2 * binomial
+    )
     assert HeldRate.of(0.01, 500, 40.0).expected == pytest.approx(5 / 0.99)
     for nothing in (0.0, 1e-310):
         held = HeldRate.of(nothing, 500, 40.0)

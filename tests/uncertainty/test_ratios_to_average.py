@@ -12,7 +12,12 @@ from fastfair.uncertainty.interval_maker import intervals_of_ratios
 
 
 def interval_of_ratio(
-    log: bool, estimate: float, quantiles: tuple[float, float], error: float, freedom: float, level: float
+    log: bool,
+    estimate: float,
+    quantiles: tuple[float, float],
+    error: float,
+    freedom: float,
+    level: float,
 ) -> tuple[float, float]:
     of_one = (np.array([value]) for value in (estimate, log, *quantiles, error, freedom))
     estimates, is_log, low, high, errors, degrees = of_one
@@ -26,7 +31,10 @@ def test_ratios_to_the_average_reach_as_far_as_quantiles_and_as_logarithms(log):
     ratio, error = 1.6, drawn.std(ddof=1) / 1.6
     reach = stats.t.ppf(0.95, 12) * error * math.sqrt(1 + 1 / 12)
     for quantiles in ((1.5, 1.7), (0.1, 9.0)):
-        want = min(quantiles[0], ratio * math.exp(-reach)), max(quantiles[1], ratio * math.exp(reach))
+        want = (
+            min(quantiles[0], ratio * math.exp(-reach)),
+            max(quantiles[1], ratio * math.exp(reach)),
+        )
         if log:
             ends = -math.log(quantiles[1]), -math.log(quantiles[0])
             found = interval_of_ratio(True, -math.log(ratio), ends, error, 12, 0.9)

@@ -1,4 +1,5 @@
-"""bob.measure's Cllr of log-likelihood ratios, with both error rates at the Bayes threshold: Cllr, FMR, FNMR."""
+"""bob.measure's Cllr of log-likelihood ratios, with both error rates at the Bayes threshold: Cllr,
+FMR, FNMR."""
 
 from bob.measure import farfrr
 from bob.measure.calibration import cllr

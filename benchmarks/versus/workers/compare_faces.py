@@ -1,4 +1,5 @@
-"""Comparisons of two systems by vectors of faces, and from lists of all pairs: seconds and peak memory."""
+"""Comparisons of two systems by vectors of faces, and from lists of all pairs: seconds and peak
+memory."""
 
 import sys
 import time
@@ -21,7 +22,10 @@ def systems() -> list[ff.Embeddings]:
     """Read the vectors of both."""
     folder = Path(sys.argv[1])
     subject, group = (np.load(folder / f"{name}.npy") for name in ("subject", "group"))
-    return [ff.Embeddings(np.load(folder / f"{name}.npy"), subject, group) for name in ("first", "second")]
+    return [
+        ff.Embeddings(np.load(folder / f"{name}.npy"), subject, group)
+        for name in ("first", "second")
+    ]
 
 
 def compared(both: list[Any], **options: Any) -> tuple[float, str]:
@@ -31,7 +35,8 @@ def compared(both: list[Any], **options: Any) -> tuple[float, str]:
 
 
 def seconds() -> list[float]:
-    """Return seconds of rates and measures, those of processors, the peak by then, and both with EER and minDCF."""
+    """Return seconds of rates and measures, those of processors, the peak by then, and both with
+    EER and minDCF."""
     few = ff.von_mises_fisher_embeddings(300, 4, 16, concentration=20, rng=0)
     warm = ff.Embeddings(few.vectors, few.subject, few.subject % 2)
     compared([warm, warm])  # loads kernels
@@ -45,7 +50,8 @@ def seconds() -> list[float]:
 
 
 def listed() -> list[float]:
-    """Return seconds of rates and measures, whether contrasts have the bits of those without lists, and the peak."""
+    """Return seconds of rates and measures, whether contrasts have the bits of those without lists,
+    and the peak."""
     both = systems()
     wanted = compared(both, metrics=[])[1]
     start = time.perf_counter()

@@ -1,4 +1,5 @@
-"""confidence_intervals' bootstrap of the EER, the reference's speaker as condition: EER and interval."""
+"""confidence_intervals' bootstrap of the EER, the reference's speaker as condition: EER and
+interval."""
 
 from confidence_intervals import evaluate_with_conf_int
 from eers import by_sorting

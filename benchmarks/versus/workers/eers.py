@@ -1,4 +1,5 @@
-"""The EER of trials, as users of bootstrap tools write it: from sums over sorted scores, or from scikit-learn's ROC."""
+"""The EER of trials, as users of bootstrap tools write it: from sums over sorted scores, or from
+scikit-learn's ROC."""
 
 import numpy as np
 from sklearn.metrics import roc_curve

@@ -1,4 +1,5 @@
-"""Bands over a mapped file of vectors: seconds, those of the bare product, and the peak memory of the process."""
+"""Bands over a mapped file of vectors: seconds, those of the bare product, and the peak memory of
+the process."""
 
 import sys
 import time
@@ -21,7 +22,9 @@ def band(n_resamples: int, highest: float) -> float:
     vectors = np.load(_FOLDER / "vectors.npy", mmap_mode="r")
     e = ff.Embeddings(vectors, np.arange(len(vectors)) // SAMPLES)
     start = time.perf_counter()
-    ff.roc_band(e, np.geomspace(1e-6, highest, 24), n_resamples=n_resamples, rng=0, n_threads=THREADS)
+    ff.roc_band(
+        e, np.geomspace(1e-6, highest, 24), n_resamples=n_resamples, rng=0, n_threads=THREADS
+    )
     return time.perf_counter() - start
 
 

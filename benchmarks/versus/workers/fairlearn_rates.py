@@ -18,7 +18,9 @@ def frame(**bootstrap: object) -> MetricFrame:
 
 serve(
     {
-        "two-replicates": lambda: frame(n_boot=2, ci_quantiles=[0.025, 0.975], random_state=0).by_group,
+        "two-replicates": lambda: (
+            frame(n_boot=2, ci_quantiles=[0.025, 0.975], random_state=0).by_group
+        ),
         "by_group": lambda: frame().by_group,
         "overall": lambda: frame().overall,
     },

@@ -20,4 +20,6 @@ for call in ("first evaluate", "second evaluate"):
     ff.evaluate(comparisons, at=[ff.at_fmr(1e-2)], rng=0)
     marks[call] = time.perf_counter()
 times = [start, *marks.values()]
-Path("calls.json").write_text(json.dumps({name: times[k + 1] - times[k] for k, name in enumerate(marks)}))
+Path("calls.json").write_text(
+    json.dumps({name: times[k + 1] - times[k] for k, name in enumerate(marks)})
+)

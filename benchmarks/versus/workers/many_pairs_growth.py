@@ -18,7 +18,8 @@ from benchmarks.versus.many_pairs_growth import ROUNDS, SIZES
 
 
 def measured(size: int) -> list[float]:
-    """Return the least seconds of construction, evaluation and bare passes, and the most that memory grew by."""
+    """Return the least seconds of construction, evaluation and bare passes, and the most that
+    memory grew by."""
     n_subjects = SIZES[size]
     evaluate(ff.Comparisons(**columns(200_000, n_subjects)), 64)  # kernels stay in memory
     given = columns(size, n_subjects)

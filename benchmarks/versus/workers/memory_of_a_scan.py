@@ -1,4 +1,5 @@
-"""Our memory for a scan of many comparisons and its evaluation, above the library and its kernels."""
+"""Our memory for a scan of many comparisons and its evaluation, above the library and its
+kernels."""
 
 import sys
 import tempfile

@@ -1,4 +1,5 @@
-"""Our memory for many comparisons: bytes of the input, and what construction and evaluation add to it at most."""
+"""Our memory for many comparisons: bytes of the input, and what construction and evaluation add to
+it at most."""
 
 import sys
 from pathlib import Path

@@ -1,4 +1,5 @@
-"""Our memory by comparisons and replicates and in construction, and what it is held against: bytes."""
+"""Our memory by comparisons and replicates and in construction, and what it is held against:
+bytes."""
 
 import gc
 import sys
@@ -20,7 +21,8 @@ _SIDE = ("keys", "rows", "reference", "probe")
 
 
 def growth(size: int, n_resamples: int) -> list[int]:
-    """Return what the sorted input takes, the growth of the peak above it, and what the replicates take."""
+    """Return what the sorted input takes, the growth of the peak above it, and what the replicates
+    take."""
     evaluate(comparisons_of_subjects(10_000), 64)  # kernels stay in memory
     comparisons = comparisons_of_subjects(size)
     sides = comparisons.mated, comparisons.nonmated

@@ -16,4 +16,7 @@ def values() -> list[float]:
     return [found.eer, found.fmr1000, found.fmr100, found.fmr20]
 
 
-serve({"curve": curve, "values": values, "stats": lambda: get_eer_stats(mated, nonmated)}, ["pyeer", "numpy"])
+serve(
+    {"curve": curve, "values": values, "stats": lambda: get_eer_stats(mated, nonmated)},
+    ["pyeer", "numpy"],
+)

@@ -9,7 +9,9 @@ from serve import load, serve
 
 scores, flags = load("scores"), load("mated")
 sides = scores[flags], scores[~flags]
-mated = np.repeat([True, False], [side.size for side in sides])  # of both sides one behind the other
+mated = np.repeat(
+    [True, False], [side.size for side in sides]
+)  # of both sides one behind the other
 
 
 def run(eer: Callable[[np.ndarray, np.ndarray], float], n_resamples: int) -> float:

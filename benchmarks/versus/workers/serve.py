@@ -1,4 +1,5 @@
-"""The workers' side of `processes.Worker`: one line in, one line out. It runs in the peer's environment."""
+"""The workers' side of `processes.Worker`: one line in, one line out. It runs in the peer's
+environment."""
 
 import importlib.metadata
 import json
@@ -12,7 +13,8 @@ import numpy as np
 
 
 def serve(variants: dict[str, Callable[[], np.ndarray]], packages: list[str]) -> None:
-    """Answer "run VARIANT" with seconds, and "save VARIANT" likewise after writing the answer to a file."""
+    """Answer "run VARIANT" with seconds, and "save VARIANT" likewise after writing the answer to a
+    file."""
     versions = {name: importlib.metadata.version(name) for name in packages}
     print(json.dumps({"python": platform.python_version(), **versions}), flush=True)
     for line in sys.stdin:

@@ -1,4 +1,5 @@
-"""Run a command, its output thrown away, and print its wall time, processor time and peak memory as JSON."""
+"""Run a command, its output thrown away, and print its wall time, processor time and peak memory as
+JSON."""
 
 import json
 import os
@@ -13,5 +14,9 @@ _, status, usage = os.wait4(child, 0)
 seconds = time.perf_counter() - start
 unit = 1 if sys.platform == "darwin" else 1024
 processor = usage.ru_utime + usage.ru_stime  # of its own processes as well
-print(json.dumps({"seconds": seconds, "processor_seconds": processor, "peak_bytes": usage.ru_maxrss * unit}))
+print(
+    json.dumps(
+        {"seconds": seconds, "processor_seconds": processor, "peak_bytes": usage.ru_maxrss * unit}
+    )
+)
 sys.exit(os.waitstatus_to_exitcode(status) != 0)

@@ -8,7 +8,9 @@ failed, columns, subject = load("failed"), load("columns"), load("subject")
 
 
 def logit() -> list[list[float]]:
-    model = GLM(failed, np.column_stack((np.ones(len(failed)), columns)), family=families.Binomial())
+    model = GLM(
+        failed, np.column_stack((np.ones(len(failed)), columns)), family=families.Binomial()
+    )
     found = model.fit(cov_type="cluster", cov_kwds={"groups": subject}, tol=1e-14)
     return [found.params.tolist(), found.bse.tolist()]
 

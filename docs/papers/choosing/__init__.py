@@ -1,4 +1,6 @@
-"""The page that no paper has: all measures on the same data, where they contradict each other, and which to choose."""
+"""The page that no paper has: all measures on the same data, where they contradict each other, and
+which to choose.
+"""
 
 from __future__ import annotations
 
@@ -84,7 +86,9 @@ def values_table(runs: Runs, groups: Sequence[str]) -> Table:
     ]
     caption = f"All measures by {' and '.join(groups).lower()}, with 95 % intervals."
     columns = ("Measure", "Operating point", *SYSTEMS)
-    return Table(f"values_{'_'.join(groups).lower()}", caption, columns, rows, dict.fromkeys(SYSTEMS, ".3g"))
+    return Table(
+        f"values_{'_'.join(groups).lower()}", caption, columns, rows, dict.fromkeys(SYSTEMS, ".3g")
+    )
 
 
 def _about_contrasts() -> str:
@@ -106,43 +110,79 @@ def contrasts_table(groups: Sequence[str], contrasts: Sequence[Contrast]) -> Tab
         estimate = _NAMES.get(rules.favours(one), "neither") if known else "not computable"
         two_ends = not math.isnan(one.low + one.high)
         difference: Cell = Range(one.difference, one.low, one.high) if two_ends else one.difference
-        rows.append([
-            rules.title(one.name), one.operating_point or "none", difference, estimate, fairer(one.verdict, *SYSTEMS),
-        ])  # fmt: skip
+        rows.append(
+            [
+                rules.title(one.name),
+                one.operating_point or "none",
+                difference,
+                estimate,
+                fairer(one.verdict, *SYSTEMS),
+            ]
+        )
     caption = (
-        f"Differences of the two systems by {' and '.join(groups).lower()}, with 95 % intervals where the intervals of "
-        "both systems have two ends."
+        f"Differences of the two systems by {' and '.join(groups).lower()}, with 95 % intervals"
+        " where the intervals of both systems have two ends."
     )
-    columns = ("Measure", "Operating point", "Difference", "Fairer by the estimate", "Fairer beyond chance")
-    return Table(f"contrasts_{'_'.join(groups).lower()}", caption, columns, rows, {"Difference": ".3g"})
+    columns = (
+        "Measure",
+        "Operating point",
+        "Difference",
+        "Fairer by the estimate",
+        "Fairer beyond chance",
+    )
+    return Table(
+        f"contrasts_{'_'.join(groups).lower()}", caption, columns, rows, {"Difference": ".3g"}
+    )
 
 
 def count_relations(contrasts: Sequence[Contrast]) -> dict[str, int]:
-    """Count the pairs of measures that agree, disagree and so on, and those whose estimates contradict each other."""
-    kinds = ("agree", "disagree", "not told apart", "withheld", "not computable", "opposite estimates")
+    """Count the pairs of measures that agree, disagree and so on, and those whose estimates
+    contradict each other.
+    """
+    kinds = (
+        "agree",
+        "disagree",
+        "not told apart",
+        "withheld",
+        "not computable",
+        "opposite estimates",
+    )
     counted = dict.fromkeys(kinds, 0)
     for k, one in enumerate(contrasts):
         for other in contrasts[:k]:
             counted[rules.relation(one, other)] += 1
-            counted["opposite estimates"] += {rules.favours(one), rules.favours(other)} == {"first", "second"}
+            counted["opposite estimates"] += {rules.favours(one), rules.favours(other)} == {
+                "first",
+                "second",
+            }
     return counted
 
 
-def _said_of_pairs(groups: Sequence[str], contrasts: Sequence[Contrast], able: Mapping[str, rules.Ability]) -> str:
+def _said_of_pairs(
+    groups: Sequence[str], contrasts: Sequence[Contrast], able: Mapping[str, rules.Ability]
+) -> str:
     lines = []
     for point in POINTS:
         chosen = at_point(contrasts, point)
         counted = count_relations(chosen)
         total = len(chosen) * (len(chosen) - 1) // 2
         lines.append(
-            f"- At {point}, by {' and '.join(groups).lower()}: of {total} pairs of measures the estimates of "
-            f"{counted['opposite estimates']} favour different systems. Beyond chance {counted['disagree']} of these "
-            f"contradictions and {counted['agree']} agreements are confirmed; in {counted['not told apart']} pairs at "
-            f"least one measure cannot tell the systems apart, in {counted['withheld']} a verdict is withheld, and in "
-            f"{counted['not computable']} one measure is not computable."
+            f"- At {point}, by {' and '.join(groups).lower()}: of {total} pairs of measures the"
+            f" estimates of {counted['opposite estimates']} favour different systems. Beyond chance"
+            f" {counted['disagree']} of these contradictions and {counted['agree']} agreements are"
+            f" confirmed; in {counted['not told apart']} pairs at least one measure cannot tell the"
+            f" systems apart, in {counted['withheld']} a verdict is withheld, and in"
+            f" {counted['not computable']} one measure is not computable."
         )
-        camps = {name: ", ".join(rules.title(one.name) for one in chosen if one.verdict == name) for name in _NAMES}
-        lines += [f"  Beyond chance {_NAMES[name]} is fairer for {camp}." for name, camp in camps.items() if camp]
+        camps = {
+            name: ", ".join(rules.title(one.name) for one in chosen if one.verdict == name)
+            for name in _NAMES
+        }
+        lines += [
+            f"  Beyond chance {_NAMES[name]} is fairer for {camp}."
+            for name, camp in camps.items()
+            if camp
+        ]
         against = [
             (one, other)
             for k, other in enumerate(chosen)
@@ -150,14 +190,16 @@ def _said_of_pairs(groups: Sequence[str], contrasts: Sequence[Contrast], able: M
             if rules.relation(one, other) == "disagree"
         ]
         apart = sum(
-            {able[one.name].keeps_scale, able[other.name].keeps_scale} == {True, False} for one, other in against
+            {able[one.name].keeps_scale, able[other.name].keeps_scale} == {True, False}
+            for one, other in against
         )
         if 2 * apart > len(against):
             lines.append(
-                f"  In {apart} of the {len(against)} contradictions beyond chance one measure stays where all error "
-                "rates fall to a tenth, as ratios do, and the other falls with them, as differences do. The one asks "
-                "how many times as likely errors are for some, the other how many more of them there are: a system "
-                "with more errors for all can be the fairer one by ratios and the less fair one by differences."
+                f"  In {apart} of the {len(against)} contradictions beyond chance one measure stays"
+                " where all error rates fall to a tenth, as ratios do, and the other falls with"
+                " them, as differences do. The one asks how many times as likely errors are for"
+                " some, the other how many more of them there are: a system with more errors for"
+                " all can be the fairer one by ratios and the less fair one by differences."
             )
     return "\n".join(lines)
 
@@ -166,7 +208,11 @@ def _about_made(runs: Runs) -> str:
     fair, *biased = MADE
     alarms = sum(entry.tells_bias for entry in runs.made if entry.data == fair)
     known = [entry for entry in runs.made if entry.data == fair and entry.computable]
-    inside = [_holds_truth(entry) for entry in runs.made if entry.computable and math.isfinite(entry.truth)]
+    inside = [
+        _holds_truth(entry)
+        for entry in runs.made
+        if entry.computable and math.isfinite(entry.truth)
+    ]
     return f"""
 Scores drawn from normal laws, with subjects that differ: four groups, all alike in {fair}, and with FMRs in these
 ratios at a TMR of 95 % in {" and ".join(biased)}. The true value is that of the laws. Without bias {alarms} of
@@ -192,7 +238,10 @@ def made_table(runs: Runs) -> Table:
         for entry in entries:
             cells += [_interval(entry), entry.truth if math.isfinite(entry.truth) else None]
         rows.append(cells)
-    caption = "Measures of made systems, with 95 % intervals, and their true values where the laws give them."
+    caption = (
+        "Measures of made systems, with 95 % intervals, and their true values where the laws give"
+        " them."
+    )
     return Table("made", caption, columns, rows, dict.fromkeys(columns[2:], ".3g"))
 
 
@@ -214,19 +263,44 @@ def abilities_table(able: Iterable[rules.Ability]) -> Table:
     for one in able:
         shares = one.orders_one, one.orders_two, one.orders_three
         orders = [None if math.isnan(share) else 100 * share for share in shares]
-        rows.append([
-            rules.title(one.measure), one.error_types, _mark(not one.needs_policy), _mark(one.has_reference),
-            _mark(one.bounded), _mark(one.fails_without_errors), *orders, _mark(one.sees_shared),
-            _mark(one.keeps_scale),
-            100 * one.computable, 100 * one.tells_bias, one.uncertainty,
-        ])  # fmt: skip
+        rows.append(
+            [
+                rules.title(one.measure),
+                one.error_types,
+                _mark(not one.needs_policy),
+                _mark(one.has_reference),
+                _mark(one.bounded),
+                _mark(one.fails_without_errors),
+                *orders,
+                _mark(one.sees_shared),
+                _mark(one.keeps_scale),
+                100 * one.computable,
+                100 * one.tells_bias,
+                one.uncertainty,
+            ]
+        )
     columns = (
-        "Measure", "Error types", "Own or no threshold", "Reference", "Bounded", "Fails without errors",
-        "In order, 1 (%)", "In order, 2 (%)", "In order, 3 (%)", "Shared bias", "Keeps scale", "Computable (%)",
-        "Apart from fair (%)", "Uncertainty",
-    )  # fmt: skip
-    formats = {column: ".0f" for column in columns if column.endswith("(%)")} | {"Uncertainty": ".2g"}
-    return Table("abilities", "What each measure can do; empty where not tried.", columns, rows, formats)
+        "Measure",
+        "Error types",
+        "Own or no threshold",
+        "Reference",
+        "Bounded",
+        "Fails without errors",
+        "In order, 1 (%)",
+        "In order, 2 (%)",
+        "In order, 3 (%)",
+        "Shared bias",
+        "Keeps scale",
+        "Computable (%)",
+        "Apart from fair (%)",
+        "Uncertainty",
+    )
+    formats = {column: ".0f" for column in columns if column.endswith("(%)")} | {
+        "Uncertainty": ".2g"
+    }
+    return Table(
+        "abilities", "What each measure can do; empty where not tried.", columns, rows, formats
+    )
 
 
 def _mark(fact: bool | None) -> Cell:
@@ -251,7 +325,13 @@ def guide_table(answers: Sequence[rules.Answer]) -> Table:
         )
         others = ", ".join(rules.title(name) for name in one.others)
         rows.append([one.question.text, one.question.rule, confirmed, refused, others])
-    columns = ("Question", "Rule", "Recommended and confirmed", "Recommended, not confirmed", "Also")
+    columns = (
+        "Question",
+        "Rule",
+        "Recommended and confirmed",
+        "Recommended, not confirmed",
+        "Also",
+    )
     return Table("guide", "Which measure for which question.", columns, rows)
 
 
@@ -265,23 +345,28 @@ def _said_of_guide(answers: Sequence[rules.Answer], able: Mapping[str, rules.Abi
         for name in one.refused
     ]
     lines = [
-        f"No measure answers every question: {' and '.join(best)} answers most, {most} of {len(answers)}. A report "
-        "needs one that says how large the bias is, one that says how groups differ, and intervals for both."
-        if most < len(answers)
-        else f"{' and '.join(best)} answers all {len(answers)} questions."
+        (
+            f"No measure answers every question: {' and '.join(best)} answers most, {most} of"
+            f" {len(answers)}. A report needs one that says how large the bias is, one that says"
+            " how groups differ, and intervals for both."
+            if most < len(answers)
+            else f"{' and '.join(best)} answers all {len(answers)} questions."
+        )
     ]
     if refused:
         lines += ["Recommendations that these runs do not bear out:", "\n".join(refused)]
     small = able["fdr"]
-    if small.uncertainty == min(one.uncertainty for one in able.values() if math.isfinite(one.uncertainty)):
+    if small.uncertainty == min(
+        one.uncertainty for one in able.values() if math.isfinite(one.uncertainty)
+    ):
         lines.append(
-            "That FDR has the least uncertainty is no merit: it is divided by an estimate near 1, while what tells "
-            f"systems apart is 1 - FDR. Its intervals leave the fair value out in {100 * small.tells_bias:.0f} % of "
-            "results."
+            "That FDR has the least uncertainty is no merit: it is divided by an estimate near 1,"
+            " while what tells systems apart is 1 - FDR. Its intervals leave the fair value out in"
+            f" {100 * small.tells_bias:.0f} % of results."
         )
     lines.append(
-        "Whether groups differ by more than chance is better asked of a test than of a measure's interval, and how "
-        "many subjects that takes of a plan: see [paper 4](fnmr_groups.md)."
+        "Whether groups differ by more than chance is better asked of a test than of a measure's"
+        " interval, and how many subjects that takes of a plan: see [paper 4](fnmr_groups.md)."
     )
     return "\n\n".join(lines)
 
@@ -289,7 +374,11 @@ def _said_of_guide(answers: Sequence[rules.Answer], able: Mapping[str, rules.Abi
 def _why(question: rules.Question, ability: rules.Ability) -> str:
     facts = [f"the rule is {question.rule}"]
     if ability.computable < 1:
-        facts.append(f"it is computable in {100 * ability.computable:.0f} % of results on real data")
+        facts.append(
+            f"it is computable in {100 * ability.computable:.0f} % of results on real data"
+        )
     if math.isfinite(ability.uncertainty):
-        facts.append(f"its standard error is {ability.uncertainty:.2g} of the estimate in the median")
+        facts.append(
+            f"its standard error is {ability.uncertainty:.2g} of the estimate in the median"
+        )
     return "; ".join(facts)

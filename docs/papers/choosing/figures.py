@@ -29,31 +29,38 @@ def at_point(contrasts: Sequence[Contrast], point: OperatingPoint) -> list[Contr
     return [one for one in contrasts if one.at in (None, point)]
 
 
-def draw_relations(name: str, contrasts: Sequence[Contrast], points: Sequence[OperatingPoint], grouping: str) -> Figure:
+def draw_relations(
+    name: str, contrasts: Sequence[Contrast], points: Sequence[OperatingPoint], grouping: str
+) -> Figure:
     """Draw for all pairs of measures whether they call the same system fairer."""
     figure, axes = new_figure(1, len(points), (5.1 * len(points), 6.7))
     for k, (ax, point) in enumerate(zip(axes[0], points, strict=True)):
         _draw_matrix(ax, at_point(contrasts, point), with_names=k == 0)
         ax.set_title(f"By {grouping.lower()}, at {point}")
     handles: list[Any] = [
-        patches.Patch(facecolor=shade, edgecolor="0.6", label=label) for label, shade in _SHADES.items()
+        patches.Patch(facecolor=shade, edgecolor="0.6", label=label)
+        for label, shade in _SHADES.items()
     ]
     marks: dict[str, Any] = {"color": "black", "marker": "x", "linestyle": "", "markersize": 4}
     handles.append(lines.Line2D([], [], label="estimates favour different systems", **marks))
     figure.legend(handles=handles, loc="outside upper center", ncols=6)
     caption = (
-        f"Which pairs of measures call the same of two systems fairer, VoxCeleb1-H by {grouping.lower()}. Coloured "
-        "where both measures tell which system is fairer beyond chance; crosses where the estimates alone contradict "
-        "each other."
+        "Which pairs of measures call the same of two systems fairer, VoxCeleb1-H by"
+        f" {grouping.lower()}. Coloured where both measures tell which system is fairer beyond"
+        " chance; crosses where the estimates alone contradict each other."
     )
     return Figure(name, caption, figure)
 
 
 def _draw_matrix(ax: Any, contrasts: Sequence[Contrast], with_names: bool) -> None:
     order = list(_SHADES)
-    codes = np.array([[order.index(relation(one, other)) for other in contrasts] for one in contrasts])
+    codes = np.array(
+        [[order.index(relation(one, other)) for other in contrasts] for one in contrasts]
+    )
     shades = colors.ListedColormap(list(_SHADES.values()))
-    ax.pcolormesh(codes, cmap=shades, vmin=-0.5, vmax=len(order) - 0.5, edgecolors="white", linewidth=0.4)
+    ax.pcolormesh(
+        codes, cmap=shades, vmin=-0.5, vmax=len(order) - 0.5, edgecolors="white", linewidth=0.4
+    )
     crossed = [
         (k, n)
         for n, one in enumerate(contrasts)
@@ -85,15 +92,26 @@ def draw_uncertainty(able: Sequence[Ability]) -> Figure:
         if one.computable < 1:
             text = f"computable in {100 * one.computable:.0f} %"
             axes[0, 0].text(
-                0.02, place, text, transform=axes[0, 0].get_yaxis_transform(), fontsize=6, va="center", color="w"
+                0.02,
+                place,
+                text,
+                transform=axes[0, 0].get_yaxis_transform(),
+                fontsize=6,
+                va="center",
+                color="w",
             )
     axes[0, 0].set_yticks(places, [title(one.measure) for one in able], fontsize=7.5)
     axes[0, 0].invert_yaxis()
     axes[0, 0].set(title="Uncertainty", xlabel="Standard error / estimate, median")
-    axes[0, 1].set(title="Apart from the fair value", xlabel="Intervals without the fair value (%)", xlim=(0, 100))
+    axes[0, 1].set(
+        title="Apart from the fair value",
+        xlabel="Intervals without the fair value (%)",
+        xlim=(0, 100),
+    )
     caption = (
-        "How uncertain measures are. Left: paper 5's normalised uncertainty, median over results on real data and on "
-        "made systems with bias; where not all results on real data are computable the bar says how many. Right: "
-        "share of these intervals that leave the fair value out."
+        "How uncertain measures are. Left: paper 5's normalised uncertainty, median over results on"
+        " real data and on made systems with bias; where not all results on real data are"
+        " computable the bar says how many. Right: share of these intervals that leave the fair"
+        " value out."
     )
     return Figure("uncertainty", caption, figure)

@@ -1,4 +1,6 @@
-"""Rules of the page on choosing measures: which measures contradict each other, and which answers which question."""
+"""Rules of the page on choosing measures: which measures contradict each other, and which answers
+which question.
+"""
 
 from __future__ import annotations
 
@@ -60,14 +62,15 @@ class Ability:
     computable : float
         Share of results on real data with an estimate and a finite interval.
     orders_one, orders_two, orders_three : float
-        Share of pairs of systems in order without chance, with one, two and three disadvantaged groups: paper 1's
-        Tables IV, V and VI; NaN where not tried.
+        Share of pairs of systems in order without chance, with one, two and three disadvantaged
+        groups: paper 1's Tables IV, V and VI; NaN where not tried.
     sees_shared : bool or None
         Whether it grows with a bias that all groups share, without chance; None where not tried.
     keeps_scale : bool or None
         Whether it stays where all error rates fall to a tenth; None where not tried.
     tells_bias : float
-        Share of computable results on real data and on made data with bias, whose interval leaves the fair value out.
+        Share of computable results on real data and on made data with bias, whose interval leaves
+        the fair value out.
     false_alarms : int
         How often it does so on made data without bias.
     uncertainty : float
@@ -112,7 +115,11 @@ def _ability(name: str, runs: Runs, law: Scores) -> Ability:
     tried = (name, "fmr", "1:1:1:1") in law
     uncertain = [entry.uncertainty for entry in biased if math.isfinite(entry.uncertainty)]
     orders_one, orders_two, orders_three = (
-        claims.share_in_order(law, name, claims.ordered_pairs(TABLES[table][1])) if tried else math.nan
+        (
+            claims.share_in_order(law, name, claims.ordered_pairs(TABLES[table][1]))
+            if tried
+            else math.nan
+        )
         for table in ("IV", "V", "VI")
     )
     return Ability(
@@ -145,7 +152,9 @@ def sees_shared(scores: Scores, name: str) -> bool:
 
 
 def keeps_scale(name: str) -> bool | None:
-    """Tell whether a measure stays where all error rates fall to a tenth; None where it is not one of rates."""
+    """Tell whether a measure stays where all error rates fall to a tenth; None where it is not one
+    of rates.
+    """
     fmr, fnmr = np.array([1e-3, 2e-3, 5e-3]), np.array([0.05, 0.09, 0.04])
     before, after = (scaled_measures(fmr, fnmr, factor) for factor in (1.0, _SCALE))
     return math.isclose(before[name], after[name], rel_tol=1e-9) if name in before else None
@@ -211,7 +220,9 @@ def questions(able: Mapping[str, Ability]) -> list[Question]:
             "Is a single group worse off?",
             "all pairs of systems with one disadvantaged group in order, both error types",
             lambda one: one.orders_one == 1 and one.error_types == 2,
-            dict.fromkeys(("inequity_rate", "fdr", "garbe", "std(eer)", "sed_std", "sed_mean"), "1, V-A"),
+            dict.fromkeys(
+                ("inequity_rate", "fdr", "garbe", "std(eer)", "sed_std", "sed_mean"), "1, V-A"
+            ),
         ),
         Question(
             "Is there a second group between the best and the worst?",
@@ -247,7 +258,13 @@ def questions(able: Mapping[str, Ability]) -> list[Question]:
             "Are rates small, or of different size for two metrics?",
             "the same where all error rates fall to a tenth",
             lambda one: bool(one.keeps_scale),
-            {"nrb(fmr)": "3", "nrb(fnmr)": "3", "nrb(eer)": "3", "garbe": "2, FFMC.1", "inequity_rate": "2, FFMC.1"},
+            {
+                "nrb(fmr)": "3",
+                "nrb(fnmr)": "3",
+                "nrb(eer)": "3",
+                "garbe": "2, FFMC.1",
+                "inequity_rate": "2, FFMC.1",
+            },
         ),
         Question(
             "Do some groups have no errors?",
@@ -263,14 +280,15 @@ def questions(able: Mapping[str, Ability]) -> list[Question]:
         ),
         Question(
             "Are groups small, so that the number must vary little?",
-            f"standard error at most {typical:.2g} of the estimate, the median over measures, and computable in all "
-            "results on real data",
+            f"standard error at most {typical:.2g} of the estimate, the median over measures, and"
+            " computable in all results on real data",
             lambda one: one.uncertainty <= typical and one.computable == 1,
             {"max_geomean_ratio(fmr)": "5, Fig. 5", "max_geomean_ratio(fnmr)": "5, Fig. 5"},
         ),
         Question(
             "Must the interval leave the fair value out?",
-            "does so in all results on real data and on made systems with bias, and in none without bias",
+            "does so in all results on real data and on made systems with bias, and in none without"
+            " bias",
             lambda one: one.tells_bias == 1 and one.false_alarms == 0 and one.computable == 1,
             {},
         ),
@@ -292,4 +310,11 @@ def title(measure: str) -> str:
     return {"sed_mean": "mean SED", "sed_std": "STD of SED"}.get(measure, facts.title)
 
 
-_METRICS = {"fmr": "FMR", "fnmr": "FNMR", "tmr": "TMR", "eer": "EER", "min_dcf": "minDCF", "cllr": "Cllr"}
+_METRICS = {
+    "fmr": "FMR",
+    "fnmr": "FNMR",
+    "tmr": "TMR",
+    "eer": "EER",
+    "min_dcf": "minDCF",
+    "cllr": "Cllr",
+}

@@ -63,7 +63,12 @@ class Entry:
     def tells_bias(self) -> bool:
         """Whether the interval leaves the fair value out."""
         low, high = self.quantity.low, self.quantity.high
-        return self.computable and low is not None and high is not None and not low <= fairest(self.measure) <= high
+        return (
+            self.computable
+            and low is not None
+            and high is not None
+            and not low <= fairest(self.measure) <= high
+        )
 
     @property
     def uncertainty(self) -> float:
@@ -103,16 +108,28 @@ def fairest(measure: str) -> float:
     return facts.fair_value
 
 
-def run(settings: Settings, systems: Mapping[tuple[str, ...], tuple[Comparisons, Comparisons]] | None = None) -> Runs:
+def run(
+    settings: Settings,
+    systems: Mapping[tuple[str, ...], tuple[Comparisons, Comparisons]] | None = None,
+) -> Runs:
     """Measure everything; `systems` stand in for those of VoxCeleb1-H, two for each grouping."""
     real: list[Entry] = []
     contrasts: dict[tuple[str, ...], tuple[Contrast, ...]] = {}
     if systems is None:
         settings.tell("choosing: reading VoxCeleb1-H")
-        systems = {groups: (scores(SYSTEMS[0], groups), scores(SYSTEMS[1], groups)) for groups in GROUPINGS}
+        systems = {
+            groups: (scores(SYSTEMS[0], groups), scores(SYSTEMS[1], groups)) for groups in GROUPINGS
+        }
     for groups, (first, second) in systems.items():
         settings.tell(f"choosing: two systems by {' and '.join(groups).lower()}")
-        pair = compare(first, second, POINTS, metrics="all", n_resamples=settings.n_resamples, rng=settings.seed)
+        pair = compare(
+            first,
+            second,
+            POINTS,
+            metrics="all",
+            n_resamples=settings.n_resamples,
+            rng=settings.seed,
+        )
         contrasts[groups] = tuple(filter(_is_summary, pair.contrasts))
         for name, evaluation in zip(SYSTEMS, pair.evaluations, strict=True):
             real += _entries(f"{name} by {' x '.join(groups).lower()}", evaluation, {})
@@ -128,7 +145,9 @@ def run(settings: Settings, systems: Mapping[tuple[str, ...], tuple[Comparisons,
         )
         laws = _laws(ratios)
         truths = {
-            (name, level): value for level in LEVELS for name, value in measures_of_laws(laws, laws, level).items()
+            (name, level): value
+            for level in LEVELS
+            for name, value in measures_of_laws(laws, laws, level).items()
         }
         made += _entries(ratios, found, truths)
     return Runs(tuple(real), tuple(made), contrasts)
@@ -166,7 +185,9 @@ def _is_summary(row: Quantity | Contrast) -> bool:
     return row.group is None and measure_of(row.name) is not None
 
 
-def _entries(data: str, found: Evaluation, truths: Mapping[tuple[str, float], float]) -> list[Entry]:
+def _entries(
+    data: str, found: Evaluation, truths: Mapping[tuple[str, float], float]
+) -> list[Entry]:
     levels = dict(zip(POINTS, LEVELS, strict=True))
     entries = []
     for quantity in filter(_is_summary, found.quantities):

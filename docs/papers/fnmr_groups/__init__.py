@@ -77,7 +77,11 @@ Step 5 of the paper takes the 1 - α/2 quantile of the largest distances. The ne
 is outside in α of fair studies, and call the margin of their example the 95th percentile, α being 0.05. Both cannot
 be: the largest distance has no sign, so α is not to be halved.""",
         fair_table(findings),
-        verdict_table("claims_chance", "**Claims of section IV**, on simulated fair systems.", chance_claims(findings)),
+        verdict_table(
+            "claims_chance",
+            "**Claims of section IV**, on simulated fair systems.",
+            chance_claims(findings),
+        ),
         _chance_text(findings),
     ]
 
@@ -122,7 +126,9 @@ many. The ranges that the paper chose differ, from
 {found.values("n_subjects")[-1] / found.values("n_subjects")[0]:.0f} times for n to
 {found.values("n_attempts")[-1] / found.values("n_attempts")[0]:.0f} times for m, and the order of impact is one of
 these ranges.""",
-        verdict_table("claims_margin", "**Claims of sections IV-B and V** on figures 2 and 3.", claims(found)),
+        verdict_table(
+            "claims_margin", "**Claims of sections IV-B and V** on figures 2 and 3.", claims(found)
+        ),
         """\
 On ρ the paper says two things: "only ρ is negatively associated with the size of M", and in the next paragraph that
 the relationship is "positive, though not linear". The verdicts tell which of the two the study shows, and by formula
@@ -142,7 +148,9 @@ person ("naive").""",
         figure(systems),
         *(group_table(found) for found in systems),
         _voxceleb_text(systems),
-        verdict_table("claims_voxceleb", "**Claims of the paper**, on VoxCeleb1-H.", voxceleb_claims(systems)),
+        verdict_table(
+            "claims_voxceleb", "**Claims of the paper**, on VoxCeleb1-H.", voxceleb_claims(systems)
+        ),
     ]
 
 
@@ -151,10 +159,11 @@ def _voxceleb_text(systems: list[SystemTests]) -> str:
     for found in systems:
         test, naive = found.clustered.tests["f"], found.naive.tests["f"]
         lines.append(
-            f"- {found.system}: the test names {len(test.different)} of {len(test.groups)} groups, the naive one "
-            f"{len(naive.different)}. The margin is {100 * found.clustered.margin.margin:.1f} points with all groups, "
-            f"{100 * found.larger.margin.margin:.1f} without those of fewer than {FEW_SPEAKERS} speakers, and "
-            f"{100 * found.naive.margin.margin:.1f} by the naive way."
+            f"- {found.system}: the test names {len(test.different)} of {len(test.groups)} groups,"
+            f" the naive one {len(naive.different)}. The margin is"
+            f" {100 * found.clustered.margin.margin:.1f} points with all groups,"
+            f" {100 * found.larger.margin.margin:.1f} without those of fewer than {FEW_SPEAKERS}"
+            f" speakers, and {100 * found.naive.margin.margin:.1f} by the naive way."
         )
     return "\n".join(
         [

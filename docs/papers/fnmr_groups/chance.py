@@ -1,4 +1,6 @@
-"""Fair systems: figure 1 of paper 4, and how often its methods find differences where there are none."""
+"""Fair systems: figure 1 of paper 4, and how often its methods find differences where there are
+none.
+"""
 
 from __future__ import annotations
 
@@ -35,8 +37,8 @@ class Design:
 
     def __str__(self) -> str:
         return (
-            f"{self.n_groups} groups of {self.n_subjects} subjects with {self.n_attempts} attempts each, FNMR "
-            f"{100 * self.fnmr:g} %, correlation {self.correlation:g}"
+            f"{self.n_groups} groups of {self.n_subjects} subjects with {self.n_attempts} attempts"
+            f" each, FNMR {100 * self.fnmr:g} %, correlation {self.correlation:g}"
         )
 
 
@@ -45,11 +47,17 @@ FIGURE_1 = Design(20, 400, 2, 0.10, 0.05)
 FAIR = Design(11, 60, 20, 0.17, 0.13)
 
 
-def draw(design: Design, seed: np.random.SeedSequence, apart: Mapping[int, float] | None = None) -> FailureCounts:
+def draw(
+    design: Design, seed: np.random.SeedSequence, apart: Mapping[int, float] | None = None
+) -> FailureCounts:
     """Draw a study; some groups may have an FNMR of their own."""
     failures = [
         correlated_decisions(
-            design.n_subjects, design.n_attempts, (apart or {}).get(k, design.fnmr), design.correlation, rng=child
+            design.n_subjects,
+            design.n_attempts,
+            (apart or {}).get(k, design.fnmr),
+            design.correlation,
+            rng=child,
         ).sum(axis=1)
         for k, child in enumerate(seed.spawn(design.n_groups))
     ]
@@ -66,7 +74,9 @@ def unclustered(counts: FailureCounts) -> FailureCounts:
 
 
 def example(settings: Settings) -> tuple[MarginOfError, MarginOfError]:
-    """Compute the margins of figure 1: of a fair system, and of one with three groups that differ."""
+    """Compute the margins of figure 1: of a fair system, and of one with three groups that
+    differ.
+    """
     settings.tell("paper 4: margins of 20 groups")
     found = []
     for apart in ({}, _APART):
@@ -84,12 +94,17 @@ def figure_1(found: Sequence[MarginOfError]) -> Figure:
         ax.get_legend().remove()
         ax.set_title(title)
         ax.tick_params(axis="y", labelsize="small")
-    handles = {label: handle for ax in axes[0] for handle, label in zip(*ax.get_legend_handles_labels(), strict=True)}
+    handles = {
+        label: handle
+        for ax in axes[0]
+        for handle, label in zip(*ax.get_legend_handles_labels(), strict=True)
+    }
     figure.legend(handles.values(), handles.keys(), loc="outside lower center", ncols=len(handles))
     differing = ", ".join(f"group {k + 1:02d} {100 * rate:g} %" for k, rate in _APART.items())
     return Figure(
         "figure_1",
-        f"**Figure 1: FNMRs between the margins**, simulated: {FIGURE_1}; on the right {differing}.",
+        f"**Figure 1: FNMRs between the margins**, simulated: {FIGURE_1}; on the right"
+        f" {differing}.",
         figure,
     )
 
@@ -138,7 +153,9 @@ def fair_studies(settings: Settings, design: Design = FAIR) -> Findings:
         key = int(seed.generate_state(1)[0])
         naive = unclustered(counts)
         for name, data in ((TEST, counts), (NAIVE_TEST, naive)):
-            test = fnmr_test(data, null_model="bootstrap", n_resamples=_REPLICATES, follow_up=False, rng=key)
+            test = fnmr_test(
+                data, null_model="bootstrap", n_resamples=_REPLICATES, follow_up=False, rng=key
+            )
             found[name] += test.pvalue <= LEVEL
         for data, center, names in (
             (counts, "data", {MARGIN: "family-wise", PAPER_MARGIN: "paper"}),
@@ -146,7 +163,10 @@ def fair_studies(settings: Settings, design: Design = FAIR) -> Findings:
             (naive, "data", {NAIVE_MARGIN: "family-wise"}),
         ):
             margin = margin_of_error(
-                data, n_resamples=_REPLICATES, center=cast("Literal['data', 'replicate']", center), rng=key
+                data,
+                n_resamples=_REPLICATES,
+                center=cast("Literal['data', 'replicate']", center),
+                rng=key,
             )
             farthest = float(np.abs(margin.group_rate - margin.rate).max())
             for name, quantile in names.items():
@@ -163,7 +183,8 @@ def fair_table(findings: Findings) -> Table:
     rows = [(name, *_per_cent(findings.share(name))) for name in findings.found]
     return Table(
         "fair_systems",
-        f"**Fair systems found unfair**, of {findings.n_studies:,} simulated: {FAIR}. Wanted: {100 * LEVEL:g} %.",
+        f"**Fair systems found unfair**, of {findings.n_studies:,} simulated: {FAIR}. Wanted:"
+        f" {100 * LEVEL:g} %.",
         ("Method", "Found unfair (%)"),
         rows,
         {"Found unfair (%)": ".1f"},
@@ -178,11 +199,18 @@ def chance_claims(findings: Findings) -> list[Verdict]:
     """Decide what the paper says of its methods where all groups are alike."""
     claims = (
         (TEST, "The bootstrap test rejects a true hypothesis at its level", "IV-A"),
-        (MARGIN, "With the quantile at 1 - α (the 95th percentile of the example), a group is outside by chance in α "
-         "of fair studies", "IV-B"),
-        (PAPER_MARGIN, "With the quantile at 1 - α/2 (step 5), a group is outside by chance in α of fair studies",
-         "IV-B"),
-    )  # fmt: skip
+        (
+            MARGIN,
+            "With the quantile at 1 - α (the 95th percentile of the example), a group is outside by chance in α "
+            "of fair studies",
+            "IV-B",
+        ),
+        (
+            PAPER_MARGIN,
+            "With the quantile at 1 - α/2 (step 5), a group is outside by chance in α of fair studies",
+            "IV-B",
+        ),
+    )
     verdicts = []
     for method, claim, source in claims:
         share = findings.share(method)
@@ -190,10 +218,12 @@ def chance_claims(findings: Findings) -> list[Verdict]:
             Verdict(
                 claim,
                 source,
-                f"the interval of the share found unfair holds α = {100 * LEVEL:g} %: holds, or where it reaches to "
-                "half or twice α: cannot be told; is all below: in part, as it finds less than it may; is all above: "
-                "does not",
-                "{:.1f} % [{:.1f}, {:.1f}]".format(*(100 * x for x in (share.value, share.low, share.high))),
+                f"the interval of the share found unfair holds α = {100 * LEVEL:g} %: holds, or"
+                " where it reaches to half or twice α: cannot be told; is all below: in part, as"
+                " it finds less than it may; is all above: does not",
+                "{:.1f} % [{:.1f}, {:.1f}]".format(
+                    *(100 * x for x in (share.value, share.low, share.high))
+                ),
                 findings.outcome(method),
             )
         )

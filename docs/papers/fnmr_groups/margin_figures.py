@@ -26,7 +26,9 @@ _LABEL_SIZE = 8.0  # points
 
 
 def overview(plan: GroupsPlan, correlation: float = 0.05) -> Figure:
-    """Draw figure 2: panels by subjects and attempts, a colour for each FNMR. All axes are alike and logarithmic."""
+    """Draw figure 2: panels by subjects and attempts, a colour for each FNMR. All axes are alike
+    and logarithmic.
+    """
     rows, across = np.unique(plan.n_subjects), np.unique(plan.n_attempts)
     figure, axes = _panels(rows.size, across.size, (2.1 * across.size + 1.2, 1.9 * rows.size + 0.8))
     for (i, j), ax in np.ndenumerate(axes):
@@ -35,7 +37,9 @@ def overview(plan: GroupsPlan, correlation: float = 0.05) -> Figure:
         ax.set_title(_written(held), fontsize="medium", loc="left")
     for ax in axes[:, -1]:
         _label_ends(ax)
-    figure.suptitle(f"Margin of error by FNMR π, {_written({'correlation': correlation})}", x=0.01, ha="left")
+    figure.suptitle(
+        f"Margin of error by FNMR π, {_written({'correlation': correlation})}", x=0.01, ha="left"
+    )
     return figure
 
 
@@ -47,7 +51,9 @@ def one_at_a_time(plan: GroupsPlan, held: Mapping[str, float]) -> Figure:
         ax.set_title(TITLES[name], fontsize="medium", loc="left")
     for ax in axes.ravel():
         _label_ends(ax)
-    figure.suptitle(f"Margin of error, one setting changed at a time about {_written(held)}", x=0.01, ha="left")
+    figure.suptitle(
+        f"Margin of error, one setting changed at a time about {_written(held)}", x=0.01, ha="left"
+    )
     return figure
 
 
@@ -62,12 +68,20 @@ def _panels(n_rows: int, n_columns: int, size: tuple[float, float]) -> tuple[Fig
 def _draw(ax: Any, plan: GroupsPlan, held: Mapping[str, float], name: str) -> None:
     """Draw margins over the groups, a line for each value of one setting."""
     values = np.unique(getattr(plan, name))
-    for color, value in zip(mpl.colormaps["viridis"](np.linspace(0, 0.75, values.size)), values, strict=True):
+    for color, value in zip(
+        mpl.colormaps["viridis"](np.linspace(0, 0.75, values.size)), values, strict=True
+    ):
         at = np.ones(plan.margin.shape, np.bool_)
         for other, number in {**held, name: value}.items():
             at &= np.isclose(getattr(plan, other), number, rtol=1e-9, atol=0)
         order = np.argsort(plan.n_groups[at], kind="stable")
-        style = {"color": color, "marker": ".", "markersize": 4, "linewidth": 1.2, "label": _written({name: value})}
+        style = {
+            "color": color,
+            "marker": ".",
+            "markersize": 4,
+            "linewidth": 1.2,
+            "label": _written({name: value}),
+        }
         ax.plot(plan.n_groups[at][order], plan.margin[at][order], **style)
     ax.set(xscale="log", yscale="log")
     formatters: dict[Any, Any] = {ax.xaxis: "{x:g}", ax.yaxis: per_cent}
@@ -83,8 +97,15 @@ def _label_ends(ax: Any) -> None:
     lines = sorted(ax.get_lines(), key=lambda line: line.get_ydata()[-1])
     ax.get_ylim()  # settles the limits
     within = ax.transData + ax.transAxes.inverted()
-    ends = np.array([within.transform((line.get_xdata()[-1], line.get_ydata()[-1]))[1] for line in lines])
-    gap = 1.2 * _LABEL_SIZE / 72 / (0.85 * ax.get_figure().get_figheight() / ax.get_subplotspec().get_gridspec().nrows)
+    ends = np.array(
+        [within.transform((line.get_xdata()[-1], line.get_ydata()[-1]))[1] for line in lines]
+    )
+    gap = (
+        1.2
+        * _LABEL_SIZE
+        / 72
+        / (0.85 * ax.get_figure().get_figheight() / ax.get_subplotspec().get_gridspec().nrows)
+    )
     places = gap * np.arange(ends.size) + np.maximum.accumulate(ends - gap * np.arange(ends.size))
     places -= (places - ends).mean()
     for line, place in zip(lines, places, strict=True):
@@ -94,5 +115,6 @@ def _label_ends(ax: Any) -> None:
 
 def _written(values: Mapping[str, float]) -> str:
     return ", ".join(
-        f"{_SYMBOLS[name]} = {per_cent(value) if name == 'fnmr' else f'{value:g}'}" for name, value in values.items()
+        f"{_SYMBOLS[name]} = {per_cent(value) if name == 'fnmr' else f'{value:g}'}"
+        for name, value in values.items()
     )

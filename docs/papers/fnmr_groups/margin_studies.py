@@ -1,4 +1,6 @@
-"""The simulation study of paper 4: margins of error over 4,000 settings, and what they depend on."""
+"""The simulation study of paper 4: margins of error over 4,000 settings, and what they depend
+on.
+"""
 
 from __future__ import annotations
 
@@ -42,7 +44,12 @@ SETTINGS: dict[str, Any] = dict(
     )
 )
 AXES = tuple(SETTINGS)
-HELD = {"n_subjects": 400, "n_attempts": 2, "fnmr": 0.1, "correlation": 0.05}  # about which figure 3 changes one
+HELD = {
+    "n_subjects": 400,
+    "n_attempts": 2,
+    "fnmr": 0.1,
+    "correlation": 0.05,
+}  # about which figure 3 changes one
 TITLES = {
     "n_subjects": "Subjects n",
     "fnmr": "FNMR π",
@@ -51,7 +58,12 @@ TITLES = {
     "n_groups": "Groups G",
 }
 _SYMBOLS = {name: title[-1] for name, title in TITLES.items()}
-_GROWS = {"n_groups": True, "fnmr": True, "n_subjects": False, "n_attempts": False}  # as the paper reads figure 2
+_GROWS = {
+    "n_groups": True,
+    "fnmr": True,
+    "n_subjects": False,
+    "n_attempts": False,
+}  # as the paper reads figure 2
 _BENT = 0.01  # of a margin, from which on a relationship is not a straight line
 
 
@@ -85,7 +97,8 @@ class Study:
         return np.moveaxis(self.exact.margin, self.axis(name), -1)
 
     def factors(self) -> dict[str, float]:
-        """Return by what factor each setting changes the margin about `HELD`, from its least to its largest value.
+        """Return by what factor each setting changes the margin about `HELD`, from its least to its
+        largest value.
 
         A mean over the numbers of groups; that of the number of groups itself is at `HELD`.
         """
@@ -119,26 +132,32 @@ def study(settings: Settings) -> Study:
 
 
 def figures(found: Study, *, quick: bool) -> tuple[Figure, Figure]:
-    """Draw figures 2 and 3: of simulated studies, as the paper does, or of exact margins where these are too few."""
+    """Draw figures 2 and 3: of simulated studies, as the paper does, or of exact margins where
+    these are too few.
+    """
     plan = found.exact if quick else found.drawn
     made = (
         "exact margins"
         if plan.n_simulations is None
-        else f"95 % quantiles of {plan.n_simulations:,} simulated studies for each point, as in the paper"
+        else (
+            f"95 % quantiles of {plan.n_simulations:,} simulated studies for each point, as in the"
+            " paper"
+        )
     )
     drawings = margin_figures.overview(plan), margin_figures.one_at_a_time(plan, HELD)
     held = ", ".join(f"{_SYMBOLS[name]} = {value:g}" for name, value in HELD.items())
     return (
         Figure(
             "figure_2",
-            f"**Figure 2: margins over the number of groups**, by subjects n, attempts m and FNMR π; {made}. All axes "
-            "are alike and logarithmic.",
+            "**Figure 2: margins over the number of groups**, by subjects n, attempts m and FNMR"
+            f" π; {made}. All axes are alike and logarithmic.",
             drawings[0],
         ),
         Figure(
             "figure_3",
-            f"**Figure 3: margins where one setting changes** and the others are {held}; {made}. All axes are alike "
-            "and logarithmic, so that lines as far apart differ by the same factor.",
+            f"**Figure 3: margins where one setting changes** and the others are {held}; {made}."
+            " All axes are alike and logarithmic, so that lines as far apart differ by the same"
+            " factor.",
             drawings[1],
         ),
     )
@@ -156,8 +175,8 @@ def factor_table(found: Study) -> Table:
         rows.append((title, start, end, way, max(factors[name], 1 / factors[name]), by_formula))
     return Table(
         "factors",
-        "**What the margin depends on**: exact margins from one end of a range to the other, the other settings as in "
-        "figure 3, in the mean over numbers of groups.",
+        "**What the margin depends on**: exact margins from one end of a range to the other, the"
+        " other settings as in figure 3, in the mean over numbers of groups.",
         ("Setting", "From", "To", "Margin", "Factor", "Factor by formula (6)"),
         rows,
         {"Factor": ".2f", "Factor by formula (6)": ".2f"},
@@ -177,22 +196,24 @@ def claims(found: Study) -> list[Verdict]:
         Verdict(
             "n has the largest impact on M, followed by π, m and ρ",
             "IV-B, Fig. 3",
-            "factors by which each changes M over its range come in this order: holds; n at least is first: in part; "
-            "else does not",
+            "factors by which each changes M over its range come in this order: holds; n at least"
+            " is first: in part; else does not",
             ", ".join(written[name] for name in order),
             order_outcome(factors, order),
         ),
         Verdict(
             "G and n impact M substantially, ρ and m to a lesser extent",
             "section V",
-            "the factors of G and n are both above those of ρ and m: holds; one of them: in part; none: does not",
+            "the factors of G and n are both above those of ρ and m: holds; one of them: in part;"
+            " none: does not",
             ", ".join(written[name] for name in (*large, *small)),
             larger_outcome(factors, large, small),
         ),
         Verdict(
             "Only ρ is negatively associated with M",
             "IV-B",
-            "the settings with which M falls are ρ alone: holds; ρ and others: in part; others: does not",
+            "the settings with which M falls are ρ alone: holds; ρ and others: in part; others:"
+            " does not",
             "M falls with " + ", ".join(_SYMBOLS[name] for name in falling),
             only_outcome(falling, ["correlation"]),
         ),
@@ -206,8 +227,8 @@ def _trend(found: Study, name: str, *, grows: bool) -> Verdict:
     return Verdict(
         f"M {'grows' if grows else 'falls'} as {_SYMBOLS[name]} grows",
         "IV-B, Fig. 2",
-        f"no step of exact margins goes against it: holds; up to {100 * FEW_STEPS:g} %: in part; more: cannot be told, "
-        "or most: does not",
+        f"no step of exact margins goes against it: holds; up to {100 * FEW_STEPS:g} %: in part;"
+        " more: cannot be told, or most: does not",
         f"of {up + same + down:,} steps {up:,} up, {down:,} down, {same:,} stay",
         trend_outcome(with_it, against),
     )
@@ -219,8 +240,8 @@ def _slower(found: Study) -> Verdict:
     return Verdict(
         "The increase with G slows beyond 10 groups",
         "IV-B, Fig. 2",
-        f"M grows less for each group more from 10 to 30 than from 3 to 10: in all settings: holds; in "
-        f"{100 * (1 - FEW_STEPS):g} %: in part; else does not",
+        "M grows less for each group more from 10 to 30 than from 3 to 10: in all settings: holds;"
+        f" in {100 * (1 - FEW_STEPS):g} %: in part; else does not",
         f"in {100 * share:.1f} % of settings",
         outcome,
     )
@@ -230,7 +251,9 @@ def _correlation(found: Study) -> Verdict:
     up, same, down = steps(found.exact.margin, found.axis("correlation"))
     margins = found.over("correlation")
     attempts = found.values("n_attempts")
-    of_attempts = np.moveaxis(margins, [name for name in AXES if name != "correlation"].index("n_attempts"), 0)
+    of_attempts = np.moveaxis(
+        margins, [name for name in AXES if name != "correlation"].index("n_attempts"), 0
+    )
     bends = [float(bend(part, found.values("correlation")).mean()) for part in of_attempts]
     grows = trend_outcome(up, down)
     bent = any(abs(value) >= _BENT for value in bends)
@@ -238,9 +261,10 @@ def _correlation(found: Study) -> Verdict:
     return Verdict(
         "The relationship between ρ and M is positive, though not linear",
         "IV-B",
-        f"no step goes down, and in the middle of its range M is off the straight line by {100 * _BENT:g} % or more "
-        "for some m: holds; positive alone: in part; else does not",
-        f"of {up + same + down:,} steps {up:,} up, {down:,} down, {same:,} stay; {100 * bends[0]:+.1f} % off at m = "
-        f"{attempts[0]:g}, {100 * bends[-1]:+.1f} % at m = {attempts[-1]:g}",
+        "no step goes down, and in the middle of its range M is off the straight line by"
+        f" {100 * _BENT:g} % or more for some m: holds; positive alone: in part; else does not",
+        f"of {up + same + down:,} steps {up:,} up, {down:,} down, {same:,} stay;"
+        f" {100 * bends[0]:+.1f} % off at m = {attempts[0]:g}, {100 * bends[-1]:+.1f} % at m ="
+        f" {attempts[-1]:g}",
         outcome,
     )

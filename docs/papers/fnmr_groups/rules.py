@@ -32,7 +32,8 @@ def trend_outcome(with_it: int, against: int) -> Outcome:
 
 
 def slower_beyond(values: Floats, x: Sequence[float], at: float) -> float:
-    """Return the share of settings whose values grow less for each unit of x above a point than below it.
+    """Return the share of settings whose values grow less for each unit of x above a point than
+    below it.
 
     Parameters
     ----------
@@ -50,14 +51,18 @@ def slower_beyond(values: Floats, x: Sequence[float], at: float) -> float:
 
 
 def order_outcome(factors: Mapping[str, float], said: Sequence[str]) -> Outcome:
-    """Decide whether effects, as factors, come in the order said; a factor and its inverse are as large."""
+    """Decide whether effects, as factors, come in the order said; a factor and its inverse are as
+    large.
+    """
     found = sorted(said, key=lambda name: -abs(np.log(factors[name])))
     if found == list(said):
         return "holds"
     return "in part" if found[0] == said[0] else "fails"
 
 
-def larger_outcome(factors: Mapping[str, float], large: Sequence[str], small: Sequence[str]) -> Outcome:
+def larger_outcome(
+    factors: Mapping[str, float], large: Sequence[str], small: Sequence[str]
+) -> Outcome:
     """Decide whether some effects are all larger than some others."""
     sizes = {name: abs(np.log(factor)) for name, factor in factors.items()}
     if min(sizes[name] for name in large) > max(sizes[name] for name in small):
@@ -74,7 +79,9 @@ def only_outcome(found: Sequence[str], said: Sequence[str]) -> Outcome:
 
 
 def bend(values: Floats, x: Sequence[float]) -> Floats:
-    """Return how far values lie above the straight line between their ends, at the middle point, as a share of it."""
+    """Return how far values lie above the straight line between their ends, at the middle point, as
+    a share of it.
+    """
     middle = len(x) // 2
     weight = (x[middle] - x[0]) / (x[-1] - x[0])
     straight = (1 - weight) * values[..., 0] + weight * values[..., -1]
@@ -82,7 +89,8 @@ def bend(values: Floats, x: Sequence[float]) -> Floats:
 
 
 def level_outcome(low: float, high: float, wanted: float) -> Outcome:
-    """Decide whether a test keeps its level, by the interval of how often it finds something in fair systems.
+    """Decide whether a test keeps its level, by the interval of how often it finds something in
+    fair systems.
 
     An interval that reaches to half the level, or to twice the level, is too wide to tell.
     """

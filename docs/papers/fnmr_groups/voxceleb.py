@@ -1,4 +1,6 @@
-"""The tests of paper 4 on the nationalities of VoxCeleb1-H, beside those of who ignores speakers."""
+"""The tests of paper 4 on the nationalities of VoxCeleb1-H, beside those of who ignores
+speakers.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,11 @@ from .chance import unclustered
 
 Floats = NDArray[np.float64]
 FMR = 1e-3
-STATISTICS: tuple[Literal["f", "max-difference", "max-ratio"], ...] = ("f", "max-difference", "max-ratio")
+STATISTICS: tuple[Literal["f", "max-difference", "max-ratio"], ...] = (
+    "f",
+    "max-difference",
+    "max-ratio",
+)
 _LEAST_REPLICATES = 499  # fewer could not name groups among eleven
 FEW_SPEAKERS = 15  # with fewer, a group widens the margin of all
 
@@ -57,7 +63,8 @@ class SystemTests:
     system : str
         Its name.
     clustered, naive, larger : Tested
-        Drawing speakers; taking attempts for independent; drawing speakers of groups that are not small.
+        Drawing speakers; taking attempts for independent; drawing speakers of groups that are not
+        small.
     """
 
     system: str
@@ -72,17 +79,27 @@ def run(settings: Settings) -> list[SystemTests]:
     for system in SYSTEMS:
         settings.tell(f"paper 4: nationalities, {system}")
         counts = FailureCounts.from_comparisons(scores(system, ("Nationality",)), at_fmr(FMR))
-        small = [g for g, n in zip(counts.groups, counts.n_subjects, strict=True) if n < FEW_SPEAKERS]
-        tested = (tested_counts(data, settings) for data in (counts, unclustered(counts), counts.without(small)))
+        small = [
+            g for g, n in zip(counts.groups, counts.n_subjects, strict=True) if n < FEW_SPEAKERS
+        ]
+        tested = (
+            tested_counts(data, settings)
+            for data in (counts, unclustered(counts), counts.without(small))
+        )
         found.append(SystemTests(system, *tested))
     return found
 
 
 def tested_counts(counts: FailureCounts, settings: Settings) -> Tested:
     """Test counts of failures in every way of the paper."""
-    drawn: dict[str, Any] = {"n_resamples": max(settings.n_resamples, _LEAST_REPLICATES), "rng": settings.seed}
+    drawn: dict[str, Any] = {
+        "n_resamples": max(settings.n_resamples, _LEAST_REPLICATES),
+        "rng": settings.seed,
+    }
     tests: dict[str, GroupTest] = {
-        name: fnmr_test(counts, statistic=name, null_model="bootstrap", follow_up=name == "f", **drawn)
+        name: fnmr_test(
+            counts, statistic=name, null_model="bootstrap", follow_up=name == "f", **drawn
+        )
         for name in STATISTICS
     }
     return Tested(tests, margin_of_error(counts, **drawn))
@@ -95,23 +112,38 @@ def group_table(found: SystemTests) -> Table:
     assert test.design_effect is not None
     rows = [
         (
-            group, int(test.n_subjects[k]), int(test.n_trials[k]),
+            group,
+            int(test.n_subjects[k]),
+            int(test.n_trials[k]),
             Range(100 * test.group_rate[k], 100 * test.low[k], 100 * test.high[k]),
             Range(100 * naive.group_rate[k], 100 * naive.low[k], 100 * naive.high[k]),
-            float(test.icc[k]), float(test.design_effect[k]),
-            _yes(group in test.different), _yes(group in naive.different),
-            _yes(group in found.clustered.margin.outside), _yes(group in found.naive.margin.outside),
+            float(test.icc[k]),
+            float(test.design_effect[k]),
+            _yes(group in test.different),
+            _yes(group in naive.different),
+            _yes(group in found.clustered.margin.outside),
+            _yes(group in found.naive.margin.outside),
         )
         for k, group in enumerate(test.groups)
-    ]  # fmt: skip
+    ]
     headings = (
-        "Group", "Speakers", "Attempts", "FNMR (%)", "FNMR, naive (%)", "Correlation", "Design effect", "Differs",
-        "Differs, naive", "Outside margin", "Outside, naive",
-    )  # fmt: skip
+        "Group",
+        "Speakers",
+        "Attempts",
+        "FNMR (%)",
+        "FNMR, naive (%)",
+        "Correlation",
+        "Design effect",
+        "Differs",
+        "Differs, naive",
+        "Outside margin",
+        "Outside, naive",
+    )
     return Table(
         f"groups_{found.system}",
-        f"**Nationalities, {found.system}**, at an FMR of {100 * FMR:g} %; naive: attempts taken for independent. "
-        '"Differs" is from all other groups together, adjusted for testing them all.',
+        f"**Nationalities, {found.system}**, at an FMR of {100 * FMR:g} %; naive: attempts taken"
+        ' for independent. "Differs" is from all other groups together, adjusted for testing them'
+        " all.",
         headings,
         rows,
         {"FNMR (%)": ".1f", "FNMR, naive (%)": ".1f", "Correlation": ".3f", "Design effect": ".1f"},
@@ -134,21 +166,36 @@ def summary_table(systems: list[SystemTests]) -> Table:
         for way, tested in ways:
             rows.append(
                 (
-                    found.system, way, len(tested.counts.groups), tested.tests["f"].statistic,
+                    found.system,
+                    way,
+                    len(tested.counts.groups),
+                    tested.tests["f"].statistic,
                     *(tested.tests[name].pvalue for name in STATISTICS),
-                    len(tested.tests["f"].different), 100 * tested.margin.margin, ", ".join(tested.margin.outside),
+                    len(tested.tests["f"].different),
+                    100 * tested.margin.margin,
+                    ", ".join(tested.margin.outside),
                 )
-            )  # fmt: skip
+            )
     headings = (
-        "System", "How", "Groups", "F", "p of F", "p of largest difference", "p of largest ratio", "Groups that differ",
-        "Margin (points)", "Outside the margin",
-    )  # fmt: skip
-    formats = {"F": ".1f", "Margin (points)": ".1f"} | {h: ".2g" for h in headings if h.startswith("p ")}
+        "System",
+        "How",
+        "Groups",
+        "F",
+        "p of F",
+        "p of largest difference",
+        "p of largest ratio",
+        "Groups that differ",
+        "Margin (points)",
+        "Outside the margin",
+    )
+    formats = {"F": ".1f", "Margin (points)": ".1f"} | {
+        h: ".2g" for h in headings if h.startswith("p ")
+    }
     return Table(
         "tests",
-        f"**Do FNMRs differ between nationalities?** At an FMR of {100 * FMR:g} %; the smallest p-value that "
-        f"{systems[0].clustered.margin.replicates.size:,} replicates can give is "
-        f"{1 / (1 + systems[0].clustered.margin.replicates.size):.2g}.",
+        f"**Do FNMRs differ between nationalities?** At an FMR of {100 * FMR:g} %; the smallest"
+        f" p-value that {systems[0].clustered.margin.replicates.size:,} replicates can give is"
+        f" {1 / (1 + systems[0].clustered.margin.replicates.size):.2g}.",
         headings,
         rows,
         formats,
@@ -170,13 +217,20 @@ def figure(systems: list[SystemTests]) -> Figure:
             if legend is not None:
                 legend.remove()
     found_labels = {
-        label: handle for ax in axes.ravel() for handle, label in zip(*ax.get_legend_handles_labels(), strict=True)
+        label: handle
+        for ax in axes.ravel()
+        for handle, label in zip(*ax.get_legend_handles_labels(), strict=True)
     }
-    drawing.legend(found_labels.values(), found_labels.keys(), loc="outside lower center", ncols=len(found_labels))
+    drawing.legend(
+        found_labels.values(),
+        found_labels.keys(),
+        loc="outside lower center",
+        ncols=len(found_labels),
+    )
     return Figure(
         "voxceleb",
-        f"**FNMRs of nationalities** on VoxCeleb1-H at an FMR of {100 * FMR:g} %: on the left each with its "
-        "interval, on the right between the margins of error. Dashed: all together.",
+        f"**FNMRs of nationalities** on VoxCeleb1-H at an FMR of {100 * FMR:g} %: on the left each"
+        " with its interval, on the right between the margins of error. Dashed: all together.",
         drawing,
     )
 
@@ -187,7 +241,9 @@ def claims(systems: list[SystemTests]) -> list[Verdict]:
     correlations = np.concatenate([found.clustered.counts.icc for found in systems])
     both = [formulas(found.clustered.counts) for found in systems]
     apart = max(float(np.abs(four / six - 1).max()) for four, six in both)
-    named = [(f.system, f.clustered.tests["f"].different, f.clustered.margin.outside) for f in systems]
+    named = [
+        (f.system, f.clustered.tests["f"].different, f.clustered.margin.outside) for f in systems
+    ]
     return [
         Verdict(
             "Variances (4) and (6) are the same",
@@ -213,9 +269,11 @@ def claims(systems: list[SystemTests]) -> list[Verdict]:
         Verdict(
             "The margin of error is a simpler way to identify the groups that differ",
             "IV-B",
-            "test and margin name the same groups: for both systems: holds; for one: in part; for none: does not",
+            "test and margin name the same groups: for both systems: holds; for one: in part; for"
+            " none: does not",
             "; ".join(
-                f"{s}: {_listed(test)} by the test, {_listed(margin)} by the margin" for s, test, margin in named
+                f"{s}: {_listed(test)} by the test, {_listed(margin)} by the margin"
+                for s, test, margin in named
             ),
             by_count(sum(test == margin for _, test, margin in named), len(systems)),
         ),
@@ -227,7 +285,9 @@ def _listed(groups: Sequence[str]) -> str:
 
 
 def formulas(counts: FailureCounts) -> tuple[Floats, Floats]:
-    """Compute the variance of each group's FNMR by formulas (4) and (6), with the correlation of (5)."""
+    """Compute the variance of each group's FNMR by formulas (4) and (6), with the correlation of
+    (5).
+    """
     four, six = np.empty((2, len(counts.groups)))
     for k in range(len(counts.groups)):
         of_group = counts.subject_group == k

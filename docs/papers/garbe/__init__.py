@@ -35,7 +35,9 @@ def page(settings: Settings) -> Page:
             *_inequity(made),
             *_criteria(decisions),
             *_performance(made, settings),
-            *_claims([*found, claims.Finding(criteria.verdict(decisions), _disagreement(decisions))]),
+            *_claims(
+                [*found, claims.Finding(criteria.verdict(decisions), _disagreement(decisions))]
+            ),
         ],
     )
 
@@ -66,42 +68,60 @@ Groups are nationalities, the paper's nine of them, or intersections of gender a
 
 def _table_1() -> list[Part]:
     whole = (
-        f"All printed rates are those of whole numbers of errors among {NONMATED:,} comparisons, to both decimals: so "
-        "the counts behind them are known, and the audit below uses these."
+        f"All printed rates are those of whole numbers of errors among {NONMATED:,} comparisons, to"
+        " both decimals: so the counts behind them are known, and the audit below uses these."
         if table1.all_whole()
-        else f"Not all printed rates are those of whole numbers of errors among {NONMATED:,} comparisons."
+        else (
+            f"Not all printed rates are those of whole numbers of errors among {NONMATED:,}"
+            " comparisons."
+        )
     )
     same = (
         "The same systems are the fairest with the exact rates of those counts."
         if table1.same_by_counts()
-        else "With exact rates of the nearest counts some other systems are the fairest: rounding decides."
+        else (
+            "With exact rates of the nearest counts some other systems are the fairest: rounding"
+            " decides."
+        )
     )
     by = {name: table1.fairest(name, 0.5, table1.printed_rates()) for name in ("fdr", "garbe")}
     worst = table1.fairest("fdr", 0.5, table1.printed_rates(), least=True)
     opposite = (
-        f"At α = 0.5 GARBE calls {by['garbe']} the fairest system and FDR calls the same system the least fair. FDR "
-        "takes differences of rates, which are large where rates are; GARBE divides them by the mean rate. So a "
-        "trade-off between fairness and performance is in part the measure's own: a system with more errors "
-        "everywhere, in the same ratios, has the same GARBE and a worse FDR."
+        f"At α = 0.5 GARBE calls {by['garbe']} the fairest system and FDR calls the same system the"
+        " least fair. FDR takes differences of rates, which are large where rates are; GARBE"
+        " divides them by the mean rate. So a trade-off between fairness and performance is in"
+        " part the measure's own: a system with more errors everywhere, in the same ratios, has"
+        " the same GARBE and a worse FDR."
         if by["garbe"] == worst
         else f"At α = 0.5 the fairest system is {by['garbe']} by GARBE and {by['fdr']} by FDR."
     )
     verdicts = table1.verdicts()
     explanations = (
-        "If both rates were taken at the threshold of the EER they would be one comparison apart at most, in a "
-        "protocol with as many mated as non-mated comparisons. The thresholds of Table 1 seem to be near those, not "
-        "at them.",
-        "The statement on FDR's terms is either of other thresholds than the FMR says, or of something else than "
-        "these five systems' rates: Table 1's own thresholds lie above the FMR at which the terms are said to swap.",
+        (
+            "If both rates were taken at the threshold of the EER they would be one comparison"
+            " apart at most, in a protocol with as many mated as non-mated comparisons. The"
+            " thresholds of Table 1 seem to be near those, not at them."
+        ),
+        (
+            "The statement on FDR's terms is either of other thresholds than the FMR says, or of"
+            " something else than these five systems' rates: Table 1's own thresholds lie above the"
+            " FMR at which the terms are said to swap."
+        ),
     )
-    wrong = [why for verdict, why in zip(verdicts[:2], explanations, strict=True) if verdict.verdict != "holds"]
+    wrong = [
+        why
+        for verdict, why in zip(verdicts[:2], explanations, strict=True)
+        if verdict.verdict != "holds"
+    ]
     return [
         f"## Table 1 through the measures\n\n{whole} {same} {opposite}",
         table1.measures_table(),
         table1.measures_figure(),
         "### What the printed numbers say of each other",
         table1.audit(),
-        verdict_table("table1_verdicts", "Statements of the text held against Table 1 alone.", verdicts),
+        verdict_table(
+            "table1_verdicts", "Statements of the text held against Table 1 alone.", verdicts
+        ),
         *wrong,
     ]
 
@@ -119,9 +139,9 @@ def _values(made: Study) -> list[Part]:
 def _terms(made: Study) -> list[Part]:
     largest, median = RANGES_AT["garbe"][1], GARBE_TERMS_AT[0]
     plain = (
-        f"The printed median {median:g} of FPD cannot be of a term already multiplied by α: no term exceeds GARBE's "
-        f"largest value, {largest:g}, and half of that is the most that the median over α could be. So terms without "
-        "α are shown."
+        f"The printed median {median:g} of FPD cannot be of a term already multiplied by α: no term"
+        f" exceeds GARBE's largest value, {largest:g}, and half of that is the most that the median"
+        " over α could be. So terms without α are shown."
         if median > largest / 2
         else "Terms are shown without α."
     )
@@ -141,7 +161,13 @@ become few: in Table 1, at FMRs of a few per cent, it is {min(at_eer):.2f} to {m
 {min(fnd for _, fnd in highest):.2f} to {max(fnd for _, fnd in highest):.2f}. Medians over the range also follow from
 how FMRs are spaced: on a linear axis nine tenths of them lie above 1 %.
 """
-    return [text, tables.terms_table(made), why, figures.terms_figure(made), tables.swaps_table(made)]
+    return [
+        text,
+        tables.terms_table(made),
+        why,
+        figures.terms_figure(made),
+        tables.swaps_table(made),
+    ]
 
 
 def _inequity(made: Study) -> list[Part]:
@@ -156,7 +182,11 @@ That is as much a fact of the data as of the measure: an FMR of 0.1 % of the pap
 alike, as fair as can be, each of the nine would have one of them in {100 * chance:.0f} % of draws only. In the
 others IR does not exist.
 """
-    return [text, tables.inequity_table(made), figures.measure_figure(made, "inequity_rate", "Figure 5")]
+    return [
+        text,
+        tables.inequity_table(made),
+        figures.measure_figure(made, "inequity_rate", "Figure 5"),
+    ]
 
 
 def _criteria(decisions: list[criteria.Decision]) -> list[Part]:
@@ -179,19 +209,27 @@ The limit of FFMC.1 is ours. {criteria.limits_text(decisions)}
 
 
 def _disagreement(decisions: list[criteria.Decision]) -> str:
-    cells = ", ".join(f"{d.criterion} of {MEASURES[d.measure].title}" for d in decisions if not d.agrees)
-    return f"Decided otherwise than printed: {cells}. What decided it stands beside each cell of the table above."
+    cells = ", ".join(
+        f"{d.criterion} of {MEASURES[d.measure].title}" for d in decisions if not d.agrees
+    )
+    return (
+        f"Decided otherwise than printed: {cells}. What decided it stands beside each cell of the"
+        " table above."
+    )
 
 
 def _performance(made: Study, settings: Settings) -> list[Part]:
     return [
         "## Fairness and verification performance (section 5)",
         figures.garbe_figure(made),
-        "Intervals of GARBE are made by test inversion, which knows that chance alone makes groups differ: where one "
-        "reaches towards 0 chance may have made much of the difference between groups. It draws numbers of errors "
-        "where a group has none, and people where every group has errors of both kinds "
-        f"({claims.first_with_errors(made)}), so that intervals jump there. Intervals of differences are put together "
-        "from those of the two systems.",
+        (
+            "Intervals of GARBE are made by test inversion, which knows that chance alone makes"
+            " groups differ: where one reaches towards 0 chance may have made much of the"
+            " difference between groups. It draws numbers of errors where a group has none, and"
+            " people where every group has errors of both kinds"
+            f" ({claims.first_with_errors(made)}), so that intervals jump there. Intervals of"
+            " differences are put together from those of the two systems."
+        ),
         tables.operating_points_table(made),
         _told_apart(made),
         figures.det_figure(settings),
@@ -218,7 +256,9 @@ def _claims(found: list[claims.Finding]) -> list[Part]:
         "## The claims",
         verdict_table("verdicts", "The paper's statements held against VoxCeleb1-H.", verdicts),
     ]
-    whys = [f"- *{finding.verdict.claim}.* {finding.why}" for finding in found if finding.is_mismatch]
+    whys = [
+        f"- *{finding.verdict.claim}.* {finding.why}" for finding in found if finding.is_mismatch
+    ]
     if whys:
         parts.append("Why not all of them hold:\n\n" + "\n".join(whys))
     return parts

@@ -16,7 +16,9 @@ from .runs import NAMES, Floats, Study, contributions, disparity, values
 
 @dataclass(frozen=True)
 class Decision:
-    """Whether a measure meets a criterion, by what, and the number that decided it where there is one."""
+    """Whether a measure meets a criterion, by what, and the number that decided it where there is
+    one.
+    """
 
     criterion: str
     measure: str
@@ -31,7 +33,9 @@ class Decision:
 
 
 def _disparities(study: Study, name: str) -> Floats:
-    return np.concatenate([disparity(*contributions(name, run.fmr, run.fnmr)) for run in study.runs])
+    return np.concatenate(
+        [disparity(*contributions(name, run.fmr, run.fnmr)) for run in study.runs]
+    )
 
 
 def decide(study: Study) -> list[Decision]:
@@ -47,14 +51,19 @@ def decide(study: Study) -> list[Decision]:
         measure, every = MEASURES[name], _all_values(study, name)
         finite = every[np.isfinite(every)]
         low, high = measure.range
-        because = f"from {low:g} to {'no upper limit' if np.isinf(high) else f'{high:g}'} by definition"
+        because = (
+            f"from {low:g} to {'no upper limit' if np.isinf(high) else f'{high:g}'} by definition"
+        )
         because += f"; {finite.min():.2g} to {finite.max():.3g} where computable here"
         found.append(Decision("FFMC.2", name, rules.within_bounds(measure, every), because))
     for name in NAMES:
         without = rules.computable_without_errors(MEASURES[name].function)
         share = float(np.isfinite(_all_values(study, name)).mean())
         because = "finite" if without else "not finite"
-        because += f" for made-up groups without errors; computable in {100 * share:.0f} % of the cases here"
+        because += (
+            f" for made-up groups without errors; computable in {100 * share:.0f} % of the cases"
+            " here"
+        )
         found.append(Decision("FFMC.3", name, without and share == 1, because))
     return found
 
@@ -67,9 +76,13 @@ def _all_values(study: Study, name: str) -> Floats:
 def table(decisions: list[Decision]) -> Table:
     """Lay the decisions out beside Table 2."""
     rows = [
-        (d.criterion, MEASURES[d.measure].title, d.met, TABLE_2[d.criterion][d.measure], d.because) for d in decisions
+        (d.criterion, MEASURES[d.measure].title, d.met, TABLE_2[d.criterion][d.measure], d.because)
+        for d in decisions
     ]
-    caption = "Table 2 decided by rule from these runs, and as printed: whether each measure meets each criterion."
+    caption = (
+        "Table 2 decided by rule from these runs, and as printed: whether each measure meets each"
+        " criterion."
+    )
     return Table("table2", caption, ("Criterion", "Measure", "Ours", "Printed", "Because"), rows)
 
 

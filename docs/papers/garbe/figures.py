@@ -44,26 +44,31 @@ def measure_figure(study: Study, name: str, figures: str) -> Figure:
         _boxes(row[2], study, name, points)
         row[2].set(title=f"({next(letters)}) {where}, terms")
     handles = [
-        lines.Line2D([], [], color=_COLOR[run.system], linestyle=_LINE[run.grouping], label=run.label)
+        lines.Line2D(
+            [], [], color=_COLOR[run.system], linestyle=_LINE[run.grouping], label=run.label
+        )
         for run in study.drawn
     ]
     drawing.legend(handles=handles, loc="outside lower center", ncols=len(handles))
     top = (
-        "(a): of replicates over speakers, the estimates as vertical lines; replicates lie on the unfair side of "
-        "them, as chance adds to what groups differ by. "
+        "(a): of replicates over speakers, the estimates as vertical lines; replicates lie on the"
+        " unfair side of them, as chance adds to what groups differ by. "
         if AT in rows
         else ""
     )
     what = "the computable values" if name == "inequity_rate" else "the values"
     caption = (
-        f"{title} on VoxCeleb1-H, as in the paper's {figures}. Smoothed densities of {what} over α and FMR. {top}Box "
-        "plots of the terms FPD and FND, hatched for intersections: one value an FMR, at one FMR a line each."
+        f"{title} on VoxCeleb1-H, as in the paper's {figures}. Smoothed densities of {what} over α"
+        f" and FMR. {top}Box plots of the terms FPD and FND, hatched for intersections: one value"
+        " an FMR, at one FMR a line each."
     )
     return Figure(name, caption, drawing)
 
 
 def _half_of_replicates(ax: Any, run: Run, name: str) -> None:
-    """Draw the density of the replicates at the first FMR and alpha 0.5, and where the estimate lies."""
+    """Draw the density of the replicates at the first FMR and alpha 0.5, and where the estimate
+    lies.
+    """
     _density(ax, values(name, run.drawn_fmr[:, 0], run.drawn_fnmr[:, 0], [0.5]), run, name)
     estimate = values(name, run.fmr[0], run.fnmr[0], [0.5])[0]
     ax.axvline(estimate, color=_COLOR[run.system], linestyle=_LINE[run.grouping], linewidth=0.8)
@@ -75,7 +80,9 @@ def _half_of_levels(ax: Any, run: Run, name: str) -> None:
 
 
 def _density(ax: Any, found: Floats, run: Run, name: str) -> None:
-    """Draw a density estimate over the range of the values; of logarithms where the measure has no upper bound."""
+    """Draw a density estimate over the range of the values; of logarithms where the measure has no
+    upper bound.
+    """
     known = found[np.isfinite(found)]
     unbounded = not MEASURES[name].bounded
     if unbounded:
@@ -120,7 +127,11 @@ def _boxes(ax: Any, study: Study, name: str, points: slice) -> None:
                 positions=[side * (n + 1) + k],
                 widths=0.7,
                 patch_artist=True,
-                boxprops={"facecolor": "white" if hatched else color, "edgecolor": color, "hatch": "////" * hatched},
+                boxprops={
+                    "facecolor": "white" if hatched else color,
+                    "edgecolor": color,
+                    "hatch": "////" * hatched,
+                },
                 medianprops={"color": color if known.size == 1 else "black"},
                 whiskerprops={"color": color},
                 capprops={"color": color},
@@ -140,15 +151,29 @@ def terms_figure(study: Study) -> Figure:
             for (term, low, high), label, line in zip(
                 term_intervals(run, name), ("FPD", "FND"), ("-", "--"), strict=True
             ):
-                ax.plot(run.levels, factor * term, color=_COLOR[system], linestyle=line, label=f"{system}, {label}")
-                ax.fill_between(run.levels, factor * low, factor * high, color=_COLOR[system], alpha=0.12, linewidth=0)
+                ax.plot(
+                    run.levels,
+                    factor * term,
+                    color=_COLOR[system],
+                    linestyle=line,
+                    label=f"{system}, {label}",
+                )
+                ax.fill_between(
+                    run.levels,
+                    factor * low,
+                    factor * high,
+                    color=_COLOR[system],
+                    alpha=0.12,
+                    linewidth=0,
+                )
         ax.axvline(SWAPS[name], color="black", linestyle=":", linewidth=1, label="swap as printed")
         ax.set_title(f"Terms of {MEASURES[name].title}")
         _fmr_axis(ax)
     drawing.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=5)
     caption = (
-        "The terms that α weights, over FMR, by nationality. Shaded: 95 % percentile intervals, on the unfair side of "
-        "the estimates where groups have few errors. Where the lines of a system cross, its terms swap."
+        "The terms that α weights, over FMR, by nationality. Shaded: 95 % percentile intervals, on"
+        " the unfair side of the estimates where groups have few errors. Where the lines of a"
+        " system cross, its terms swap."
     )
     return Figure("terms_over_fmr", caption, drawing)
 
@@ -161,14 +186,17 @@ def garbe_figure(study: Study) -> Figure:
         top, bottom = axes[:, column]
         for system in (OPTIMISED, SLIM):
             found = [study.evaluations[system, grouping].quantity("garbe", at=at) for at in points]
-            low, high = (np.array([getattr(q, end) for q in found], np.float64) for end in ("low", "high"))
+            low, high = (
+                np.array([getattr(q, end) for q in found], np.float64) for end in ("low", "high")
+            )
             style = {"color": _COLOR[system], "label": system, "linestyle": LINES[system == SLIM]}
             top.plot(study.levels, [q.estimate for q in found], **style)
             top.fill_between(study.levels, low, high, color=_COLOR[system], alpha=0.18, linewidth=0)
         top.set(title=f"By {grouping}", ylim=(0, 0.8))
         differences = contrasts(study, grouping, "garbe")
         difference, low, high = (
-            np.array([getattr(one, which) for one in differences]) for which in ("difference", "low", "high")
+            np.array([getattr(one, which) for one in differences])
+            for which in ("difference", "low", "high")
         )
         bottom.plot(study.levels, difference, color="black")
         bottom.fill_between(study.levels, low, high, color="black", alpha=0.18, linewidth=0)
@@ -178,8 +206,9 @@ def garbe_figure(study: Study) -> Figure:
     axes[1, 0].set_ylabel(f"{SLIM} less {OPTIMISED}")
     axes[0, 0].legend(loc="upper right", ncols=2)
     caption = (
-        "GARBE at α = 0.5 over FMR, as in the paper's Figure 6, with pointwise 95 % intervals (top), and the "
-        "difference of the two systems with pointwise 95 % intervals (bottom; below zero ResNetSE34L is the fairer)."
+        "GARBE at α = 0.5 over FMR, as in the paper's Figure 6, with pointwise 95 % intervals"
+        " (top), and the difference of the two systems with pointwise 95 % intervals (bottom; below"
+        " zero ResNetSE34L is the fairer)."
     )
     return Figure("garbe_over_fmr", caption, drawing)
 
@@ -191,12 +220,14 @@ def det_figure(settings: Settings) -> Figure:
     for k, (system, source) in enumerate(_SOURCES.items()):
         comparisons = scores(source, ("Nationality",))
         style = {"color": _COLOR[system], "linestyle": LINES[k]}
-        band = roc_band(comparisons, _DET_LEVELS, n_resamples=settings.n_resamples, rng=settings.seed)
+        band = roc_band(
+            comparisons, _DET_LEVELS, n_resamples=settings.n_resamples, rng=settings.seed
+        )
         band.plot(ax, det=True, **style, label=system)
     ax.legend(loc="lower center")
     caption = (
-        "DET curves, as in the paper's Figure 7, with pointwise 95 % intervals (darker) and simultaneous bands "
-        "(lighter) over speakers."
+        "DET curves, as in the paper's Figure 7, with pointwise 95 % intervals (darker) and"
+        " simultaneous bands (lighter) over speakers."
     )
     return Figure("det", caption, drawing)
 

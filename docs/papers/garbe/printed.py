@@ -2,7 +2,17 @@
 
 from __future__ import annotations
 
-NATIONALITIES = ("USA", "UK", "Germany", "Australia", "Italy", "India", "Ireland", "New Zealand", "Canada")
+NATIONALITIES = (
+    "USA",
+    "UK",
+    "Germany",
+    "Australia",
+    "Italy",
+    "India",
+    "Ireland",
+    "New Zealand",
+    "Canada",
+)
 MATED = NONMATED = 2208  # comparisons of each nationality, section 3.2
 
 # Table 1: FMR and FNMR in per cent, to two decimals, nationalities in the order above.
@@ -29,7 +39,13 @@ TABLE_1 = {
     ),
 }
 # The last row of Table 1, per cent to two decimals.
-POOLED_EER = {"ERes2Net": 1.18, "CAM++": 1.37, "ECAPA": 1.79, "ResNetSE34V2": 1.88, "ResNetSE34L": 3.01}
+POOLED_EER = {
+    "ERes2Net": 1.18,
+    "CAM++": 1.37,
+    "ECAPA": 1.79,
+    "ResNetSE34V2": 1.88,
+    "ResNetSE34L": 3.01,
+}
 
 # Table 2: whether FDR, IR and GARBE meet each criterion.
 TABLE_2 = {
@@ -46,8 +62,8 @@ IR_LARGEST = 200.0  # section 4.2.2, Fig. 5
 GARBE_TERMS_AT = (0.55, 0.29)
 GARBE_TERMS_OVER = (0.21, 0.88)
 
-# IR (sections 4.1.2 and 4.2.2): at an FMR of 0.1 % one system's value, the others' not computable; share computable
-# at FMRs of 0.1 to 10 %.
+# IR (sections 4.1.2 and 4.2.2): at an FMR of 0.1 % one system's value, the others' not computable;
+# share computable at FMRs of 0.1 to 10 %.
 IR_AT = {"ResNetSE34V2": 13.35}
 IR_COMPUTABLE = 0.086
 

@@ -67,19 +67,25 @@ def crossings(levels: Floats, difference: ArrayLike) -> Floats:
 
 
 def swap(level: float, low: float, high: float, printed: float) -> Outcome:
-    """Judge where terms swap: within the interval the level printed, elsewhere, or nowhere (a level of NaN)."""
+    """Judge where terms swap: within the interval the level printed, elsewhere, or nowhere (a level
+    of NaN).
+    """
     if np.isnan(level):
         return "fails"
     return "holds" if low <= printed <= high else "in part"
 
 
 def most(true: float, untrue: float) -> Outcome:
-    """Judge whether something is true in most cases by the shares where it surely is, and surely is not."""
+    """Judge whether something is true in most cases by the shares where it surely is, and surely is
+    not.
+    """
     return "holds" if true > HALF else "fails" if untrue > HALF else "open"
 
 
 def everywhere(true: float, untrue: float) -> Outcome:
-    """Judge whether something is true in all cases, in part where it is in most, by the same shares."""
+    """Judge whether something is true in all cases, in part where it is in most, by the same
+    shares.
+    """
     outcome = most(true, untrue)
     return "in part" if outcome == "holds" and true < 1 else outcome
 
@@ -98,19 +104,26 @@ def within_bounds(measure: Estimand, values: ArrayLike) -> bool:
 
 
 def computable_without_errors(function: Callable[..., Any]) -> bool:
-    """Tell whether a measure is finite where one group, or every group, has no errors of one or both kinds."""
+    """Tell whether a measure is finite where one group, or every group, has no errors of one or
+    both kinds.
+    """
     some, one, none = (0.1, 0.2, 0.3), (0.0, 0.2, 0.3), (0.0, 0.0, 0.0)
     probes = [(a, b) for a in (some, one, none) for b in (some, one, none)]
-    return all(bool(np.isfinite(function(a, b, alpha))) for a, b in probes for alpha in (0.25, 0.5, 0.75))
+    return all(
+        bool(np.isfinite(function(a, b, alpha))) for a, b in probes for alpha in (0.25, 0.5, 0.75)
+    )
 
 
 def chance_of_errors_everywhere(n_groups: int, n_errors: int) -> float:
-    """Compute how likely errors fall into every one of some groups that are all as likely to have them.
+    """Compute how likely errors fall into every one of some groups that are all as likely to have
+    them.
 
     Examples
     --------
     >>> chance_of_errors_everywhere(2, 2)
     0.5
     """
-    terms = ((-1) ** k * comb(n_groups, k) * (1 - k / n_groups) ** n_errors for k in range(n_groups + 1))
+    terms = (
+        (-1) ** k * comb(n_groups, k) * (1 - k / n_groups) ** n_errors for k in range(n_groups + 1)
+    )
     return float(sum(terms))

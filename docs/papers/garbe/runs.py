@@ -1,4 +1,6 @@
-"""Group rates of both systems on VoxCeleb1-H over the operating points of paper 2, and its three measures of them."""
+"""Group rates of both systems on VoxCeleb1-H over the operating points of paper 2, and its three
+measures of them.
+"""
 
 from __future__ import annotations
 
@@ -102,7 +104,13 @@ def study(settings: Settings) -> Study:
         settings.tell(f"paper 2: both systems by {grouping} at {levels.size} FMRs")
         slim, optimised = (scores(system, attributes) for system in ("resnetse34l", "resnetse34v2"))
         pairs[grouping] = pair = compare(
-            slim, optimised, points, NAMES, metrics="eer", n_resamples=settings.n_resamples, rng=settings.seed
+            slim,
+            optimised,
+            points,
+            NAMES,
+            metrics="eer",
+            n_resamples=settings.n_resamples,
+            rng=settings.seed,
         )
         for system, found in zip((SLIM, OPTIMISED), pair.evaluations, strict=True):
             evaluations[system, grouping] = found
@@ -110,15 +118,24 @@ def study(settings: Settings) -> Study:
     for run in [run for run in runs if run.grouping == "nationality"]:
         groups = evaluations[run.system, run.grouping].groups
         runs.append(run.only([groups.index(name) for name in NATIONALITIES], NINE))
-    return Study(levels, np.linspace(0, 1, 11 if settings.quick else 21), pairs, evaluations, tuple(runs))
+    return Study(
+        levels, np.linspace(0, 1, 11 if settings.quick else 21), pairs, evaluations, tuple(runs)
+    )
 
 
-def _run(system: str, grouping: str, levels: Floats, points: Sequence[OperatingPoint], found: Evaluation) -> Run:
+def _run(
+    system: str, grouping: str, levels: Floats, points: Sequence[OperatingPoint], found: Evaluation
+) -> Run:
     drawn = [
-        np.array([[found.replicates(name, group, at) for group in found.groups] for at in points]).transpose(2, 0, 1)
+        np.array(
+            [[found.replicates(name, group, at) for group in found.groups] for at in points]
+        ).transpose(2, 0, 1)
         for name in ("fmr", "fnmr")
     ]
-    fmr, fnmr = (np.array([getattr(rates, name) for rates in found.rates]) for name in ("group_fmr", "group_fnmr"))
+    fmr, fnmr = (
+        np.array([getattr(rates, name) for rates in found.rates])
+        for name in ("group_fmr", "group_fnmr")
+    )
     return Run(system, grouping, levels, fmr, fnmr, *drawn)
 
 
@@ -129,19 +146,25 @@ def values(name: str, fmr: ArrayLike, fnmr: ArrayLike, alphas: ArrayLike) -> Flo
 
 
 def terms(name: str, fmr: ArrayLike, fnmr: ArrayLike) -> tuple[Floats, Floats]:
-    """Compute the terms FPD and FND that a measure weights with alpha: what is left of it at alpha 1 and 0."""
+    """Compute the terms FPD and FND that a measure weights with alpha: what is left of it at alpha
+    1 and 0.
+    """
     fpd, fnd = values(name, fmr, fnmr, (1, 0))
     return (1 - fpd, 1 - fnd) if name == "fdr" else (fpd, fnd)
 
 
 def contributions(name: str, fmr: ArrayLike, fnmr: ArrayLike) -> tuple[Floats, Floats]:
-    """Compute the terms as alpha weights them in a sum: IR is a product of powers, so its terms' logarithms."""
+    """Compute the terms as alpha weights them in a sum: IR is a product of powers, so its terms'
+    logarithms.
+    """
     fpd, fnd = terms(name, fmr, fnmr)
     return (np.log(fpd), np.log(fnd)) if name == "inequity_rate" else (fpd, fnd)
 
 
 def disparity(first: ArrayLike, second: ArrayLike) -> Floats:
-    """Compute how many times the smaller of two terms the larger one is; NaN where one is not finite."""
+    """Compute how many times the smaller of two terms the larger one is; NaN where one is not
+    finite.
+    """
     small, large = np.minimum(first, second), np.maximum(first, second)
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where(np.isfinite(large) & np.isfinite(small), large / small, np.nan)

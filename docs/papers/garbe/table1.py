@@ -20,11 +20,16 @@ _N_MATED, _N_NONMATED = (n * len(NATIONALITIES) for n in (MATED, NONMATED))
 
 def printed_rates() -> dict[str, tuple[Floats, Floats]]:
     """Return FMR and FNMR of each system as fractions."""
-    return {system: (np.array(fmr) / 100, np.array(fnmr) / 100) for system, (fmr, fnmr) in TABLE_1.items()}
+    return {
+        system: (np.array(fmr) / 100, np.array(fnmr) / 100)
+        for system, (fmr, fnmr) in TABLE_1.items()
+    }
 
 
 def error_counts(per_cent: tuple[float, ...], n: int) -> tuple[NDArray[np.int64], bool]:
-    """Find the whole numbers of errors that rates with two decimals stand for, and whether they are exactly those."""
+    """Find the whole numbers of errors that rates with two decimals stand for, and whether they are
+    exactly those.
+    """
     counts = np.rint(np.array(per_cent) / 100 * n).astype(np.int64)
     off = np.abs(100 * counts / n - np.array(per_cent))
     return counts, bool((off <= _HALF_DIGIT + 1e-9).all())
@@ -40,13 +45,20 @@ def exact_rates() -> dict[str, tuple[Floats, Floats]]:
 
 def all_whole() -> bool:
     """Tell whether every printed rate is one of a whole number of errors."""
-    return all(error_counts(fmr, NONMATED)[1] and error_counts(fnmr, MATED)[1] for fmr, fnmr in TABLE_1.values())
+    return all(
+        error_counts(fmr, NONMATED)[1] and error_counts(fnmr, MATED)[1]
+        for fmr, fnmr in TABLE_1.values()
+    )
 
 
-def fairest(name: str, alpha: float, rates: dict[str, tuple[Floats, Floats]], *, least: bool = False) -> str:
+def fairest(
+    name: str, alpha: float, rates: dict[str, tuple[Floats, Floats]], *, least: bool = False
+) -> str:
     """Name the system that a measure calls fairest, or least fair."""
     sign = -1 if MEASURES[name].fairer == "higher" else 1
-    found = {system: sign * float(values(name, *pair, [alpha])[0]) for system, pair in rates.items()}
+    found = {
+        system: sign * float(values(name, *pair, [alpha])[0]) for system, pair in rates.items()
+    }
     return (max if least else min)(found, key=lambda system: found[system])
 
 
@@ -61,8 +73,8 @@ def measures_table() -> Table:
             named = [fairest(name, alpha, printed_rates(), least=least) for alpha in ALPHAS]
             rows.append([MEASURES[name].title, title, *named])
     caption = (
-        "FDR (1 is fair), IR (1 is fair) and GARBE (0 is fair) of Table 1's printed rates, which are at each system's "
-        "threshold of the pooled EER. α is the weight of false matches."
+        "FDR (1 is fair), IR (1 is fair) and GARBE (0 is fair) of Table 1's printed rates, which"
+        " are at each system's threshold of the pooled EER. α is the weight of false matches."
     )
     return Table("table1_measures", caption, columns, rows)
 
@@ -77,21 +89,28 @@ def measures_figure() -> Figure:
             known = np.isfinite(found)
             ax.plot(alphas[known], found[known], label=system, linestyle=LINES[k % len(LINES)])
             if name == "inequity_rate" and known.sum() == 1:
-                ax.plot(alphas[known], found[known], "o", color=COLORS[k], markersize=4, clip_on=False)
+                ax.plot(
+                    alphas[known], found[known], "o", color=COLORS[k], markersize=4, clip_on=False
+                )
         ax.set(xlabel="α, weight of false matches", ylabel=MEASURES[name].title, xlim=(0, 1))
     axes[0, 1].set_yscale("log")
     axes[0, 1].set_yticks([5, 10, 20, 50, 100], ["5", "10", "20", "50", "100"])
     axes[0, 1].minorticks_off()
-    drawing.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=len(TABLE_1))
+    drawing.legend(
+        *axes[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=len(TABLE_1)
+    )
     caption = (
-        "FDR, IR and GARBE of Table 1's printed rates over α. Higher is fairer for FDR, lower for IR and GARBE. Where "
-        "a group has no errors IR exists only at the α that leaves them out (a dot)."
+        "FDR, IR and GARBE of Table 1's printed rates over α. Higher is fairer for FDR, lower for"
+        " IR and GARBE. Where a group has no errors IR exists only at the α that leaves them out (a"
+        " dot)."
     )
     return Figure("table1_over_alpha", caption, drawing)
 
 
 def audit() -> Table:
-    """Hold pooled rates, of the counts behind the printed ones, against the printed EER; and the terms of measures."""
+    """Hold pooled rates, of the counts behind the printed ones, against the printed EER; and the
+    terms of measures.
+    """
     rows: list[list[Cell]] = []
     for system, (fmr, fnmr) in exact_rates().items():
         fdr_terms, garbe_terms = (terms(name, fmr, fnmr) for name in ("fdr", "garbe"))
@@ -107,12 +126,19 @@ def audit() -> Table:
             ]
         )
     columns = [
-        "System", "Pooled EER, printed (%)", "Pooled FMR (%)", "Pooled FNMR (%)", "Errors between them",
-        "FPD of FDR (%)", "FND of FDR (%)", "FPD of GARBE", "FND of GARBE",
-    ]  # fmt: skip
+        "System",
+        "Pooled EER, printed (%)",
+        "Pooled FMR (%)",
+        "Pooled FNMR (%)",
+        "Errors between them",
+        "FPD of FDR (%)",
+        "FND of FDR (%)",
+        "FPD of GARBE",
+        "FND of GARBE",
+    ]
     caption = (
-        f"The rates of Table 1 pooled over nationalities ({_N_MATED:,} mated and {_N_NONMATED:,} non-mated "
-        "comparisons), and the terms that FDR and GARBE weight with α."
+        f"The rates of Table 1 pooled over nationalities ({_N_MATED:,} mated and {_N_NONMATED:,}"
+        " non-mated comparisons), and the terms that FDR and GARBE weight with α."
     )
     formats = dict.fromkeys(columns[1:2], ".2f") | dict.fromkeys(columns[2:], ".3f")
     return Table("table1_audit", caption, columns, rows, formats)
@@ -123,7 +149,9 @@ def _gap(fmr: Floats, fnmr: Floats) -> int:
 
 
 def eer_between(printed: float, fmr: Floats, fnmr: Floats) -> bool:
-    """Tell whether a printed EER lies between the pooled rates at its threshold, within rounding."""
+    """Tell whether a printed EER lies between the pooled rates at its threshold, within
+    rounding.
+    """
     low, high = sorted((100 * float(fmr.mean()), 100 * float(fnmr.mean())))
     return low - _HALF_DIGIT <= printed <= high + _HALF_DIGIT
 
@@ -138,7 +166,8 @@ def verdicts() -> list[Verdict]:
         Verdict(
             "The rates are at the threshold of the pooled EER",
             "Table 1",
-            "In every system the printed EER lies between the pooled FMR and FNMR, within its two decimals",
+            "In every system the printed EER lies between the pooled FMR and FNMR, within its two"
+            " decimals",
             f"in {sum(between.values())} of {n} systems"
             + _named("; not in ", [system for system, inside in between.items() if not inside])
             + f"; the two rates are {min(gaps)} to {max(gaps)} errors apart",
@@ -148,8 +177,18 @@ def verdicts() -> list[Verdict]:
         _swap_verdict("garbe", rates, lowest, "FND", "FPD"),
     ]
     for claim, source, system, least in (
-        (f"{SLIM} has the lowest GARBE at all thresholds (α = 0.5)", "section 5, Fig. 6", SLIM, False),
-        (f"{OPTIMISED} has the highest GARBE at most operating points (α = 0.5)", "section 5, Fig. 6", OPTIMISED, True),
+        (
+            f"{SLIM} has the lowest GARBE at all thresholds (α = 0.5)",
+            "section 5, Fig. 6",
+            SLIM,
+            False,
+        ),
+        (
+            f"{OPTIMISED} has the highest GARBE at most operating points (α = 0.5)",
+            "section 5, Fig. 6",
+            OPTIMISED,
+            True,
+        ),
     ):
         named = fairest("garbe", 0.5, rates, least=least)
         found.append(
@@ -167,8 +206,8 @@ def verdicts() -> list[Verdict]:
         Verdict(
             "The fairest system has the worst verification performance",
             "sections 5 and 6",
-            "The system with the highest pooled EER of Table 1 is the fairest there at α = 0.5, by each of the "
-            "measures",
+            "The system with the highest pooled EER of Table 1 is the fairest there at α = 0.5, by"
+            " each of the measures",
             f"highest EER: {worst}; fairest by "
             + ", ".join(f"{MEASURES[name].title}: {system}" for name, system in best.items()),
             of_cases(system == worst for system in best.values()),
@@ -183,7 +222,8 @@ def _swap_verdict(
     order = 1 if larger == "FPD" else -1
     cases = [order * float(np.subtract(*terms(name, *pair))) > 0 for pair in rates.values()]
     return Verdict(
-        f"Above an FMR of {100 * SWAPS[name]:g} % {larger} of {MEASURES[name].title} is larger than {smaller}",
+        f"Above an FMR of {100 * SWAPS[name]:g} % {larger} of {MEASURES[name].title} is larger than"
+        f" {smaller}",
         "section 4.2.3",
         f"It is in every system of Table 1, whose thresholds have FMRs of {lowest:.2f} % and more",
         f"in {sum(cases)} of {len(cases)} systems",
@@ -198,4 +238,8 @@ def _named(prefix: str, systems: list[str]) -> str:
 def same_by_counts() -> bool:
     """Tell whether rounding changes which system is the fairest by any measure at any alpha."""
     printed, exact = printed_rates(), exact_rates()
-    return all(fairest(name, alpha, printed) == fairest(name, alpha, exact) for name in NAMES for alpha in ALPHAS)
+    return all(
+        fairest(name, alpha, printed) == fairest(name, alpha, exact)
+        for name in NAMES
+        for alpha in ALPHAS
+    )

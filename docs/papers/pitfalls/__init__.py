@@ -35,13 +35,20 @@ from .tables import (
 
 TITLE = "Paper 3: As Biased as You Measure"
 _SURVIVES = {
-    "holds": "The contradiction survives the uncertainty: chance in who was recorded does not undo it.",
+    "holds": (
+        "The contradiction survives the uncertainty: chance in who was recorded does not undo it."
+    ),
     "in part": "The contradiction survives the uncertainty on one choice of groups, not on both.",
     "fails": "The contradiction does not survive the uncertainty: replicates do not show it.",
-    "open": "Whether the contradiction survives the uncertainty cannot be told from these speakers.",
+    "open": (
+        "Whether the contradiction survives the uncertainty cannot be told from these speakers."
+    ),
 }
 _LEVELS = {
-    "holds": "Their levels contradict each other, too: the FDR says fair, and the NRB biased by more than chance.",
+    "holds": (
+        "Their levels contradict each other, too: the FDR says fair, and the NRB biased by more"
+        " than chance."
+    ),
     "in part": "Their levels contradict each other in part: see the second row.",
     "fails": "Their levels do not: the FDR is not as near to 1 as the paper reads it.",
     "open": "Their levels cannot show it, as chance alone could make such NRBs.",
@@ -99,15 +106,19 @@ def _audit() -> list[Part]:
     group = "male", "IN"
     rate, ratio = TABLE_4["fmr"][group], TABLE_4["group_to_average_log_ratio"][group]
     sign = (
-        "Table 4 has the sign of its log ratios turned: by the paper's own definition a group worse than average has a "
-        f"negative one, as in table 3, but beside the {rate:g} of Indian males stands {ratio:+g}. The NRB takes "
-        "absolute values, so no conclusion hangs on it."
+        "Table 4 has the sign of its log ratios turned: by the paper's own definition a group"
+        f" worse than average has a negative one, as in table 3, but beside the {rate:g} of Indian"
+        f" males stands {ratio:+g}. The NRB takes absolute values, so no conclusion hangs on it."
         if turned
         else "The log ratios of table 4 have the sign of the paper's definition."
     )
     return [
         "## Printed numbers against each other",
-        verdict_table("audit", "**Audit**: are the paper's numbers consistent, as far as their digits go?", audit()),
+        verdict_table(
+            "audit",
+            "**Audit**: are the paper's numbers consistent, as far as their digits go?",
+            audit(),
+        ),
         f"""\
 {cells} from table 2 if the average is the EER or minCDet of all trials, not the mean over groups. {sign} Over the
 {len(TABLE_4["fmr"])} groups that table 4 prints the NRB is {nrb_of_table_4():.2f}; the authors read {NRB_READ:g} off
@@ -130,7 +141,11 @@ lists without any difference in bias.""",
         """\
 Groups of few speakers have wide intervals. The printed values are of speakers of the same data set, so that the order
 of such groups should be as uncertain there.""",
-        verdict_table("claims_base", "**Claims of sections 4 and 4.1**, on VoxCeleb1-H.", base_metric_claims(runs)),
+        verdict_table(
+            "claims_base",
+            "**Claims of sections 4 and 4.1**, on VoxCeleb1-H.",
+            base_metric_claims(runs),
+        ),
     ]
 
 
@@ -152,19 +167,29 @@ def _meta_measures(runs: Runs) -> list[Part]:
         figure_2(runs),
         f"{_infinite(runs)} {_open_ends(runs)}",
         verdict_table(
-            "claims_meta", "**Claims of section 4.2** on figures 1 and 2, on VoxCeleb1-H.", meta_measure_claims(runs)
+            "claims_meta",
+            "**Claims of section 4.2** on figures 1 and 2, on VoxCeleb1-H.",
+            meta_measure_claims(runs),
         ),
     ]
 
 
 def _infinite(runs: Runs) -> str:
-    silent = [name for name in runs.printed.groups if runs.printed.evaluation.value("fmr", name, POINTS[0]) == 0]
+    silent = [
+        name
+        for name in runs.printed.groups
+        if runs.printed.evaluation.value("fmr", name, POINTS[0]) == 0
+    ]
     if not silent:
-        return "Every group has false positives at an average FPR of 0.001, so that all NRBs are finite."
+        return (
+            "Every group has false positives at an average FPR of 0.001, so that all NRBs are"
+            " finite."
+        )
     return (
-        f"At an average FPR of 0.001 there is no false positive in the trials of {', '.join(silent)}. The logarithm "
-        f"of 0 makes the NRB over all {len(runs.printed.groups)} groups infinite: it fails where the paper recommends "
-        "it, at small rates, unless groups are large enough."
+        "At an average FPR of 0.001 there is no false positive in the trials of"
+        f" {', '.join(silent)}. The logarithm of 0 makes the NRB over all"
+        f" {len(runs.printed.groups)} groups infinite: it fails where the paper recommends it, at"
+        " small rates, unless groups are large enough."
     )
 
 
@@ -174,22 +199,29 @@ def _open_ends(runs: Runs) -> str:
     if not whole:
         return "No interval of an NRB reaches from 0 to infinity."
     return (
-        f"Of the {len(nrbs)} NRBs of rates over these groups {whole} have intervals from 0 to infinity. Where "
-        "replicates have groups without errors, there is no upper end; where groups are so small that a fair system "
-        "could look like this one, the lower end is 0. Together they say that the data do not tell, which is why "
-        "choices of larger groups stand beside them."
+        f"Of the {len(nrbs)} NRBs of rates over these groups {whole} have intervals from 0 to"
+        " infinity. Where replicates have groups without errors, there is no upper end; where"
+        " groups are so small that a fair system could look like this one, the lower end is 0."
+        " Together they say that the data do not tell, which is why choices of larger groups stand"
+        " beside them."
     )
 
 
 def _contradiction(runs: Runs) -> list[Part]:
     verdicts = contradiction_claims(runs)
-    worst = max(runs.printed.evaluation.value("fmr", name, POINTS[0]) for name in runs.printed.groups)
+    worst = max(
+        runs.printed.evaluation.value("fmr", name, POINTS[0]) for name in runs.printed.groups
+    )
     sets = (*runs.intersections, runs.gender)
     told = [found.name for found in sets if found.test.pvalue < found.test.level]
     return [
         "### Does the contradiction survive the uncertainty?",
         contradiction(runs),
-        verdict_table("claims_contradiction", "**Do FDR and NRB contradict each other?** On VoxCeleb1-H.", verdicts),
+        verdict_table(
+            "claims_contradiction",
+            "**Do FDR and NRB contradict each other?** On VoxCeleb1-H.",
+            verdicts,
+        ),
         f"""\
 {_said(verdicts)} The reason is arithmetic. At α = 1 the FDR is 1 less the largest difference between FPRs, which cannot
 exceed the largest FPR, {per_cent(worst)} at an average of 0.001: so it cannot fall below {1 - worst:.3f}, however many
@@ -208,9 +240,14 @@ def _said(verdicts: list[Verdict]) -> str:
 
 
 def _which_is_correct(runs: Runs) -> list[Part]:
-    implied = [FPR_AVERAGES[0] * math.exp(ratio) for ratio in TABLE_4["group_to_average_log_ratio"].values()]
+    implied = [
+        FPR_AVERAGES[0] * math.exp(ratio)
+        for ratio in TABLE_4["group_to_average_log_ratio"].values()
+    ]
     indian = ranged(runs.printed.evaluation, "fmr", "m & India", POINTS[0], 100)
-    known = [ranged(runs.printed.evaluation, "fmr", name, POINTS[0]) for name in runs.printed.groups]
+    known = [
+        ranged(runs.printed.evaluation, "fmr", name, POINTS[0]) for name in runs.printed.groups
+    ]
     differences = [
         ranged(runs.printed.evaluation, "group_to_min_difference(fmr)", name, POINTS[0], 100)
         for name in runs.printed.groups
@@ -232,7 +269,8 @@ def _does_it_matter(runs: Runs) -> list[Part]:
     design, worst = FPR_AVERAGES[0], TABLE_4["fmr"]["male", "IN"]
     hours = [hours_until_success(rate) for rate in (design, worst)]
     chances = [
-        100 * success_within(spent, rate) for spent, rate in ((HOURS_AT_DESIGN, design), (HOURS_OF_WORST, worst))
+        100 * success_within(spent, rate)
+        for spent, rate in ((HOURS_AT_DESIGN, design), (HOURS_OF_WORST, worst))
     ]
     return [
         "### Does it matter?",
@@ -243,5 +281,7 @@ hours, at the printed {worst:g} of Indian males after {hours[1]:.1f}. "Likely to
 {HOURS_OF_WORST:g}, if attempts are independent. Attempts of one impostor on one speaker are not: the FPR is a mean over
 impostors.""",
         attacks(runs),
-        verdict_table("claims_exposure", "**Claims of section 4.3**, on VoxCeleb1-H.", exposure_claims(runs)),
+        verdict_table(
+            "claims_exposure", "**Claims of section 4.3**, on VoxCeleb1-H.", exposure_claims(runs)
+        ),
     ]

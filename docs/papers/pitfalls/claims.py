@@ -1,4 +1,6 @@
-"""Claims of paper 3 on base metrics and measures of groups, decided by replicates of VoxCeleb1-H."""
+"""Claims of paper 3 on base metrics and measures of groups, decided by replicates of
+VoxCeleb1-H.
+"""
 
 from __future__ import annotations
 
@@ -33,15 +35,18 @@ Floats = NDArray[np.float64]
 _ALIKE = 0.7  # a rank correlation from which on trends count as similar
 _ORDERS = 1.5  # powers of ten that "two orders of magnitude" must reach at least
 _TIMES = (
-    "the printed ratio in our interval, all of which is above 1: holds, or not above 1: cannot be told; not in it, but "
-    "all above 1: in part; else does not"
+    "the printed ratio in our interval, all of which is above 1: holds, or not above 1: cannot be"
+    " told; not in it, but all above 1: in part; else does not"
 )
 _TITLES = {"eer": "EER", "min_dcf": "minDCF"}
 
 
 def of_groups(evaluation: Evaluation, metric: str, groups: Sequence[str]) -> Floats:
     """Return (1 + replicates, groups) values of a metric, the estimates first."""
-    return np.stack([np.append(evaluation.value(metric, g), evaluation.replicates(metric, g)) for g in groups], axis=-1)
+    return np.stack(
+        [np.append(evaluation.value(metric, g), evaluation.replicates(metric, g)) for g in groups],
+        axis=-1,
+    )
 
 
 def base_metric_claims(runs: Runs) -> list[Verdict]:
@@ -76,15 +81,18 @@ def _similar(runs: Runs, metric: str) -> Verdict:
     printed = {label(group): value for group, value in TABLE_2[metric].items() if group[1] != "All"}
     groups = [name for name in printed if name in runs.whole.groups]
     values = of_groups(runs.whole, metric, groups)
-    found = rank_correlation(values, np.broadcast_to([printed[name] for name in groups], values.shape))
+    found = rank_correlation(
+        values, np.broadcast_to([printed[name] for name in groups], values.shape)
+    )
     share = float((found[1:] > 0).mean())
     return Verdict(
         f"VoxCeleb1-H and -I have similar trends: {_TITLES[metric]}",
         "section 4",
-        f"rank correlation of our groups' values with the printed ones above 0 in {100 * SURE:g} % of replicates, and "
-        f"estimated at {_ALIKE:g} or more: holds; estimated lower: in part; not above 0 so often: "
-        f"{BY_SHARE}",
-        f"{written(spread(found[1:], float(found[0])))} over {len(groups)} groups; above 0 in {per_cent(share)}",
+        f"rank correlation of our groups' values with the printed ones above 0 in {100 * SURE:g} %"
+        f" of replicates, and estimated at {_ALIKE:g} or more: holds; estimated lower: in part; not"
+        f" above 0 so often: {BY_SHARE}",
+        f"{written(spread(found[1:], float(found[0])))} over {len(groups)} groups; above 0 in"
+        f" {per_cent(share)}",
         similarity_outcome(float(found[0]), share, _ALIKE),
     )
 
@@ -113,7 +121,11 @@ def _lowest(runs: Runs, metric: str) -> Verdict:
     share = float((values[1:].argmin(axis=1) == groups.index(name)).mean())
     best = groups[int(values[0].argmin())]
     return Verdict(
-        claim, "section 4", BY_SHARE, f"{name} lowest in {per_cent(share)}; lowest estimate: {best}", by_share(share)
+        claim,
+        "section 4",
+        BY_SHARE,
+        f"{name} lowest in {per_cent(share)}; lowest estimate: {best}",
+        by_share(share),
     )
 
 
@@ -161,7 +173,7 @@ def _magnitudes(whole: Evaluation) -> Verdict:
         f"both as fractions, ratio from 10^{_ORDERS:g} on, in ours and in the printed values: holds; in one: in part",
         f"ours 10^{ours:.2f}, printed 10^{printed:.2f}",
         by_count(sum(abs(power) >= _ORDERS for power in (ours, printed)), 2),
-    )  # fmt: skip
+    )
 
 
 def _same_ranks(found: GroupSet) -> Verdict:
@@ -180,7 +192,8 @@ def _same_ranks(found: GroupSet) -> Verdict:
     return Verdict(
         "Measures of groups keep the order of groups for one base metric",
         "4.1",
-        f"each of the three measures ranks all {len(found.groups)} groups as either metric does: {BY_SHARE}",
+        f"each of the three measures ranks all {len(found.groups)} groups as either metric does:"
+        f" {BY_SHARE}",
         per_cent(share),
         by_share(share),
     )
@@ -192,10 +205,10 @@ def _other_ranks(found: GroupSet) -> Verdict:
     return Verdict(
         "Another base metric can change the order of groups",
         "4.1",
-        f"pairs of groups that EER and minDCF order the other way round, each in {100 * SURE:g} % of replicates: "
-        "holds; only in the estimates: cannot be told; none: does not",
-        f"{swapped} of {len(found.groups) * (len(found.groups) - 1) // 2} pairs in the estimates, {certain} of them "
-        "beyond chance",
+        f"pairs of groups that EER and minDCF order the other way round, each in {100 * SURE:g} %"
+        " of replicates: holds; only in the estimates: cannot be told; none: does not",
+        f"{swapped} of {len(found.groups) * (len(found.groups) - 1) // 2} pairs in the estimates,"
+        f" {certain} of them beyond chance",
         swap_outcome(swapped, certain),
     )
 
@@ -212,7 +225,8 @@ def _indian_males(whole: Evaluation) -> Verdict:
         "Indian males are favoured by EER and prejudiced against by minCDet",
         "4.1",
         f"ratio to the average below 1 for the EER and above 1 for the minDCF: {BY_SHARE}",
-        f"EER {written(spread(ratio[1:], ratio[0]))}, minDCF {written(spread(cost[1:], cost[0]))}; {per_cent(share)}",
+        f"EER {written(spread(ratio[1:], ratio[0]))}, minDCF {written(spread(cost[1:], cost[0]))};"
+        f" {per_cent(share)}",
         by_share(share),
     )
 
@@ -222,7 +236,11 @@ def exposure_claims(runs: Runs) -> list[Verdict]:
     rate = ranged(runs.printed.evaluation, "fmr", "m & India", POINTS[0], 1 / FPR_AVERAGES[0])
     printed = TABLE_4["fmr"]["male", "IN"] / FPR_AVERAGES[0]
     above = {
-        found.name: [g for g, d in zip(found.groups, found.test.difference, strict=True) if d > 0 and g in different]
+        found.name: [
+            g
+            for g, d in zip(found.groups, found.test.difference, strict=True)
+            if d > 0 and g in different
+        ]
         for found in (runs.sizeable, runs.large)
         for different in (found.test.different,)
     }
@@ -237,10 +255,11 @@ def exposure_claims(runs: Runs) -> list[Verdict]:
         Verdict(
             "Groups with worse performance are at greater risk",
             "4.3",
-            "`fmr_test` names groups above the others, adjusted for being several, among sizeable and among large "
-            "groups: holds; among some: in part; none: cannot be told",
+            "`fmr_test` names groups above the others, adjusted for being several, among sizeable"
+            " and among large groups: holds; among some: in part; none: cannot be told",
             "; ".join(
-                f"{found.name}: {', '.join(above[found.name]) or 'none'}, of {len(found.groups)} groups"
+                f"{found.name}: {', '.join(above[found.name]) or 'none'}, of {len(found.groups)}"
+                " groups"
                 for found in (runs.sizeable, runs.large)
             ),
             together(["holds" if groups else "open" for groups in above.values()]),

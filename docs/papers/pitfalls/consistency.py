@@ -15,7 +15,9 @@ _METRIC = {"eer": 0, "min_dcf": 1}
 
 
 def table_3_range(measure: str, metric: str, group: Group) -> tuple[float, float]:
-    """Return the least and the largest value that a cell of table 3 can have by table 2, before it is rounded."""
+    """Return the least and the largest value that a cell of table 3 can have by table 2, before it
+    is rounded.
+    """
     base = {g: x for g, x in TABLE_2[metric].items() if (g[1] == "All") == (group[1] == "All")}
     x, average = base[group], OVERALL["VoxCeleb1-I"][_METRIC[metric]]
     if measure == "group_to_min_difference":
@@ -37,7 +39,9 @@ def table_3_misses() -> list[tuple[str, str, Group]]:
 
 
 def table_4_agreeing(sign: Literal[-1, 1]) -> list[Group]:
-    """List the groups of table 4 whose log ratio is the logarithm of FPR over average, with a sign."""
+    """List the groups of table 4 whose log ratio is the logarithm of FPR over average, with a
+    sign.
+    """
     agreeing = []
     for group, printed in TABLE_4["group_to_average_log_ratio"].items():
         rate = TABLE_4["fmr"][group]
@@ -78,23 +82,42 @@ def _stated_ratios() -> list[bool]:
 
 def audit() -> list[Verdict]:
     """Hold the printed numbers against each other."""
-    n_cells, n_groups, stated = sum(map(len, TABLE_3.values())), len(TABLE_4["fmr"]), _stated_ratios()
+    n_cells, n_groups, stated = (
+        sum(map(len, TABLE_3.values())),
+        len(TABLE_4["fmr"]),
+        _stated_ratios(),
+    )
     return [
         _counted(
-            "Table 3 follows from table 2 and the averages of section 4", "Table 3",
+            "Table 3 follows from table 2 and the averages of section 4",
+            "Table 3",
             "each cell computed anew, within the rounding of what goes in and out",
-            n_cells - len(table_3_misses()), n_cells, "cells",
+            n_cells - len(table_3_misses()),
+            n_cells,
+            "cells",
         ),
         _counted(
-            "The factors in the text (2.7, 3.8, 1.7) follow from table 2", "section 4",
-            "each within the rounding of the table", sum(stated), len(stated), "factors",
+            "The factors in the text (2.7, 3.8, 1.7) follow from table 2",
+            "section 4",
+            "each within the rounding of the table",
+            sum(stated),
+            len(stated),
+            "factors",
         ),
         _counted(
-            "The log ratio of table 4 is -ln(FPR / average), as table 1 defines it and table 3 has it", "Table 4",
-            "each group, within the rounding of its FPR", len(table_4_agreeing(-1)), n_groups, "groups",
+            "The log ratio of table 4 is -ln(FPR / average), as table 1 defines it and table 3 has it",
+            "Table 4",
+            "each group, within the rounding of its FPR",
+            len(table_4_agreeing(-1)),
+            n_groups,
+            "groups",
         ),
         _counted(
-            "The log ratio of table 4 is +ln(FPR / average), with the sign turned", "Table 4",
-            "each group, within the rounding of its FPR", len(table_4_agreeing(1)), n_groups, "groups",
+            "The log ratio of table 4 is +ln(FPR / average), with the sign turned",
+            "Table 4",
+            "each group, within the rounding of its FPR",
+            len(table_4_agreeing(1)),
+            n_groups,
+            "groups",
         ),
-    ]  # fmt: skip
+    ]

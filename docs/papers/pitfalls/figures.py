@@ -27,8 +27,8 @@ def figure_1(runs: Runs) -> Figure:
     figure.legend(handles, labels, title="Average FPR", loc="outside right center")
     return Figure(
         "figure_1",
-        "**Figure 1: FDR over α** on VoxCeleb1-H, for thresholds with these average FPRs; 95 % intervals shaded. At "
-        "α = 0 only the FNR counts, at α = 1 only the FPR. The axes differ.",
+        "**Figure 1: FDR over α** on VoxCeleb1-H, for thresholds with these average FPRs; 95 %"
+        " intervals shaded. At α = 0 only the FNR counts, at α = 1 only the FPR. The axes differ.",
         figure,
     )
 
@@ -53,8 +53,9 @@ def figure_2(runs: Runs) -> Figure:
     figure.supylabel("NRB (0 is fair)", fontsize="medium")
     return Figure(
         "figure_2",
-        "**Figure 2: NRB by base metric** on VoxCeleb1-H, with 95 % intervals; the average FPR falls from left to "
-        "right. ∞: infinite, as a group has no errors; arrows: intervals that end above the axis, or nowhere.",
+        "**Figure 2: NRB by base metric** on VoxCeleb1-H, with 95 % intervals; the average FPR"
+        " falls from left to right. ∞: infinite, as a group has no errors; arrows: intervals that"
+        " end above the axis, or nowhere.",
         figure,
     )
 
@@ -64,7 +65,10 @@ def _draw_nrb(ax: Any, found: GroupSet) -> None:
     for metric, (place, name, color) in wide.items():
         _bar(ax, place, found.nrb_range(metric), color, name)
     points = list(zip(FPR_AVERAGES, POINTS, strict=True))[::-1]
-    for shift, metric, name, color in ((-0.5, "fmr", "FPR", COLORS[0]), (0.5, "fnmr", "FNR", COLORS[1])):
+    for shift, metric, name, color in (
+        (-0.5, "fmr", "FPR", COLORS[0]),
+        (0.5, "fnmr", "FNR", COLORS[1]),
+    ):
         for k, (_, point) in enumerate(points):
             nrb = found.nrb_range(metric, point)
             _bar(ax, 2 + k + shift * _WIDTH, nrb, color, name if k == 0 else None)
@@ -76,8 +80,25 @@ def _draw_nrb(ax: Any, found: GroupSet) -> None:
 
 def _bar(ax: Any, place: float, nrb: Range, color: str, name: str | None) -> None:
     if np.isinf(nrb.value):
-        ax.bar(place, _TOP, _WIDTH, facecolor="none", edgecolor=color, hatch="///", linewidth=0.8, label=name)
-        ax.text(place, 0.5 * _TOP, "∞", ha="center", va="center", fontsize=13, bbox={"color": "white", "pad": 1})
+        ax.bar(
+            place,
+            _TOP,
+            _WIDTH,
+            facecolor="none",
+            edgecolor=color,
+            hatch="///",
+            linewidth=0.8,
+            label=name,
+        )
+        ax.text(
+            place,
+            0.5 * _TOP,
+            "∞",
+            ha="center",
+            va="center",
+            fontsize=13,
+            bbox={"color": "white", "pad": 1},
+        )
         return
     ax.bar(place, nrb.value, _WIDTH, color=color, alpha=0.75, label=name)
     if np.isnan(nrb.low):

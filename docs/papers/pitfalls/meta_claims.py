@@ -1,4 +1,6 @@
-"""Claims of paper 3 on FDR and NRB, decided by how often replicates of VoxCeleb1-H agree with them."""
+"""Claims of paper 3 on FDR and NRB, decided by how often replicates of VoxCeleb1-H agree with
+them.
+"""
 
 from __future__ import annotations
 
@@ -20,37 +22,53 @@ def meta_measure_claims(runs: Runs) -> list[Verdict]:
     alike = {rate: [found.nrb_replicates(rate) for found in sets] for rate in ("fmr", "fnmr")}
 
     def both(claim: str, source: str, rule: str, shares: Sequence[float]) -> Verdict:
-        found = "; ".join(f"{s.name}: {per_cent(share)}" for s, share in zip(sets, shares, strict=True))
+        found = "; ".join(
+            f"{s.name}: {per_cent(share)}" for s, share in zip(sets, shares, strict=True)
+        )
         return Verdict(claim, source, rule, found, together([by_share(share) for share in shares]))
 
-    ends = [found.fdr_replicates[-1] - found.fdr_replicates[0] for found in sets]  # alpha 1 less alpha 0
+    ends = [
+        found.fdr_replicates[-1] - found.fdr_replicates[0] for found in sets
+    ]  # alpha 1 less alpha 0
     return [
         both(
-            "At an average FPR of 0.001 the FDR grows with α", "Fig. 1",
-            f"FDR at α = 1 above that at α = 0: {_IN_SETS}", [float((d[0] > 0).mean()) for d in ends],
+            "At an average FPR of 0.001 the FDR grows with α",
+            "Fig. 1",
+            f"FDR at α = 1 above that at α = 0: {_IN_SETS}",
+            [float((d[0] > 0).mean()) for d in ends],
         ),
         both(
-            "At an average FPR of 0.1 the trend is reversed", "Fig. 1",
-            f"FDR at α = 1 below that at α = 0: {_IN_SETS}", [float((d[-1] < 0).mean()) for d in ends],
+            "At an average FPR of 0.1 the trend is reversed",
+            "Fig. 1",
+            f"FDR at α = 1 below that at α = 0: {_IN_SETS}",
+            [float((d[-1] < 0).mean()) for d in ends],
         ),
         both(
-            "The NRB of the FPR grows while the average FPR falls", "Fig. 2",
-            f"it grows at each of the four steps: {_IN_SETS}", [rises(x[::-1]) for x in alike["fmr"]],
+            "The NRB of the FPR grows while the average FPR falls",
+            "Fig. 2",
+            f"it grows at each of the four steps: {_IN_SETS}",
+            [rises(x[::-1]) for x in alike["fmr"]],
         ),
         both(
-            "The NRB of the FNR falls with the average FPR", "Fig. 2",
-            f"it falls at each of the four steps: {_IN_SETS}", [rises(x) for x in alike["fnmr"]],
+            "The NRB of the FNR falls with the average FPR",
+            "Fig. 2",
+            f"it falls at each of the four steps: {_IN_SETS}",
+            [rises(x) for x in alike["fnmr"]],
         ),
         both(
-            "At an average FPR of 0.1 the NRB of the FPR is below that of the FNR", "Fig. 2", _IN_SETS,
+            "At an average FPR of 0.1 the NRB of the FPR is below that of the FNR",
+            "Fig. 2",
+            _IN_SETS,
             [float((a[-1] < b[-1]).mean()) for a, b in zip(*alike.values(), strict=True)],
         ),
         both(
-            "At an average FPR of 0.001 the NRB of the FPR is above that of the FNR", "Fig. 2", _IN_SETS,
+            "At an average FPR of 0.001 the NRB of the FPR is above that of the FNR",
+            "Fig. 2",
+            _IN_SETS,
             [float((a[0] > b[0]).mean()) for a, b in zip(*alike.values(), strict=True)],
         ),
         _weaker_by_gender(runs),
-    ]  # fmt: skip
+    ]
 
 
 def contradiction_claims(runs: Runs) -> list[Verdict]:
@@ -70,17 +88,18 @@ def contradiction_claims(runs: Runs) -> list[Verdict]:
         Verdict(
             "FDR and NRB lead to contradictory conclusions",
             "4.2",
-            f"replicates in which one calls an average FPR of {low:g} fairer for the FPR (α = 1), the other {high:g}: "
-            + BY_SHARE,
+            f"replicates in which one calls an average FPR of {low:g} fairer for the FPR (α = 1),"
+            f" the other {high:g}: " + BY_SHARE,
             "; ".join(found),
             together(outcomes),
         ),
         Verdict(
-            f"At an average FPR of {low:g} the FDR (α = 1), about {FDR_READ:g}, says fair; the NRB, about "
-            f"{NRB_READ:g}, says biased",
+            f"At an average FPR of {low:g} the FDR (α = 1), about {FDR_READ:g}, says fair; the NRB,"
+            f" about {NRB_READ:g}, says biased",
             "4.2",
-            f"all of the FDR's interval from {FDR_READ:g} on and all of the NRB's above 0: holds; all of the FDR's "
-            "below: does not; the NRB's from 0, which is what chance alone may do: cannot be told; else in part",
+            f"all of the FDR's interval from {FDR_READ:g} on and all of the NRB's above 0: holds;"
+            " all of the FDR's below: does not; the NRB's from 0, which is what chance alone may"
+            " do: cannot be told; else in part",
             "; ".join(levels),
             together(level_outcomes),
         ),

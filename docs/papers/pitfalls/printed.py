@@ -1,7 +1,9 @@
-"""What paper 3 prints: "As Biased as You Measure", sections 4.1 to 4.3, on VoxCeleb1-I but for `OVERALL`.
+"""What paper 3 prints: "As Biased as You Measure", sections 4.1 to 4.3, on VoxCeleb1-I but for
+`OVERALL`.
 
-EERs are in per cent with three decimals, costs and rates have three decimals (costs two digits, rates one), ratios and
-logarithms three decimals. Columns are gender and nationality, "All" being the gender alone.
+EERs are in per cent with three decimals, costs and rates have three decimals (costs two digits,
+rates one), ratios and logarithms three decimals. Columns are gender and nationality, "All" being
+the gender alone.
 """
 
 from __future__ import annotations
@@ -25,11 +27,16 @@ FPR_AVERAGES = (0.001, 0.01, 0.025, 0.05, 0.1)
 ALPHAS = (0.0, 0.25, 0.5, 0.75, 1.0)
 
 OVERALL = {"VoxCeleb1-H": (2.402, 0.008), "VoxCeleb1-I": (3.657, 0.012)}  # EER, minCDet; section 4
-FDR_READ, NRB_READ = 0.99, 0.65  # off figures 1 and 2 by the authors: alpha 1, FPR, at an average FPR of 0.001
+FDR_READ, NRB_READ = (
+    0.99,
+    0.65,
+)  # off figures 1 and 2 by the authors: alpha 1, FPR, at an average FPR of 0.001
 
 
 def _of_columns(gender: str, columns: str, values: str) -> dict[Group, float]:
-    return {(gender, name): float(x) for name, x in zip(columns.split(), values.split(), strict=True)}
+    return {
+        (gender, name): float(x) for name, x in zip(columns.split(), values.split(), strict=True)
+    }
 
 
 _TABLE_2 = "All IN US AUS NO DE"
@@ -42,17 +49,29 @@ TABLE_2: dict[str, dict[Group, float]] = {
 
 _TABLE_3 = "All IN US AUS DE"
 TABLE_3: dict[tuple[str, str], dict[Group, float]] = {  # by measure and base metric
-    ("group_to_min_difference", "eer"): _of_columns("male", _TABLE_3, "0.000 0.429 0.211 1.573 0.224")
+    ("group_to_min_difference", "eer"): _of_columns(
+        "male", _TABLE_3, "0.000 0.429 0.211 1.573 0.224"
+    )
     | _of_columns("female", _TABLE_3, "0.176 4.240 0.462 0.000 7.853"),
-    ("group_to_min_difference", "min_dcf"): _of_columns("male", _TABLE_3, "0.000 0.010 0.001 0.003 0.000")
+    ("group_to_min_difference", "min_dcf"): _of_columns(
+        "male", _TABLE_3, "0.000 0.010 0.001 0.003 0.000"
+    )
     | _of_columns("female", _TABLE_3, "0.001 0.015 0.002 0.002 0.011"),
-    ("group_to_average_ratio", "eer"): _of_columns("male", _TABLE_3, "0.979 0.880 0.820 1.193 0.824")
+    ("group_to_average_ratio", "eer"): _of_columns(
+        "male", _TABLE_3, "0.979 0.880 0.820 1.193 0.824"
+    )
     | _of_columns("female", _TABLE_3, "1.027 1.922 0.889 0.762 2.909"),
-    ("group_to_average_ratio", "min_dcf"): _of_columns("male", _TABLE_3, "0.954 1.571 0.863 1.046 0.749")
+    ("group_to_average_ratio", "min_dcf"): _of_columns(
+        "male", _TABLE_3, "0.954 1.571 0.863 1.046 0.749"
+    )
     | _of_columns("female", _TABLE_3, "1.059 1.986 0.937 0.945 1.662"),
-    ("group_to_average_log_ratio", "eer"): _of_columns("male", _TABLE_3, "0.021 0.128 0.198 -0.176 0.194")
+    ("group_to_average_log_ratio", "eer"): _of_columns(
+        "male", _TABLE_3, "0.021 0.128 0.198 -0.176 0.194"
+    )
     | _of_columns("female", _TABLE_3, "-0.027 -0.653 0.118 0.271 -1.068"),
-    ("group_to_average_log_ratio", "min_dcf"): _of_columns("male", _TABLE_3, "0.047 -0.452 0.148 -0.045 0.289")
+    ("group_to_average_log_ratio", "min_dcf"): _of_columns(
+        "male", _TABLE_3, "0.047 -0.452 0.148 -0.045 0.289"
+    )
     | _of_columns("female", _TABLE_3, "-0.057 -0.686 0.065 0.056 -0.508"),
 }
 

@@ -23,22 +23,27 @@ def by_share(share: float) -> Outcome:
 
 
 def rises(values: Floats) -> float:
-    """Return the share of replicates in which values rise from each point to the next: (points, replicates)."""
+    """Return the share of replicates in which values rise from each point to the next: (points,
+    replicates).
+    """
     return float((values[1:] > values[:-1]).all(axis=0).mean())
 
 
 def opposed(fdr: Floats, nrb: Floats) -> tuple[float, Floats]:
-    """Tell how far FDR and NRB order operating points the other way round: both (points, replicates).
+    """Tell how far FDR and NRB order operating points the other way round: both (points,
+    replicates).
 
     Returns
     -------
     share : float
-        Of replicates in which of the first and the last point one is fairer by FDR, the other by NRB.
+        Of replicates in which of the first and the last point one is fairer by FDR, the other by
+        NRB.
     pairs : (replicates,) ndarray
         The share of all pairs of points that are opposed so.
     """
     first, second = np.triu_indices(len(fdr), 1)
-    # A larger FDR is fairer, and so is a smaller NRB. Ties, also of two infinite values, are not opposed.
+    # A larger FDR is fairer, and so is a smaller NRB. Ties, also of two infinite values, are not
+    # opposed.
     against = ((fdr[first] > fdr[second]) & (nrb[first] > nrb[second])) | (
         (fdr[first] < fdr[second]) & (nrb[first] < nrb[second])
     )
@@ -46,13 +51,14 @@ def opposed(fdr: Floats, nrb: Floats) -> tuple[float, Floats]:
 
 
 def certainly_swapped(x: Floats, y: Floats) -> tuple[int, int]:
-    """Count pairs of groups that two metrics order the other way round: (replicates, groups), estimates first.
+    """Count pairs of groups that two metrics order the other way round: (replicates, groups),
+    estimates first.
 
     Returns
     -------
     estimated, certain : int
-        Pairs swapped in the estimates, and of these the ones whose both orders are those of the estimates in nearly
-        all replicates.
+        Pairs swapped in the estimates, and of these the ones whose both orders are those of the
+        estimates in nearly all replicates.
     """
     i, j = np.triu_indices(x.shape[-1], 1)
     signs = [np.sign(values[:, i] - values[:, j]) for values in (x, y)]
@@ -87,7 +93,9 @@ def ratio_outcome(found: Range, printed: float) -> Outcome:
 
 
 def keeps_order(values: Floats, measured: Floats) -> NDArray[np.bool_]:
-    """Tell in which replicates a measure never ranks a group before one with a smaller value: (replicates, groups)."""
+    """Tell in which replicates a measure never ranks a group before one with a smaller value:
+    (replicates, groups).
+    """
     taken = np.take_along_axis(measured, np.argsort(values, axis=-1), axis=-1)
     return np.asarray((taken[:, 1:] >= taken[:, :-1]).all(axis=-1))
 
@@ -96,15 +104,20 @@ def rank_correlation(x: Floats, y: Floats) -> Floats:
     """Compute Spearman's correlation of two arrays along their last axes."""
     from scipy.stats import rankdata
 
-    centred = [ranks - ranks.mean(axis=-1, keepdims=True) for ranks in (rankdata(v, axis=-1) for v in (x, y))]
+    centred = [
+        ranks - ranks.mean(axis=-1, keepdims=True)
+        for ranks in (rankdata(v, axis=-1) for v in (x, y))
+    ]
     u, v = centred
     return np.asarray((u * v).sum(axis=-1) / np.sqrt((u**2).sum(axis=-1) * (v**2).sum(axis=-1)))
 
 
 def similarity_outcome(estimate: float, share_positive: float, wanted: float) -> Outcome:
-    """Decide whether two lists are similar, by their correlation and how often replicates have a positive one.
+    """Decide whether two lists are similar, by their correlation and how often replicates have a
+    positive one.
 
-    Replicates add noise, which makes correlations smaller; so their size is asked of the estimate alone.
+    Replicates add noise, which makes correlations smaller; so their size is asked of the estimate
+    alone.
     """
     if share_positive < SURE:
         return by_share(share_positive)
@@ -112,7 +125,9 @@ def similarity_outcome(estimate: float, share_positive: float, wanted: float) ->
 
 
 def spread(values: Floats, estimate: float) -> Range:
-    """Return an estimate and the middle 95 % of its replicates: infinite ones are largest, NaN ones left out."""
+    """Return an estimate and the middle 95 % of its replicates: infinite ones are largest, NaN ones
+    left out.
+    """
     ordered = np.sort(values[~np.isnan(values)])
     ends = ordered[[round((1 - SURE) * (ordered.size - 1)), round(SURE * (ordered.size - 1))]]
     return Range(estimate, float(ends[0]), float(ends[1]))
@@ -120,7 +135,9 @@ def spread(values: Floats, estimate: float) -> Range:
 
 def written(found: Range, digits: int = 2) -> str:
     """Write an estimate with its interval."""
-    low, high = ("infinity" if np.isinf(end) else f"{end:.{digits}f}" for end in (found.low, found.high))
+    low, high = (
+        "infinity" if np.isinf(end) else f"{end:.{digits}f}" for end in (found.low, found.high)
+    )
     return f"{found.value:.{digits}f} [{low}, {high}]"
 
 

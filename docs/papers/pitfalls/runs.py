@@ -1,4 +1,6 @@
-"""What paper 3 needs of VoxCeleb1-H: evaluations of the groups that the paper has, and of those with enough trials."""
+"""What paper 3 needs of VoxCeleb1-H: evaluations of the groups that the paper has, and of those
+with enough trials.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fastfair import Comparisons, EvaluationSettings, OperatingPoint, at_fmr, evaluate, fmr_test, rates
+from fastfair import (
+    Comparisons,
+    EvaluationSettings,
+    OperatingPoint,
+    at_fmr,
+    evaluate,
+    fmr_test,
+    rates,
+)
 from fastfair.evaluation.result import Evaluation
 from fastfair.group_tests.equal_rates import GroupTest
 from papers.page_parts import Range
@@ -22,8 +32,8 @@ from .printed import ALPHAS, FPR_AVERAGES, METRICS, NATIONALITIES
 Floats = NDArray[np.float64]
 SYSTEM = "resnetse34v2"
 POINTS = tuple(at_fmr(rate) for rate in FPR_AVERAGES)
-# Non-mated trials of a group. Among the first number a group with an FPR of 0.001 has no false match in one sample of
-# twenty (the rule of three), among the second it has ten on average.
+# Non-mated trials of a group. Among the first number a group with an FPR of 0.001 has no false
+# match in one sample of twenty (the rule of three), among the second it has ten on average.
 SIZEABLE, LARGE = 3_000, 10_000
 _PER_GROUP = ("group_to_min_difference", "group_to_average_ratio", "group_to_average_log_ratio")
 
@@ -84,7 +94,8 @@ class Runs:
     whole : Evaluation
         All groups of gender and nationality, base metrics alone.
     gender, printed, sizeable, large : GroupSet
-        By gender; the paper's nationalities by gender; of these the groups with enough trials, and those with many.
+        By gender; the paper's nationalities by gender; of these the groups with enough trials, and
+        those with many.
     """
 
     whole: Evaluation
@@ -104,8 +115,13 @@ def run(settings: Settings) -> Runs:
     settings.tell("paper 3: base metrics of all groups")
     comparisons = scores(SYSTEM, ("Gender", "Nationality"))
     whole = evaluate(
-        comparisons, POINTS[:1], (), n_resamples=settings.n_resamples, metrics=METRICS, rng=settings.seed
-    )  # fmt: skip
+        comparisons,
+        POINTS[:1],
+        (),
+        n_resamples=settings.n_resamples,
+        metrics=METRICS,
+        rng=settings.seed,
+    )
     trials = rates(comparisons, POINTS[0]).counts.group_nonmated
     wanted = [name for name in comparisons.groups if name.split(" & ")[1] in NATIONALITIES.values()]
     with_at_least = {
@@ -114,7 +130,11 @@ def run(settings: Settings) -> Runs:
     }
     sets = {}
     for least, groups in with_at_least.items():
-        name = f"{len(groups)} groups" if least == 0 else f"{len(groups)} groups of {least:,} trials and more"
+        name = (
+            f"{len(groups)} groups"
+            if least == 0
+            else f"{len(groups)} groups of {least:,} trials and more"
+        )
         settings.tell(f"paper 3: {name}")
         sets[least] = evaluated(name, within(comparisons, groups), settings)
     settings.tell("paper 3: by gender")
@@ -127,10 +147,19 @@ def evaluated(name: str, comparisons: Comparisons, settings: Settings) -> GroupS
     drawn: dict[str, Any] = {"n_resamples": settings.n_resamples, "rng": settings.seed}
     evaluation = evaluate(comparisons, POINTS, (*_PER_GROUP, "nrb"), metrics=METRICS, **drawn)
     fdr = [
-        evaluate(comparisons, POINTS, "fdr", metrics=(), settings=EvaluationSettings(alpha=alpha), **drawn)
+        evaluate(
+            comparisons,
+            POINTS,
+            "fdr",
+            metrics=(),
+            settings=EvaluationSettings(alpha=alpha),
+            **drawn,
+        )
         for alpha in ALPHAS
     ]
-    return GroupSet(name, comparisons, evaluation, tuple(fdr), fmr_test(comparisons, POINTS[0], **drawn))
+    return GroupSet(
+        name, comparisons, evaluation, tuple(fdr), fmr_test(comparisons, POINTS[0], **drawn)
+    )
 
 
 def within(comparisons: Comparisons, groups: Sequence[str]) -> Comparisons:
@@ -145,15 +174,26 @@ def within(comparisons: Comparisons, groups: Sequence[str]) -> Comparisons:
         assert side.probe is not None
         kept = np.flatnonzero(np.isin(group, wanted) & (group == by_group.probe_group))
         parts.append(
-            (side.similarities[kept], subjects[side.reference[kept]], subjects[side.probe[kept]], names[group[kept]])
+            (
+                side.similarities[kept],
+                subjects[side.reference[kept]],
+                subjects[side.probe[kept]],
+                names[group[kept]],
+            )
         )
-    similarity, reference, probe, group = (np.concatenate(pair) for pair in zip(*parts, strict=True))
+    similarity, reference, probe, group = (
+        np.concatenate(pair) for pair in zip(*parts, strict=True)
+    )
     mated = np.arange(similarity.size) < parts[0][0].size
     return Comparisons(similarity, mated, reference, probe, group)
 
 
 def ranged(
-    evaluation: Evaluation, name: str, group: str | None = None, at: OperatingPoint | None = None, unit: float = 1
+    evaluation: Evaluation,
+    name: str,
+    group: str | None = None,
+    at: OperatingPoint | None = None,
+    unit: float = 1,
 ) -> Range:
     """Return a quantity with its interval, in units such as 100 for per cent."""
     found = evaluation.quantity(name, group, at)

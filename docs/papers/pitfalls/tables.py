@@ -38,7 +38,8 @@ def overall(runs: Runs) -> Table:
     """Lay out EER and minDCF of all trials."""
     eer, cost = (ranged(runs.whole, metric, unit=_UNIT[metric]) for metric in METRICS)
     rows: list[Sequence[Cell]] = [
-        (name, *printed, *((eer, cost) if name == "VoxCeleb1-H" else (None, None))) for name, printed in OVERALL.items()
+        (name, *printed, *((eer, cost) if name == "VoxCeleb1-H" else (None, None)))
+        for name, printed in OVERALL.items()
     ]
     kept = [ranged(runs.printed.evaluation, metric, unit=_UNIT[metric]) for metric in METRICS]
     rows.append((f"VoxCeleb1-H, {runs.printed.name}", None, None, *kept))
@@ -59,21 +60,39 @@ def overall(runs: Runs) -> Table:
 def table_2(runs: Runs) -> Table:
     """Lay out base metrics of all groups."""
     printed = {label(group): group for group in TABLE_2["eer"]}
-    names = [*runs.gender.groups, *runs.whole.groups, *(name for name in printed if not _has(runs, name))]
+    names = [
+        *runs.gender.groups,
+        *runs.whole.groups,
+        *(name for name in printed if not _has(runs, name)),
+    ]
     rows = []
     for name in names:
         evaluation = _holding(runs, name)
         row: list[Cell] = [name, None if evaluation is None else _speakers(evaluation, name)]
         for metric in METRICS:
             row.append(TABLE_2[metric][printed[name]] if name in printed else None)
-            row.append(None if evaluation is None else ranged(evaluation, metric, name, unit=_UNIT[metric]))
+            row.append(
+                None if evaluation is None else ranged(evaluation, metric, name, unit=_UNIT[metric])
+            )
         rows.append(row)
     return Table(
         "table_2",
         "**Table 2: base metrics of groups**, printed on VoxCeleb1-I, ours on VoxCeleb1-H.",
-        ("Group", "Speakers (H)", "EER printed (%)", "EER ours (%)", "minCDet printed", "minDCF ours"),
+        (
+            "Group",
+            "Speakers (H)",
+            "EER printed (%)",
+            "EER ours (%)",
+            "minCDet printed",
+            "minDCF ours",
+        ),
         rows,
-        {"EER printed (%)": ".3f", "EER ours (%)": ".3f", "minCDet printed": ".3f", "minDCF ours": ".4f"},
+        {
+            "EER printed (%)": ".3f",
+            "EER ours (%)": ".3f",
+            "minCDet printed": ".3f",
+            "minDCF ours": ".4f",
+        },
     )
 
 
@@ -97,49 +116,77 @@ def table_3(runs: Runs, metric: str) -> Table:
     for measure, called in _MEASURES.items():
         points = " (points)" if (measure, metric) == ("group_to_min_difference", "eer") else ""
         headings += [f"{called}{points} printed", f"{called}{points} ours"]
-        formats |= {headings[-2]: ".3f", headings[-1]: ".4f" if "difference" in called and metric != "eer" else ".3f"}
+        formats |= {
+            headings[-2]: ".3f",
+            headings[-1]: ".4f" if "difference" in called and metric != "eer" else ".3f",
+        }
     rows = []
     for group in TABLE_3["group_to_min_difference", metric]:
         found = runs.gender if group[1] == "All" else runs.printed
         row: list[Cell] = [label(group)]
         for measure in _MEASURES:
             unit = _UNIT[metric] if measure == "group_to_min_difference" else 1
-            row += [TABLE_3[measure, metric][group], _of_group(found, f"{measure}({metric})", group, unit)]
+            row += [
+                TABLE_3[measure, metric][group],
+                _of_group(found, f"{measure}({metric})", group, unit),
+            ]
         rows.append(row)
     return Table(
         f"table_3_{metric}",
-        f"**Table 3: measures of groups from the {title}**, printed on VoxCeleb1-I, ours on VoxCeleb1-H.",
+        f"**Table 3: measures of groups from the {title}**, printed on VoxCeleb1-I, ours on"
+        " VoxCeleb1-H.",
         headings,
         rows,
         formats,
     )
 
 
-def _of_group(found: GroupSet, name: str, group: Group, unit: float, *, at_first: bool = False) -> Cell:
+def _of_group(
+    found: GroupSet, name: str, group: Group, unit: float, *, at_first: bool = False
+) -> Cell:
     if label(group) not in found.groups:
         return "no trials"
-    return shown(ranged(found.evaluation, name, label(group), POINTS[0] if at_first else None, unit))
+    return shown(
+        ranged(found.evaluation, name, label(group), POINTS[0] if at_first else None, unit)
+    )
 
 
 def table_4(runs: Runs) -> Table:
     """Lay out FPRs of groups at an average of 0.001, and the measures made of them."""
     rows = []
     for group, rate in TABLE_4["fmr"].items():
-        row: list[Cell] = [label(group), 100 * rate, _of_group(runs.printed, "fmr", group, 100, at_first=True)]
+        row: list[Cell] = [
+            label(group),
+            100 * rate,
+            _of_group(runs.printed, "fmr", group, 100, at_first=True),
+        ]
         row.append(100 * TABLE_4["group_to_min_difference"][group])
-        row.append(_of_group(runs.printed, "group_to_min_difference(fmr)", group, 100, at_first=True))
+        row.append(
+            _of_group(runs.printed, "group_to_min_difference(fmr)", group, 100, at_first=True)
+        )
         log_ratio = TABLE_4["group_to_average_log_ratio"][group]
         row += [log_ratio, 0.0 - log_ratio]
-        row.append(_of_group(runs.printed, "group_to_average_log_ratio(fmr)", group, 1, at_first=True))
+        row.append(
+            _of_group(runs.printed, "group_to_average_log_ratio(fmr)", group, 1, at_first=True)
+        )
         rows.append(row)
     headings = (
-        "Group", "FPR printed (%)", "FPR ours (%)", "G2min difference printed (points)",
-        "G2min difference ours (points)", "G2avg log ratio printed", "printed, sign turned", "G2avg log ratio ours",
-    )  # fmt: skip
-    formats = dict(zip(headings[1:], (".1f", ".3f", ".1f", ".3f", ".3f", ".3f", ".3f"), strict=True))
+        "Group",
+        "FPR printed (%)",
+        "FPR ours (%)",
+        "G2min difference printed (points)",
+        "G2min difference ours (points)",
+        "G2avg log ratio printed",
+        "printed, sign turned",
+        "G2avg log ratio ours",
+    )
+    formats = dict(
+        zip(headings[1:], (".1f", ".3f", ".1f", ".3f", ".3f", ".3f", ".3f"), strict=True)
+    )
     return Table(
         "table_4",
-        "**Table 4: FPRs at an average FPR of 0.001**, printed on VoxCeleb1-I, ours on VoxCeleb1-H.",
+        "**Table 4: FPRs at an average FPR of 0.001**, printed on VoxCeleb1-I, ours on"
+        " VoxCeleb1-H.",
         headings,
         rows,
         formats,
@@ -150,8 +197,13 @@ def contradiction(runs: Runs) -> Table:
     """Lay out what FDR and NRB say of the FPR at the lowest and the highest operating point."""
     first, last = POINTS[0], POINTS[-1]
     headings = (
-        "Groups", "FDR at 0.001", "FDR at 0.1", "NRB(FPR) at 0.001", "NRB(FPR) at 0.1", "p of equal FPRs at 0.001",
-    )  # fmt: skip
+        "Groups",
+        "FDR at 0.001",
+        "FDR at 0.1",
+        "NRB(FPR) at 0.001",
+        "NRB(FPR) at 0.1",
+        "p of equal FPRs at 0.001",
+    )
     rows = [
         (
             found.name,
@@ -163,8 +215,8 @@ def contradiction(runs: Runs) -> Table:
     ]
     return Table(
         "contradiction",
-        "**FDR against NRB of the FPR**, on VoxCeleb1-H: the FDR at α = 1, where only false positives count, and "
-        "whether the FPRs of groups differ by more than chance (`fmr_test`).",
+        "**FDR against NRB of the FPR**, on VoxCeleb1-H: the FDR at α = 1, where only false"
+        " positives count, and whether the FPRs of groups differ by more than chance (`fmr_test`).",
         headings,
         rows,
         dict(zip(headings[1:], (".3f", ".3f", ".2f", ".2f", ".2g"), strict=True)),
@@ -184,21 +236,32 @@ def success_within(hours: float, rate: float) -> float:
 def attacks(runs: Runs) -> Table:
     """Lay out what the FPRs of groups mean to an attacker."""
     rows: list[Sequence[Cell]] = []
-    for name in sorted(runs.printed.groups, key=lambda name: -runs.printed.evaluation.value("fmr", name, POINTS[0])):
+    for name in sorted(
+        runs.printed.groups, key=lambda name: -runs.printed.evaluation.value("fmr", name, POINTS[0])
+    ):
         rate = ranged(runs.printed.evaluation, "fmr", name, POINTS[0])
         ends = rate.value, rate.low, rate.high
         value, most, least = map(hours_until_success, ends)
         chances = [100 * success_within(HOURS_AT_DESIGN, end) for end in ends]
         rows.append(
-            (name, Range(*(100 * end for end in ends)), Range(value, least, most), Range(chances[0], *chances[1:]))
+            (
+                name,
+                Range(*(100 * end for end in ends)),
+                Range(value, least, most),
+                Range(chances[0], *chances[1:]),
+            )
         )
     headings = (
-        "Group", "FPR (%)", "Hours until success is expected", f"Success within {HOURS_AT_DESIGN:g} hours (%)",
-    )  # fmt: skip
+        "Group",
+        "FPR (%)",
+        "Hours until success is expected",
+        f"Success within {HOURS_AT_DESIGN:g} hours (%)",
+    )
     formats = dict(zip(headings[1:], (".3f", ".1f", ".0f"), strict=True))
     return Table(
         "attacks",
-        f"**Attacks** on VoxCeleb1-H's speakers, {ATTEMPTS_PER_HOUR} attempts an hour at an average FPR of 0.001.",
+        f"**Attacks** on VoxCeleb1-H's speakers, {ATTEMPTS_PER_HOUR} attempts an hour at an average"
+        " FPR of 0.001.",
         headings,
         rows,
         formats,

@@ -1,4 +1,6 @@
-"""Paper 1: the 44 biased systems made anew, its measures beside the printed ones, and its claims put to the test."""
+"""Paper 1: the 44 biased systems made anew, its measures beside the printed ones, and its claims
+put to the test.
+"""
 
 from __future__ import annotations
 
@@ -46,8 +48,17 @@ def page(settings: Settings) -> Page:
     settings.tell("paper 1: claims and audit")
     law = lawful_scores()
     verdicts = [claims.judged(claim, runs, law) for claim in claims.claims()]
-    parts: list[Part] = [_introduction(runs), "## Table I: limitations of measures", *_limitations()]
-    parts += ["## Tables II and III: the data sets", _about_sets(), sets_table(runs), draw_sets(runs)]
+    parts: list[Part] = [
+        _introduction(runs),
+        "## Table I: limitations of measures",
+        *_limitations(),
+    ]
+    parts += [
+        "## Tables II and III: the data sets",
+        _about_sets(),
+        sets_table(runs),
+        draw_sets(runs),
+    ]
     parts += ["## Tables IV to VIII: the measures", _about_measures(runs)]
     parts += [measures_table(runs, table) for table in _TITLES]
     parts += [draw_beside_printed(runs), agreement_table(runs), _why_they_differ(runs)]
@@ -79,14 +90,18 @@ from the 5th to the 95th percentile. IR, GARBE and FDR are taken at {AT} of the 
 
 def _limitations() -> list[Part]:
     marks = limitations_table()
-    rows: list[list[Cell]] = [[row["method"], *("yes" if row[key] else "" for key in _KEYS)] for row in marks]
+    rows: list[list[Cell]] = [
+        [row["method"], *("yes" if row[key] else "" for key in _KEYS)] for row in marks
+    ]
     caption = "Classes and limitations, from the facts that each measure states of itself."
     headings = ("Method", *_KEYS.values())
     said = (
-        "The marks of the printed table are missing from the text that this page was made from, so what section II-B "
-        "says in words is put to the facts."
+        "The marks of the printed table are missing from the text that this page was made from, so"
+        " what section II-B says in words is put to the facts."
     )
-    verdicts = verdict_table("limitations_claims", "What section II-B says.", limitation_verdicts(marks))
+    verdicts = verdict_table(
+        "limitations_claims", "What section II-B says.", limitation_verdicts(marks)
+    )
     return [Table("limitations", caption, headings, rows), said, verdicts]
 
 
@@ -103,21 +118,40 @@ _KEYS = {
 def limitation_verdicts(marks: Sequence[dict[str, object]]) -> list[Verdict]:
     """Put the statements of section II-B to the facts."""
     stated = {
-        "L1": ("SER, MAPE and the STDs of single rates account for one error type", "section II-B",
-               {"SER", "MAPE", "STD in FMR", "STD in FNMR", "STD in TMR"}),
-        "L2": ("Only MAPE and SED use a global reference", "sections I and II-B",
-               {row["method"] for row in marks} - {"MAPE", "SED"}),
-        "L3": ("Only the STD of EER and SED need no policy FMR", "section II-B",
-               {row["method"] for row in marks} - {"STD in EER", "SED"}),
-        "C2": ("SER, IR and FDR are measures of maximum disparity", "section II-B", {"SER", "IR", "FDR"}),
-        "C3": ("MAPE, GARBE and SED aggregate", "sections II-B and III-B", {"MAPE", "GARBE", "SED"}),
-    }  # fmt: skip
+        "L1": (
+            "SER, MAPE and the STDs of single rates account for one error type",
+            "section II-B",
+            {"SER", "MAPE", "STD in FMR", "STD in FNMR", "STD in TMR"},
+        ),
+        "L2": (
+            "Only MAPE and SED use a global reference",
+            "sections I and II-B",
+            {row["method"] for row in marks} - {"MAPE", "SED"},
+        ),
+        "L3": (
+            "Only the STD of EER and SED need no policy FMR",
+            "section II-B",
+            {row["method"] for row in marks} - {"STD in EER", "SED"},
+        ),
+        "C2": (
+            "SER, IR and FDR are measures of maximum disparity",
+            "section II-B",
+            {"SER", "IR", "FDR"},
+        ),
+        "C3": (
+            "MAPE, GARBE and SED aggregate",
+            "sections II-B and III-B",
+            {"MAPE", "GARBE", "SED"},
+        ),
+    }
     found = []
     for key, (text, where, expected) in stated.items():
         marked = {row["method"] for row in marks if row[key]}
         said = ", ".join(str(row["method"]) for row in marks if row[key])
         outcome: Outcome = "holds" if marked == expected else "fails"
-        found.append(Verdict(text, where, f"these and no others have {key}", f"{key}: {said}", outcome))
+        found.append(
+            Verdict(text, where, f"these and no others have {key}", f"{key}: {said}", outcome)
+        )
     return found
 
 
@@ -140,18 +174,30 @@ def sets_table(runs: Runs) -> Table:
         exact = float(np.mean(np.abs(reached - made[0].target) < 0.5 / SET_SIZE))
         steps, eers = np.array([float(one.n_steps) for one in made]), equal_error_rates(made)
         name = f"{kind.upper()} at a {'TMR' if kind == 'fmr' else 'TNMR'} of 95 %"
-        rows.append([f"x {factor}", name, 100 * made[0].target, 100 * exact, _spread(steps), _spread(100 * eers)])
+        rows.append(
+            [
+                f"x {factor}",
+                name,
+                100 * made[0].target,
+                100 * exact,
+                _spread(steps),
+                _spread(100 * eers),
+            ]
+        )
     columns = ("Set", "Rate", "Asked, %", "Reached by, %", "Steps", "EER, %")
     caption = (
-        f"Data sets of Table II, and those of section V-C, {runs.n_seeds} of each. Reached by: how many have the rate "
-        "to the comparison. Steps (of 1,000 at most) and EER: medians and 5th to 95th percentiles."
+        f"Data sets of Table II, and those of section V-C, {runs.n_seeds} of each. Reached by: how"
+        " many have the rate to the comparison. Steps (of 1,000 at most) and EER: medians and 5th"
+        " to 95th percentiles."
     )
     formats = {"Asked, %": ".1f", "Reached by, %": ".0f", "Steps": ".0f", "EER, %": ".2f"}
     return Table("sets", caption, columns, rows, formats)
 
 
 def _spread(values: Floats) -> Range:
-    """Return the median with the 5th and 95th percentiles, which are among the values, so that some may be infinite."""
+    """Return the median with the 5th and 95th percentiles, which are among the values, so that some
+    may be infinite.
+    """
     low, median, high = np.percentile(values, [5, 50, 95], method="inverted_cdf")
     return Range(float(median), float(low), float(high))
 
@@ -168,13 +214,18 @@ def measures_table(runs: Runs, table: str) -> Table:
             for name in COLUMNS:
                 cells += [_spread(runs.values[name][:, k]), printed.numbers[name].text]
             rows.append(cells)
-    caption = f"Table {table}: {_TITLES[table]}. Medians over {runs.n_seeds} sets of systems, 5th to 95th percentiles."
+    caption = (
+        f"Table {table}: {_TITLES[table]}. Medians over {runs.n_seeds} sets of systems, 5th to 95th"
+        " percentiles."
+    )
     formats = {title: _FORMATS[name] for name, title in COLUMNS.items()}
     return Table(f"table_{table}", caption, columns, rows, formats)
 
 
 def _about_measures(runs: Runs) -> str:
-    endless = {name: 100 * float(np.mean(~np.isfinite(values))) for name, values in runs.values.items()}
+    endless = {
+        name: 100 * float(np.mean(~np.isfinite(values))) for name, values in runs.values.items()
+    }
     fewest = SET_SIZE * 1e-3
     return f"""
 IR is infinite where a group has no errors of one kind at the threshold, as in {endless["inequity_rate"]:.1f} % of all
@@ -189,7 +240,8 @@ def agreement(runs: Runs, name: str, at: OperatingPoint = AT) -> tuple[float, fl
     Returns
     -------
     inside : float
-        Share of printed numbers, of systems with different groups, within our 5th and 95th percentiles.
+        Share of printed numbers, of systems with different groups, within our 5th and 95th
+        percentiles.
     ratio : float
         Median of our medians over printed numbers; of 1 - FDR for FDR, which is near 1 itself.
     correlation : float
@@ -214,50 +266,71 @@ def agreement_table(runs: Runs) -> Table:
             inside, ratio, correlation = agreement(runs, name, at)
             point = str(at) if name in AT_A_POINT else "its own"
             rows.append([title, point, 100 * inside, ratio, correlation])
-    columns = ("Measure", "Threshold", "Printed within our range, %", "Ours / printed", "Rank correlation")
-    caption = (
-        "Ours and printed. Within our range: share of the printed numbers, of systems whose groups differ, between "
-        "our 5th and 95th percentiles, of which that of IR may be infinite. Ours / printed: median ratio (of 1 - FDR "
-        f"for FDR). Rank correlation: over Tables IV to VII. Thresholds other than {AT} have "
-        f"{min(runs.n_seeds, SEEDS_ELSEWHERE)} sets of systems."
+    columns = (
+        "Measure",
+        "Threshold",
+        "Printed within our range, %",
+        "Ours / printed",
+        "Rank correlation",
     )
-    formats = {"Printed within our range, %": ".0f", "Ours / printed": ".2g", "Rank correlation": ".2f"}
+    caption = (
+        "Ours and printed. Within our range: share of the printed numbers, of systems whose groups"
+        " differ, between our 5th and 95th percentiles, of which that of IR may be infinite. Ours"
+        " / printed: median ratio (of 1 - FDR for FDR). Rank correlation: over Tables IV to VII."
+        f" Thresholds other than {AT} have {min(runs.n_seeds, SEEDS_ELSEWHERE)} sets of systems."
+    )
+    formats = {
+        "Printed within our range, %": ".0f",
+        "Ours / printed": ".2g",
+        "Rank correlation": ".2f",
+    }
     return Table("agreement", caption, columns, rows, formats)
 
 
 def _why_they_differ(runs: Runs) -> str:
     points = (AT, *runs.elsewhere)
-    garbe, inequity = ([agreement(runs, name, at)[1] for at in points] for name in ("garbe", "inequity_rate"))
+    garbe, inequity = (
+        [agreement(runs, name, at)[1] for at in points] for name in ("garbe", "inequity_rate")
+    )
     lines = []
     if min(garbe) > 1.25:
         lines.append(
-            f"At each of the thresholds our GARBE is larger than the printed one, at least {min(garbe):.1f} times in "
-            "the median. No threshold can change that: the printed GARBE does not follow from equations 16 to 18, as "
-            "the audit of the printed numbers shows."
+            "At each of the thresholds our GARBE is larger than the printed one, at least"
+            f" {min(garbe):.1f} times in the median. No threshold can change that: the printed"
+            " GARBE does not follow from equations 16 to 18, as the audit of the printed numbers"
+            " shows."
         )
     if max(inequity) < 0.8:
         lines.append(
-            f"At each of them our IR is smaller than the printed one, at most {max(inequity):.2f} times it in the "
-            "median. The audit shows that some of the printed ones cannot be had from sets of this size by equation "
-            "14, and could be without its exponents."
+            f"At each of them our IR is smaller than the printed one, at most {max(inequity):.2f}"
+            " times it in the median. The audit shows that some of the printed ones cannot be had"
+            " from sets of this size by equation 14, and could be without its exponents."
         )
     fdr = min(points, key=lambda at: abs(np.log(agreement(runs, "fdr", at)[1])))
     lines.append(
-        f"Our FDR is nearest to the printed one at {fdr}, where 1 - FDR is {agreement(runs, 'fdr', fdr)[1]:.2g} times "
-        "the printed one in the median."
+        f"Our FDR is nearest to the printed one at {fdr}, where 1 - FDR is"
+        f" {agreement(runs, 'fdr', fdr)[1]:.2g} times the printed one in the median."
     )
-    inside = {title: 100 * agreement(runs, name)[0] for name, title in COLUMNS.items() if name not in AT_A_POINT}
+    inside = {
+        title: 100 * agreement(runs, name)[0]
+        for name, title in COLUMNS.items()
+        if name not in AT_A_POINT
+    }
     said = ", ".join(f"{share:.0f} % of the {title}" for title, share in inside.items())
     lines.append(
-        "Of the measures that bring their own threshold these shares of printed numbers lie within our range: "
-        f"{said}. Ranges are wide because single comparisons count: the EER of a set of this size, and the rates of "
-        "the overall set at a threshold where it has few errors, depend on the random numbers."
+        "Of the measures that bring their own threshold these shares of printed numbers lie within"
+        f" our range: {said}. Ranges are wide because single comparisons count: the EER of a set of"
+        " this size, and the rates of the overall set at a threshold where it has few errors,"
+        " depend on the random numbers."
     )
     return "\n\n".join(lines)
 
 
 def _about_claims(verdicts: Sequence[Verdict]) -> str:
-    counted = {key: sum(one.verdict == key for one in verdicts) for key in ("holds", "in part", "fails", "open")}
+    counted = {
+        key: sum(one.verdict == key for one in verdicts)
+        for key in ("holds", "in part", "fails", "open")
+    }
     return f"""
 Each claim is a rule that a set of the 44 systems obeys or breaks. It *holds* where at least {100 * claims.HOLDS:.0f} %
 of our sets obey, *in part* where at least {100 * claims.IN_PART:.0f} % do, or systems without chance do, and *cannot be
@@ -278,18 +351,22 @@ def order_table(runs: Runs, law: Scores) -> Table:
         ours: list[Cell] = [100 * float(one.mean()) if one.size else math.nan for one in known]
         rows.append([f"{title}, {_KINDS[0]}", *ours])
         for kind, scores in zip(_KINDS[1:], (law, claims.printed_scores()), strict=True):
-            rows.append([f"{title}, {kind}", *(100 * share for share in claims.order_shares(scores, name))])
+            rows.append(
+                [f"{title}, {kind}", *(100 * share for share in claims.order_shares(scores, name))]
+            )
     caption = (
-        "Per cent of the pairs of systems, one of which is worse for some group and better for none, that a measure "
-        "puts in that order: means over our sets of systems where it is computable, in systems without chance, and in "
-        "the printed tables. Ties count against it."
+        "Per cent of the pairs of systems, one of which is worse for some group and better for"
+        " none, that a measure puts in that order: means over our sets of systems where it is"
+        " computable, in systems without chance, and in the printed tables. Ties count against it."
     )
     return Table("order", caption, columns, rows, dict.fromkeys(columns[1:], ".0f"))
 
 
 def _what_claims_say(verdicts: Sequence[Verdict], order: Table) -> str:
     last = {str(row[0]): float(row[-1]) for row in order.rows if isinstance(row[-1], float)}
-    shares = {title: {kind: last[f"{title}, {kind}"] for kind in _KINDS} for title in COLUMNS.values()}
+    shares = {
+        title: {kind: last[f"{title}, {kind}"] for kind in _KINDS} for title in COLUMNS.values()
+    }
     best = max(shares, key=lambda title: np.nan_to_num(shares[title]["ours"]))
     by_law = [title for title, share in shares.items() if share["without chance"] == 100]
     by_print = [title for title, share in shares.items() if share["printed"] == 100]
@@ -297,27 +374,33 @@ def _what_claims_say(verdicts: Sequence[Verdict], order: Table) -> str:
     by_chance = sum(_HOLDS_BY_LAW in one.found and one.verdict != "holds" for one in verdicts)
     against = [f"*{one.claim}*" for one in verdicts if _HOLDS_BY_LAW not in one.found]
     lines = [
-        f"{by_chance} of the claims that do not hold in {100 * claims.HOLDS:.0f} % of our sets hold without chance. "
-        "They say what a measure does with the systems asked for, and sets of this size are not those systems: at one "
-        "threshold for all, a group with twice the FMR at a TMR of 95 % may well have the fewer false matches. The "
-        "paper shows one draw.",
-        f"Over all pairs of Tables IV to VII {best} has most in order, {shares[best]['ours']:.0f} % of them. Without "
-        f"chance {' and '.join(by_law) or 'no measure'} has all of them, and in the printed tables "
-        f"{' and '.join(by_print) or 'none'}.",
+        (
+            f"{by_chance} of the claims that do not hold in {100 * claims.HOLDS:.0f} % of our sets"
+            " hold without chance. They say what a measure does with the systems asked for, and"
+            " sets of this size are not those systems: at one threshold for all, a group with"
+            " twice the FMR at a TMR of 95 % may well have the fewer false matches. The paper"
+            " shows one draw."
+        ),
+        (
+            f"Over all pairs of Tables IV to VII {best} has most in order,"
+            f" {shares[best]['ours']:.0f} % of them. Without chance"
+            f" {' and '.join(by_law) or 'no measure'} has all of them, and in the printed tables"
+            f" {' and '.join(by_print) or 'none'}."
+        ),
     ]
     if against:
         lines.append(
-            f"Without chance these do not hold: {'; '.join(against)}. What a standard deviation makes of such ratios "
-            "hangs on how far apart the error rates are, which distances with the same FMR at a TMR of 95 % leave "
-            "open."
+            f"Without chance these do not hold: {'; '.join(against)}. What a standard deviation"
+            " makes of such ratios hangs on how far apart the error rates are, which distances"
+            " with the same FMR at a TMR of 95 % leave open."
             if all("STD" in text for text in against)
             else f"Without chance these do not hold: {'; '.join(against)}."
         )
     if printed < 100:
         lines.append(
-            f"The printed mean SED has {printed:.0f} % in order, not all: within a table it does, but the threshold "
-            "at which SED is taken differs from system to system, and 1:1:1:5, say, is printed with more than 1:1:2:5 "
-            "is."
+            f"The printed mean SED has {printed:.0f} % in order, not all: within a table it does,"
+            " but the threshold at which SED is taken differs from system to system, and 1:1:1:5,"
+            " say, is printed with more than 1:1:2:5 is."
             if claims.bias(claims.printed_scores(), "sed_mean", "1:1:1:5")
             > claims.bias(claims.printed_scores(), "sed_mean", "1:1:2:5")
             else f"The printed mean SED has {printed:.0f} % in order, not all."

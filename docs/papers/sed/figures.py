@@ -31,7 +31,15 @@ def draw_sets(runs: Runs) -> Figure:
         for mated, line in ((True, "-"), (False, "--")):
             label = f"x {factor}, {'' if mated else 'non-'}mated"
             shown = made.distances[made.mated == mated]
-            histogram.hist(shown, bins, histtype="step", color=color, linestyle=line, linewidth=1.2, label=label)
+            histogram.hist(
+                shown,
+                bins,
+                histtype="step",
+                color=color,
+                linestyle=line,
+                linewidth=1.2,
+                label=label,
+            )
     histogram.set(title="Distances", xlabel="Distance", ylabel="Comparisons in 1/40")
     top = histogram.get_ylim()[1]
     histogram.set_ylim(0, 1.45 * top)
@@ -40,13 +48,15 @@ def draw_sets(runs: Runs) -> Figure:
     drawn += [(f"x {factor}", runs.sets["fmr", factor][0].comparisons()) for factor in FACTORS]
     curves.set(xlim=ndtri(_DET_RATES), ylim=ndtri(_DET_RATES))
     for k, (label, comparisons) in enumerate(drawn):
-        det(comparisons).plot(curves, color=COLORS[-1 - k], linestyle=LINES[k % len(LINES)], label=label)
+        det(comparisons).plot(
+            curves, color=COLORS[-1 - k], linestyle=LINES[k % len(LINES)], label=label
+        )
     curves.set_title("DET, sets of one seed")
     figure.legend(*curves.get_legend_handles_labels(), loc="outside right center")
     caption = (
-        "Data sets of Tables II and III. Left: distances of three sets of one seed, made by hill climbing. Right: DET "
-        "curves of all sets with biased false matches, and of the overall set; x 5 is the set whose FMR at a TMR of "
-        "95 % is five times that of x 1."
+        "Data sets of Tables II and III. Left: distances of three sets of one seed, made by hill"
+        " climbing. Right: DET curves of all sets with biased false matches, and of the overall"
+        " set; x 5 is the set whose FMR at a TMR of 95 % is five times that of x 1."
     )
     return Figure("data_sets", caption, figure)
 
@@ -59,12 +69,19 @@ def draw_beside_printed(runs: Runs) -> Figure:
         ours, printed = runs.values[name], np.array([one.numbers[name].value for one in SYSTEMS])
         if name == "fdr":
             ours, printed, title = 1 - ours, 1 - printed, f"1 - {title}"
-        _draw_measure(ax, tables, np.asarray(ours), printed, title, lowest=MEASURES["inequity_rate"].fair_value)
+        _draw_measure(
+            ax,
+            tables,
+            np.asarray(ours),
+            printed,
+            title,
+            lowest=MEASURES["inequity_rate"].fair_value,
+        )
     axes[0, 0].legend(title="Table", ncols=2, loc="upper left", fontsize=7, title_fontsize=7)
     caption = (
-        f"Ours against printed, a point a system. Medians over {runs.n_seeds} sets of systems, and bars from the 5th "
-        "to the 95th percentile; on the dotted line both are the same. Systems at 0 in either, and those whose range "
-        "is infinite, have no place on these axes."
+        f"Ours against printed, a point a system. Medians over {runs.n_seeds} sets of systems, and"
+        " bars from the 5th to the 95th percentile; on the dotted line both are the same. Systems"
+        " at 0 in either, and those whose range is infinite, have no place on these axes."
     )
     return Figure("beside_printed", caption, figure)
 
@@ -87,8 +104,14 @@ def _draw_measure(ax: Any, tables: Any, ours: Any, printed: Any, title: str, low
             alpha=0.8,
             label=table,
         )
-    limits = min(printed[shown].min(), median[shown].min()), max(printed[shown].max(), median[shown].max())
-    ends = [max(limits[0] / 1.3, lowest / 1.1) if title == "IR" else limits[0] / 1.3, 1.3 * limits[1]]
+    limits = (
+        min(printed[shown].min(), median[shown].min()),
+        max(printed[shown].max(), median[shown].max()),
+    )
+    ends = [
+        max(limits[0] / 1.3, lowest / 1.1) if title == "IR" else limits[0] / 1.3,
+        1.3 * limits[1],
+    ]
     ax.plot(ends, ends, color="0.5", linestyle=":", linewidth=0.9, zorder=0)
     ax.set(xscale="log", yscale="log", title=title, xlabel="Printed", ylabel="Ours")
     if ends[1] < 100 * ends[0]:

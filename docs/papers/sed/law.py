@@ -1,4 +1,6 @@
-"""The systems of paper 1 without chance: groups whose error rates are those of a law, not of a sample."""
+"""The systems of paper 1 without chance: groups whose error rates are those of a law, not of a
+sample.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,10 @@ def lawful_scores() -> Scores:
     for kind, systems in TABLES.values():
         for ratios in systems:
             rates = [int(part) * _FMR for part in ratios.split(":")]
-            groups = [Binormal.of_rates(fmr=rate) if kind == "fmr" else Binormal.of_rates(fnmr=rate) for rate in rates]
+            groups = [
+                Binormal.of_rates(fmr=rate) if kind == "fmr" else Binormal.of_rates(fnmr=rate)
+                for rate in rates
+            ]
             for name, value in measures_of_laws(groups, [overall], _FMR).items():
                 found[name, kind, ratios] = value
     return found

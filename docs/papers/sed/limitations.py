@@ -10,14 +10,19 @@ from fastfair.measures import MEASURES
 def limitations_table() -> list[dict[str, Any]]:
     """List the measures of Table I with their classes and limitations.
 
-    The keys are "method", "C1" (standard deviation), "C2" (maximum disparity), "C3" (aggregation), "L1" (one error type
-    only), "L2" (no global reference) and "L3" (needs a policy threshold); all values but "method" are bool.
+    The keys are "method", "C1" (standard deviation), "C2" (maximum disparity), "C3" (aggregation),
+    "L1" (one error type only), "L2" (no global reference) and "L3" (needs a policy threshold); all
+    values but "method" are bool.
     """
     rows: list[tuple[str, str | None]] = [("std", metric) for metric in MEASURES["std"].of]
     rows += [
-        ("inequity_rate", None), ("fdr", None), ("skewed_error_ratio", "fmr"), ("mape", "fmr"), ("garbe", None),
+        ("inequity_rate", None),
+        ("fdr", None),
+        ("skewed_error_ratio", "fmr"),
+        ("mape", "fmr"),
+        ("garbe", None),
         ("sed", None),
-    ]  # fmt: skip
+    ]
     return [
         {
             "method": f"STD in {metric.upper()}" if name == "std" and metric else one.title,

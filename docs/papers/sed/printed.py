@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 
-# The measures of tables IV to VIII in the order of their columns: named as in an evaluation, and as on the page.
+# The measures of tables IV to VIII in the order of their columns: named as in an evaluation, and as
+# on the page.
 COLUMNS = {
     "inequity_rate": "IR",
     "garbe": "GARBE",
@@ -15,10 +16,12 @@ COLUMNS = {
     "sed_std": "STD of SED",
     "sed_mean": "mean SED",
 }
-# Table II: increase factors of the FMR at a TMR of 0.95, in units of 0.001, and comparisons of either class in a set.
+# Table II: increase factors of the FMR at a TMR of 0.95, in units of 0.001, and comparisons of
+# either class in a set.
 FACTORS = (1, 2, 3, 5, 10, 20, 50)
 SET_SIZE = 3000
-# The overall set: table III prints one size, section IV-A another, both with this FMR at a TMR of 0.95.
+# The overall set: table III prints one size, section IV-A another, both with this FMR at a TMR of
+# 0.95.
 OVERALL_FMR = 1e-4
 OVERALL_NONMATED = {"Table III": 24_000, "section IV-A": 600_000}
 
@@ -141,4 +144,6 @@ def _systems_of_tables() -> dict[str, tuple[str, tuple[str, ...]]]:
     return found
 
 
-TABLES = _systems_of_tables()  # which error rate differs between groups, and the ratios of all systems
+TABLES = (
+    _systems_of_tables()
+)  # which error rate differs between groups, and the ratios of all systems

@@ -21,7 +21,10 @@ def make_systems(
 
     Groups of one ratio and kind share a set, and all systems the one for the overall performance.
     """
-    seeds = [np.random.SeedSequence(seed.entropy, spawn_key=(*seed.spawn_key, k)) for k in range(len(KINDS) + 1)]
+    seeds = [
+        np.random.SeedSequence(seed.entropy, spawn_key=(*seed.spawn_key, k))
+        for k in range(len(KINDS) + 1)
+    ]
     sets: dict[tuple[str, int], Synthesis] = {}
     for number, kind in enumerate(KINDS):
         ratios = [one for of_kind, systems in TABLES.values() if of_kind == kind for one in systems]
@@ -29,9 +32,16 @@ def make_systems(
         targets = [factor * 1e-3 for factor in factors]
         made = synthesize_each(SET_SIZE, SET_SIZE, kind, targets, rng=seeds[number])
         sets |= {(kind, factor): one for factor, one in zip(factors, made, strict=True)}
-    overall = synthesize_each(overall_mated, overall_nonmated, "fmr", [OVERALL_FMR], rng=seeds[-1])[0].comparisons()
+    overall = synthesize_each(overall_mated, overall_nonmated, "fmr", [OVERALL_FMR], rng=seeds[-1])[
+        0
+    ].comparisons()
     return [
-        (table, BiasedSystem(ratios, kind, tuple(sets[kind, int(one)] for one in ratios.split(":")), overall))
+        (
+            table,
+            BiasedSystem(
+                ratios, kind, tuple(sets[kind, int(one)] for one in ratios.split(":")), overall
+            ),
+        )
         for table, (kind, systems) in TABLES.items()
         for ratios in systems
     ]

@@ -90,7 +90,10 @@ def run(settings: Settings, **sizes: Any) -> Runs:
                 _measure(systems, point, values)
         for kind, factor, one in _sets_of(systems):
             sets.setdefault((kind, factor), []).append(one)
-    arrays = {point: {name: np.array(rows) for name, rows in values.items()} for point, values in found.items()}
+    arrays = {
+        point: {name: np.array(rows) for name, rows in values.items()}
+        for point, values in found.items()
+    }
     return Runs(
         tuple((table, system.kind, system.ratios) for table, system in first),
         arrays.pop(AT),
@@ -100,13 +103,18 @@ def run(settings: Settings, **sizes: Any) -> Runs:
     )
 
 
-def _measure(systems: list[BiasedSystem], point: OperatingPoint, values: dict[str, list[list[float]]]) -> None:
+def _measure(
+    systems: list[BiasedSystem], point: OperatingPoint, values: dict[str, list[list[float]]]
+) -> None:
     """Add a row to the values of each measure."""
-    functions = dict.fromkeys(measure.name for measure in map(measure_of, values) if measure is not None)
+    functions = dict.fromkeys(
+        measure.name for measure in map(measure_of, values) if measure is not None
+    )
     measured = [one for system in systems for one in system.measures(point, list(functions))]
     for name, rows in values.items():
         found = np.array([one.estimate for one in measured if one.name == name])
-        # What is not computable counts as the most bias there can be: the spread of infinite SEDs is NaN.
+        # What is not computable counts as the most bias there can be: the spread of infinite SEDs
+        # is NaN.
         rows.append(np.where(np.isnan(found), np.inf, found).tolist())
 
 

@@ -1,4 +1,6 @@
-"""Paper 5: uncertainty of ROC curves over embeddings, coverage of their bands, and how uncertain measures are."""
+"""Paper 5: uncertainty of ROC curves over embeddings, coverage of their bands, and how uncertain
+measures are.
+"""
 
 from __future__ import annotations
 
@@ -81,13 +83,16 @@ paper)."""
     return [
         text,
         curves.bundle_figure(
-            bundle, "fig_2", "Figure 2 in kind: replicates of a ROC curve, the curve, and its V-statistic"
+            bundle,
+            "fig_2",
+            "Figure 2 in kind: replicates of a ROC curve, the curve, and its V-statistic",
         ),
         curves.bands_figure(
             bundle,
             "fig_3",
-            "Figure 3 in kind: naive and recentered intervals of the same replicates. Dark: the 95 % interval at each "
-            "FMR; light: the band for the whole curve, which is made of logit intervals and so the same for both.",
+            "Figure 3 in kind: naive and recentered intervals of the same replicates. Dark: the 95"
+            " % interval at each FMR; light: the band for the whole curve, which is made of logit"
+            " intervals and so the same for both.",
         ),
         curves.shift_table(bundle, "curves", "The same in numbers; intervals are 95 %"),
         verdict_table("claims_curves", "The claims of section 3.2", curves.verdicts(bundle)),
@@ -97,7 +102,9 @@ paper)."""
 def _measures(settings: Settings) -> list[Part]:
     settings.tell("paper 5: uncertainty of fairness measures")
     bands = [
-        measures.fairness_bands(measures.synthetic_groups(scenario, settings.seed), measures.LEVELS, settings)
+        measures.fairness_bands(
+            measures.synthetic_groups(scenario, settings.seed), measures.LEVELS, settings
+        )
         for scenario in measures.SCENARIOS
     ]
     found = [
@@ -109,7 +116,8 @@ def _measures(settings: Settings) -> list[Part]:
     apart = measures.apart_table(
         bands,
         "apart",
-        f"How many standard deviations of their difference two systems are apart at FMR {per_cent(measures.SHOWN)}",
+        "How many standard deviations of their difference two systems are apart at FMR"
+        f" {per_cent(measures.SHOWN)}",
     )
     text = f"""\
 ## Which fairness measure is the least uncertain (section 4, appendix B.2 to B.4)
@@ -123,46 +131,59 @@ holds the FMR of all pairs. FMRs at which a group has fewer than {ENOUGH_ERRORS}
         measures.uncertainty_figure(
             found,
             "fig_5",
-            "Figure 5 in kind: normalised uncertainty of the four measures of FMR (above) and FNMR (below), a column "
-            "for each data set; both axes logarithmic. Where groups are nearly alike two lines coincide, those of the "
-            "log-geomean sum and of the Gini coefficient.",
+            "Figure 5 in kind: normalised uncertainty of the four measures of FMR (above) and FNMR"
+            " (below), a column for each data set; both axes logarithmic. Where groups are nearly"
+            " alike two lines coincide, those of the log-geomean sum and of the Gini coefficient.",
         ),
         *_rankings(found),
         _RANKING,
-        "**Which measure tells systems apart?** That needs two systems. A measure does it well if their values differ "
-        "by many standard deviations of the difference, whatever its scale. With two groups that are nearly alike "
-        "all four must see nearly the same, as each is a function of one ratio. " + _furthest(apart),
+        "**Which measure tells systems apart?** That needs two systems. A measure does it well if"
+        " their values differ by many standard deviations of the difference, whatever its scale."
+        " With two groups that are nearly alike all four must see nearly the same, as each is a"
+        " function of one ratio. " + _furthest(apart),
         apart,
         measures.bands_figure(
             bands[-1],
             "fig_19_22",
-            f"Figures 19 to 22 in kind: recentered bands of all eight measures, {measures.SCENARIOS[-1].title}. Dark: "
-            "the 95 % interval at each FMR; light: the band for the whole curve. "
-            f"{bands[-1].note[0].upper()}{bands[-1].note[1:]}.",
+            "Figures 19 to 22 in kind: recentered bands of all eight measures,"
+            f" {measures.SCENARIOS[-1].title}. Dark: the 95 % interval at each FMR; light: the band"
+            f" for the whole curve. {bands[-1].note[0].upper()}{bands[-1].note[1:]}.",
         ),
         _ALIKE,
         measures.agreement_table(
-            agreed, "agreement", "Pairs of made-up systems, and how many all four measures order alike"
+            agreed,
+            "agreement",
+            "Pairs of made-up systems, and how many all four measures order alike",
         ),
-        verdict_table("claims_measures", "The claims of section 4 and appendix B", measures.verdicts(found, agreed)),
+        verdict_table(
+            "claims_measures",
+            "The claims of section 4 and appendix B",
+            measures.verdicts(found, agreed),
+        ),
     ]
 
 
 def _rankings(found: list[measures.Uncertainty], suffix: str = "") -> list[Part]:
     return [
-        measures.least_table(found, "least" + suffix, "Which measure is the least uncertain, and at how many FMRs"),
+        measures.least_table(
+            found, "least" + suffix, "Which measure is the least uncertain, and at how many FMRs"
+        ),
         measures.uncertainty_table(
             found,
             "uncertainty" + suffix,
-            "Standard deviation of the replicates over the value, and over the distance from the value of a fair "
-            f"system, at the FMR nearest to {per_cent(measures.SHOWN)}",
+            "Standard deviation of the replicates over the value, and over the distance from the"
+            f" value of a fair system, at the FMR nearest to {per_cent(measures.SHOWN)}",
         ),
     ]
 
 
 def _furthest(apart: Table) -> str:
-    names = Counter(apart.columns[2 + int(np.argmax(np.abs(np.array(row[2:], float))))] for row in apart.rows)
-    counted = ", ".join(f"{name} in {n} of {len(apart.rows)} rows" for name, n in names.most_common())
+    names = Counter(
+        apart.columns[2 + int(np.argmax(np.abs(np.array(row[2:], float))))] for row in apart.rows
+    )
+    counted = ", ".join(
+        f"{name} in {n} of {len(apart.rows)} rows" for name, n in names.most_common()
+    )
     return f"Furthest apart: {counted}."
 
 
@@ -194,23 +215,29 @@ errors go together."""
         fig_9,
         coverage.table_2(found),
         _on_table_2(found),
-        verdict_table("claims_coverage", "The claims of appendix B.1", coverage.verdicts(found, fewer)),
+        verdict_table(
+            "claims_coverage", "The claims of appendix B.1", coverage.verdicts(found, fewer)
+        ),
     ]
 
 
 def _on_widths(found: CoverageExperiment, fewer: dict[int, CoverageExperiment]) -> str:
-    widths = ", ".join(f"{coverage.excess(found, fmr):.2f} at {per_cent(fmr)}" for fmr in coverage.TABLED)
+    widths = ", ".join(
+        f"{coverage.excess(found, fmr):.2f} at {per_cent(fmr)}" for fmr in coverage.TABLED
+    )
     own = 1 - 1 / coverage.N_SAMPLES
     fmr = coverage.FIRST
     held = _held({coverage.N_SAMPLES: found} | fewer, "recentered", fmr)
     return (
-        "**Where recentered intervals are off.** The mean width of 95 % intervals over 3.92 standard deviations of "
-        f"the data sets' own curves is {widths} (1 would be right). The lower the FMR, the fewer pairs make the "
-        "threshold, and the more it hangs on their own chance. Replicates count that too often: a non-mated pair "
-        f"weighs the product of two counts, each with a variance of {own:.1f}, and so counts its own chance (1 + "
-        f"{own:.1f})² − 1 = {(1 + own) ** 2 - 1:.1f} times. The fewer vectors a subject has, the more something else "
-        "counts: means of n values that are drawn from themselves scatter with 1 − 1/n of the variance of means of "
-        f"new ones. At an FMR of {per_cent(fmr)} 95 % intervals hold the truth in {held} vectors a subject."
+        "**Where recentered intervals are off.** The mean width of 95 % intervals over 3.92"
+        f" standard deviations of the data sets' own curves is {widths} (1 would be right). The"
+        " lower the FMR, the fewer pairs make the threshold, and the more it hangs on their own"
+        " chance. Replicates count that too often: a non-mated pair weighs the product of two"
+        f" counts, each with a variance of {own:.1f}, and so counts its own chance (1 + {own:.1f})²"
+        f" − 1 = {(1 + own) ** 2 - 1:.1f} times. The fewer vectors a subject has, the more"
+        " something else counts: means of n values that are drawn from themselves scatter with 1 −"
+        f" 1/n of the variance of means of new ones. At an FMR of {per_cent(fmr)} 95 % intervals"
+        f" hold the truth in {held} vectors a subject."
     )
 
 
@@ -218,11 +245,13 @@ def _on_naive(found: CoverageExperiment, fewer: dict[int, CoverageExperiment]) -
     fmr = coverage.TABLED[0]
     held = _held({coverage.N_SAMPLES: found} | fewer, "percentile", fmr)
     return (
-        "**Where naive intervals fail.** They miss the more often, the more standard deviations the V-statistic lies "
-        "below the curve. The fewer vectors a subject has, the more often one meets itself in a replicate: at an FMR "
-        f"of {per_cent(fmr)} the naive 95 % interval holds the truth in {held} vectors a subject. So coverages that "
-        "the paper finds to be zero need not be so with other data. And an FMR at which naive intervals have a chance "
-        "can be found, as the paper does for its Table 2: its naive column depends on that choice."
+        "**Where naive intervals fail.** They miss the more often, the more standard deviations"
+        " the V-statistic lies below the curve. The fewer vectors a subject has, the more often"
+        f" one meets itself in a replicate: at an FMR of {per_cent(fmr)} the naive 95 % interval"
+        f" holds the truth in {held} vectors a subject. So coverages that the paper finds to be"
+        " zero need not be so with other data. And an FMR at which naive intervals have a chance"
+        " can be found, as the paper does for its Table 2: its naive column depends on that"
+        " choice."
     )
 
 
@@ -235,19 +264,22 @@ def _on_table_2(found: CoverageExperiment) -> str:
     rows = {row[0]: row for row in printed.TABLE_2}
     first, third, last = rows[0.95], rows[0.85], rows[0.45]
     recentered, gaussian = (
-        coverage.at(found, found.coverage, method, coverage.SECOND) for method in ("recentered", "gaussian")
+        coverage.at(found, found.coverage, method, coverage.SECOND)
+        for method in ("recentered", "gaussian")
     )
     apart = 100 * float(np.abs(gaussian - recentered).max())
     return (
-        "**Where the printed table strays.** Both methods read the same recentered replicates; one takes their "
-        "quantiles, the other those of a normal law with their mean and deviation. Where replicates are nearly normal"
-        f" the two must agree. Here they are {apart:.1f} points apart at most; printed are {100 * last[3]:.0f} % for "
-        f"the Gaussian and {100 * last[1]:.0f} % for recentered intervals at a nominal {100 * last[0]:.0f} %. And from"
-        f" a nominal {100 * third[0]:.0f} % to {100 * first[0]:.0f} % the printed coverage of recentered intervals "
-        f"grows by {100 * (first[1] - third[1]):.0f} points only. Intervals of the right width would grow past the "
-        "truth in a tenth of all data sets. So few or fewer have a chance of "
-        f"{coverage.chance_of_printed_step(100):.2g} with 100 data sets and "
-        f"{coverage.chance_of_printed_step(1000):.2g} with 1,000: either data sets were few, or some lie far off."
+        "**Where the printed table strays.** Both methods read the same recentered replicates; one"
+        " takes their quantiles, the other those of a normal law with their mean and deviation."
+        f" Where replicates are nearly normal the two must agree. Here they are {apart:.1f} points"
+        f" apart at most; printed are {100 * last[3]:.0f} % for the Gaussian and"
+        f" {100 * last[1]:.0f} % for recentered intervals at a nominal {100 * last[0]:.0f} %. And"
+        f" from a nominal {100 * third[0]:.0f} % to {100 * first[0]:.0f} % the printed coverage of"
+        f" recentered intervals grows by {100 * (first[1] - third[1]):.0f} points only. Intervals"
+        " of the right width would grow past the truth in a tenth of all data sets. So few or"
+        f" fewer have a chance of {coverage.chance_of_printed_step(100):.2g} with 100 data sets and"
+        f" {coverage.chance_of_printed_step(1000):.2g} with 1,000: either data sets were few, or"
+        " some lie far off."
     )
 
 
@@ -256,16 +288,20 @@ def _given(data: Embeddings, settings: Settings) -> list[Part]:
     levels = measures.LEVELS[measures.LEVELS * data.n_nonmated >= ENOUGH_ERRORS]
     title = f"## The embeddings given\n\n`{data!r}`, {settings.n_resamples:,} replicates."
     if not levels.size:
-        return [f"{title} They have too few pairs for an FMR of {per_cent(float(measures.LEVELS[-1]))}."]
+        return [
+            f"{title} They have too few pairs for an FMR of {per_cent(float(measures.LEVELS[-1]))}."
+        ]
     bundle = curves.Bundle.of(data, levels, settings)
     parts: list[Part] = [
         title,
-        curves.bundle_figure(bundle, "given_curves", "Replicates of the ROC curve, the curve, and its V-statistic"),
+        curves.bundle_figure(
+            bundle, "given_curves", "Replicates of the ROC curve, the curve, and its V-statistic"
+        ),
         curves.bands_figure(
             bundle,
             "given_bands",
-            "Naive and recentered intervals of the same replicates; light: the band for the whole curve, the same for "
-            "both",
+            "Naive and recentered intervals of the same replicates; light: the band for the whole"
+            " curve, the same for both",
         ),
         curves.shift_table(bundle, "given_curves", "The same in numbers; intervals are 95 %"),
     ]
@@ -278,7 +314,9 @@ def _given(data: Embeddings, settings: Settings) -> list[Part]:
             ),
             *_rankings(found, "_given"),
             measures.bands_figure(
-                bands, "given_measures", f"Recentered bands of all eight measures over FMR; {bands.note}"
+                bands,
+                "given_measures",
+                f"Recentered bands of all eight measures over FMR; {bands.note}",
             ),
         ]
     return parts

@@ -1,4 +1,6 @@
-"""Paper 5, section 3.2: what replicates of a ROC curve over embeddings scatter about, and the bands made of them."""
+"""Paper 5, section 3.2: what replicates of a ROC curve over embeddings scatter about, and the bands
+made of them.
+"""
 
 from __future__ import annotations
 
@@ -59,7 +61,9 @@ class Bundle:
 
 def synthetic_bundle(settings: Settings) -> Bundle:
     """Draw few vectors of many subjects, as sets of faces have them, and compute both bands."""
-    data = von_mises_fisher_embeddings(500, N_SAMPLES, 64, concentration=(50, 150), rng=settings.seed)
+    data = von_mises_fisher_embeddings(
+        500, N_SAMPLES, 64, concentration=(50, 150), rng=settings.seed
+    )
     return Bundle.of(data, LEVELS, settings)
 
 
@@ -67,10 +71,19 @@ def bundle_figure(bundle: Bundle, name: str, caption: str) -> Figure:
     """Draw replicates, the curve and the V-statistic: Figure 2 in kind."""
     drawing, axes = new_figure(size=(6.4, 4.2))
     ax, band = axes[0, 0], bundle.naive
-    lines = ax.plot(band.fmr, band.replicates[:_BUNDLE].T, color=COLORS[5], linewidth=0.6, alpha=0.35)
+    lines = ax.plot(
+        band.fmr, band.replicates[:_BUNDLE].T, color=COLORS[5], linewidth=0.6, alpha=0.35
+    )
     lines[0].set_label("replicates")
     ax.plot(band.fmr, band.fnmr, color=COLORS[0], linewidth=2, label="measured curve (U-statistic)")
-    ax.plot(band.fmr, band.v_statistic, color=COLORS[1], linestyle="--", linewidth=2, label="V-statistic")
+    ax.plot(
+        band.fmr,
+        band.v_statistic,
+        color=COLORS[1],
+        linestyle="--",
+        linewidth=2,
+        label="V-statistic",
+    )
     for handle in ax.legend().legend_handles:
         handle.set_alpha(1)
     label_rates(ax)
@@ -81,7 +94,10 @@ def bundle_figure(bundle: Bundle, name: str, caption: str) -> Figure:
 def bands_figure(bundle: Bundle, name: str, caption: str) -> Figure:
     """Draw naive and recentered intervals about the measured curve: Figure 3 in kind."""
     drawing, axes = new_figure(1, 2, size=(9.0, 3.8), sharey=True)
-    titles = {"Naive bootstrap": (bundle.naive, COLORS[1]), "Recentered bootstrap": (bundle.recentered, COLORS[0])}
+    titles = {
+        "Naive bootstrap": (bundle.naive, COLORS[1]),
+        "Recentered bootstrap": (bundle.recentered, COLORS[0]),
+    }
     for ax, (title, (band, color)) in zip(axes[0], titles.items(), strict=True):
         band.plot(ax, color=color, linewidth=0)
         ax.plot(band.fmr, band.fnmr, color="black", label="measured curve")
@@ -109,18 +125,32 @@ def shift_table(bundle: Bundle, name: str, caption: str) -> Table:
             100 * float(bundle.naive.fnmr[k]),
             100 * float(bundle.naive.v_statistic[k]),
             100 * float(bundle.mean[k]),
-            Range(*(100 * float(values[k]) for values in (bundle.naive.fnmr, bundle.naive.low, bundle.naive.high))),
             Range(
-                *(100 * float(v[k]) for v in (bundle.recentered.fnmr, bundle.recentered.low, bundle.recentered.high))
+                *(
+                    100 * float(values[k])
+                    for values in (bundle.naive.fnmr, bundle.naive.low, bundle.naive.high)
+                )
+            ),
+            Range(
+                *(
+                    100 * float(v[k])
+                    for v in (bundle.recentered.fnmr, bundle.recentered.low, bundle.recentered.high)
+                )
             ),
         )
         for k in shown
     ]
     columns = (
-        "FMR (%)", "FNMR (%)", "V-statistic (%)", "Mean of replicates (%)", "FNMR, naive interval (%)",
+        "FMR (%)",
+        "FNMR (%)",
+        "V-statistic (%)",
+        "Mean of replicates (%)",
+        "FNMR, naive interval (%)",
         "FNMR, recentered interval (%)",
-    )  # fmt: skip
-    return Table(name, caption, columns, rows, {"FMR (%)": ".3g"} | dict.fromkeys(columns[1:], ".2f"))
+    )
+    return Table(
+        name, caption, columns, rows, {"FMR (%)": ".3g"} | dict.fromkeys(columns[1:], ".2f")
+    )
 
 
 def verdicts(bundle: Bundle) -> list[Verdict]:
@@ -132,19 +162,21 @@ def verdicts(bundle: Bundle) -> list[Verdict]:
     missed = float(bundle.misses.mean())
     return [
         Verdict(
-            "Bootstrap curves are centred about the V-statistic and not about the curve, which they underestimate",
+            "Bootstrap curves are centred about the V-statistic and not about the curve, which they"
+            " underestimate",
             "Section 3.2, Fig. 2",
-            "At each FMR: the replicates' mean lies below the curve, and nearer to the V-statistic than to the curve. "
-            "Holds if everywhere, in part if at half of the FMRs",
-            f"at {(nearer & below).sum()} of {fnmr.size} FMRs; the mean is at most {_furthest(mean, v_statistic)} off "
-            f"the V-statistic, and the V-statistic {_furthest(v_statistic, fnmr)} off the curve",
+            "At each FMR: the replicates' mean lies below the curve, and nearer to the V-statistic"
+            " than to the curve. Holds if everywhere, in part if at half of the FMRs",
+            f"at {(nearer & below).sum()} of {fnmr.size} FMRs; the mean is at most"
+            f" {_furthest(mean, v_statistic)} off the V-statistic, and the V-statistic"
+            f" {_furthest(v_statistic, fnmr)} off the curve",
             centred,
         ),
         Verdict(
             "Bands of the naive bootstrap do not even contain the empirical curve most of the time",
             "Section 3.2, Fig. 3",
-            "Share of FMRs at which the naive 95 % interval misses the curve that it was made of. Holds if more than "
-            "half, in part if any",
+            "Share of FMRs at which the naive 95 % interval misses the curve that it was made of."
+            " Holds if more than half, in part if any",
             f"missed at {bundle.misses.sum()} of {fnmr.size} FMRs",
             "holds" if missed > 0.5 else "in part" if missed > 0 else "fails",
         ),

@@ -1,4 +1,6 @@
-"""Paper 5, section 4 and appendix B: how uncertain fairness measures are, and whether they order systems alike."""
+"""Paper 5, section 4 and appendix B: how uncertain fairness measures are, and whether they order
+systems alike.
+"""
 
 from __future__ import annotations
 
@@ -40,9 +42,11 @@ class Scenario:
     title : str
         What differs.
     concentrations : tuple of float
-        How closely vectors lie about their subject's centre, in each group: the lower, the more mated pairs fail.
+        How closely vectors lie about their subject's centre, in each group: the lower, the more
+        mated pairs fail.
     likenesses : tuple of float
-        How closely the centres of a group's subjects lie about one point: the higher, the more false matches in it.
+        How closely the centres of a group's subjects lie about one point: the higher, the more
+        false matches in it.
     """
 
     title: str
@@ -104,12 +108,15 @@ def synthetic_groups(scenario: Scenario, seed: int) -> Embeddings:
     people = VonMisesFisherIdentities(centers, np.array(scenario.concentrations)[group] * spread)
     subject = np.repeat(np.arange(N_SUBJECTS), N_SAMPLES)
     labels = np.array([f"group {1 + j}" for j in range(k)])
-    return Embeddings(people.draw(N_SAMPLES, rng=stream.spawn(1)[0]), subject, group=labels[group[subject]])
+    return Embeddings(
+        people.draw(N_SAMPLES, rng=stream.spawn(1)[0]), subject, group=labels[group[subject]]
+    )
 
 
 @dataclass(frozen=True, eq=False)
 class Bands:
-    """The paper's four measures of both rates over FMR, and how many errors are behind the groups' rates.
+    """The paper's four measures of both rates over FMR, and how many errors are behind the groups'
+    rates.
 
     Attributes
     ----------
@@ -139,7 +146,15 @@ class Bands:
 def fairness_bands(data: Embeddings, levels: Floats, settings: Settings) -> Bands:
     """Compute the paper's eight measures over FMR, and the rates of groups."""
     bands = tuple(
-        fairness_band(data, name, rate, levels, n_resamples=settings.n_resamples, rng=settings.seed, **OF_PAPER)
+        fairness_band(
+            data,
+            name,
+            rate,
+            levels,
+            n_resamples=settings.n_resamples,
+            rng=settings.seed,
+            **OF_PAPER,
+        )
         for name in NAMES
         for rate in RATES
     )
@@ -159,16 +174,25 @@ def fairness_bands(data: Embeddings, levels: Floats, settings: Settings) -> Band
 
 
 def uncertainties(title: str, bands: Bands) -> list[Uncertainty]:
-    """Read the normalised uncertainties of both rates off bands, where no group's rate has few errors behind it."""
+    """Read the normalised uncertainties of both rates off bands, where no group's rate has few
+    errors behind it.
+    """
     return [
-        _uncertainty(title, rate, [b for b in bands.fairness if b.rate == rate], bands.few_errors(rate))
+        _uncertainty(
+            title, rate, [b for b in bands.fairness if b.rate == rate], bands.few_errors(rate)
+        )
         for rate in RATES
     ]
 
 
-def _uncertainty(title: str, rate: str, of_rate: list[FairnessBand], few: NDArray[np.bool_]) -> Uncertainty:
+def _uncertainty(
+    title: str, rate: str, of_rate: list[FairnessBand], few: NDArray[np.bool_]
+) -> Uncertainty:
     by_name = {band.measure: band for band in of_rate}
-    value, of_value = (np.array([getattr(by_name[n], key)[~few] for n in NAMES]) for key in ("value", "uncertainty"))
+    value, of_value = (
+        np.array([getattr(by_name[n], key)[~few] for n in NAMES])
+        for key in ("value", "uncertainty")
+    )
     fairest = np.array([[MEASURES[name].fair_value] for name in NAMES])
     with np.errstate(divide="ignore", invalid="ignore"):
         of_distance = of_value * value / np.abs(value - fairest)
@@ -186,7 +210,9 @@ def _share(uncertainty: Floats, name: str) -> float:
 
 
 def uncertainty_figure(found: list[Uncertainty], name: str, caption: str) -> Figure:
-    """Draw normalised uncertainty over FMR, a row for each rate and a column for each data set: Figure 5 in kind."""
+    """Draw normalised uncertainty over FMR, a row for each rate and a column for each data set:
+    Figure 5 in kind.
+    """
     titles = list(dict.fromkeys(u.title for u in found))
     wide = max(3, len(titles))
     drawing, axes = new_figure(2, len(titles), size=(2.5 * wide, 5.6), sharex=True, sharey="row")
@@ -194,10 +220,13 @@ def uncertainty_figure(found: list[Uncertainty], name: str, caption: str) -> Fig
         row = RATES.index(u.rate)
         ax = axes[row, titles.index(u.title)]
         for k, measure in enumerate(NAMES):
-            ax.plot(u.levels, u.of_value[k], color=COLORS[k], linestyle=LINES[k], label=TITLES[measure])
+            ax.plot(
+                u.levels, u.of_value[k], color=COLORS[k], linestyle=LINES[k], label=TITLES[measure]
+            )
         ax.set(xscale="log", yscale="log")
         ax.xaxis.set_major_formatter(per_cent)
-        # Less than a decade of deviations is common; the powers of ten alone would leave axes without numbers.
+        # Less than a decade of deviations is common; the powers of ten alone would leave axes
+        # without numbers.
         ax.yaxis.get_major_locator().set_params(subs=(1, 2, 5))
         ax.yaxis.set_major_formatter(per_cent)
         ax.yaxis.set_minor_formatter("")
@@ -207,7 +236,9 @@ def uncertainty_figure(found: list[Uncertainty], name: str, caption: str) -> Fig
             ax.set_xlabel("FMR of all pairs")
     for row, rate in enumerate(RATES):
         axes[row, 0].set_ylabel(f"{rate.upper()}: deviation / value")
-    drawing.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=len(NAMES))
+    drawing.legend(
+        *axes[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=len(NAMES)
+    )
     return Figure(name, caption, drawing)
 
 
@@ -226,12 +257,22 @@ def bands_figure(bands: Bands, name: str, caption: str) -> Figure:
 def least_table(found: list[Uncertainty], name: str, caption: str) -> Table:
     """Count which measure is least uncertain, over value and over distance from the fair value."""
     rows = [
-        (u.title, u.rate.upper(), len(u.levels), _counted(_least(u.of_value)), _counted(_least(u.of_distance)))
+        (
+            u.title,
+            u.rate.upper(),
+            len(u.levels),
+            _counted(_least(u.of_value)),
+            _counted(_least(u.of_distance)),
+        )
         for u in found
     ]
     columns = (
-        "Data", "Rate", "FMRs", "Least deviation / value, at how many", "Least deviation / distance from fair value",
-    )  # fmt: skip
+        "Data",
+        "Rate",
+        "FMRs",
+        "Least deviation / value, at how many",
+        "Least deviation / distance from fair value",
+    )
     return Table(name, caption, columns, rows)
 
 
@@ -240,28 +281,42 @@ def _counted(names: list[str]) -> str:
 
 
 def uncertainty_table(found: list[Uncertainty], name: str, caption: str) -> Table:
-    """Lay out the uncertainties at the level nearest to an FMR of 0.1 %, over value and over distance."""
+    """Lay out the uncertainties at the level nearest to an FMR of 0.1 %, over value and over
+    distance.
+    """
     rows: list[tuple[Cell, ...]] = []
     for u in found:
         if u.levels.size:
             k = int(np.abs(np.log(u.levels / SHOWN)).argmin())
-            numbers = [100 * float(v) for column in (u.of_value, u.of_distance) for v in column[:, k]]
+            numbers = [
+                100 * float(v) for column in (u.of_value, u.of_distance) for v in column[:, k]
+            ]
             rows.append((u.title, u.rate.upper(), 100 * float(u.levels[k]), *numbers))
     heads = [f"{TITLES[name]}{of} (%)" for of in ("", ", of distance") for name in NAMES]
     return Table(
-        name, caption, ("Data", "Rate", "FMR (%)", *heads), rows, {"FMR (%)": ".3g"} | dict.fromkeys(heads, ".1f")
+        name,
+        caption,
+        ("Data", "Rate", "FMR (%)", *heads),
+        rows,
+        {"FMR (%)": ".3g"} | dict.fromkeys(heads, ".1f"),
     )
 
 
 def apart_table(bands: Sequence[Bands], name: str, caption: str) -> Table:
-    """Lay out how many standard deviations apart each measure sees two systems, at an FMR of 0.1 %."""
+    """Lay out how many standard deviations apart each measure sees two systems, at an FMR of 0.1
+    %.
+    """
     level = LEVELS.tolist().index(SHOWN)
     rows: list[tuple[Cell, ...]] = []
     for first, second in _APART:
         for rate in RATES:
-            found = [{b.measure: b for b in bands[k].fairness if b.rate == rate} for k in (first, second)]
+            found = [
+                {b.measure: b for b in bands[k].fairness if b.rate == rate} for k in (first, second)
+            ]
             title = f"{SCENARIOS[first].title}; {SCENARIOS[second].title}"
-            rows.append((title, rate.upper(), *(_distance(found[0][n], found[1][n], level) for n in NAMES)))
+            rows.append(
+                (title, rate.upper(), *(_distance(found[0][n], found[1][n], level) for n in NAMES))
+            )
     columns = ("Systems", "Rate", *(TITLES[n] for n in NAMES))
     return Table(name, caption, columns, rows, dict.fromkeys(columns[2:], ".2f"))
 
@@ -281,11 +336,17 @@ class Agreement:
 
 
 def agreement(n_groups: int, seed: int) -> Agreement:
-    """Draw pairs of systems whose groups have any rates from 0.1 % to 10 %, and compare the measures' orders."""
+    """Draw pairs of systems whose groups have any rates from 0.1 % to 10 %, and compare the
+    measures' orders.
+    """
     rng = np.random.default_rng(seed)
     rates = 10 ** rng.uniform(-3, -1, (_SYSTEMS, 2, n_groups))
-    first_is_fairer = np.array([np.subtract(*MEASURES[name].function(rates).T) < 0 for name in NAMES])
-    return Agreement(n_groups, _SYSTEMS, int((first_is_fairer == first_is_fairer[0]).all(axis=0).sum()))
+    first_is_fairer = np.array(
+        [np.subtract(*MEASURES[name].function(rates).T) < 0 for name in NAMES]
+    )
+    return Agreement(
+        n_groups, _SYSTEMS, int((first_is_fairer == first_is_fairer[0]).all(axis=0).sum())
+    )
 
 
 def agreement_table(found: list[Agreement], name: str, caption: str) -> Table:
@@ -308,8 +369,8 @@ def _lowest(found: list[Uncertainty]) -> Verdict:
     return Verdict(
         "Max-geomean displays (almost always) the lowest uncertainty, in terms of FMR and of FNMR",
         "Section 4, Fig. 5; B.2",
-        "Share of FMRs at which its deviation over its value is the lowest of the four. Holds if 90 % of them for "
-        "every data set and rate, in part if half of them altogether",
+        "Share of FMRs at which its deviation over its value is the lowest of the four. Holds if 90"
+        " % of them for every data set and rate, in part if half of them altogether",
         f"lowest in {times} of {levels} cases; from {per_cent(round(min(shares), 2))} to "
         f"{per_cent(round(max(shares), 2))} of them over data sets and rates",
         always if always != "fails" else judged(times / levels, holds=2, part=0.5),
@@ -322,8 +383,9 @@ def _robust(found: list[Uncertainty]) -> Verdict:
     return Verdict(
         "Max-geomean is the more robust to assess fairness",
         "Sections 4 and 5",
-        "As before, with the deviation divided by the distance from the value of a fair system, which is how far a "
-        "measure sees unfairness. Holds if lowest at 90 % of FMRs, in part if at half",
+        "As before, with the deviation divided by the distance from the value of a fair system,"
+        " which is how far a measure sees unfairness. Holds if lowest at 90 % of FMRs, in part if"
+        " at half",
         f"lowest in {least['max_geomean_ratio']} of {levels} cases; most often lowest: "
         f"{TITLES[least.most_common(1)[0][0]]}, in {least.most_common(1)[0][1]}",
         judged(least["max_geomean_ratio"] / levels, holds=0.9, part=0.5),
@@ -333,10 +395,11 @@ def _robust(found: list[Uncertainty]) -> Verdict:
 def _alike(agreed: list[Agreement]) -> Verdict:
     shares = {a.n_groups: a.n_agreed / a.n_pairs for a in agreed}
     return Verdict(
-        "All fairness metrics of two models exhibit exactly the same behaviour: they intersect at the same FMR",
+        "All fairness metrics of two models exhibit exactly the same behaviour: they intersect at"
+        " the same FMR",
         "B.3, Figs. 4 and 16 to 18",
-        "Share of pairs of made-up systems that all four measures order alike. Holds if all of them for any number of "
-        "groups, in part if for some numbers",
+        "Share of pairs of made-up systems that all four measures order alike. Holds if all of them"
+        " for any number of groups, in part if for some numbers",
         "; ".join(f"{k} groups {per_cent(round(share, 3))}" for k, share in shares.items()),
         by_count(sum(share == 1 for share in shares.values()), len(shares)),
     )

@@ -30,7 +30,9 @@ def chance(nominal: ArrayLike, n_datasets: int) -> NDArray[np.float64]:
     return np.asarray(2 * np.sqrt(p * (1 - p) / n_datasets))
 
 
-def near(coverage: ArrayLike, reference: ArrayLike, nominal: ArrayLike, n_datasets: int) -> NDArray[np.bool_]:
+def near(
+    coverage: ArrayLike, reference: ArrayLike, nominal: ArrayLike, n_datasets: int
+) -> NDArray[np.bool_]:
     """Tell the coverages within three points and two binomial standard errors of others."""
     distance = np.abs(np.asarray(coverage, np.float64) - np.asarray(reference, np.float64))
     return np.asarray(distance <= SLACK + chance(nominal, n_datasets))

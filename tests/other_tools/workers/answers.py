@@ -1,4 +1,5 @@
-"""The workers' way of answering: sets of scores come in as JSON, answers go out. It runs in the tool's environment."""
+"""The workers' way of answering: sets of scores come in as JSON, answers go out. It runs in the
+tool's environment."""
 
 import json
 import sys
@@ -22,7 +23,9 @@ def answer(functions: dict[str, Callable[[np.ndarray, np.ndarray], object]]) -> 
         answers[name] = []
         for mated, nonmated in sets:
             try:
-                numbers = np.atleast_1d(function(np.array(mated, dtype=float), np.array(nonmated, dtype=float)))
+                numbers = np.atleast_1d(
+                    function(np.array(mated, dtype=float), np.array(nonmated, dtype=float))
+                )
                 answers[name].append(numbers.astype(float).tolist())
             except Exception as error:  # whatever a tool raises is its answer
                 answers[name].append(type(error).__name__)

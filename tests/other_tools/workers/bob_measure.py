@@ -19,8 +19,12 @@ answer(
     {
         "bob-farfrr": lambda mated, nonmated: rates(mated, nonmated, THRESHOLD),
         "bob-eer": lambda mated, nonmated: bob.eer(nonmated, mated),
-        "bob-far": lambda mated, nonmated: rates(mated, nonmated, bob.far_threshold(nonmated, mated, RATE)),
-        "bob-frr": lambda mated, nonmated: rates(mated, nonmated, bob.frr_threshold(nonmated, mated, RATE)),
+        "bob-far": lambda mated, nonmated: rates(
+            mated, nonmated, bob.far_threshold(nonmated, mated, RATE)
+        ),
+        "bob-frr": lambda mated, nonmated: rates(
+            mated, nonmated, bob.frr_threshold(nonmated, mated, RATE)
+        ),
         "bob-min-dcf": least_cost,
         "bob-cllr": lambda mated, nonmated: cllr(nonmated, mated),
         "bob-rank": lambda mated, nonmated: [bob.recognition_rate([(nonmated, mated[:1])])] * 2,

@@ -12,7 +12,9 @@ def groups(mated: np.ndarray, nonmated: np.ndarray) -> np.ndarray:
         metrics={"fmr": false_positive_rate, "fnmr": false_negative_rate},
         y_true=flags,
         y_pred=scores >= THRESHOLD,
-        sensitive_features=np.concatenate([np.arange(mated.size) % 2, np.arange(nonmated.size) % 2]),
+        sensitive_features=np.concatenate(
+            [np.arange(mated.size) % 2, np.arange(nonmated.size) % 2]
+        ),
     )
     return frame.by_group[["fmr", "fnmr"]].to_numpy().ravel()
 

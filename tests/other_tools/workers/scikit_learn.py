@@ -19,7 +19,9 @@ def det(mated: np.ndarray, nonmated: np.ndarray) -> np.ndarray:
 
 
 def counts(mated: np.ndarray, nonmated: np.ndarray) -> np.ndarray:
-    _, false_positives, false_negatives, _, _ = confusion_matrix_at_thresholds(*flags_and_scores(mated, nonmated))
+    _, false_positives, false_negatives, _, _ = confusion_matrix_at_thresholds(
+        *flags_and_scores(mated, nonmated)
+    )
     return np.concatenate([false_positives[::-1], false_negatives[::-1]])
 
 
@@ -52,17 +54,23 @@ def cllr_of_prior(mated: np.ndarray, nonmated: np.ndarray) -> float:
     flags, ratios = flags_and_scores(mated, nonmated)
     weights = np.where(flags, p / mated.size, (1 - p) / nonmated.size)
     posteriors = 1 / (1 + np.exp(-ratios - np.log(p / (1 - p))))
-    return log_loss(flags, posteriors, sample_weight=weights) / -(p * np.log(p) + (1 - p) * np.log(1 - p))
+    return log_loss(flags, posteriors, sample_weight=weights) / -(
+        p * np.log(p) + (1 - p) * np.log(1 - p)
+    )
 
 
 answer(
     {
-        "sklearn-roc": lambda mated, nonmated: np.concatenate(roc(mated, nonmated, drop_intermediate=False)),
+        "sklearn-roc": lambda mated, nonmated: np.concatenate(
+            roc(mated, nonmated, drop_intermediate=False)
+        ),
         "sklearn-roc-default": lambda mated, nonmated: np.concatenate(roc(mated, nonmated)),
         "sklearn-det": det,
         "sklearn-counts": counts,
         "sklearn-log-loss": cllr_of_prior,
-        "trainer-eer": lambda mated, nonmated: trainer_eer(mated, nonmated, drop_intermediate=False),
+        "trainer-eer": lambda mated, nonmated: trainer_eer(
+            mated, nonmated, drop_intermediate=False
+        ),
         "trainer-eer-default": trainer_eer,
         "trainer-min-dcf": trainer_min_dcf,
         "brentq-eer": brentq_eer,

@@ -1,4 +1,5 @@
-"""What tools on top of PyTorch compute: torchmetrics, speechbrain, pytorch-metric-learning and faiss."""
+"""What tools on top of PyTorch compute: torchmetrics, speechbrain, pytorch-metric-learning and
+faiss."""
 
 import importlib.machinery
 import sys
@@ -27,11 +28,14 @@ def tensors(mated: np.ndarray, nonmated: np.ndarray) -> tuple[torch.Tensor, torc
 
 def torchmetrics_eer(mated: np.ndarray, nonmated: np.ndarray) -> float:
     flags, scores = flags_and_scores(mated, nonmated)
-    return float(binary_eer(torch.tensor(scores / HIGHEST, dtype=torch.float32), torch.tensor(flags)))
+    return float(
+        binary_eer(torch.tensor(scores / HIGHEST, dtype=torch.float32), torch.tensor(flags))
+    )
 
 
 def searches(mated: np.ndarray, nonmated: np.ndarray) -> list[tuple[np.ndarray, int]]:
-    """Return the scores of a gallery whose mate is first, and of one whose mate is last, and where the mate is."""
+    """Return the scores of a gallery whose mate is first, and of one whose mate is last, and where
+    the mate is."""
     return [(np.append(mated[0], nonmated), 0), (np.append(nonmated, mated[0]), nonmated.size)]
 
 
@@ -49,13 +53,16 @@ def metric_learning_rank(mated: np.ndarray, nonmated: np.ndarray) -> list[float]
     for scores, mate in searches(mated, nonmated):
         templates = torch.tensor(HIGHEST - scores, dtype=torch.float32)[:, None]
         of_mate = torch.tensor([mate])
-        found = calculator.get_accuracy(torch.zeros(1, 1), of_mate, templates, torch.arange(scores.size))
+        found = calculator.get_accuracy(
+            torch.zeros(1, 1), of_mate, templates, torch.arange(scores.size)
+        )
         hits.append(found["precision_at_1"])
     return hits
 
 
 def faiss_rank(mated: np.ndarray, nonmated: np.ndarray, all_candidates: bool) -> list[bool]:
-    """Compare a probe of 1 with templates that are the scores; with all candidates asked for, or with one."""
+    """Compare a probe of 1 with templates that are the scores; with all candidates asked for, or
+    with one."""
     hits = []
     for scores, mate in searches(mated, nonmated):
         index = faiss.IndexFlatIP(1)
@@ -71,9 +78,15 @@ answer(
         "torchmetrics-rank": torchmetrics_rank,
         "speechbrain-eer": lambda mated, nonmated: EER(*tensors(mated, nonmated))[0],
         "speechbrain-min-dcf": lambda mated, nonmated: minDCF(*tensors(mated, nonmated))[0],
-        "speechbrain-min-dcf-0.9": lambda mated, nonmated: minDCF(*tensors(mated, nonmated), p_target=0.9)[0],
+        "speechbrain-min-dcf-0.9": lambda mated, nonmated: minDCF(
+            *tensors(mated, nonmated), p_target=0.9
+        )[0],
         "metric-learning-rank": metric_learning_rank,
-        "faiss-rank-of-one": lambda mated, nonmated: faiss_rank(mated, nonmated, all_candidates=False),
-        "faiss-rank-of-all": lambda mated, nonmated: faiss_rank(mated, nonmated, all_candidates=True),
+        "faiss-rank-of-one": lambda mated, nonmated: faiss_rank(
+            mated, nonmated, all_candidates=False
+        ),
+        "faiss-rank-of-all": lambda mated, nonmated: faiss_rank(
+            mated, nonmated, all_candidates=True
+        ),
     }
 )
