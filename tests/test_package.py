@@ -135,6 +135,20 @@ def test_every_folder_of_the_package_is_installed():
     assert set(listed) == folders | {"fastfair.kernels"}
 
 
+def test_tests_are_named_after_the_file_that_they_test():
+    """Where a folder of tests is that of a folder of code."""
+    strangers = []
+    for path in sorted((ROOT / "tests").glob("*/test_*.py")):
+        code = ROOT / (
+            "kernels" if path.parent.name == "kernels" else f"fastfair/{path.parent.name}"
+        )
+        stems = [other.stem.removeprefix("_") for other in code.glob("*.py")]
+        subject = path.stem.removeprefix("test_")
+        if stems and not any(subject == stem or subject.startswith(f"{stem}_") for stem in stems):
+            strangers.append(str(path.relative_to(ROOT)))
+    assert strangers == []
+
+
 @pytest.fixture(scope="module")
 def clone(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Copy what of a clone is imported, and what must not be."""
