@@ -21,12 +21,14 @@ from fastfair.error_rates.score_metrics import Costs, EerMethod
 from fastfair.errors import InputError, NarrowIntervalsWarning, visible
 from fastfair.evaluation.evaluate import EvaluationSettings, evaluate
 from fastfair.evaluation.result import Evaluation
+from fastfair.group_tests.failure_counts import FailureCounts
 from fastfair.measures._fairness import ZeroPolicy
 from fastfair.measures._registry import measure_of
 from fastfair.resampling.engine import METRICS as SCORE_METRICS
 from fastfair.resampling.units import Unit
 from fastfair.results.result import Result
 
+from .counts import AT, decisions_of, requirements_on
 from .requirements import Requirement, requirements_of
 from .verdicts import (
     COLORS,
@@ -291,7 +293,7 @@ _DEPENDENT = (
 
 @checked
 def check(
-    comparisons: Comparisons | ScannedComparisons,
+    comparisons: Comparisons | ScannedComparisons | FailureCounts,
     requirements: str | Sequence[str],
     at: OperatingPoint = at_fmr(1e-3),  # noqa: B008 - frozen
     *,
@@ -312,8 +314,9 @@ def check(
 
     Parameters
     ----------
-    comparisons : Comparisons or ScannedComparisons
-        The comparisons that the judgement rests on.
+    comparisons : Comparisons, ScannedComparisons or FailureCounts
+        The comparisons that the judgement rests on, or failures and attempts of people, whose
+        requirements name the rate that was counted and no operating point.
     requirements : str or sequence of str
         What must hold: a quantity, a relation and a number each, such as "fnmr[f]@fmr=0.001 <= 5
         %".
@@ -386,8 +389,16 @@ def check(
     >>> found.passed, found.verdicts
     (False, {'fnmr@fmr=0.001 <= 20 %': 'met', 'fnmr[*] <= 12 %': 'not met'})
     """
-    wanted = requirements_of(requirements, at)
+    counts = comparisons if isinstance(comparisons, FailureCounts) else None
+    if isinstance(comparisons, FailureCounts):
+        wanted = requirements_on(comparisons, requirements)
+        comparisons, at = decisions_of(comparisons), AT
+    else:
+        wanted = requirements_of(requirements, at)
     expanded = [one for requirement in wanted for one in requirement.of_groups(comparisons.groups)]
+    if isinstance(comparisons, Comparisons):  # scans have both classes
+        for requirement in wanted:
+            comparisons.require_rates(f"the requirement {requirement.text!r}", requirement.rates)
     level = level_of_limits(confidence_level)
     if n_resamples < 2:
         raise InputError("a check needs replicates: ⟦n_resamples⟧ must be at least 2")
@@ -417,7 +428,11 @@ def check(
                 alpha=alpha, eer_method=eer_method, zero_policy=zero_policy, incomplete_groups="nan"
             ),
         )
-    return replace(_check_by_replicates(evaluation, wanted), allow_undecided=allow_undecided)
+    result = replace(_check_by_replicates(evaluation, wanted), allow_undecided=allow_undecided)
+    if counts is None:
+        return result
+    rows = tuple(replace(row, name=counts.rate_name, at=None) for row in result.rows)
+    return replace(result, rows=rows, left_out=counts.left_out)
 
 
 def check_evaluation(evaluation: Evaluation, wanted: Sequence[Requirement]) -> Check:

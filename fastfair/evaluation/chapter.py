@@ -30,7 +30,7 @@ from fastfair._lib.text import (
 )
 from fastfair.data.checks import LOG_LIKELIHOOD_RATIO
 from fastfair.error_rates.operating_points import ENOUGH_ERRORS, OperatingPoint
-from fastfair.error_rates.rates import Rates
+from fastfair.error_rates.rates import ErrorRate, Rates
 from fastfair.errors import visible
 from fastfair.measures._registry import METRICS, measure_of, printed_name
 from fastfair.pages.drawings import Scale, axis, det_panel, distance, interval, scores_panel
@@ -64,7 +64,8 @@ from .evaluated import Evaluated, outline
 CLASSES = ("mated", "non-mated")
 Said = list[tuple[str, str]]
 _FEW_PEOPLE = 10
-_RATES = ("fnmr", "fmr")
+_RATES: tuple[ErrorRate, ...] = ("fnmr", "fmr")
+_WRONGLY = {"fnmr": ("mated", "rejected"), "fmr": ("non-mated", "accepted")}
 _MOST_NAMED = 4  # groups that a sentence names
 _AS_NONMATCHES = (
     "They count as non-matches at every threshold: FNMR is here the false rejection rate (FRR), and"
@@ -75,6 +76,12 @@ _LEFT_OUT = (
     "They are left out of FNMR and FMR, and of the measures; the FRR and the FAR count them as"
     " non-matches."
 )
+
+
+def rates_of(evaluation: Evaluated) -> list[ErrorRate]:
+    """Return the error rates that it has: one where all comparisons are mated, or none is."""
+    names = {quantity.name for quantity in evaluation.quantities}
+    return [name for name in _RATES if name in names]
 
 
 def summary_of(evaluation: Evaluated) -> list[str]:
@@ -138,12 +145,12 @@ def overall(evaluation: Evaluated) -> Said:
     """Say how often comparisons are wrong at each operating point."""
     said = []
     for k, rates in enumerate(evaluation.rates):
-        fnmr, fmr = (find(evaluation.quantities, name, None, rates.at) for name in _RATES)
         threshold = f"threshold {typed(rates.threshold)}"
-        rejected, accepted = _share(fnmr, "mated", "rejected"), _share(fmr, "non-mated", "accepted")
-        said.append(
-            f"at {f'{rates.at} ({threshold})' if k else threshold}, {rejected}, and {accepted}."
+        shares = ", and ".join(
+            _share(find(evaluation.quantities, name, None, rates.at), *_WRONGLY[name])
+            for name in rates_of(evaluation)
         )
+        said.append(f"at {f'{rates.at} ({threshold})' if k else threshold}, {shares}.")
     if not said and any(one.name == "eer" for one in evaluation.quantities):
         said = [f"the EER is {in_words(find(evaluation.quantities, 'eer', None, None))}."]
     return [("Overall", f"{said[0][0].upper()}{' '.join(said)[1:]}")] if said else []
@@ -177,7 +184,7 @@ def of_groups(evaluation: Evaluated, tests: Sequence[Any]) -> Said:
     for k, rates in enumerate(evaluation.rates):
         at = f"At {rates.at}: " if len(evaluation.rates) > 1 else ""
         found = []
-        for name in _RATES:
+        for name in rates_of(evaluation):
             here = [one for one in tests if one.rate_name == name] if k == 0 else []
             found += [extremes(evaluation, name, rates.at), *map(_tested, here)]
         said.append(at + " ".join(found))
@@ -241,7 +248,7 @@ def limits(evaluation: Evaluated) -> Said:
         if one.below_resolution
     ]
     n, known = len(evaluation.groups), list[str]()
-    for name in _RATES:
+    for name in rates_of(evaluation):
         of_groups = [
             find(evaluation.quantities, name, group, rates.at).n_errors or 0
             for group in evaluation.groups
@@ -258,7 +265,7 @@ def limits(evaluation: Evaluated) -> Said:
             )
             known.append(few)
     people = rates.counts.group_mated_subjects
-    people = rates.counts.group_nonmated_subjects if people is None else people
+    people = rates.counts.group_nonmated_subjects if not rates.counts.mated else people
     n_small = 0 if people is None else np.count_nonzero(people < _FEW_PEOPLE)
     if n_small:
         known.append(f"{n_small} of {n} groups have fewer than {_FEW_PEOPLE} people")
@@ -276,7 +283,10 @@ def limits(evaluation: Evaluated) -> Said:
                 "where people repeat.",
             )
         )
-    if evaluation.groups and not has_comparisons_between_groups(rates):
+    for rate, (kind, _) in _WRONGLY.items():
+        if rate not in rates_of(evaluation):
+            said.append(("Not tested", f"the {rate.upper()}: there are no {kind} comparisons."))
+    if evaluation.groups and rates.counts.nonmated and not has_comparisons_between_groups(rates):
         said.append(
             (
                 "Not tested",
@@ -570,7 +580,10 @@ def rates_of_groups(
     shown = groups if is_short or tuple(beside.groups) == evaluation.groups else groups[1:]
 
     def people(group: str | None) -> str:
-        each = [find(evaluation.quantities, name, group, rates.at).n_subjects for name in _RATES]
+        each = [
+            find(evaluation.quantities, name, group, rates.at).n_subjects
+            for name in rates_of(evaluation)
+        ]
         known = [
             n for n in (evaluation.n_subjects if group is None else None, *each) if n is not None
         ]
@@ -578,7 +591,7 @@ def rates_of_groups(
 
     columns: list[ColumnOf] = [_GROUP, (Column("People"), people)]
     foot, has_limits = [Cell(), Cell()], False
-    for side, name in enumerate(_RATES, start=1):
+    for side, name in enumerate(rates_of(evaluation), start=1):
         required = [row for row in beside.required(name, str(rates.at)) if row.group in shown]
         has_limits = has_limits or any(math.isfinite(row.bound) for row in required)
         different = {group for test in tests if test.rate_name == name for group in test.different}
