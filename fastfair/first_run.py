@@ -178,10 +178,10 @@ def _evaluate(*units: Unit, narrow: bool = True) -> None:
     given = [ff.at_fmr(0.05), ff.at_fmr(0.003), ff.at_fnmr(0.1), ff.at_threshold(0.5)]
     points = [*given, ff.at_eer(), ff.at_mean_group_eer()]
     for unit in units:
-        found = ff.evaluate(
+        evaluation = ff.evaluate(
             _scores(narrow=narrow), points, metrics="all", n_resamples=70, unit=unit, rng=0
         )
-        found.with_intervals(simultaneous=True)
+        evaluation.with_intervals(simultaneous=True)
 
 
 def _compare() -> None:

@@ -81,18 +81,18 @@ METHODS_FOR_ANYTHING: dict[str, Callable[..., Ends]] = {}
 METHODS_FOR_SOME: dict[str, Callable[..., Ends]] = {}  # with V-statistics, or for rates
 
 
-def names_of_methods(known: Callable[[], Iterable[str]]) -> Kind:
+def names_of_methods(names: Callable[[], Iterable[str]]) -> Kind:
     """Return the kind of arguments that name one of the methods known when a function is called."""
 
     def read(name: str, value: Any) -> str:
-        return validation.choice(name, value, known())
+        return validation.choice(name, value, names())
 
     return Kind(
         "the name of a method",
         "names of methods",
         lambda value: isinstance(value, str),
         read,
-        known,
+        names,
     )
 
 
@@ -300,8 +300,8 @@ def _quantile(ordered: Floats, share: Floats) -> Floats:
     """
     n = ordered.shape[-1] - np.isnan(ordered).sum(axis=-1)
     share = np.broadcast_to(share, n.shape)
-    known = (n > 0) & ~np.isnan(share)
-    position = np.where(known, share, 0) * np.maximum(n - 1, 0)
+    is_defined = (n > 0) & ~np.isnan(share)
+    position = np.where(is_defined, share, 0) * np.maximum(n - 1, 0)
     below = np.floor(position).astype(np.intp)
     above = np.minimum(below + 1, np.maximum(n - 1, 0))
     low = np.take_along_axis(ordered, below[..., None], -1)[..., 0]
@@ -309,7 +309,7 @@ def _quantile(ordered: Floats, share: Floats) -> Floats:
     weight = position - below
     with np.errstate(invalid="ignore"):
         between = np.where((weight == 0) | (low == high), low, low + weight * (high - low))
-    return np.where(known, between, np.nan)[()]
+    return np.where(is_defined, between, np.nan)[()]
 
 
 def _bca_tails(
@@ -317,8 +317,8 @@ def _bca_tails(
 ) -> tuple[Floats, Floats]:
     from scipy.special import ndtr, ndtri
 
-    known = ~np.isnan(values)
-    n = known.sum(axis=-1)
+    is_defined = ~np.isnan(values)
+    n = is_defined.sum(axis=-1)
     with np.errstate(invalid="ignore", divide="ignore"):
         below = (values < estimate[..., None]).sum(axis=-1) + (values == estimate[..., None]).sum(
             axis=-1
@@ -448,12 +448,17 @@ def correlations_of(sets: Floats) -> Floats:
     (n,) ndarray
         0 where those of one do not vary.
     """
-    known = ~np.isnan(sets).any(axis=0)
-    n = np.maximum(known.sum(axis=1), 1)
+    is_defined = ~np.isnan(sets).any(axis=0)
+    n = np.maximum(is_defined.sum(axis=1), 1)
     centred = [
-        np.where(known, one - (np.where(known, one, 0).sum(axis=1) / n)[:, None], 0) for one in sets
+        np.where(
+            is_defined,
+            replicates - (np.where(is_defined, replicates, 0).sum(axis=1) / n)[:, None],
+            0,
+        )
+        for replicates in sets
     ]
-    squares = [(one**2).sum(axis=1) for one in centred]
+    squares = [(replicates**2).sum(axis=1) for replicates in centred]
     product, scale = (centred[0] * centred[1]).sum(axis=1), np.sqrt(squares[0] * squares[1])
     return np.asarray(np.divide(product, scale, out=np.zeros(len(n)), where=scale > 0).clip(-1, 1))
 

@@ -287,8 +287,8 @@ def shrunken_rates(
     >>> c = ff.Comparisons(np.r_[mated, others], np.repeat([1, 0], 200), np.r_[people, people], probe,
     ...                    np.r_[group, group], group[probe])
     >>> ev = ff.evaluate(c, ff.at_threshold(1.0), [], metrics=[], rng=0)
-    >>> found = ff.shrunken_rates(ev, "fnmr")
-    >>> found.raw.round(3).tolist(), found.shrunken.round(3).tolist()
+    >>> shrunken = ff.shrunken_rates(ev, "fnmr")
+    >>> shrunken.raw.round(3).tolist(), shrunken.shrunken.round(3).tolist()
     ([0.133, 0.167, 0.2, 0.2], [0.158, 0.171, 0.183, 0.179])
     """
     evaluation.quantity(rate, None, at)  # refuses what is not there, or there more than once
@@ -311,8 +311,8 @@ def shrunken_rates(
             f"evaluation has {len(rows)} groups with an {rate.upper()}: at least {_FEWEST_GROUPS}"
             " are needed to learn how much groups differ"
         )
-    found = [evaluation.quantities[k] for k in rows]
-    raw = np.array([q.estimate for q in found])
+    quantities = [evaluation.quantities[k] for k in rows]
+    raw = np.array([q.estimate for q in quantities])
     if not raw.any() or (raw == 1).all():
         raise InputError(
             f"no group has {'errors' if not raw.any() else 'anything but errors'}: nothing can be"
@@ -321,17 +321,17 @@ def shrunken_rates(
     n = _effective_sizes(evaluation, uncertainty.sizes, rows)
     laws, level = learn(raw * n, n), float(evaluation.settings["confidence_level"])
     low, high = (laws.quantiles(raw * n, n, share) for share in ((1 - level) / 2, (1 + level) / 2))
-    assert found[0].at is not None
+    assert quantities[0].at is not None
     return ShrunkenRates(
         rate=rate,
-        at=found[0].at,
-        groups=tuple(str(q.group) for q in found),
-        n_comparisons=np.array([q.n_comparisons for q in found]),
-        n_errors=np.array([q.n_errors for q in found]),
+        at=quantities[0].at,
+        groups=tuple(str(q.group) for q in quantities),
+        n_comparisons=np.array([q.n_comparisons for q in quantities]),
+        n_errors=np.array([q.n_errors for q in quantities]),
         n_effective=n,
         raw=raw,
-        raw_low=np.array([q.low for q in found], np.float64),
-        raw_high=np.array([q.high for q in found], np.float64),
+        raw_low=np.array([q.low for q in quantities], np.float64),
+        raw_high=np.array([q.high for q in quantities], np.float64),
         shrunken=laws.rates(raw * n, n),
         low=low,
         high=high,

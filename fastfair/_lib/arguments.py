@@ -88,7 +88,9 @@ def is_a(value: object, name: str, library: str = "fastfair") -> bool:
     it.
     """
     classes = type(value).__mro__
-    return any(one.__name__ == name and one.__module__.startswith(f"{library}.") for one in classes)
+    return any(
+        base.__name__ == name and base.__module__.startswith(f"{library}.") for base in classes
+    )
 
 
 def _anything(value: object) -> bool:
@@ -238,9 +240,9 @@ def _dict_kind(keys: Any, inner: Any) -> Kind:
             for key, entry in value.items()
         }
 
-    known = "text" if keys is str else "labels"
+    of_keys = "text" if keys is str else "labels"
     return Kind(
-        f"a dict from {known} to {_several(inner)}",
+        f"a dict from {of_keys} to {_several(inner)}",
         "dicts",
         lambda value: isinstance(value, Mapping),
         read,
@@ -394,8 +396,8 @@ def checked_options(
     caller: str, function: Callable[..., Any], options: Mapping[str, Any]
 ) -> dict[str, Any]:
     """Check the arguments that a caller passes on by name to a function."""
-    _, *known = checks_of(function)
-    if unknown := options.keys() - set(known):
+    _, *names = checks_of(function)
+    if unknown := options.keys() - set(names):
         raise TypeError(f"{caller}() got an unexpected keyword argument {min(unknown)!r}")
     return {name: checks_of(function)[name](name, value) for name, value in options.items()}
 

@@ -136,12 +136,12 @@ class FrameColumns:
                 entries, codes = label_codes.number_entries(self[name].to_numpy())
                 distinct = entries.tolist()
             else:
-                known: dict[Any, int] = {}
+                position: dict[Any, int] = {}
                 codes = np.array(
-                    [known.setdefault(entry, len(known)) for entry in self[name].to_list()],
+                    [position.setdefault(entry, len(position)) for entry in self[name].to_list()],
                     np.int64,
                 )
-                distinct = list(known)
+                distinct = list(position)
                 if self[name].dtype == nw.Object:
                     label_codes.encode(
                         name, [entry for entry in distinct if not label_codes.is_missing(entry)]

@@ -194,7 +194,9 @@ def encode_with_missing(
             coded.append(Coded(labels, look_up(codes, places)))
         lacking.append(rows)
     if unknown is not None and any(rows.any() for rows in lacking):
-        coded = [_with_unknown(*one, unknown) for one in zip(names, coded, lacking, strict=True)]
+        coded = [
+            _with_unknown(*column, unknown) for column in zip(names, coded, lacking, strict=True)
+        ]
     return list(zip(coded, lacking, strict=True))
 
 
@@ -243,12 +245,17 @@ def _encode_polars(columns: Sequence[Any]) -> tuple[NDArray[Any], list[NDArray[A
 
     series = [nw.from_native(column, series_only=True) for column in columns]
     text = (nw.String, nw.Categorical, nw.Enum)
-    if not all(one.implementation.is_polars() and one.dtype in text for one in series):
+    if not all(
+        labels_of.implementation.is_polars() and labels_of.dtype in text for labels_of in series
+    ):
         return None
     import polars as pl
 
     together = pl.concat(
-        [one.to_native().cast(pl.String).rename("").cast(pl.Categorical) for one in series]
+        [
+            labels_of.to_native().cast(pl.String).rename("").cast(pl.Categorical)
+            for labels_of in series
+        ]
     )
     if together.null_count():
         return None
@@ -299,8 +306,8 @@ def _code_entries(
         )
     types = set(map(type, entries))
     if len(set(map(_kind, types))) > 1:  # 1 and "1" may or may not be the same label
-        found = ", ".join(sorted(kind.__name__ for kind in types))
-        raise InputError(f"{name} mixes labels of the types {found}; use one type")
+        listed = ", ".join(sorted(kind.__name__ for kind in types))
+        raise InputError(f"{name} mixes labels of the types {listed}; use one type")
     wrong = {}
     for entry in forms:
         try:
@@ -321,11 +328,11 @@ def _code_entries(
         raise InputError(
             f"{name} holds labels of the type {kind}, which cannot be sorted; give text or numbers"
         ) from None
-    place = {label: k for k, label in enumerate(ordered)}
+    position = {label: k for k, label in enumerate(ordered)}
     labels = np.empty(len(ordered), object)
     labels[:] = ordered
     return labels, np.fromiter(
-        (place[forms[entry]] for entry in entries), smallest_integers(len(ordered)), len(entries)
+        (position[forms[entry]] for entry in entries), smallest_integers(len(ordered)), len(entries)
     )
 
 
@@ -335,7 +342,9 @@ def _kind(of_label: type) -> str:
         ((bool, np.bool_), "truth value"),
         ((numbers.Real, Decimal), "number"),
     )
-    return next((kind for known, kind in kinds if issubclass(of_label, known)), of_label.__name__)
+    return next(
+        (kind for supertypes, kind in kinds if issubclass(of_label, supertypes)), of_label.__name__
+    )
 
 
 FEW = 1 << 15  # up to so many rows NumPy is quick enough, and no kernel needs to be compiled
@@ -371,9 +380,9 @@ def number_entries(array: Array) -> tuple[Array, Array]:
         values = values.view(
             values.dtype if kind in "iu" and values.dtype != np.uint64 else f"i{width}"
         )
-        found = _by_range(values)
-        if found is not None:
-            return found[0].view(array.dtype), found[1]
+        entries_and_codes = _by_range(values)
+        if entries_and_codes is not None:
+            return entries_and_codes[0].view(array.dtype), entries_and_codes[1]
     if small or kind not in "biufmMSU" or width == 0 or not (whole or kind in "SU"):
         return array, np.arange(array.size)
     return _by_hash(array, array, most=array.size)
@@ -460,14 +469,14 @@ def _by_hash(array: Array, keys: Array, most: int) -> tuple[Array, Array]:
         keys = keys.astype(f"S{-(-keys.dtype.itemsize // 4) * 4}")  # the spare bytes are zero
     words = np.ascontiguousarray(keys).view(np.uint32).reshape(keys.size, -1)
     numbers = np.empty(keys.size, np.int32)
-    found = in_parts(keys.size, partial(_hash_part, words, numbers, most))
-    if any(first is None for _, first in found) or sum(first.size for _, first in found) > most:
+    firsts = in_parts(keys.size, partial(_hash_part, words, numbers, most))
+    if any(first is None for _, first in firsts) or sum(first.size for _, first in firsts) > most:
         return array, np.arange(array.size)
     before = 0
-    for part, first in found:
+    for part, first in firsts:
         numbers[part] += before
         before += first.size
-    return array[np.concatenate([part.start + first for part, first in found])], numbers
+    return array[np.concatenate([part.start + first for part, first in firsts])], numbers
 
 
 def _hash_part(words: Array, numbers: Array, most: int, part: slice) -> tuple[slice, Array | None]:
@@ -476,9 +485,9 @@ def _hash_part(words: Array, numbers: Array, most: int, part: slice) -> tuple[sl
     size = _SLOTS
     while True:
         first = np.empty(min(size // 2, most), np.int64)
-        known = np.empty((first.size, words.shape[1]), np.uint32)
+        first_rows = np.empty((first.size, words.shape[1]), np.uint32)
         n = kernels.number_rows(
-            words[part], first, known, np.full(size, -1, np.int32), numbers[part]
+            words[part], first, first_rows, np.full(size, -1, np.int32), numbers[part]
         )
         if n >= 0:
             return part, first[:n].copy()
@@ -508,9 +517,11 @@ def text_column(values: object) -> TextColumn | None:
     elif series.implementation.is_pyarrow():
         texts, codes = _of_pyarrow(native)
     else:  # pandas
-        known = series.dtype != nw.String
+        is_categorical = series.dtype != nw.String
         codes, categories = (
-            (native.cat.codes.to_numpy(), native.cat.categories) if known else native.factorize()
+            (native.cat.codes.to_numpy(), native.cat.categories)
+            if is_categorical
+            else native.factorize()
         )
         texts = dict(enumerate(categories.tolist()))
     used, codes = number_entries(codes)
@@ -531,8 +542,8 @@ def _series(values: object) -> nw.Series[Any] | None:
         import pyarrow as pa
 
         values = pa.chunked_array([values]) if isinstance(values, pa.Array) else values
-    found = nw.from_native(values, series_only=True, pass_through=True)
-    return found if isinstance(found, nw.Series) else None
+    series = nw.from_native(values, series_only=True, pass_through=True)
+    return series if isinstance(series, nw.Series) else None
 
 
 def _of_polars(native: Any) -> tuple[Mapping[int, Any], NDArray[Any]]:

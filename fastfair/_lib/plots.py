@@ -167,7 +167,7 @@ def legend_below(ax: Axes, handles: Sequence[Any], labels: Sequence[str] | None 
     drop = ScaledTranslation(0, -below, figure.dpi_scale_trans)
     ax.legend(
         handles=list(handles),
-        labels=labels or [one.get_label() for one in handles],
+        labels=labels or [handle.get_label() for handle in handles],
         loc="upper left",
         bbox_to_anchor=(0, 0),
         bbox_transform=ax.transAxes + drop,
@@ -200,9 +200,9 @@ def ends_to_name(value: NDArray[np.floating[Any]]) -> list[int]:
     n = value.shape[1]
     if n <= _MOST_NAMED:
         return list(range(n))
-    known = np.isfinite(value)
-    mean = np.where(known, value, 0).sum(axis=0) / np.maximum(known.sum(axis=0), 1)
-    order = [k for k in np.argsort(mean, kind="stable").tolist() if known[:, k].any()]
+    is_known = np.isfinite(value)
+    mean = np.where(is_known, value, 0).sum(axis=0) / np.maximum(is_known.sum(axis=0), 1)
+    order = [k for k in np.argsort(mean, kind="stable").tolist() if is_known[:, k].any()]
     return list(
         dict.fromkeys([*order[::-1][:_NAMED_AT_EACH_END], *order[:_NAMED_AT_EACH_END][::-1]])
     )
@@ -248,11 +248,11 @@ def draw_lines(
     for k in others:
         ax.plot(places, ends[k][0], color="0.75", linewidth=0.6, zorder=1)
     lines: list[Any] = []
-    for place, k in enumerate(named):
+    for rank, k in enumerate(named):
         value, *limits = ends[k]
         style = {
             "label": drawn(shortened(names[k], LONGEST_IN_LEGEND)),
-            **line_style(place),
+            **line_style(rank),
         } | kwargs
         lines += ax.plot(places, value, **style)
         color = lines[-1].get_color()
@@ -428,8 +428,8 @@ def _draw(ax: Axes, bar: Bar, least: float, style: dict[str, Any]) -> tuple[Any,
             max(bar.limit, least), bar.row, "|", color=bar.color, markersize=11, markeredgewidth=1.6
         )
     if bar.marker and math.isfinite(bar.value):
-        marker, place = (bar.marker, bar.value) if bar.value > least else ("<", least)
+        marker, position = (bar.marker, bar.value) if bar.value > least else ("<", least)
         look |= {"marker": marker, "linestyle": "", "markersize": 5, "clip_on": marker != "<"}
         look |= {"markerfacecolor": "none"} if bar.is_light else {}
-        parts += ax.plot([place], [bar.row], **look | style)
+        parts += ax.plot([position], [bar.row], **look | style)
     return tuple(parts)

@@ -246,17 +246,17 @@ def floats(name: str, values: object, first_row: int = 0) -> Floats:
         with np.errstate(invalid="ignore"):  # the largest become 2^63
             rounded = np.argwhere(array.astype(np.float64).astype(array.dtype) != array)
         if len(rounded):
-            number, place = array[tuple(rounded[0])], rounded[0] + first_row
+            number, index = array[tuple(rounded[0])], rounded[0] + first_row
             raise InputError(
                 f"{name} holds whole numbers above 2^53, which float64 would round, as {number}"
-                f" {_in_row(place)}; scale them down",
-                row=_row(place),
+                f" {_in_row(index)}; scale them down",
+                row=_row(index),
             )
     return array.astype(np.float64, copy=False)
 
 
 def _refuse_masked(name: str, values: object) -> None:
-    place: tuple[int, ...] | None = None
+    index: tuple[int, ...] | None = None
     # Plain arrays are no reason to import numpy.ma.
     if (
         type(values) is not np.ndarray
@@ -264,7 +264,7 @@ def _refuse_masked(name: str, values: object) -> None:
         and isinstance(values, np.ma.MaskedArray)
     ):
         if np.ma.is_masked(values):
-            place = tuple(np.argwhere(np.ma.getmaskarray(values))[0])
+            index = tuple(np.argwhere(np.ma.getmaskarray(values))[0])
     elif isinstance(values, list | tuple) and any(
         issubclass(kind, np.ma.MaskedArray) for kind in set(map(type, values))
     ):
@@ -273,10 +273,10 @@ def _refuse_masked(name: str, values: object) -> None:
             for k, v in enumerate(values)
             if isinstance(v, np.ma.MaskedArray) and np.ma.is_masked(v)
         )
-        place = next(((k,) for k in masked), None)
-    if place is not None:
+        index = next(((k,) for k in masked), None)
+    if index is not None:
         raise InputError(
-            f"{name} has a masked entry {_in_row(place)}; leave such rows out", row=_row(place)
+            f"{name} has a masked entry {_in_row(index)}; leave such rows out", row=_row(index)
         )
 
 
@@ -285,34 +285,34 @@ def _exact(name: str, array: NDArray[Any]) -> Floats:
     rounded.
     """
     made = np.empty(array.shape, np.float64)
-    for place, value in np.ndenumerate(array):
+    for index, value in np.ndenumerate(array):
         value = scalar(value)
         if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Real | Decimal):
             raise InputError(
-                f"{name} must be numbers, but {_in_row(place)} there is {shown(value)}",
-                row=_row(place),
+                f"{name} must be numbers, but {_in_row(index)} there is {shown(value)}",
+                row=_row(index),
             )
         try:
             number = float(value)
         except (OverflowError, ValueError):  # larger than the largest float, or a signalling NaN
             number = math.inf
-        made[place] = number
+        made[index] = number
         # A Decimal that prints as the float does is accepted, as the same text in a file would be.
         written = (
             isinstance(value, Decimal) and not value.is_snan() and Decimal(repr(number)) == value
         )
         if not (number == value or written or (math.isnan(number) and value != value)):
             raise InputError(
-                f"{name} holds a number that float64 would round, {shown(value)} {_in_row(place)};"
+                f"{name} holds a number that float64 would round, {shown(value)} {_in_row(index)};"
                 " round it first",
-                row=_row(place),
+                row=_row(index),
             )
     return made
 
 
-def _row(place: Any) -> int | None:
-    return int(place[0]) if len(place) else None
+def _row(index: Any) -> int | None:
+    return int(index[0]) if len(index) else None
 
 
-def _in_row(place: Any) -> str:
-    return f"in row {int(place[0])} (counted from 0)" if len(place) else "as a whole"
+def _in_row(index: Any) -> str:
+    return f"in row {int(index[0])} (counted from 0)" if len(index) else "as a whole"

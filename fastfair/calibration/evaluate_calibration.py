@@ -1207,8 +1207,8 @@ def evaluate_calibration(
     --------
     >>> import fastfair as ff
     >>> scores = ff.synthesis.binormal_comparisons(2000, 20_000, fmr=0.01, n_subjects=200, rng=0)
-    >>> found = ff.evaluate_calibration(ff.calibrate(scores, rng=0).comparisons, ff.Costs(0.01), rng=0)
-    >>> cost = found.cost(ff.Costs(0.01))
+    >>> calibration = ff.evaluate_calibration(ff.calibrate(scores, rng=0).comparisons, ff.Costs(0.01), rng=0)
+    >>> cost = calibration.cost(ff.Costs(0.01))
     >>> round(cost.actual, 3), round(cost.minimum, 3), cost.verdict
     (0.277, 0.27, 'undecided')
     """

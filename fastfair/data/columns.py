@@ -218,8 +218,8 @@ def subject_of_each(samples: BothSides, subjects: BothSides | None) -> Codes:
             "reference_sample and probe_sample need the subjects: give reference and probe as well"
         )
     columns = list(zip(samples[1:], subjects[1:], strict=True))
-    found = group_labels.labels_of_subjects(samples[0].size, columns)
-    if found is None:
+    subject = group_labels.labels_of_subjects(samples[0].size, columns)
+    if subject is None:
         k, row, here, earlier = group_labels.first_conflict(samples[0].size, columns)
         raise InputError(
             f"{('reference', 'probe')[k]}_sample {samples[0].item(samples[1 + k][row])!r} is of"
@@ -227,7 +227,7 @@ def subject_of_each(samples: BothSides, subjects: BothSides | None) -> Codes:
             f" {subjects[0].item(earlier)!r} in another; a sample has one subject",
             row=row,
         )
-    return read_only(found.astype(np.int32, copy=False))
+    return read_only(subject.astype(np.int32, copy=False))
 
 
 def code_attributes(
@@ -273,15 +273,15 @@ def labels_of_subjects(subjects: BothSides | None, attributes: Attributes) -> di
     """
     if subjects is None:
         return {}
-    found = {}
+    by_attribute = {}
     for name, (labels, *of_sides) in attributes.items():
         columns = list(zip(subjects[1:], of_sides, strict=True))
         of_subjects = group_labels.labels_of_subjects(subjects[0].size, columns)
         if of_subjects is not None:
-            found[name] = of_subjects
+            by_attribute[name] = of_subjects
         else:
             group_labels.warn_of_exceptions(name, labels, subjects[0], columns)
-    return found
+    return by_attribute
 
 
 def kept_rows(columns: BothSides, keep: Flags) -> BothSides:
@@ -355,14 +355,14 @@ def rows_without_conflicts(
         return keep
     row = int(conflicts[0])
     pair = [labels.item(side[row]) for side in (reference, probe)]
-    one, other = map(str, pair)
-    by_case = flags[row] and plain_label(one) == plain_label(other)
+    label, other_label = map(str, pair)
+    by_case = flags[row] and plain_label(label) == plain_label(other_label)
     raise InputError(
         f"mated contradicts the subjects in {conflicts.size} comparisons ({kinds}); the first is"
         f" {where(row)}: {pair[0]!r} with {pair[1]!r} marked"
         f" {'mated' if flags[row] else 'non-mated'}. "
         + (
-            f"{one!a} and {other!a} look alike: write both alike"
+            f"{label!a} and {other_label!a} look alike: write both alike"
             if by_case
             else (samples is not None and sample_names.advice_on_pattern(samples, subjects, flags))
             or sample_names.advice_on_samples(labels, sample_names.pairs_fit(subjects, flags))
@@ -551,9 +551,9 @@ def warn_of_look_alikes(what: str, names: list[Any]) -> None:
         )
     if alike:
         more = f" (and {len(alike) - 1} more)" if len(alike) > 1 else ""
-        one, other = map(ascii, alike[0])
+        earlier, later = map(ascii, alike[0])
         warn(
-            f"{what} {one} and {other} look alike and are taken for two{more}: write both alike",
+            f"{what} {earlier} and {later} look alike and are taken for two{more}: write both alike",
             LookAlikeWarning,
         )
 

@@ -508,11 +508,11 @@ class Comparisons:
         """Set the groups of references and probes from some attributes; only combinations that
         occur become groups.
         """
-        known = self.mated.of_subject
+        of_subject = self.mated.of_subject
         # Where each subject has one group, the groups of comparisons are read from it once they are
         # needed.
-        self._of_subject = all(name in known for name in attributes)
-        parts = [known]
+        self._of_subject = all(name in of_subject for name in attributes)
+        parts = [of_subject]
         if not self._of_subject:
             sides = self.mated, self.nonmated, *(() if self.failed is None else self.failed.sides)
             labels = [{name: side.attribute(name) for name in attributes} for side in sides]
@@ -617,7 +617,9 @@ class Comparisons:
                 score_keys.count_below(side.keys, key),
                 int(score_keys.failed_key(side.keys)),
             )
-            below += [int(found) for found in side.keys[n - 1 : n].tolist() if found != failed]
+            below += [
+                int(neighbour) for neighbour in side.keys[n - 1 : n].tolist() if neighbour != failed
+            ]
             above += side.keys[n : n + 1].tolist()
             if side.not_kept is not None and lowest_are_kept and n == side.keys.size:
                 above.append(max(side.not_kept.limit, key))

@@ -334,15 +334,15 @@ def _require_other_people(
             )
         return
     evaluated, others = (
-        pair_codes(*_units(one, "nonmated", by, of_one), labels.size)
-        for one, of_one in zip((comparisons, cohort), numbers, strict=True)
+        pair_codes(*_units(of_set, "nonmated", by, of_one), labels.size)
+        for of_set, of_one in zip((comparisons, cohort), numbers, strict=True)
     )
     shared = np.intersect1d(evaluated, others)
     if shared.size:
-        one, other = (labels.item(k) for k in divmod(int(shared[0]), labels.size))
+        first, second = (labels.item(k) for k in divmod(int(shared[0]), labels.size))
         raise InputError(
             f"cohort has non-mated comparisons of {shared.size} pairs of subjects that comparisons"
-            f" have, such as {one!r} and {other!r}: give one in which these subjects are compared"
+            f" have, such as {first!r} and {second!r}: give one in which these subjects are compared"
             " with other people"
         )
 
@@ -431,9 +431,9 @@ def match(first: Comparisons, second: Comparisons, *, one_by_one: bool) -> Compa
                 + ("give reference_sample and probe_sample, or " if what == "subjects" else "")
                 + 'use ⟦unit="subject"⟧'
             )
-        for one, other in zip(groups, other_groups, strict=True):
+        for label, other in zip(groups, other_groups, strict=True):
             named = partial(_compared, codes, labels)
-            _require_equal("groups", "comparisons", (one, other), np.array(first.groups), named)
+            _require_equal("groups", "comparisons", (label, other), np.array(first.groups), named)
         # A comparison has the number it has in `first`, so that both are drawn together.
         rows = np.empty(len(pair[1]), np.int64)
         rows[orders[1]] = pair[0].rows[orders[0]]
@@ -455,7 +455,7 @@ def require_the_same_vectors(first: Embeddings, second: Embeddings) -> None:
     _require_the_same_groups(first, second)
     _require_the_same_labels("subjects", first.subjects, second.subjects)
     _require_the_same_rows(
-        [one.pairs[1] for one in (first, second)],
+        [vectors.pairs[1] for vectors in (first, second)],
         first.subjects,
         first.groups,
         (first.subject_group, second.subject_group),
@@ -529,9 +529,9 @@ def _require_equal(
     """Refuse two columns of codes of labels that differ; name: how messages call an entry."""
     apart = np.flatnonzero(codes[0] != codes[1])
     if apart.size:
-        one, other = (labels.item(of_set[apart[0]]) for of_set in codes)
+        here, other = (labels.item(of_set[apart[0]]) for of_set in codes)
         raise InputError(
-            f"the {what} of {apart.size:,} {of} differ, such as {name(apart[0])}: {one!r} in first"
+            f"the {what} of {apart.size:,} {of} differ, such as {name(apart[0])}: {here!r} in first"
             f" and {other!r} in second; both must be of the same samples"
         )
 
@@ -559,9 +559,9 @@ def _are_numbered_alike(pair: list[SortedSide], columns: list[list[NDArray[Any]]
     if rows[0].size != rows[1].size:
         return False
     n = 1 + max(int(of_side.max(initial=0)) for of_side in rows)
-    for one, other in zip(*columns, strict=True):
+    for number, other in zip(*columns, strict=True):
         of_number = np.full(n, -1, np.int64)
-        of_number[rows[0]] = one
+        of_number[rows[0]] = number
         if not np.array_equal(of_number[rows[1]], other):
             return False
     return True

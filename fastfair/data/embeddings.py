@@ -398,8 +398,8 @@ class Embeddings:
             )
         means = self._means(references, number)
         labels = {
-            name: np.array(known, object)[self._subject_codes[name]][self.subject[rows]]
-            for name, known in self.attributes.items()
+            name: np.array(of_subjects, object)[self._subject_codes[name]][self.subject[rows]]
+            for name, of_subjects in self.attributes.items()
         }
         role = np.repeat(np.array(ROLES, object), [first.size, probes.size])
         vectors = np.concatenate((means, self.vectors[probes]))
@@ -522,8 +522,8 @@ class Embeddings:
         --------
         >>> import fastfair as ff
         >>> e = ff.von_mises_fisher_embeddings(40, 4, 16, concentration=40, rng=0)
-        >>> found = ff.evaluate(ff.Embeddings(e.vectors, e.subject).scanned(), ff.at_fmr(0.01), rng=0)
-        >>> round(found.value("fnmr"), 3)
+        >>> evaluation = ff.evaluate(ff.Embeddings(e.vectors, e.subject).scanned(), ff.at_fmr(0.01), rng=0)
+        >>> round(evaluation.value("fnmr"), 3)
         0.083
         """
         return self._scanned(fmr, Workers(n_threads, progress))
@@ -827,7 +827,7 @@ class NamedVectors:
 
         def score(start: int) -> None:
             part = slice(start, min(start + _TRIALS_AT_ONCE, size))
-            found = np.empty(part.stop - start)
+            scores = np.empty(part.stop - start)
             kernels.highest_similarities(
                 self.vectors,
                 self._scale,
@@ -835,13 +835,13 @@ class NamedVectors:
                 sides[0][part],
                 sides[1][part],
                 euclidean,
-                found,
+                scores,
             )
-            out[part] = found
+            out[part] = scores
 
-        with reporting(progress, "trials") as told:
+        with reporting(progress, "trials") as report:
             run_blocks(
-                score, range(0, size, _TRIALS_AT_ONCE), size, _TRIALS_AT_ONCE, n_threads, told
+                score, range(0, size, _TRIALS_AT_ONCE), size, _TRIALS_AT_ONCE, n_threads, report
             )
         failed = np.diff(self._members[0]) == 0
         out[failed[sides[0]] | failed[sides[1]]] = np.nan
@@ -849,22 +849,24 @@ class NamedVectors:
 
     def _positions(self, reference: Labels, probe: Labels) -> list[Integers]:
         """Return the positions in `names` of both names of each pair."""
-        own = Coded(self.names, np.arange(self.names.size))
-        labels, codes = encode_together(("name", "reference", "probe"), (own, reference, probe))
+        numbered = Coded(self.names, np.arange(self.names.size))
+        labels, codes = encode_together(
+            ("name", "reference", "probe"), (numbered, reference, probe)
+        )
         checks.same_length({"reference": codes[1].size, "probe": codes[2].size}, "pair")
         position = np.full(labels.size, -1, np.int64)
         position[codes[0]] = np.arange(self.names.size)
-        found = [position[of_side] for of_side in codes[1:]]
+        positions = [position[of_side] for of_side in codes[1:]]
         if (position < 0).any():
-            row = int((np.minimum(*found) < 0).argmax())
-            side = int(found[0][row] >= 0)
+            row = int((np.minimum(*positions) < 0).argmax())
+            side = int(positions[0][row] >= 0)
             raise InputError(
                 f"{ROLES[side]} {labels[codes[1 + side][row]]!r} in row {row} (counted from 0) has"
                 f" no vector ({np.count_nonzero(position < 0):,} such names); names of vectors are"
                 f" such as {self.names.item(0)!r}",
                 row=row,
             )
-        return found
+        return positions
 
     def __len__(self) -> int:
         return len(self.vectors)

@@ -65,10 +65,10 @@ def labels_by_policy(
     """
     if policy == "error":
         return {name: encode(name, column, COMPLETE) for name, column in columns.items()}, {}
-    found = encode_with_missing(
+    coded_columns = encode_with_missing(
         list(columns), list(columns.values()), UNKNOWN if policy == "unknown" else None
     )
-    named = dict(zip(columns, found, strict=True))
+    named = dict(zip(columns, coded_columns, strict=True))
     lacking = {name: rows for name, (_, rows) in named.items() if rows.any()}
     return {name: coded for name, (coded, _) in named.items()}, lacking
 
@@ -186,9 +186,9 @@ def labels_of_subjects(
     columns: the subjects of each row and their labels, such as those of references and those of
     probes.
     """
-    found = np.full(n, -1, np.int32)
-    if all(label_codes.fill_table(subject, label, found) for subject, label in columns):
-        return found.astype(columns[0][1].dtype)
+    label_of = np.full(n, -1, np.int32)
+    if all(label_codes.fill_table(subject, label, label_of) for subject, label in columns):
+        return label_of.astype(columns[0][1].dtype)
     return None
 
 
@@ -222,14 +222,14 @@ def warn_of_exceptions(
     if not 0 < n_several <= _EXCEPTIONS * subjects.size:
         return
     k, row, here, earlier = first_conflict(subjects.size, columns)
-    who, (one, other) = (
+    who, (earlier_label, other_label) = (
         subjects.item(columns[k][0][row]),
         (labels.item(code) for code in (earlier, here)),
     )
     warn(
         f"{n_several} of {subjects.size} subjects have several labels of {name!r}, such as {who!r},"
-        f" who is {one!r} and {other!r}: correct them, unless {name!r} is a property of samples and"
-        " not of people",
+        f" who is {earlier_label!r} and {other_label!r}: correct them, unless {name!r} is a"
+        " property of samples and not of people",
         ContradictingLabelsWarning,
     )
 
@@ -252,8 +252,8 @@ def first_conflict(
 def one_for_each(subject: Coded, name: str, labels: Coded) -> Groups:
     """Find the label of each subject, who must have the same one throughout."""
     columns = [(subject.codes, labels.codes)]
-    found = labels_of_subjects(subject.labels.size, columns)
-    if found is None:
+    labels_of = labels_of_subjects(subject.labels.size, columns)
+    if labels_of is None:
         _, row, *codes = first_conflict(subject.labels.size, columns)
         here, earlier = (labels.labels.item(code) for code in codes)
         raise InputError(
@@ -261,4 +261,4 @@ def one_for_each(subject: Coded, name: str, labels: Coded) -> Groups:
             f" row {row} (counted from 0), but {earlier!r} in another; a subject has one group",
             row=row,
         )
-    return found
+    return labels_of

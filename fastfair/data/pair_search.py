@@ -57,19 +57,19 @@ def way() -> str | None:
     """
     from fastfair.kernels import int8_products as kernels
 
-    known = kernels.known_ways()
+    ways = kernels.known_ways()
     asked = os.environ.get(_ASKED)
     if asked == "none":
         return None
     if asked:
-        if asked not in known:
-            there = ", ".join((*known, "none"))
+        if asked not in ways:
+            there = ", ".join((*ways, "none"))
             raise InputError(
                 f"the environment variable {_ASKED} is {asked!r}, but of this machine there are:"
                 f" {there}"
             )
         return asked
-    return known[0] if known and kernels.is_compiled() else None
+    return ways[0] if ways and kernels.is_compiled() else None
 
 
 def choose_scale(vectors: AnyFloats, largest: int = 127) -> tuple[float, float]:
@@ -139,7 +139,7 @@ class Prefilter:
 
         run_blocks(quantise, range(0, m, _ROWS_AT_ONCE), m, _ROWS_AT_ONCE, n_threads, None)
 
-    def limits(self, base: float, own: Floats | None = None) -> Limits | None:
+    def limits(self, base: float, shifts: Floats | None = None) -> Limits | None:
         """Return what the products of whole numbers must reach.
 
         Parameters
@@ -165,14 +165,14 @@ class Prefilter:
             float(length.max()),
             self._scale * math.sqrt(self._sizes[:, 2].max()) * _ROUNDING,
         )
-        if own is None:
-            own = np.zeros(1)
+        if shifts is None:
+            shifts = np.zeros(1)
             base -= float32_error(self._d) * longest * longest + self._d * 2.0**-148
         unit = self._scale * self._scale  # exact, as the scale is a float32
-        if max(abs(base), float(np.abs(own).max()), longest * longest) > _MOST_STEPS * unit:
+        if max(abs(base), float(np.abs(shifts).max()), longest * longest) > _MOST_STEPS * unit:
             return None
-        added = np.ceil((longest_whole * lost - own) / unit) + 1
-        least = np.floor((base + own - longest * lost) / unit) - 1
+        added = np.ceil((longest_whole * lost - shifts) / unit) + 1
+        least = np.floor((base + shifts - longest * lost) / unit) - 1
         if added[: self._n].max() > _MOST_ADDED:
             return None
         least += (self._largest + 1) * self._sizes[:, 3]  # as columns' elements are made positive
@@ -424,9 +424,9 @@ class PreparedVectors:
 def _in_lines(shape: tuple[int, int], dtype: DTypeLike) -> AnyFloats:
     """Return an array to write to that begins at a line of the cache."""
     size, n_bytes = shape[0] * shape[1], np.dtype(dtype).itemsize
-    found = room(size + _LINE // n_bytes, dtype)
-    start = -found.ctypes.data % _LINE // n_bytes
-    return found[start : start + size].reshape(shape)
+    aligned = room(size + _LINE // n_bytes, dtype)
+    start = -aligned.ctypes.data % _LINE // n_bytes
+    return aligned[start : start + size].reshape(shape)
 
 
 _PACKED_AT_ONCE = 2**16
@@ -635,17 +635,19 @@ class FoundPairs:
         packed = columns["packed"]
         shift = 2 * places
         spare = room(packed.size, np.int64)
-        found = sort_by_bits(packed, spare, shift, shift + span, n_threads)
-        free = spare if np.shares_memory(found, packed) else packed
+        ordered = sort_by_bits(packed, spare, shift, shift + span, n_threads)
+        free = spare if np.shares_memory(ordered, packed) else packed
         first, second = np.split(free.view(np.int32), 2)
 
         def unpack(part: slice) -> None:
-            kernels.order_ties(found[part], shift)
-            kernels.unpack_codes(found[part], places, first[part], second[part])
+            kernels.order_ties(ordered[part], shift)
+            kernels.unpack_codes(ordered[part], places, first[part], second[part])
 
-        in_threads(found.size, unpack, _between_keys(found, shift, slices(found.size, n_threads)))
-        keys = found.view(np.int32)[: found.size]
-        kernels.unpack_keys(found, packing.lowest, shift, keys)
+        in_threads(
+            ordered.size, unpack, _between_keys(ordered, shift, slices(ordered.size, n_threads))
+        )
+        keys = ordered.view(np.int32)[: ordered.size]
+        kernels.unpack_keys(ordered, packing.lowest, shift, keys)
         return Pairs(keys, first, second, self.complete)
 
 
@@ -738,12 +740,12 @@ class PanelSearch:
                 size = dot_products.take_reaching(
                     prepared.rows, codes[:size], places, self._least, similarity
                 )
-            found, of = similarity[:size], codes[:size]
+            similarities, of = similarity[:size], codes[:size]
             if prepared.euclidean:  # these may reach the bound
-                found = finder.distances(of >> places, of & ((1 << places) - 1))
-                near = found >= self._bound
-                found, of = found[near], of[near]
-            self._store.add(found, of, inverted=True)
+                similarities = finder.distances(of >> places, of & ((1 << places) - 1))
+                near = similarities >= self._bound
+                similarities, of = similarities[near], of[near]
+            self._store.add(similarities, of, inverted=True)
 
 
 _TILE = 4  # panels a side of what a thread does at a time, some 0.05 s
@@ -792,7 +794,7 @@ class _Tiles:
         """Return the position of the first mated pair that these tiles may have."""
         return self.finder.first_mated_after(self.finder.panels_of_tiles()[steps.start][0])
 
-    def run(self, steps: range, n_threads: int | None, told: Report | None) -> Arrays:
+    def run(self, steps: range, n_threads: int | None, report: Report | None) -> Arrays:
         tiles = self.finder.panels_of_tiles()
         start = self.first_mated(steps)
         stop = self.finder.first_mated_after(tiles[steps.stop - 1][0] + self.finder.tile)
@@ -809,7 +811,7 @@ class _Tiles:
                 local.search = PanelSearch(self.finder, self.bound, store, filtered)
             local.search.search(tiles[k], mated, mated_start)
 
-        run_blocks(search, steps, len(steps), 1, n_threads, told)
+        run_blocks(search, steps, len(steps), 1, n_threads, report)
         return {"mated": mated, **store.taken()}
 
 
@@ -902,14 +904,14 @@ class PairFinder:
         codes = (first.astype(np.int64) << packing.places) + second
         mated_store = PairStore(mated.size, of_mated)
         mated_store.add(mated, codes, inverted=False)
-        found = FoundPairs([mated_store.taken()], of_mated, True)
-        others = FoundPairs(nonmated, packing, everything)
+        mated_pairs = FoundPairs([mated_store.taken()], of_mated, True)
+        nonmated_pairs = FoundPairs(nonmated, packing, everything)
         if self._number is not None:
-            found, others = (
-                found.best(self._number, inverted=False),
-                others.best(self._number, inverted=True),
+            mated_pairs, nonmated_pairs = (
+                mated_pairs.best(self._number, inverted=False),
+                nonmated_pairs.best(self._number, inverted=True),
             )
-        return found.sorted(count_threads(self._workers.n_threads)), others
+        return mated_pairs.sorted(count_threads(self._workers.n_threads)), nonmated_pairs
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave out what others do not need to compute similarities."""
@@ -964,10 +966,10 @@ class PairFinder:
         """
         mated, nonmated = np.empty(0, self.dtype), []
 
-        def take(steps: range, found: Arrays) -> None:
+        def take(steps: range, arrays: Arrays) -> None:
             nonlocal mated
-            nonmated.append(found)
-            some = found.pop("mated")
+            nonmated.append(arrays)
+            some = arrays.pop("mated")
             if len(steps) == tiles.size:
                 mated = some
                 return

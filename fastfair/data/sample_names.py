@@ -83,12 +83,12 @@ def pairs_fit(samples: _BothSides, mated: Flags | None) -> Fits:
     return fits
 
 
-def among(known: Set[str]) -> Fits:
+def among(names: Set[str]) -> Fits:
     """Return whether subjects are those of a table, most of them."""
 
     def fits(subjects: list[str]) -> bool:
         distinct = set(subjects)
-        return 2 * len(distinct & known) > len(distinct)
+        return 2 * len(distinct & names) > len(distinct)
 
     return fits
 

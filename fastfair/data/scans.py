@@ -75,10 +75,10 @@ class KeptComparisons(Comparisons):
         """(k,) group of each subject, in the order of their numbers in `pairs`; 0 without
         groups.
         """
-        found = np.zeros(self.numbers.size, np.uint16)
+        groups = np.zeros(self.numbers.size, np.uint16)
         if self.groups:
-            found[self.numbers] = self._group_codes[0]
-        return found
+            groups[self.numbers] = self._group_codes[0]
+        return groups
 
     @cached_property
     def _counted(self) -> list[tuple[Integers, Integers, int]]:
@@ -93,9 +93,9 @@ class KeptComparisons(Comparisons):
         return self._counted[0][2], self._counted[1][2]
 
     def _by_group(self, side: SortedSide, first: int) -> GroupedSide:
-        found = super()._by_group(side, first)
+        grouped = super()._by_group(side, first)
         cells, subjects, _ = self._counted[0 if side is self.mated else 1]
-        return replace(found, counted=(cells, subjects))
+        return replace(grouped, counted=(cells, subjects))
 
 
 class ScannedComparisons:
@@ -299,10 +299,10 @@ def in_buckets(
         columns.append(np.empty_like(keys))
         kernels.fill_keys(keys, buckets, begin.copy(), columns[1])
     cuts = itertools.pairwise([0, *end.tolist()])
-    found: list[InBucket] = [
+    parts: list[InBucket] = [
         tuple(column[..., slice(*ends)] for column in columns) for ends in cuts
     ]
-    return found[:N_BUCKETS], found[N_BUCKETS:]
+    return parts[:N_BUCKETS], parts[N_BUCKETS:]
 
 
 class SpilledPairs:
@@ -462,17 +462,17 @@ class _Labels:
         """
         if self._last is not None and np.array_equal(labels, self._last[0]):
             return self._last[1]
-        common, known, given = labels, np.empty(0, np.intp), np.arange(labels.size)
+        common, seen, given = labels, np.empty(0, np.intp), np.arange(labels.size)
         if self.labels is not None:
-            common, (known, given) = encode_together((self.name, self.name), (self.labels, labels))
+            common, (seen, given) = encode_together((self.name, self.name), (self.labels, labels))
         numbers = np.full(common.size, -1, np.int32)
-        numbers[known] = self.numbers
+        numbers[seen] = self.numbers
         new = np.flatnonzero(numbers[given] < 0)
         new = new[np.lexsort((new, *(column[new] for column in by)))]
         numbers[given[new]] = np.arange(self.numbers.size, common.size)
-        found = numbers[given]
-        self.labels, self.numbers, self._last = common, numbers, (labels, found)
-        return found
+        assigned = numbers[given]
+        self.labels, self.numbers, self._last = common, numbers, (labels, assigned)
+        return assigned
 
     def label(self, number: int) -> object:
         """Return the label that has a number."""
@@ -522,7 +522,7 @@ def divided(columns: CheckedColumns, cllr: bool, limits: Limits) -> DividedPart:
             " ⟦probe=⟧"
         )
     subjects, *both = columns.subjects
-    keys, own = _keys(columns), {}
+    keys, labels_of = _keys(columns), {}
     for name, (labels, *codes) in columns.attributes.items():
         group_labels.attribute(name, labels)  # refuses more labels than there can be groups
         pairs = list(zip(both, codes, strict=True))
@@ -532,7 +532,7 @@ def divided(columns: CheckedColumns, cllr: bool, limits: Limits) -> DividedPart:
             raise _labelled_twice(
                 name, subjects.item(both[k][row]), labels.item(here), labels.item(earlier), row
             )
-        own[name] = labels, of_subjects
+        labels_of[name] = labels, of_subjects
     reference, probe = (
         codes.astype(smallest_integers(subjects.size), copy=False) for codes in both
     )
@@ -540,7 +540,14 @@ def divided(columns: CheckedColumns, cllr: bool, limits: Limits) -> DividedPart:
         limits = None, None
     close = np.where(columns.flags, near(keys, True, limits[0]), near(keys, False, limits[1]))
     return DividedPart(
-        reference, probe, columns.flags, close, keys[close], subjects, own, columns.values.dtype
+        reference,
+        probe,
+        columns.flags,
+        close,
+        keys[close],
+        subjects,
+        labels_of,
+        columns.values.dtype,
     )
 
 
@@ -600,7 +607,9 @@ class Scan:
         """
         # Those of a group get numbers, and so weights, side by side: sums over comparisons of two
         # groups are faster.
-        numbers = self._subjects.number(part.subjects, [own for _, own in part.labels.values()])
+        numbers = self._subjects.number(
+            part.subjects, [of_subjects for _, of_subjects in part.labels.values()]
+        )
         self._take_attributes(part, numbers)
         keys = self._of_one_type(part.keys)
         self._score_dtype = np.promote_types(self._score_dtype, part.score_dtype)
@@ -647,10 +656,10 @@ class Scan:
         numbers = self._subjects.numbers
         rank = np.argsort(numbers).astype(np.int32)
         attributes, of_subject = {}, {}
-        for name, found in self._attributes.items():
-            assert found.labels is not None
-            attributes[name] = group_labels.attribute(name, found.labels)
-            position = np.argsort(found.numbers).astype(np.uint16)
+        for name, numbered in self._attributes.items():
+            assert numbered.labels is not None
+            attributes[name] = group_labels.attribute(name, numbered.labels)
+            position = np.argsort(numbered.numbers).astype(np.uint16)
             of_subject[name] = position[self._of_subject[name][numbers]]
         sides = []
         for tail in self._tails:
@@ -694,16 +703,16 @@ class Scan:
                 f"the attributes are {list(part.labels)} here, but {list(self._attributes)} before"
             )
         n_subjects = self._subjects.numbers.size
-        for name, (labels, own) in part.labels.items():
+        for name, (labels, of_subjects) in part.labels.items():
             of_labels = self._attributes[name].number(labels).astype(np.uint16)
             table = np.full(n_subjects, _NO_LABEL, np.uint16)
             before = self._of_subject.get(name, table[:0])
             table[: before.size] = before
-            known, new = table[numbers], of_labels[own]
-            wrong = np.flatnonzero((known != _NO_LABEL) & (known != new))
+            old, new = table[numbers], of_labels[of_subjects]
+            wrong = np.flatnonzero((old != _NO_LABEL) & (old != new))
             if wrong.size:
                 here, earlier = (
-                    self._attributes[name].label(label[wrong[0]]) for label in (new, known)
+                    self._attributes[name].label(label[wrong[0]]) for label in (new, old)
                 )
                 row = int(np.argmax((part.reference == wrong[0]) | (part.probe == wrong[0])))
                 raise _labelled_twice(name, part.subjects.item(wrong[0]), here, earlier, row)

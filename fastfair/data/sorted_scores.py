@@ -139,8 +139,8 @@ class SortedSide:
 
     def of_two(self, first: NDArray[Any], second: NDArray[Any]) -> Integers:
         """Count the comparisons of two subjects with each other, of whom there are some."""
-        n, known, counts = self._pairs_of_subjects
-        return counts[np.searchsorted(known, pair_codes(first, second, n))]
+        n, pairs, counts = self._pairs_of_subjects
+        return counts[np.searchsorted(pairs, pair_codes(first, second, n))]
 
     @property
     def sum_of_squares(self) -> int:
@@ -268,11 +268,11 @@ class GroupedSide:
         for first in range(0, used.size, at_once):
             cells = used[first : first + at_once]
             seen = np.zeros((cells.size, self.n_subjects), np.bool_)
-            place = np.full(counts.size, -1, np.int64)  # where the marks of a cell begin
-            place[cells] = np.arange(cells.size) * self.n_subjects
+            begins = np.full(counts.size, -1, np.int64)  # where the marks of a cell begin
+            begins[cells] = np.arange(cells.size) * self.n_subjects
             for start in range(0, self.reference_group.size, _ROWS):
                 rows = slice(start, start + _ROWS)
-                begin = place[
+                begin = begins[
                     self.reference_group[rows].astype(np.intp) * self.n_groups
                     + self.probe_group[rows]
                 ]
@@ -453,8 +453,8 @@ def _sort_packed(bits: Any, flip: Any, flags: Flags) -> list[Sorted]:
     n_nonmated = bits.size - sum(n_mated)
     packed = np.empty(bits.size, np.uint64)
 
-    def pack(place: tuple[slice, int]) -> None:
-        part, mated_before = place
+    def pack(task: tuple[slice, int]) -> None:
+        part, mated_before = task
         nonmated_at, mated_at = part.start - mated_before, n_nonmated + mated_before
         magnitude = score_keys.magnitude(bits)
         arguments = (
@@ -520,16 +520,16 @@ def order_of_keys(keys: Integers) -> Integers:
     # looks at bits.
     packed = keys << _ROW_BITS
     packed |= np.arange(keys.size)
-    found = sort_by_bits(packed, np.empty_like(packed), _ROW_BITS, 64, count_threads(None))
-    found &= lower
-    packed = keys[found]
+    order = sort_by_bits(packed, np.empty_like(packed), _ROW_BITS, 64, count_threads(None))
+    order &= lower
+    packed = keys[order]
     packed >>= _ROW_BITS
     packed ^= -(2 ** (_ROW_BITS - 1))
     packed <<= _ROW_BITS
-    packed |= found
-    found = sort_by_bits(packed, found, _ROW_BITS, 64, count_threads(None))
-    found &= lower
-    return found
+    packed |= order
+    order = sort_by_bits(packed, order, _ROW_BITS, 64, count_threads(None))
+    order &= lower
+    return order
 
 
 def _gather(

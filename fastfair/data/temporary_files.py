@@ -66,12 +66,12 @@ def joined(arrays: list[NDArray[Any]]) -> NDArray[Any]:
     """
     if len(arrays) == 1:
         return arrays.pop()
-    found, start = room(sum(array.size for array in arrays), arrays[0].dtype), 0
+    whole, start = room(sum(array.size for array in arrays), arrays[0].dtype), 0
     while arrays:
         array = arrays.pop(0)
-        found[start : start + array.size] = array
+        whole[start : start + array.size] = array
         start += array.size
-    return found
+    return whole
 
 
 def _take_up(file: IO[bytes], n_bytes: int) -> None:

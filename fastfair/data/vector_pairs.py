@@ -128,10 +128,10 @@ def subjects_by_group(as_reference: Flags, as_probe: Flags, group: Groups) -> In
     n_groups = as_reference.shape[1]
     subjects = np.zeros((n_groups, n_groups), np.int64)
     for k in range(n_groups):
-        own = group == k
-        subjects[k] += as_reference[own].sum(axis=0)
-        subjects[:, k] += as_probe[own].sum(axis=0)
-        subjects[k, k] = (as_reference[own, k] | as_probe[own, k]).sum()
+        of_group = group == k
+        subjects[k] += as_reference[of_group].sum(axis=0)
+        subjects[:, k] += as_probe[of_group].sum(axis=0)
+        subjects[k, k] = (as_reference[of_group, k] | as_probe[of_group, k]).sum()
     return subjects
 
 
@@ -259,7 +259,7 @@ class PairsOfVectors:
         if self.is_probe is None:
             as_reference, as_probe = np.zeros((2, group.size, n_groups), np.int64)
             kernels.count_by_order(self.subject, group, as_reference, as_probe)
-            own = references * (references - 1) // 2
+            of_same_subject = references * (references - 1) // 2
         else:
             of_groups = (
                 np.bincount(group, n, n_groups).astype(np.int64) for n in (probes, references)
@@ -267,9 +267,9 @@ class PairsOfVectors:
             as_reference, as_probe = (
                 n[:, None] * of for n, of in zip((references, probes), of_groups, strict=True)
             )
-            own = references * probes
+            of_same_subject = references * probes
         for counts in (as_reference, as_probe):
-            counts[np.arange(group.size), group] -= own
+            counts[np.arange(group.size), group] -= of_same_subject
         return as_reference, as_probe
 
     def count(self, group: Groups, n_groups: int) -> tuple[Integers, Integers, int]:
@@ -288,18 +288,18 @@ class PairsOfVectors:
             Number of subjects of all pairs.
         """
         cells, subjects = np.zeros((2, n_groups, n_groups), np.int64)
-        own = self.of_subjects()
+        n_of_subject = self.of_subjects()
         if self.mated:
             diagonal = np.arange(n_groups)
-            cells[diagonal, diagonal] = np.bincount(group, own, n_groups)
-            subjects[diagonal, diagonal] = np.bincount(group[own > 0], minlength=n_groups)
-            return cells, subjects, int(np.count_nonzero(own))
+            cells[diagonal, diagonal] = np.bincount(group, n_of_subject, n_groups)
+            subjects[diagonal, diagonal] = np.bincount(group[n_of_subject > 0], minlength=n_groups)
+            return cells, subjects, int(np.count_nonzero(n_of_subject))
         as_reference, as_probe = self.with_groups(group, n_groups)
         np.add.at(cells, group, as_reference)
         return (
             cells,
             subjects_by_group(as_reference > 0, as_probe > 0, group),
-            int(np.count_nonzero(own)),
+            int(np.count_nonzero(n_of_subject)),
         )
 
     def _inside(self, inside: Flags | None) -> tuple[Integers, Integers]:

@@ -361,15 +361,15 @@ def read_point(text: str) -> OperatingPoint:
     kind, _, number = (part.strip() for part in text.lower().partition("="))
     rule = next(
         (
-            one
-            for one in RULES.values()
-            if kind in (one.example.partition("=")[0], one.title.lower())
+            candidate
+            for candidate in RULES.values()
+            if kind in (candidate.example.partition("=")[0], candidate.title.lower())
         ),
         None,
     )
     if rule is None or rule.takes_value != bool(number):
-        known = ", ".join(rule.example for rule in RULES.values())
-        raise InputError(f"{text!r} is not an operating point: write one of {known}")
+        examples = ", ".join(rule.example for rule in RULES.values())
+        raise InputError(f"{text!r} is not an operating point: write one of {examples}")
     if not rule.takes_value:
         return OperatingPoint(rule.kind)
     digits = number.removesuffix("%").strip()
@@ -790,8 +790,8 @@ class HeldThreshold:
                     np.count_nonzero(cells == cell[0] * n_groups + cell[1])
                 )
                 n = int(by_group.cells[cell])
-            found = (rise if mated else -rise) / n / run if run else 0.0
-            return found, 1 / max(1, abs(rise)) + 1 / max(1, behind)
+            per_score = (rise if mated else -rise) / n / run if run else 0.0
+            return per_score, 1 / max(1, abs(rise)) + 1 / max(1, behind)
 
         return slope
 

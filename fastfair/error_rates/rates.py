@@ -80,9 +80,9 @@ def counts_behind(
         names = ("mated", "false_nonmatches", "mated_subjects") if mated else names
         if cell is not None:
             names, at = tuple(f"group_{name}" for name in names), cell[:1]
-    found = [getattr(counts, name) for name in names]
+    columns = [getattr(counts, name) for name in names]
     size, errors, subjects = (
-        None if one is None else int(one if at is None else one[at]) for one in found
+        None if column is None else int(column if at is None else column[at]) for column in columns
     )
     assert size is not None
     assert errors is not None

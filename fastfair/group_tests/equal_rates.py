@@ -479,9 +479,11 @@ class GroupTest(Result):
         differences first. Of FMRs, a group is named if it cannot be one of the groups, more than
         half of all, that do not differ detectably among themselves.
         """
-        found = self.group_pvalue_adjusted < self.level
+        is_rejected = self.group_pvalue_adjusted < self.level
         return tuple(
-            group for group, is_different in zip(self.groups, found, strict=True) if is_different
+            group
+            for group, is_different in zip(self.groups, is_rejected, strict=True)
+            if is_different
         )
 
     def _tables(self) -> list[Printed]:
@@ -638,7 +640,7 @@ class GroupTest(Result):
 def notes_of_untested(is_tested: NDArray[np.bool_], rate_name: str) -> tuple[str, ...]:
     """Say of each group why it was not tested; nothing of those that were."""
     reason = f"not tested: fewer than {least_subjects(rate_name)} subjects"
-    return tuple("" if one else reason for one in is_tested.tolist())
+    return tuple("" if tested else reason for tested in is_tested.tolist())
 
 
 def rate_marks(groups: Sequence[str], rates: Floats, apart: Sequence[str], label: str) -> list[Bar]:
@@ -976,8 +978,10 @@ def _test_of_false_matches(
 
     def numbers_of_groups(level: float, *names: str) -> Floats:
         quantities = evaluated.with_intervals(level).quantities
-        found = [find(quantities, "fmr", group, None) for group in groups]
-        return np.array([[getattr(one, name) for one in found] for name in names], np.float64)
+        quantities_of = [find(quantities, "fmr", group, None) for group in groups]
+        return np.array(
+            [[getattr(quantity, name) for quantity in quantities_of] for name in names], np.float64
+        )
 
     def interval(level: float) -> tuple[Floats, Floats]:
         low, high = numbers_of_groups(level, "low", "high")
@@ -1059,9 +1063,9 @@ def _compared(
             )
 
     def of_all(values: Floats) -> Floats:
-        found = np.full(tested.size, np.nan)
-        found[tested] = values
-        return found
+        whole = np.full(tested.size, np.nan)
+        whole[tested] = values
+        return whole
 
     (low, high), (all_low, all_high) = interval(level), interval(level ** (1 / observed.rate.size))
     return GroupTest(
@@ -1241,15 +1245,15 @@ class MarginOfError(Result):
         ]
         of_group = dict(zip(self.groups, self.group_rate, strict=True))
         for above, word in ((True, "above"), (False, "below")):
-            found = [
+            named = [
                 f"{g} ({per_cent(of_group[g])})"
                 for g in self.outside
                 if (of_group[g] > self.rate) == above
             ]
-            if found:
-                verb = "is" if len(found) == 1 else "are"
+            if named:
+                verb = "is" if len(named) == 1 else "are"
                 text.append(
-                    f"{len(found)} of {n} groups {verb} {word} that range: {', '.join(found)}."
+                    f"{len(named)} of {n} groups {verb} {word} that range: {', '.join(named)}."
                 )
         if not self.outside:
             text.append(f"All {n} groups lie in that range.")
@@ -1354,8 +1358,8 @@ def margin_of_error(
     --------
     >>> import fastfair as ff
     >>> counts = ff.FailureCounts([0, 1, 0, 0, 2, 3, 1, 2], [4] * 8, group=list("ffffmmmm"))
-    >>> found = ff.margin_of_error(counts, rng=0)
-    >>> found.rate, found.outside
+    >>> margins = ff.margin_of_error(counts, rng=0)
+    >>> margins.rate, margins.outside
     (0.28125, ('f', 'm'))
     """
     share = share_inside(confidence_level, quantile)

@@ -154,8 +154,8 @@ def squared_deviations(sums: Counts) -> Floats:
     m, e, ee, em, mm = sums
     with np.errstate(invalid="ignore", divide="ignore"):
         rate = e / m
-        found = ee - 2 * rate * em + rate * rate * mm
-        return np.where(found > _ROUNDING * ee, found, 0.0)
+        squares = ee - 2 * rate * em + rate * rate * mm
+        return np.where(squares > _ROUNDING * ee, squares, 0.0)
 
 
 def design_effect(sums: Counts) -> Floats:
@@ -576,8 +576,10 @@ class FailureCounts(Shown):
         pairs = self.sums[4] - self.n_attempts
         spread = self.group_rate * (1 - self.group_rate)
         with np.errstate(invalid="ignore", divide="ignore"):
-            found = (squared_deviations(self.sums) - self.n_attempts * spread) / (spread * pairs)
-        return np.where((pairs > 0) & (spread > 0), found, 0.0)
+            correlation = (squared_deviations(self.sums) - self.n_attempts * spread) / (
+                spread * pairs
+            )
+        return np.where((pairs > 0) & (spread > 0), correlation, 0.0)
 
     @cached_property
     def design_effect(self) -> Floats:
@@ -621,8 +623,8 @@ class FailureCounts(Shown):
         True
         """
         low, high = self.evidence.interval(confidence_level)
-        known = self.n_subjects > 1
-        return np.where(known, low, np.nan), np.where(known, high, np.nan)
+        has_interval = self.n_subjects > 1
+        return np.where(has_interval, low, np.nan), np.where(has_interval, high, np.nan)
 
     @cached_property
     def evidence(self) -> RateEvidence:
@@ -838,10 +840,10 @@ def _count_rejected_of_scan(
     if isinstance(pairs, PairsOfVectors):
         attempts = pairs.of_subjects()
     else:
-        found = list(in_order(count, *pairs.buckets(count_threads(None))))
-        if not all(alike for _, alike in found):
+        counted = list(in_order(count, *pairs.buckets(count_threads(None))))
+        if not all(alike for _, alike in counted):
             raise InputError(_OF_TWO)
-        attempts = np.asarray(np.sum([counts for counts, _ in found], axis=0), np.int64)[numbers]
+        attempts = np.asarray(np.sum([counts for counts, _ in counted], axis=0), np.int64)[numbers]
     rejected = kept.mated.keys < threshold_key(kept, at)
     failures = np.bincount(kept.mated.reference[rejected], minlength=attempts.size)
     there = np.flatnonzero(attempts)

@@ -114,17 +114,17 @@ def count_errors(
     ends = np.concatenate((first, second)).astype(np.int64) * n_groups + np.tile(group, 2)
     if (n_ends := int(ends.max()) + 1) <= ends.size:
         used, number = in_use(n_ends, ends)
-        known, unit = np.flatnonzero(used), number[ends]
+        subjects, unit = np.flatnonzero(used), number[ends]
     else:  # with more subjects of groups than comparisons, sorting takes less memory
-        known, unit = np.unique(ends, return_inverse=True)
+        subjects, unit = np.unique(ends, return_inverse=True)
     a, b = unit.reshape(2, -1)
     two = a != b  # a comparison of a subject with itself is seen once
     seen_from, seen = np.concatenate((a, b[two])), np.concatenate((b, a[two]))
-    sights = 2 * (seen_from * known.size + seen) + np.concatenate((erred, erred[two]))
+    sights = 2 * (seen_from * subjects.size + seen) + np.concatenate((erred, erred[two]))
     sights.sort()
     pair = np.flatnonzero(np.diff(sights >> 1, prepend=-1))  # where the next partner begins
-    subject, partner = np.divmod(sights[pair] >> 1, known.size)
-    of_subject = (known % n_groups).astype(np.int64)
+    subject, partner = np.divmod(sights[pair] >> 1, subjects.size)
+    of_subject = (subjects % n_groups).astype(np.int64)
     n_repeats = np.diff(pair, append=sights.size)
     repeats = n_repeats.astype(np.float64)
     errors = np.add.reduceat(sights & 1, pair).astype(np.float64)
@@ -135,7 +135,7 @@ def count_errors(
         return np.bincount(of_pair, once * values, n_groups).astype(np.float64)
 
     def sharing(values: Floats) -> Floats:
-        of_subjects = np.bincount(subject, values, known.size)
+        of_subjects = np.bincount(subject, values, subjects.size)
         twos = np.bincount(of_subject, of_subjects**2, n_groups) - np.bincount(
             of_pair, values**2, n_groups
         )
@@ -243,11 +243,11 @@ def count_errors_of_vectors(
     # Two subjects, k and l, have a_k b_l + c_k d_l pairs: a and c are `own`, b and d are `others`.
     references, probes = (n[unit].astype(np.int64) for n in pairs.vectors)
     if pairs.is_probe is None:
-        own = others = np.stack((references, np.zeros_like(references)))
+        counts_of = others = np.stack((references, np.zeros_like(references)))
     else:
-        own, others = np.stack((references, probes)), np.stack((probes, references))
+        counts_of, others = np.stack((references, probes)), np.stack((probes, references))
     of_unit = group[unit]
-    numbers = _numbers(own, others, of_unit, n_groups)
+    numbers = _numbers(counts_of, others, of_unit, n_groups)
     counts = _count_pairs(
         pairs, group, np.minimum(first, second), np.maximum(first, second), n_groups
     )
@@ -258,7 +258,7 @@ def count_errors_of_vectors(
     squares = np.array([float(pairs.squares(of_group).sum()) for of_group in inside])
     sharing = np.array([(n**2).sum() for n in of_subjects]) - squares
     # In the order of a list, as sums of fractions depend on it.
-    kinds, kind = np.unique(np.concatenate((own, others)), axis=1, return_inverse=True)
+    kinds, kind = np.unique(np.concatenate((counts_of, others)), axis=1, return_inverse=True)
     n_kinds = kinds.shape[1]
     memory.require(
         32 * n_kinds**2,
@@ -282,18 +282,19 @@ def count_errors_of_vectors(
     return design, counts
 
 
-def _numbers(own: Counts, others: Counts, group: Counts, n_groups: int) -> Numbers:
+def _numbers(counts_of: Counts, others: Counts, group: Counts, n_groups: int) -> Numbers:
     from fastfair.kernels.frailty import Numbers
 
     member = np.argsort(group, kind="stable").astype(np.int64)
-    place = np.empty_like(member)
-    place[member] = np.arange(member.size)
+    position = np.empty_like(member)
+    position[member] = np.arange(member.size)
     start = np.append(0, np.cumsum(np.bincount(group, minlength=n_groups)))
     parts = [member[slice(*ends)] for ends in itertools.pairwise(start)]
     sums = [
-        np.concatenate([np.append(0, np.cumsum(one[part])) for part in parts]) for one in others
+        np.concatenate([np.append(0, np.cumsum(counts[part])) for part in parts])
+        for counts in others
     ]
-    return Numbers(own, np.stack(sums), member, place, start)
+    return Numbers(counts_of, np.stack(sums), member, position, start)
 
 
 def _count_pairs(
@@ -303,10 +304,10 @@ def _count_pairs(
     subject is the lower.
     """
     codes, errors = np.unique(first.astype(np.int64) * group.size + second, return_counts=True)
-    one, other = np.divmod(codes, group.size)
-    of_pair = group[one]
+    lower, higher = np.divmod(codes, group.size)
+    of_pair = group[lower]
     erring = np.bincount(
-        np.concatenate((one, other)), minlength=group.size
+        np.concatenate((lower, higher)), minlength=group.size
     )  # partners with whom each subject errs
 
     def total(values: NDArray[Any], of: NDArray[Any] = of_pair) -> Counts:
@@ -315,7 +316,7 @@ def _count_pairs(
     in_groups = group >= 0
     sharing = total(erring[in_groups] ** 2, group[in_groups])
     n_pairs = total(np.ones_like(codes))
-    repeats = pairs.of_two(one, other)
+    repeats = pairs.of_two(lower, higher)
     return np.stack(
         (
             total(errors),
@@ -381,10 +382,10 @@ def most_alike(
     common, and so on, as long as the deviance falls. The rates to begin with are those of each
     group and of each two groups together.
     """
-    one, other = np.triu_indices(size.size)
+    first, second = np.triu_indices(size.size)
     effective_errors, effective_size = errors / inflation, size / inflation
-    rate = (effective_errors[one] + effective_errors[other]) / (
-        effective_size[one] + effective_size[other]
+    rate = (effective_errors[first] + effective_errors[second]) / (
+        effective_size[first] + effective_size[second]
     )
     reached = np.full(rate.size, np.inf)
     while True:

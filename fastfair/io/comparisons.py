@@ -515,10 +515,10 @@ def _written_labels(
     """Return the columns of subjects, samples and attributes."""
     pl = files.polars()
     columns: dict[str, tuple[Any, list[Any]]] = {}  # the labels, and each side's codes of them
-    for names, known in ((_SIDES, comparisons.subjects), (_SAMPLES, comparisons.samples)):
-        if known is not None:
-            whole = not as_text and all(type(label) is int for label in known.tolist())
-            labels = pl.Series(known.tolist() if whole else list(map(str, known)))
+    for names, all_labels in ((_SIDES, comparisons.subjects), (_SAMPLES, comparisons.samples)):
+        if all_labels is not None:
+            whole = not as_text and all(type(label) is int for label in all_labels.tolist())
+            labels = pl.Series(all_labels.tolist() if whole else list(map(str, all_labels)))
             columns |= {name: (labels, [getattr(side, name) for side in sides]) for name in names}
     for name, texts in comparisons.attributes.items():
         if name == "sample":

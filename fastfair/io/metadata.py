@@ -162,12 +162,12 @@ class Metadata:
             complete &= _are_given(self._subject)
         elif policy == "unknown":
             return np.ones(sides[0].codes.size, np.bool_)
-        known = [(rows >= 0) & complete[rows] for rows in self._rows(sides)]
-        keep: NDArray[np.bool_] = np.logical_and.reduce(known)
+        has_metadata = [(rows >= 0) & complete[rows] for rows in self._rows(sides)]
+        keep: NDArray[np.bool_] = np.logical_and.reduce(has_metadata)
         if keep.all():
             return keep
         codes = [
-            side.codes[~of_side] for side, of_side in zip(sides, known, strict=True)
+            side.codes[~of_side] for side, of_side in zip(sides, has_metadata, strict=True)
         ]  # sides have the same labels
         lost = list(map(str, sides[0].labels[np.unique(np.concatenate(codes))]))
         who = f"{len(lost)} of {sides[0].labels.size} {self.per}s"
@@ -218,7 +218,7 @@ class Metadata:
         self,
         policy: str,
         columns: FrameColumns,
-        told: dict[str, tuple[str, str]],
+        columns_of: dict[str, tuple[str, str]],
         sides: Sequence[Coded],
         keep: NDArray[np.bool_],
     ) -> NDArray[np.bool_]:
@@ -231,7 +231,7 @@ class Metadata:
             nothing.
         columns : FrameColumns
             The score file.
-        told : dict of str to pair of str
+        columns_of : dict of str to pair of str
             Its columns that hold each attribute of references and of probes; missing labels
             contradict nothing.
         sides : sequence of Coded
@@ -244,24 +244,24 @@ class Metadata:
         (n,) ndarray of bool
             Which of these to keep.
         """
-        if policy == "keep" or not told:
+        if policy == "keep" or not columns_of:
             return keep
-        found = self.groups_of(sides)
+        labels = self.groups_of(sides)
         contradicted = np.zeros(sides[0].codes.size, np.bool_)
-        for name, pair in told.items():
-            for column, side, by_name in zip(pair, sides, found, strict=True):
+        for name, pair in columns_of.items():
+            for column, side, by_name in zip(pair, sides, labels, strict=True):
                 (texts, codes), coded = columns.texts(column), by_name[name]
-                own, known = (
+                given, expected = (
                     np.array(texts, object)[codes],
                     np.array(list(map(str, coded.labels)), object)[coded.codes],
                 )
-                wrong = (own != known) & _are_given((texts, codes)) & keep
+                wrong = (given != expected) & _are_given((texts, codes)) & keep
                 if policy == "raise" and wrong.any():
                     row = int(wrong.argmax())
                     raise InputError(
-                        f"column {column!r} has {own[row]!r} for"
+                        f"column {column!r} has {given[row]!r} for"
                         f" {str(side.labels[side.codes[row]])!r} in row {row} (counted from 0), but"
-                        f" {name!r} of the metadata is {known[row]!r} ({int(wrong.sum())} such"
+                        f" {name!r} of the metadata is {expected[row]!r} ({int(wrong.sum())} such"
                         ' rows); correct one of them, or pass ⟦label_conflicts="drop"⟧ to leave'
                         ' these comparisons out, or ⟦label_conflicts="keep"⟧ to take the'
                         " metadata's labels",
@@ -270,7 +270,7 @@ class Metadata:
                 contradicted |= wrong
         if not contradicted.any():
             return keep
-        because = f"as their labels of {' and '.join(told)} contradict the metadata"
+        because = f"as their labels of {' and '.join(columns_of)} contradict the metadata"
         rows = map(row_of_arrays, np.flatnonzero(contradicted)[:_NAMED].tolist())
         leave_out(
             ~contradicted,
@@ -292,9 +292,9 @@ def _of_rows(
     texts, codes = column
     coded = encode(name, [UNKNOWN if text is None else text for text in texts] + [UNKNOWN])
     places = coded.codes[np.append(codes, len(texts))]
-    known, position = in_use(coded.labels.size, places[used])
+    in_table, position = in_use(coded.labels.size, places[used])
     places = position.astype(places.dtype)[places]
-    return [Coded(coded.labels[known], places[of_side]) for of_side in rows]
+    return [Coded(coded.labels[in_table], places[of_side]) for of_side in rows]
 
 
 def _are_given(column: _Column) -> NDArray[np.bool_]:

@@ -207,11 +207,11 @@ def scan_comparisons(
     )
     with reporting(progress, "files") as report:
         done = 0
-        for k, (part, found) in enumerate(zip(parts, read, strict=True)):
-            with files.naming(part.file), found.rows.placed(found.keep):
-                if found.divided is not None:
-                    scan.add(found.divided)
-            scan.left_out += found.left_out
+        for k, (part, read_part) in enumerate(zip(parts, read, strict=True)):
+            with files.naming(part.file), read_part.rows.placed(read_part.keep):
+                if read_part.divided is not None:
+                    scan.add(read_part.divided)
+            scan.left_out += read_part.left_out
             if report is not None and (k + 1 == len(parts) or parts[k + 1].file is not part.file):
                 done += stamps[part.file][0]
                 report(done, sum(size for size, _ in stamps.values()))
@@ -271,8 +271,8 @@ class _PartReader:
     def run(self, task: tuple[int, Limits], n_threads: int, _: None) -> tuple[_ReadPart, Told]:
         """Read a part, and return what it gave warnings of beside it."""
         number, limits = task
-        with files.naming(self.parts[number].file), alone(), held() as told:
-            return self.read(number, limits), told
+        with files.naming(self.parts[number].file), alone(), held() as messages:
+            return self.read(number, limits), messages
 
     def read(self, number: int, limits: Limits) -> _ReadPart:
         """Read the part of a number, and divide its comparisons by limits as `Scan.limits` has
@@ -294,8 +294,8 @@ class _PartReader:
                 columns = coded_rows(table, how)
             rows = tables.Rows(table.place, lines=table.lines, first=table.first)
             with rows.placed(columns.keep):
-                found = divided(columns, self.cllr, limits) if columns.values.size else None
-            return _ReadPart(found, columns.left_out, rows, columns.keep)
+                checked_part = divided(columns, self.cllr, limits) if columns.values.size else None
+            return _ReadPart(checked_part, columns.left_out, rows, columns.keep)
         except InputError as error:
             if all(isinstance(part, str) or part.name != "failures" for part in error.parts):
                 raise
@@ -322,6 +322,6 @@ def _in_tasks(
 ) -> Iterator[_ReadPart]:
     """Read parts by the workers of an executor."""
     tasks = ((k, scan.limits) for k in range(len(reader.parts)))
-    for _, (part, told) in results(executor, reader, tasks, 1, n_at_once):
-        tell(told)
+    for _, (part, messages) in results(executor, reader, tasks, 1, n_at_once):
+        tell(messages)
         yield part

@@ -367,11 +367,11 @@ def _require_text(path: Path, data: bytes) -> None:
     """Refuse bytes that are not UTF-8 text, and invisible marks inside the text."""
     is_ascii, utf16 = data.isascii(), data.startswith((b"\xff\xfe", b"\xfe\xff"))
     for mark, what in ((b"\0", "a NUL byte"), (_BOM, "a byte order mark")):
-        place = -1 if is_ascii and mark == _BOM else data.find(mark)
-        if place >= 0 and not utf16:
+        offset = -1 if is_ascii and mark == _BOM else data.find(mark)
+        if offset >= 0 and not utf16:
             _refuse_bytes(path, data)
             raise FileFormatError(
-                f"{path}: line {_line(data, place)}: there is {what} in the text; save it as plain"
+                f"{path}: line {_line(data, offset)}: there is {what} in the text; save it as plain"
                 " UTF-8"
             )
     if is_ascii:
@@ -381,9 +381,9 @@ def _require_text(path: Path, data: bytes) -> None:
     except UnicodeDecodeError as error:
         if not utf16:
             _refuse_bytes(path, data)
-        known = "UTF-16" if utf16 else "of another encoding"
+        encoding = "UTF-16" if utf16 else "of another encoding"
         raise FileFormatError(
-            f"{path} cannot be read: line {_line(data, error.start)} is not UTF-8 text but {known};"
+            f"{path} cannot be read: line {_line(data, error.start)} is not UTF-8 text but {encoding};"
             " save it as UTF-8"
         ) from None
 
@@ -394,8 +394,8 @@ def _refuse_bytes(path: Path, data: bytes) -> None:
         raise FileFormatError(f"{path} is {what}")
 
 
-def _line(data: bytes, place: int) -> int:
-    before = data[:place]
+def _line(data: bytes, offset: int) -> int:
+    before = data[:offset]
     return 1 + before.count(b"\n") + before.count(b"\r") - before.count(b"\r\n")
 
 

@@ -686,7 +686,7 @@ def _code_of(called: str, records: Mapping[str, Estimand]) -> str | None:
     )
 
 
-def measure_name(name: str, known: Iterable[str] = MEASURES, argument: str = "measure") -> str:
+def measure_name(name: str, codes: Iterable[str] = MEASURES, argument: str = "measure") -> str:
     """Return the name in code of a measure that is named in any of its ways.
 
     Parameters
@@ -694,7 +694,7 @@ def measure_name(name: str, known: Iterable[str] = MEASURES, argument: str = "me
     name : str
         A name in code ("inequity_rate"), a title ("IR") or another name ("inequity rate");
         capitals, blanks and marks do not count.
-    known : iterable of str
+    codes : iterable of str
         The measures to choose among.
     argument : str
         Name of the argument in messages.
@@ -710,7 +710,7 @@ def measure_name(name: str, known: Iterable[str] = MEASURES, argument: str = "me
     >>> measure_name("Inequity Rate"), measure_name("FDR")
     ('inequity_rate', 'fdr')
     """
-    records = {code: MEASURES[code] for code in known}
+    records = {code: MEASURES[code] for code in codes}
     code_of_name = _code_of(name, records)
     if code_of_name is not None:
         return code_of_name
@@ -737,11 +737,11 @@ def quantity_name(name: str) -> str:
     if code_of_name is not None or split is None:
         return code_of_name or name
     called, metric, suffix = split[1], split[2] or split[3], ""
-    own = {code: record for code, record in MEASURES.items() if record.own_threshold}
+    with_own_threshold = {code: record for code, record in MEASURES.items() if record.own_threshold}
     for word in SUMMARIES:
         for pattern in (rf"{word}[\s_-]+(.+)", rf"(.+)_{word}"):
             part = re.fullmatch(pattern, called, re.IGNORECASE)
-            if part and _code_of(part[1], own):
+            if part and _code_of(part[1], with_own_threshold):
                 called, suffix = part[1], f"_{word}"
     code, of = _code_of(called, MEASURES), metric and _code_of(metric, METRICS)
     if code is None or (metric and of is None):

@@ -470,7 +470,7 @@ class FmrPlan(Result):
 
     def _sentences(self) -> list[str]:
         """Return the sentences of the summary."""
-        one, level = self.needed, f"{100 * self.confidence_level:g} %"
+        needed, level = self.needed, f"{100 * self.confidence_level:g} %"
         partners, samples = self.settings["n_partners"], self.settings["n_samples"]
         with_whom = "all others" if partners is None else f"{partners:,} others drawn at random"
         of_each = "" if samples == 1 else f", {samples:,} samples of each"
@@ -481,23 +481,23 @@ class FmrPlan(Result):
                 " false matches that share a subject."
             ),
             (
-                f"{one.n_subjects:,} subjects{of_each}, each compared with {with_whom}, make"
-                f" {one.n_comparisons:,} comparisons of {one.n_pairs:,} pairs;"
-                f" {one.expected_errors:.3g} false matches are expected."
+                f"{needed.n_subjects:,} subjects{of_each}, each compared with {with_whom}, make"
+                f" {needed.n_comparisons:,} comparisons of {needed.n_pairs:,} pairs;"
+                f" {needed.expected_errors:.3g} false matches are expected."
             ),
             (
-                f"{per_cent(one.assurance)} of such studies support the claim, with an upper limit"
+                f"{per_cent(needed.assurance)} of such studies support the claim, with an upper limit"
                 f" ({level}) of at most {per_cent(self.claimed)}; half of them have a limit of at"
-                f" most {per_cent(one.limit)}."
+                f" most {per_cent(needed.limit)}."
             ),
         ]
         about = (
             f"5 % of the subjects have a part in {per_cent(self.concentration, 2)} of all false"
             " matches"
         )
-        if self.n_subjects is None and self.n_by_limit == one.n_subjects:
+        if self.n_subjects is None and self.n_by_limit == needed.n_subjects:
             text.append(
-                f"No number of subjects would do: {about}, and in {per_cent(one.concentrated)} of"
+                f"No number of subjects would do: {about}, and in {per_cent(needed.concentrated)} of"
                 " such studies in so many that claim takes the limit for too low. Find out whose"
                 " false matches these are."
             )
@@ -534,11 +534,15 @@ class FmrPlan(Result):
         from matplotlib.ticker import LogLocator, NullLocator
 
         ax = axes_or_new(ax)
-        n = [one.n_subjects for one in self.studies]
+        n = [study.n_subjects for study in self.studies]
         kept = f"limit that {100 * self.wanted_assurance:g} % of studies keep"
-        ax.plot(n, [one.limit_assured for one in self.studies], "o-", color="#0072B2", label=kept)
-        ax.plot(n, [one.limit for one in self.studies], ".-", color="#56B4E9", label="median limit")
-        independent = [one.independent_limit for one in self.studies]
+        ax.plot(
+            n, [study.limit_assured for study in self.studies], "o-", color="#0072B2", label=kept
+        )
+        ax.plot(
+            n, [study.limit for study in self.studies], ".-", color="#56B4E9", label="median limit"
+        )
+        independent = [study.independent_limit for study in self.studies]
         ax.plot(n, independent, ":", color="0.45", label="limit if comparisons were independent")
         ax.axhline(
             self.claimed, color="k", linestyle="--", linewidth=1.2, zorder=0, label="claimed"

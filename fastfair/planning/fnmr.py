@@ -326,12 +326,14 @@ class Study:
             m, e = sums[:2]
             if not e.any():
                 continue
-            own = e / m
+            observed = e / m
             largest = np.empty(_REPLICATES)
 
-            def use(at: slice, drawn: Counts, own: Floats = own, largest: Floats = largest) -> None:
+            def use(
+                at: slice, drawn: Counts, observed: Floats = observed, largest: Floats = largest
+            ) -> None:
                 rates = drawn[1] / drawn[0]
-                largest[at] = np.abs(rates - own).max(axis=1)
+                largest[at] = np.abs(rates - observed).max(axis=1)
 
             key = np.array([self.key[0], self.key[1] ^ np.uint32(study)], np.uint32)
             draw_groups(
@@ -393,11 +395,11 @@ class Study:
             if n == most and not is_enough(studies):
                 return None, studies
             low, high = max(_LEAST, n // 2), min(most, 2 * n)
-            found = _first(lambda k, at=studies: is_enough(at.of(k)), low, high, ahead)  # type: ignore[misc]
-            if abs(found - n) <= _NEAR * n:
+            smallest = _first(lambda k, at=studies: is_enough(at.of(k)), low, high, ahead)  # type: ignore[misc]
+            if abs(smallest - n) <= _NEAR * n:
                 break
-            n = found
-        return found, studies.of(found)
+            n = smallest
+        return smallest, studies.of(smallest)
 
 
 def _first(is_enough: Callable[[int], bool], low: int, high: int, ahead: int) -> int:
@@ -548,12 +550,12 @@ class GroupsPlan(Result):
                 f"groups with equal FNMRs all lie within {_points(row['margin'])} of the overall"
                 f" FNMR with a probability of {per_cent(self.confidence_level)}."
             )
-        found = f"{per_cent(share)} of studies {aim}."
+        sentence = f"{per_cent(share)} of studies {aim}."
         if self._wanted is None:
-            return found
+            return sentence
         if math.isnan(row["n_subjects"]):
-            return f"max_subjects are too few; with so many, {found}"
-        return f"with {row['n_subjects']:,.0f} subjects in each group {found}"
+            return f"max_subjects are too few; with so many, {sentence}"
+        return f"with {row['n_subjects']:,.0f} subjects in each group {sentence}"
 
     def _sentences(self) -> list[str]:
         """Describe each setting, or the range of more than ten."""
@@ -562,13 +564,13 @@ class GroupsPlan(Result):
         if len(rows) <= _MOST_SENTENCES:
             return [f"{_setting(row)}: {self._sentence(row)}" for row in rows]
         values = getattr(self, self._planned)
-        known = values[np.isfinite(values)]
-        missing = len(rows) - known.size
+        finite = values[np.isfinite(values)]
+        missing = len(rows) - finite.size
         text = f"{len(rows):,} settings."
-        if known.size:
+        if finite.size:
             name = _NAMES[self._planned][0].lower()
             write = tick_per_cent if self._planned in _PER_CENT else "{:,.0f}".format
-            low, high = write(known.min()), write(known.max())
+            low, high = write(finite.min()), write(finite.max())
             text = f"{len(rows):,} settings: {name} from {low} to {high}."
         return [text + (f" In {missing:,} of them max_subjects are too few." if missing else "")]
 
@@ -579,9 +581,9 @@ class GroupsPlan(Result):
 
     def _columns(self) -> dict[str, list[Any]]:
         return {
-            name: one.ravel().tolist()
-            for name, one in vars(self).items()
-            if isinstance(one, np.ndarray)
+            name: array.ravel().tolist()
+            for name, array in vars(self).items()
+            if isinstance(array, np.ndarray)
         }
 
     def _tables(self) -> list[Printed]:
@@ -810,8 +812,8 @@ def plan_margin(
         elif assurance is None:
             margin.flat[at] = largest.margins_of_known_rate(n, groups[at])
         else:
-            for one in at.tolist():
-                margin.flat[one] = studies[one].simulate(n).margin_kept(assurance)
+            for at_setting in at.tolist():
+                margin.flat[at_setting] = studies[at_setting].simulate(n).margin_kept(assurance)
 
     with reporting(progress, f"{len(of_law):,} settings") as report:
         run_blocks(work, range(len(of_law)), len(of_law), 1, n_threads, report)
@@ -877,8 +879,8 @@ def plan_power(
     settings, studies, about = _planned(locals(), plan_power)
     margin, power = (np.empty(settings["n_groups"].shape) for _ in range(2))
     for k, study in enumerate(studies):
-        found = study.simulate(int(settings["n_subjects"].flat[k]))
-        margin.flat[k], power.flat[k] = found.margin_kept(0.5), found.find()
+        simulated = study.simulate(int(settings["n_subjects"].flat[k]))
+        margin.flat[k], power.flat[k] = simulated.margin_kept(0.5), simulated.find()
     return GroupsPlan(**about | settings, margin=margin, power=power)
 
 
@@ -975,12 +977,14 @@ def plan_subjects(
     for k, study in enumerate(studies):
         asked = {name: float(settings[f"wanted_{name}"].flat[k]) for name in wanted}
         if margin is None:
-            n, found = study.subjects_for_power(asked["power"], max_subjects)
-            shares.flat[k] = found.find()
+            n, simulated = study.subjects_for_power(asked["power"], max_subjects)
+            shares.flat[k] = simulated.find()
         else:
-            n, found = study.subjects_for_margin(asked["margin"], asked["assurance"], max_subjects)
-            shares.flat[k] = found.keep(asked["margin"])
-        needed.flat[k], margins.flat[k] = np.nan if n is None else n, found.margin_kept(0.5)
+            n, simulated = study.subjects_for_margin(
+                asked["margin"], asked["assurance"], max_subjects
+            )
+            shares.flat[k] = simulated.keep(asked["margin"])
+        needed.flat[k], margins.flat[k] = np.nan if n is None else n, simulated.margin_kept(0.5)
     missing = np.isnan(needed)
     if missing.any():
         first = ", ".join(f"{name} {array[missing][0]:g}" for name, array in settings.items())
@@ -1042,19 +1046,21 @@ def _planned(
     key, seed = seeds.stream(given["rng"])
 
     def study(k: int) -> Study:
-        one = {name: array.flat[k].item() for name, array in settings.items()}
+        setting = {name: array.flat[k].item() for name, array in settings.items()}
         alike = Subjects(
-            *(pilot or attempts_of(one["n_attempts"])), one["fnmr"], one["correlation"]
+            *(pilot or attempts_of(setting["n_attempts"])), setting["fnmr"], setting["correlation"]
         )
         first = (
-            replace(alike, fnmr=alike.fnmr + one["difference"]) if "difference" in one else alike
+            replace(alike, fnmr=alike.fnmr + setting["difference"])
+            if "difference" in setting
+            else alike
         )
-        if not 0 < first.fnmr < 1 or one.get("difference") == 0:
+        if not 0 < first.fnmr < 1 or setting.get("difference") == 0:
             raise InputError(
                 "difference must be other than 0, with fnmr + difference in (0, 1), not"
-                f" {one['difference']:g} at fnmr {alike.fnmr:g}"
+                f" {setting['difference']:g} at fnmr {alike.fnmr:g}"
             )
-        return Study(one["n_groups"], first, alike, probability, n_simulations, key)
+        return Study(setting["n_groups"], first, alike, probability, n_simulations, key)
 
     attempts = pilot and dict(zip(pilot[0].tolist(), pilot[1].tolist(), strict=True))
     around = None

@@ -498,7 +498,7 @@ class _Blocks:
     def __reduce__(self) -> tuple[type, tuple[Any, ...]]:
         return _Blocks, (self.engine, self.totals, self.key, self.first)
 
-    def run(self, steps: range, n_threads: int | None, told: Report | None) -> Arrays:
+    def run(self, steps: range, n_threads: int | None, report: Report | None) -> Arrays:
         """Compute replicates from a block on, and mark those that need comparisons that were not
         sent along.
         """
@@ -526,7 +526,7 @@ class _Blocks:
                 unfinished[start : start + BLOCK] = True
             self._free.append(sweep)
 
-        run_blocks(block, range(0, n, BLOCK), n, BLOCK, n_threads, told)
+        run_blocks(block, range(0, n, BLOCK), n, BLOCK, n_threads, report)
         return {name: array[..., :n] for name, array in out.items()} | {_UNFINISHED: unfinished}
 
 
@@ -981,7 +981,7 @@ class Resampler(Engine):
         if "sample" in self.units.unit:
             return []
         lists = [self.error_lists.of(name == "fnmr") for name in names]
-        of_each = [count_models(one, self.thresholds, self.n_groups) for one in lists]
+        of_each = [count_models(lists_of, self.thresholds, self.n_groups) for lists_of in lists]
         return [dict(zip(names, of_point, strict=True)) for of_point in zip(*of_each, strict=True)]
 
     def jackknife(self, n_threads: int | None = None) -> Replicates:

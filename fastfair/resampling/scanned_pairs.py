@@ -118,7 +118,7 @@ class _Passing:
     folder: str
     work: Pass
 
-    def run(self, steps: range, n_threads: int | None, told: Report | None) -> Arrays:
+    def run(self, steps: range, n_threads: int | None, report: Report | None) -> Arrays:
         """Sum over some buckets; as in `Job`."""
         arrays, add = self.work.adding(n_threads)
         n = sum(add(self._grouped(k, n_threads)) for k in steps)

@@ -224,8 +224,8 @@ class Result(Shown):
         """
         of_all = self._columns()
         names = [
-            validation.choice("columns", one, list(of_all))
-            for one in (of_all if columns is None else columns)
+            validation.choice("columns", column, list(of_all))
+            for column in (of_all if columns is None else columns)
         ]
         sides = [
             "l" if any(isinstance(value, str) for value in of_all[name]) else "r" for name in names
@@ -291,11 +291,11 @@ class Result(Shown):
         figures: Mapping[str, Any] = self._figures()
         return [
             Picture(
-                svg_of(one.get_figure(root=True)),
+                svg_of(drawn.get_figure(root=True)),
                 alt,
                 name.replace("_", " ").capitalize() or caption,
             )
-            for name, one in figures.items()
+            for name, drawn in figures.items()
         ]
 
 
@@ -306,7 +306,7 @@ def on_page(title: str, headings: Sequence[str], rows: Sequence[Sequence[str]]) 
             heading,
             (
                 "text"
-                if k and not any(one.lstrip("-–<> ")[:1].isdigit() for one in cells)
+                if k and not any(cell.lstrip("-–<> ")[:1].isdigit() for cell in cells)
                 else "number"
             ),
         )
@@ -346,7 +346,7 @@ def printed(
     headings, cells = [], []
     for name in names:
         ends = ("low", "high") if name == of else (f"{name}_low", f"{name}_high")
-        values, low, high = (columns.get(one, [None] * n) for one in (name, *ends))
+        values, low, high = (columns.get(heading, [None] * n) for heading in (name, *ends))
         written = [
             _written(name, kind, *row, is_interval=name not in columns)
             for kind, row in zip(kinds, zip(values, low, high, strict=True), strict=True)

@@ -350,9 +350,12 @@ def synthesize_each(
 
     with reporting(progress, f"{len(wanted):,} sets") as report:
         run_blocks(make, range(len(wanted)), len(wanted), 1, n_threads, report)
-    missed = [one for one in made if not _is_reached(one, free)]
+    missed = [synthesis for synthesis in made if not _is_reached(synthesis, free)]
     if missed:
-        said = ", ".join(f"{one.target:g} ({getattr(one, kind):g} reached)" for one in missed[:5])
+        said = ", ".join(
+            f"{synthesis.target:g} ({getattr(synthesis, kind):g} reached)"
+            for synthesis in missed[:5]
+        )
         warn(
             f"{len(missed)} of {len(made)} targets of the {kind.upper()} missed in {n_steps} steps:"
             f" {said}{', ...' if len(missed) > 5 else ''}; give more steps or another seed",
@@ -468,16 +471,20 @@ class BiasedSystem:
         metrics: dict[str, BaseMetric] = {
             name: BaseMetric(of_groups[name].groups, of_all[name].overall) for name in OF_ANY_SCORES
         }
-        own, at_point = (
+        at_own_threshold, at_point = (
             self._rates(at, threshold_key(part, point))
             for part, point in ((self.groups, at_mean_group_eer()), (self.overall, at))
         )
-        found = []
-        for one in measure_all(names, [at_point], metrics, own, alpha, zero_policy):
-            of_rows = self.groups.groups if one.per_group else (None,)
-            for group, value in zip(of_rows, np.atleast_1d(one.value).tolist(), strict=True):
-                found.append(Quantity(one.name, group, None if one.point is None else at, value))
-        return tuple(found)
+        quantities = []
+        for measured in measure_all(
+            names, [at_point], metrics, at_own_threshold, alpha, zero_policy
+        ):
+            of_rows = self.groups.groups if measured.per_group else (None,)
+            for group, value in zip(of_rows, np.atleast_1d(measured.value).tolist(), strict=True):
+                quantities.append(
+                    Quantity(measured.name, group, None if measured.point is None else at, value)
+                )
+        return tuple(quantities)
 
     def _rates(self, at: OperatingPoint, key: np.signedinteger[Any]) -> dict[str, BaseMetric]:
         """Pair the overall rates at a threshold with those of the groups."""
@@ -492,11 +499,11 @@ class BiasedSystem:
 @lru_cache(maxsize=2)  # many systems may share what stands for all comparisons
 def _threshold_free(comparisons: Comparisons) -> Mapping[str, BaseMetric]:
     """Compute the metrics that need no threshold, overall and of each group."""
-    found = evaluate(comparisons, at=(), measures=(), metrics=OF_ANY_SCORES, n_resamples=0)
+    evaluation = evaluate(comparisons, at=(), measures=(), metrics=OF_ANY_SCORES, n_resamples=0)
     return {
         name: BaseMetric(
-            np.array([found.value(name, group=group) for group in comparisons.groups]),
-            np.float64(found.value(name)),
+            np.array([evaluation.value(name, group=group) for group in comparisons.groups]),
+            np.float64(evaluation.value(name)),
         )
         for name in OF_ANY_SCORES
     }

@@ -236,7 +236,7 @@ class Binormal:
         )
         generator = np.random.Generator(np.random.PCG64(fixed(rng)))
         similarity = generator.standard_normal(n_mated + n_nonmated)
-        known: dict[str, Any] = {}
+        columns: dict[str, Any] = {}
         if n_subjects is not None:
             reference, probe = (
                 np.concatenate(sides)
@@ -246,7 +246,7 @@ class Binormal:
                     strict=True,
                 )
             )
-            known = {"reference": reference, "probe": probe}
+            columns = {"reference": reference, "probe": probe}
             similarity *= np.sqrt(1 - r)
             mated, nonmated = generator.standard_normal((2, n_subjects))
             similarity[:n_mated] += np.sqrt(r) * mated[reference[:n_mated]]
@@ -257,9 +257,9 @@ class Binormal:
         similarity[n_mated:] -= self.mu / 2
         if group is not None:
             labels = encode("group", [group]).labels
-            known["reference_group"] = Coded(labels, np.zeros(similarity.size, np.uint16))
+            columns["reference_group"] = Coded(labels, np.zeros(similarity.size, np.uint16))
         flags = np.arange(similarity.size) < n_mated
-        return Comparisons(expit(-similarity), flags, score_kind="distance", **known)
+        return Comparisons(expit(-similarity), flags, score_kind="distance", **columns)
 
 
 @checked
