@@ -11,10 +11,11 @@ from collections.abc import Callable, Iterable
 from typing import Annotated, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from fastfair._lib import validation
 from fastfair._lib.arguments import Array, Kind, checked
+from fastfair._lib.arrays import Floats, Integers
 from fastfair._lib.proportions import clopper_pearson_line, student_line
 from fastfair.errors import InputError
 
@@ -26,7 +27,6 @@ __all__ = [
     "standard_error",
     "upper_limit_without_errors",
 ]
-Floats = NDArray[np.float64]
 
 
 def level(confidence_level: object) -> float:
@@ -558,13 +558,13 @@ def simultaneous_band(replicates: Array, confidence_level: float = 0.95) -> tupl
     return np.minimum(low, at_points[0]), np.maximum(high, at_points[1])
 
 
-def least_depth(depth: NDArray[np.int64], confidence_level: float) -> int:
+def least_depth(depth: Integers, confidence_level: float) -> int:
     """Return the depth that whole curves have at every point, as many of them as the level says."""
     of_curves, n = np.sort(depth.min(axis=0))[::-1], depth.shape[-1]
     return int(of_curves[min(n, int(np.ceil(confidence_level * n - 1e-9))) - 1])
 
 
-def depths(curves: Floats) -> NDArray[np.int64]:
+def depths(curves: Floats) -> Integers:
     """Count, for every value of each replicate, how many replicates are at most and at least as
     large; the fewer.
 

@@ -15,13 +15,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.special import gammaincinv
 
 from fastfair import intervals
 from fastfair._lib import validation
 from fastfair._lib.arguments import checked
-from fastfair._lib.arrays import Floats
+from fastfair._lib.arrays import Flags, Floats
 from fastfair._lib.plots import draw_lines, tick_per_cent
 from fastfair._lib.text import per_cent, rate_with_interval, typed
 from fastfair._lib.warnings import warn
@@ -133,9 +133,6 @@ def cuts_of(quality: Floats, fractions: Floats) -> Floats:
         np.searchsorted(ordered, levels) / ordered.size
     )  # the share below each level, ascending from 0
     return np.asarray(levels[np.searchsorted(below, fractions, side="right") - 1])
-
-
-Flags = NDArray[np.bool_]
 
 
 def area_of(

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import betainc, betaln, expit, logit
 
 from fastfair._lib.arguments import checked
+from fastfair._lib.arrays import Floats, Integers
 from fastfair._lib.plots import USUAL, Bar, draw_rows
 from fastfair._lib.text import per_cent
 from fastfair.error_rates.operating_points import OperatingPoint
@@ -22,7 +22,7 @@ from fastfair.errors import InputError
 from fastfair.evaluation.result import Evaluation
 from fastfair.measures._registry import METRICS
 from fastfair.results.result import Result
-from fastfair.uncertainty.few_errors import Floats, SampleSizes
+from fastfair.uncertainty.few_errors import SampleSizes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -154,8 +154,8 @@ class ShrunkenRates(Result):
     rate: str
     at: OperatingPoint
     groups: tuple[str, ...]
-    n_comparisons: NDArray[np.int64]
-    n_errors: NDArray[np.int64]
+    n_comparisons: Integers
+    n_errors: Integers
     n_effective: Floats
     raw: Floats
     raw_low: Floats

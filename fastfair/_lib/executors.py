@@ -18,9 +18,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
+from fastfair._lib.arrays import Bytes
 from fastfair.errors import FastfairError, InputError, WorkerError
 
 from . import packing, whole_files
@@ -283,7 +281,7 @@ class _InMemory:
     """A job in memory, which the executor carries to its workers."""
 
     token: str
-    packed: NDArray[np.uint8]
+    packed: Bytes
 
     def __call__(self) -> Any:
         return _opened(self.token, lambda: packing.unpack(self.packed))

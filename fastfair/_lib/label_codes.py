@@ -10,8 +10,9 @@ from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from fastfair._lib.arrays import AnyArray, AnyIntegers, Codes, Flags, Indices
 from fastfair.errors import InputError
 
 from . import validation
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     import narwhals as nw
 
 
-Array = NDArray[Any]
 # Texts that NumPy and pandas write for a missing label; blank text is missing, too.
 MISSING_TEXTS = ("nan", "NaN", "<NA>", "NaT")
 _MISSING = frozenset(["", *MISSING_TEXTS])
@@ -35,19 +35,17 @@ class Coded:
     label.
     """
 
-    labels: NDArray[Any]
-    codes: NDArray[np.integer[Any]]
+    labels: AnyArray
+    codes: AnyIntegers
 
-    def take(self, keep: NDArray[Any] | slice) -> Coded:
+    def take(self, keep: AnyArray | slice) -> Coded:
         """Keep some rows, and the labels that they still have."""
         codes = self.codes[keep]
         used, position = in_use(self.labels.size, codes)
         return Coded(self.labels[used], position.astype(codes.dtype)[codes])
 
 
-def in_use(
-    n: int, *columns: NDArray[np.integer[Any]]
-) -> tuple[NDArray[np.bool_], NDArray[np.intp]]:
+def in_use(n: int, *columns: AnyIntegers) -> tuple[Flags, Indices]:
     """Tell which of n labels columns of codes use, and the position of each among these."""
     used = np.zeros(n, np.bool_)
     for codes in columns:
@@ -144,7 +142,7 @@ def encode(name: str, values: Labels, advice: str = COMPLETE) -> Coded:
     return Coded(labels, look_up(codes, places.astype(smallest_integers(labels.size))))
 
 
-def _entries(name: str, values: Any) -> tuple[list[Any] | Array, Array]:
+def _entries(name: str, values: Any) -> tuple[list[Any] | AnyArray, AnyArray]:
     """Return the entries of a column, nearly distinct, and that of each row; an array of numbers
     that cannot miss.
     """
@@ -166,7 +164,7 @@ def _entries(name: str, values: Any) -> tuple[list[Any] | Array, Array]:
 
 def encode_with_missing(
     names: Sequence[str], columns: Sequence[Labels], unknown: str | None = None
-) -> list[tuple[Coded, NDArray[np.bool_]]]:
+) -> list[tuple[Coded, Flags]]:
     """Turn columns of labels of one kind into codes, and tell which rows have no label.
 
     Such rows get the label `unknown`, and labels are then text; or, where it is None, that of some
@@ -200,7 +198,7 @@ def encode_with_missing(
     return list(zip(coded, lacking, strict=True))
 
 
-def _with_unknown(name: str, coded: Coded, rows: NDArray[np.bool_], unknown: str) -> Coded:
+def _with_unknown(name: str, coded: Coded, rows: Flags, unknown: str) -> Coded:
     """Return labels as text, and `unknown` in some rows."""
     codes = np.where(rows, coded.labels.size, coded.codes)
     labels, places = _code_entries(name, [*map(str, coded.labels.tolist()), unknown], codes)
@@ -209,7 +207,7 @@ def _with_unknown(name: str, coded: Coded, rows: NDArray[np.bool_], unknown: str
 
 def encode_together(
     names: Sequence[str], columns: Sequence[Labels], advice: str = COMPLETE
-) -> tuple[NDArray[Any], list[NDArray[Any]]]:
+) -> tuple[AnyArray, list[AnyArray]]:
     """Turn several columns into codes of one common list of labels, of the type of
     `smallest_integers`.
     """
@@ -235,7 +233,7 @@ def encode_together(
     ]
 
 
-def _encode_polars(columns: Sequence[Any]) -> tuple[NDArray[Any], list[NDArray[Any]]] | None:
+def _encode_polars(columns: Sequence[Any]) -> tuple[AnyArray, list[AnyArray]] | None:
     """Encode columns of text of polars, fast even if nearly all labels differ; None for others, and
     if some miss.
     """
@@ -278,8 +276,8 @@ def _encode_polars(columns: Sequence[Any]) -> tuple[NDArray[Any], list[NDArray[A
 
 
 def _code_entries(
-    name: str, entries: list[Any], codes: Array, advice: str = COMPLETE
-) -> tuple[Array, Array]:
+    name: str, entries: list[Any], codes: AnyArray, advice: str = COMPLETE
+) -> tuple[AnyArray, AnyArray]:
     """Find the labels among entries, sorted, and the place of each entry among them. codes: the
     entry of each row.
     """
@@ -358,7 +356,7 @@ _SLOTS = (
 _WIDTHS = (1, 2, 4, 8)  # bytes of integers
 
 
-def number_entries(array: Array) -> tuple[Array, Array]:
+def number_entries(array: AnyArray) -> tuple[AnyArray, AnyArray]:
     """Find the distinct entries of a column, or nearly so, and the position of each row's entry
     among them.
 
@@ -388,7 +386,7 @@ def number_entries(array: Array) -> tuple[Array, Array]:
     return _by_hash(array, array, most=array.size)
 
 
-def look_up(values: Array, table: Array, lowest: int = 0, dtype: Any = None) -> Array:
+def look_up(values: AnyArray, table: AnyArray, lowest: int = 0, dtype: Any = None) -> AnyArray:
     """Return ``table[values - lowest]``, as `dtype` if given, with all processors where there are
     many values.
     """
@@ -403,7 +401,7 @@ def look_up(values: Array, table: Array, lowest: int = 0, dtype: Any = None) -> 
     return out
 
 
-def mark(values: Array, used: NDArray[np.bool_], lowest: int = 0) -> None:
+def mark(values: AnyArray, used: Flags, lowest: int = 0) -> None:
     """Mark which integers occur in a column; `used` begins with `lowest`."""
     if _are_few(values.size):
         used[np.subtract(values, lowest, dtype=np.intp)] = True
@@ -414,7 +412,7 @@ def mark(values: Array, used: NDArray[np.bool_], lowest: int = 0) -> None:
     in_parts(values.size, lambda part: kernels.mark_used(values[part], lowest, used))
 
 
-def fill_table(places: Array, entries: Array, table: NDArray[np.int32]) -> bool:
+def fill_table(places: AnyArray, entries: AnyArray, table: Codes) -> bool:
     """Write entries where a table is negative, and tell whether all others are there already."""
     if _are_few(places.size):
         empty = table[places] < 0
@@ -445,7 +443,7 @@ def smallest_integers(n: int) -> type[np.uint16] | type[np.int32]:
     return np.uint16 if n <= 2**16 else np.int32
 
 
-def _by_range(values: Array) -> tuple[Array, Array] | None:
+def _by_range(values: AnyArray) -> tuple[AnyArray, AnyArray] | None:
     """Number integers by their values; None where their range is too wide for a table."""
     if values.size == 0:
         return None
@@ -461,7 +459,7 @@ def _by_range(values: Array) -> tuple[Array, Array] | None:
     return entries, look_up(values, places, lowest)
 
 
-def _by_hash(array: Array, keys: Array, most: int) -> tuple[Array, Array]:
+def _by_hash(array: AnyArray, keys: AnyArray, most: int) -> tuple[AnyArray, AnyArray]:
     """Number rows by the bits of their keys; where more than `most` differ, every row is an entry
     of its own.
     """
@@ -479,7 +477,9 @@ def _by_hash(array: Array, keys: Array, most: int) -> tuple[Array, Array]:
     return array[np.concatenate([part.start + first for part, first in firsts])], numbers
 
 
-def _hash_part(words: Array, numbers: Array, most: int, part: slice) -> tuple[slice, Array | None]:
+def _hash_part(
+    words: AnyArray, numbers: AnyArray, most: int, part: slice
+) -> tuple[slice, AnyArray | None]:
     from fastfair.kernels import labels as kernels
 
     size = _SLOTS
@@ -497,7 +497,7 @@ def _hash_part(words: Array, numbers: Array, most: int, part: slice) -> tuple[sl
 
 
 TextColumn = tuple[
-    list[str | None], Array
+    list[str | None], AnyArray
 ]  # the texts in use, None if missing, and the position of each row's text
 
 
@@ -546,7 +546,7 @@ def _series(values: object) -> nw.Series[Any] | None:
     return series if isinstance(series, nw.Series) else None
 
 
-def _of_polars(native: Any) -> tuple[Mapping[int, Any], NDArray[Any]]:
+def _of_polars(native: Any) -> tuple[Mapping[int, Any], AnyArray]:
     import polars as pl
 
     column = native.cast(pl.Categorical) if native.dtype == pl.String else native
@@ -560,7 +560,7 @@ def _of_polars(native: Any) -> tuple[Mapping[int, Any], NDArray[Any]]:
     return texts, codes.to_numpy()
 
 
-def _of_pyarrow(native: Any) -> tuple[Mapping[int, Any], NDArray[Any]]:
+def _of_pyarrow(native: Any) -> tuple[Mapping[int, Any], AnyArray]:
     import pyarrow as pa
 
     coded = native if pa.types.is_dictionary(native.type) else native.dictionary_encode()

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
-from numpy.typing import NDArray
+
+from fastfair._lib.arrays import AnyFloats
 
 from .text import drawn, per_cent, shortened
 from .warnings import require
@@ -193,7 +194,7 @@ def rate_ticks(axis: Axis) -> None:
     axis.set_major_formatter(tick_per_cent)
 
 
-def ends_to_name(value: NDArray[np.floating[Any]]) -> list[int]:
+def ends_to_name(value: AnyFloats) -> list[int]:
     """Choose the groups whose lines are told apart: all of a few, of many those at both ends, by
     their mean.
     """
@@ -209,11 +210,11 @@ def ends_to_name(value: NDArray[np.floating[Any]]) -> list[int]:
 
 
 def draw_lines(
-    places: NDArray[np.floating[Any]],
-    curves: Mapping[str, Sequence[NDArray[np.floating[Any]]]],
+    places: AnyFloats,
+    curves: Mapping[str, Sequence[AnyFloats]],
     ax: Axes | None,
     labels: tuple[str, str],
-    guide: tuple[str, NDArray[np.floating[Any]]] | None = None,
+    guide: tuple[str, AnyFloats] | None = None,
     **kwargs: Any,
 ) -> Axes:
     """Draw a line with its intervals for each group; of many, those at both ends are named and the

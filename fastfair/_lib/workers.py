@@ -18,8 +18,8 @@ from types import BuiltinFunctionType, FunctionType
 from typing import Annotated, Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from fastfair._lib.arrays import AnyArray
 from fastfair._version import __version__
 from fastfair.errors import FileFormatError, InputError
 
@@ -195,7 +195,7 @@ def _add(update: Callable[[Any], None], value: Any) -> None:
         _add(update, [list(part) if hasattr(part, "__next__") else part for part in parts])
 
 
-Arrays = dict[str, NDArray[Any]]
+Arrays = dict[str, AnyArray]
 _PART = "{0.start}-{0.stop}.part"  # the file of some steps
 
 

@@ -16,12 +16,13 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.special import stdtr, stdtrit
 
 from fastfair import intervals
 from fastfair._lib import seeds, validation
 from fastfair._lib.arguments import ManyResamples, checked
+from fastfair._lib.arrays import Floats, Integers, RandomKey
 from fastfair._lib.plots import (
     COLORS,
     GREY,
@@ -79,7 +80,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-Floats = NDArray[np.float64]
 PRIOR_LOG_ODDS = np.linspace(-10, 10, 201)
 _MOST_DEFAULTS = 1.5  # times the error without scores, up to which a normalised plot reaches
 _QUANTILES = 200  # of either class at which the shares of a Tippett plot are computed
@@ -930,7 +930,7 @@ def replicate_costs(
     measured: tuple[int, ...],
     unit: Unit,
     n_resamples: int,
-    key: NDArray[np.uint32],
+    key: RandomKey,
     workers: Workers,
 ) -> ReplicatedCosts:
     """Compute costs in the data and in replicates; measured: the groups with comparisons of both
@@ -999,7 +999,7 @@ def replicate_costs(
 def _error_of_savings(
     drawn: Floats,
     weights: tuple[float, float],
-    errors: Sequence[NDArray[np.int64]],
+    errors: Sequence[Integers],
     at_bayes: Rates,
 ) -> Floats:
     """Compute (shifts, 1 + groups) standard errors of what shifted thresholds save, where they save

@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from fastfair._lib import label_codes, memory, validation
 from fastfair._lib.arguments import checked
-from fastfair._lib.arrays import AnyFloats, AnyIntegers, Codes, Flags, Groups
+from fastfair._lib.arrays import AnyArray, AnyFloats, AnyIntegers, Codes, Flags, Groups
 from fastfair._lib.label_codes import Coded, Labels, encode, encode_together
 from fastfair._lib.warnings import warn
 from fastfair.errors import InputError, LookAlikeWarning, NarrowIntervalsWarning
@@ -300,7 +300,7 @@ _DROP_SELF, _KEEP_SELF = '⟦self_comparisons="drop"⟧', '⟦self_comparisons="
 def rows_without_conflicts(
     policy: str,
     flags: Flags,
-    subjects: tuple[NDArray[Any], NDArray[Any], NDArray[Any]],
+    subjects: tuple[AnyArray, AnyArray, AnyArray],
     where: Callable[[int], str] = row_of_arrays,
     samples: BothSides | None = None,
 ) -> Flags:
@@ -565,7 +565,7 @@ def columns_of_matrix(
     reference_group: Labels | None,
     probe_group: Labels | None,
     policy: MissingLabels,
-) -> tuple[NDArray[Any], dict[str, Any], Flags]:
+) -> tuple[AnyArray, dict[str, Any], Flags]:
     """Return the scores of a matrix, row after row, the labels of each comparison by argument, and
     which ones to keep.
 
@@ -595,7 +595,7 @@ def columns_of_matrix(
         "give fewer rows or columns",
     )
 
-    def spread(name: str, of_side: NDArray[Any]) -> NDArray[Any]:
+    def spread(name: str, of_side: AnyArray) -> AnyArray:
         return (
             np.repeat(of_side, n_columns)
             if name.startswith("reference")
@@ -617,7 +617,7 @@ def columns_of_matrix(
 
 
 def without_diagonal(
-    values: NDArray[Any], sides: dict[str, Any], score_kind: str, policy: str
+    values: AnyArray, sides: dict[str, Any], score_kind: str, policy: str
 ) -> Flags:
     """Find the scores beside the diagonal of a symmetric matrix whose diagonal has nothing but the
     best scores.
@@ -677,7 +677,7 @@ _ROWS_AT_ONCE = 1024
 
 
 def is_of_a_set_with_itself(
-    matrix: NDArray[Any], columns: AnyIntegers | None = None, *, is_distance: bool = False
+    matrix: AnyArray, columns: AnyIntegers | None = None, *, is_distance: bool = False
 ) -> bool:
     """Return whether a matrix is symmetric, with nothing but the best scores on its diagonal, but
     for rounding.

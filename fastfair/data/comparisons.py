@@ -9,11 +9,10 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fastfair._lib import validation
 from fastfair._lib.arguments import AnyNumber, Array, checked
-from fastfair._lib.arrays import Codes, Groups
+from fastfair._lib.arrays import AnyArray, Codes, Groups
 from fastfair._lib.label_codes import Labels, look_up
 from fastfair._lib.warnings import warn
 from fastfair.errors import InputError, NarrowIntervalsWarning
@@ -148,8 +147,8 @@ class Comparisons:
 
     mated: SortedSide
     nonmated: SortedSide
-    subjects: NDArray[Any] | None
-    samples: NDArray[Any] | None = None
+    subjects: AnyArray | None
+    samples: AnyArray | None = None
     sample_subject: Codes | None = None
     attributes: Mapping[str, tuple[str, ...]]
     groups: tuple[str, ...]
@@ -158,8 +157,8 @@ class Comparisons:
     score_dtype: np.dtype[Any]
     left_out: tuple[Exclusion, ...] = ()
     failed: FailedComparisons | None = None
-    quality: NDArray[Any] | tuple[NDArray[Any], NDArray[Any]] | None = None
-    origin: Mapping[str, NDArray[Any]] = MappingProxyType({})
+    quality: AnyArray | tuple[AnyArray, AnyArray] | None = None
+    origin: Mapping[str, AnyArray] = MappingProxyType({})
     pairing: Pairing | None = (
         None  # of the samples, where these are vectors all of whose pairs are compared
     )

@@ -10,10 +10,9 @@ from functools import partial
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fastfair._lib.arguments import checked
-from fastfair._lib.arrays import AnyFloats, AnyIntegers, Floats, Integers
+from fastfair._lib.arrays import AnyArray, AnyFloats, AnyIntegers, Floats, Integers
 from fastfair._lib.label_codes import encode_together
 from fastfair._lib.warnings import warn
 from fastfair.errors import InputError, SharedSubjectsWarning
@@ -65,9 +64,7 @@ def _rescored(side: SortedSide, scores: AnyFloats) -> SortedSide:
     return side.take(order, keys[order])
 
 
-def with_ratios(
-    comparisons: Comparisons, mated: NDArray[Any], nonmated: NDArray[Any]
-) -> Comparisons:
+def with_ratios(comparisons: Comparisons, mated: AnyArray, nonmated: AnyArray) -> Comparisons:
     """Give comparisons log-likelihood ratios in place of their scores.
 
     Parameters
@@ -305,8 +302,8 @@ def normalize_scores(
 
 
 def _units(
-    comparisons: Comparisons, name: str, by: str, number: NDArray[Any]
-) -> tuple[NDArray[Any], NDArray[Any]]:
+    comparisons: Comparisons, name: str, by: str, number: AnyArray
+) -> tuple[AnyArray, AnyArray]:
     """Return the numbers of the reference's and of the probe's subject or group, of mated or of
     non-mated ones.
     """
@@ -319,7 +316,7 @@ def _require_other_people(
     comparisons: Comparisons,
     cohort: Comparisons,
     by: str,
-    labels: NDArray[Any],
+    labels: AnyArray,
     numbers: tuple[Integers, Integers],
 ) -> None:
     """Refuse a cohort that has what is evaluated: comparisons of two subjects, or by group any of a
@@ -404,7 +401,7 @@ def match(first: Comparisons, second: Comparisons, *, one_by_one: bool) -> Compa
             )
     _require_the_same_groups(first, second)
     what = "subjects" if first.samples is None or second.samples is None else "samples"
-    labels: NDArray[Any] = getattr(first, what)
+    labels: AnyArray = getattr(first, what)
     _require_the_same_labels(what, labels, getattr(second, what))
     if isinstance(first, KeptComparisons) or isinstance(second, KeptComparisons):
         _require_scans_of_the_same_vectors(first, second)
@@ -472,7 +469,7 @@ def _require_the_same_groups(
         )
 
 
-def _require_the_same_labels(what: str, labels: NDArray[Any], others: NDArray[Any]) -> None:
+def _require_the_same_labels(what: str, labels: AnyArray, others: AnyArray) -> None:
     if not np.array_equal(labels, others):
         first_labels, other = set(labels.tolist()), set(others.tolist())
         raise InputError(
@@ -497,9 +494,9 @@ def _require_scans_of_the_same_vectors(first: Comparisons, second: Comparisons) 
 
 def _require_the_same_rows(
     sides: Sequence[PairsOfVectors],
-    subjects: NDArray[Any],
+    subjects: AnyArray,
     groups: Sequence[str],
-    group_of_subject: tuple[NDArray[Any] | None, NDArray[Any] | None],
+    group_of_subject: tuple[AnyArray | None, AnyArray | None],
 ) -> None:
     """Refuse two sets of vectors whose rows differ in subject, role or group; subjects and groups
     are the same.
@@ -524,7 +521,7 @@ def _require_the_same_rows(
 
 
 def _require_equal(
-    what: str, of: str, codes: Sequence[Any], labels: NDArray[Any], name: Callable[[int], str]
+    what: str, of: str, codes: Sequence[Any], labels: AnyArray, name: Callable[[int], str]
 ) -> None:
     """Refuse two columns of codes of labels that differ; name: how messages call an entry."""
     apart = np.flatnonzero(codes[0] != codes[1])
@@ -536,7 +533,7 @@ def _require_equal(
         )
 
 
-def _columns(comparisons: Comparisons, kind: str, what: str) -> list[NDArray[Any]]:
+def _columns(comparisons: Comparisons, kind: str, what: str) -> list[AnyArray]:
     """Return a number for the two labels of each comparison, and the groups of its reference and
     probe, if any.
     """
@@ -551,7 +548,7 @@ def _columns(comparisons: Comparisons, kind: str, what: str) -> list[NDArray[Any
     return [codes, by_group.reference_group, by_group.probe_group]
 
 
-def _are_numbered_alike(pair: list[SortedSide], columns: list[list[NDArray[Any]]]) -> bool:
+def _are_numbered_alike(pair: list[SortedSide], columns: list[list[AnyArray]]) -> bool:
     """Tell whether comparisons of one number have the same labels and groups, as where lists have
     one order.
     """
@@ -567,7 +564,7 @@ def _are_numbered_alike(pair: list[SortedSide], columns: list[list[NDArray[Any]]
     return True
 
 
-def _compared(codes: Sequence[Any] | NDArray[Any], labels: NDArray[Any], k: int) -> str:
+def _compared(codes: Sequence[Any] | AnyArray, labels: AnyArray, k: int) -> str:
     reference, probe = divmod(int(codes[k]), labels.size)
     return f"{labels.item(reference)!r} with {labels.item(probe)!r}"
 
@@ -575,7 +572,7 @@ def _compared(codes: Sequence[Any] | NDArray[Any], labels: NDArray[Any], k: int)
 def _refuse(
     kind: str,
     ordered: list[Integers],
-    labels: NDArray[Any],
+    labels: AnyArray,
     systems: tuple[Comparisons, Comparisons],
 ) -> None:
     failed = [system.failed for system in systems]

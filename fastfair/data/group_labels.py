@@ -6,10 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fastfair._lib import label_codes, validation
-from fastfair._lib.arrays import Flags, Groups, Integers
+from fastfair._lib.arrays import AnyArray, Flags, Groups, Integers
 from fastfair._lib.label_codes import Coded, Labels, encode, encode_with_missing
 from fastfair._lib.warnings import warn
 from fastfair.errors import ContradictingLabelsWarning, InputError
@@ -101,7 +100,7 @@ def labelled(lacking: Mapping[str, Flags], policy: str, n: int, entries: str) ->
     return keep
 
 
-def attribute(name: str, labels: NDArray[Any]) -> tuple[str, ...]:
+def attribute(name: str, labels: AnyArray) -> tuple[str, ...]:
     """Return the distinct labels of an attribute as text; refuse more than there can be groups."""
     if labels.size > _MOST_GROUPS:
         raise InputError(f"{name!r} has {labels.size} labels; at most {_MOST_GROUPS} are possible")
@@ -178,9 +177,7 @@ def intersections(
     return groups, codes
 
 
-def labels_of_subjects(
-    n: int, columns: list[tuple[NDArray[Any], NDArray[Any]]]
-) -> NDArray[Any] | None:
+def labels_of_subjects(n: int, columns: list[tuple[AnyArray, AnyArray]]) -> AnyArray | None:
     """Find the label of each of n subjects, all of whom occur; None where one has several.
 
     columns: the subjects of each row and their labels, such as those of references and those of
@@ -192,7 +189,7 @@ def labels_of_subjects(
     return None
 
 
-def _first_labels(n: int, columns: list[tuple[NDArray[Any], NDArray[Any]]]) -> Integers:
+def _first_labels(n: int, columns: list[tuple[AnyArray, AnyArray]]) -> Integers:
     """Return the (n,) first label of each subject."""
     first = np.full(n, -1, np.int64)
     for subject, label in reversed(columns):
@@ -206,9 +203,9 @@ _EXCEPTIONS = 0.25
 
 def warn_of_exceptions(
     name: str,
-    labels: NDArray[Any],
-    subjects: NDArray[Any],
-    columns: list[tuple[NDArray[Any], NDArray[Any]]],
+    labels: AnyArray,
+    subjects: AnyArray,
+    columns: list[tuple[AnyArray, AnyArray]],
 ) -> None:
     """Warn where a few subjects have several labels of an attribute, of which the others have one
     each.
@@ -234,9 +231,7 @@ def warn_of_exceptions(
     )
 
 
-def first_conflict(
-    n: int, columns: list[tuple[NDArray[Any], NDArray[Any]]]
-) -> tuple[int, int, int, int]:
+def first_conflict(n: int, columns: list[tuple[AnyArray, AnyArray]]) -> tuple[int, int, int, int]:
     """Return the column and the row of the first label that is not its subject's first one, that
     label, and the first.
 

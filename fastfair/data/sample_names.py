@@ -6,12 +6,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Set
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from fastfair._lib.arrays import Flags
+from fastfair._lib.arrays import AnyArray, Flags
 
 _LOOKED_AT = 100
 _DEEPEST = 6  # folders in which subjects are looked for
@@ -23,9 +21,7 @@ _SAMPLE = re.compile(
 )
 
 Fits = Callable[[list[str]], bool]
-_BothSides = tuple[
-    NDArray[Any], NDArray[Any], NDArray[Any]
-]  # labels, and their codes in each comparison
+_BothSides = tuple[AnyArray, AnyArray, AnyArray]  # labels, and their codes in each comparison
 
 
 def advice_on_samples(ids: Iterable[object], fits: Fits | None = None) -> str:

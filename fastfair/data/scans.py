@@ -12,11 +12,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fastfair._lib import validation
 from fastfair._lib.arguments import checked
-from fastfair._lib.arrays import Codes, Flags, Groups, Integers
+from fastfair._lib.arrays import AnyArray, Codes, Flags, Groups, Integers
 from fastfair._lib.label_codes import encode_together, look_up, smallest_integers
 from fastfair._lib.threads import count_threads, in_order
 from fastfair.errors import InputError
@@ -242,7 +241,7 @@ class ScoreTail:
 N_BUCKETS = 128  # of each class; a power of 2, so that a byte tells the bucket
 # The references, the probes and the keys of comparisons; the keys are int64 and none where those
 # are not kept.
-Read = tuple[NDArray[Any], NDArray[Any], score_keys.Keys]
+Read = tuple[AnyArray, AnyArray, score_keys.Keys]
 Reader = Callable[[], Read]
 
 _LACKS_OF_FILES = {
@@ -258,12 +257,12 @@ _LACKS_OF_FILES = {
 
 # Some comparisons of a bucket: (2, m) uint16 or int32, references and probes, and (m,) keys where
 # those are kept.
-InBucket = tuple[NDArray[Any], ...]
+InBucket = tuple[AnyArray, ...]
 
 
 def in_buckets(
-    reference: NDArray[Any],
-    probe: NDArray[Any],
+    reference: AnyArray,
+    probe: AnyArray,
     flags: Flags,
     numbers: Codes,
     keys: score_keys.Keys | None = None,
@@ -452,11 +451,11 @@ class _Labels:
     """Labels found so far, each with a number in the order of finding."""
 
     name: str
-    labels: NDArray[Any] | None = None  # sorted
+    labels: AnyArray | None = None  # sorted
     numbers: Codes = field(default_factory=lambda: np.empty(0, np.int32))
-    _last: tuple[NDArray[Any], Codes] | None = None
+    _last: tuple[AnyArray, Codes] | None = None
 
-    def number(self, labels: NDArray[Any], by: Sequence[NDArray[Any]] = ()) -> Codes:
+    def number(self, labels: AnyArray, by: Sequence[AnyArray] = ()) -> Codes:
         """Return the number of each of some distinct labels; new ones get the next, in an order
         `by` columns.
         """
@@ -483,14 +482,14 @@ class _Labels:
 class DividedPart(NamedTuple):
     """Some comparisons, before the scan has numbered their subjects."""
 
-    reference: NDArray[Any]  # positions in `subjects`
-    probe: NDArray[Any]
+    reference: AnyArray  # positions in `subjects`
+    probe: AnyArray
     flags: Flags  # whether each is mated
     near: Flags  # whether each may be kept
     keys: score_keys.Keys  # of those
-    subjects: NDArray[Any]  # the labels of subjects, sorted
+    subjects: AnyArray  # the labels of subjects, sorted
     labels: dict[
-        str, tuple[NDArray[Any], Groups]
+        str, tuple[AnyArray, Groups]
     ]  # of each attribute, sorted, and that of each subject
     score_dtype: np.dtype[Any]
 

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastfair._lib import validation
-from fastfair._lib.arrays import AnyFloats, Codes, Flags, Groups, Indices, Integers
+from fastfair._lib.arrays import AnyArray, AnyFloats, Codes, Flags, Groups, Indices, Integers
 from fastfair._lib.label_codes import FEW, in_use, look_up, mark
 from fastfair._lib.threads import count_threads, in_threads, slices
 from fastfair.errors import InputError
@@ -24,13 +24,13 @@ from fastfair.errors import InputError
 from . import checks, sample_names, score_keys
 from .exclusions import Exclusion, note
 
-_Array = TypeVar("_Array", bound=NDArray[Any])
-BothSides = tuple[NDArray[Any], NDArray[Any], NDArray[Any]]
+_Array = TypeVar("_Array", bound=AnyArray)
+BothSides = tuple[AnyArray, AnyArray, AnyArray]
 Labels = Mapping[str, Groups]
 _MOST_MARKS = 2**27  # subjects of cells that are marked at a time
 _ROWS = 2**20  # comparisons at a time
 _COLUMNS = ("keys", "rows", "reference", "probe", "reference_sample", "probe_sample")
-Attributes = dict[str, tuple[NDArray[Any], Groups, Groups]]
+Attributes = dict[str, tuple[AnyArray, Groups, Groups]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,7 +50,7 @@ class NotKept:
     limit: int
 
 
-def pair_codes(first: NDArray[Any], second: NDArray[Any], n: int) -> Integers:
+def pair_codes(first: AnyArray, second: AnyArray, n: int) -> Integers:
     """Return one number for each pair of two of n subjects, in either order."""
     first, second = first.astype(np.int64), second.astype(np.int64)
     return np.minimum(first, second) * n + np.maximum(first, second)
@@ -81,7 +81,7 @@ class SortedSide:
     """
 
     keys: score_keys.Keys
-    rows: NDArray[Any] | None = None
+    rows: AnyArray | None = None
     reference: Codes | None = None
     probe: Codes | None = None
     labels: tuple[Labels, Labels] = field(default_factory=lambda: ({}, {}))
@@ -137,7 +137,7 @@ class SortedSide:
             probe[reference != probe], minlength=n
         )
 
-    def of_two(self, first: NDArray[Any], second: NDArray[Any]) -> Integers:
+    def of_two(self, first: AnyArray, second: AnyArray) -> Integers:
         """Count the comparisons of two subjects with each other, of whom there are some."""
         n, pairs, counts = self._pairs_of_subjects
         return counts[np.searchsorted(pairs, pair_codes(first, second, n))]
@@ -304,7 +304,7 @@ def only_used(
     )
 
 
-Sorted = tuple[score_keys.Keys, NDArray[Any] | None]  # the keys of one class, and the row of each
+Sorted = tuple[score_keys.Keys, AnyArray | None]  # the keys of one class, and the row of each
 _ROW_BITS = 32  # of a row that is packed with a key
 
 
@@ -534,7 +534,7 @@ def order_of_keys(keys: Integers) -> Integers:
 
 def _gather(
     keys: score_keys.Keys,
-    rows: NDArray[Any] | None,
+    rows: AnyArray | None,
     columns: CheckedColumns,
     of_subject: Mapping[str, Groups],
 ) -> SortedSide:

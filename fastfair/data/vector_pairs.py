@@ -5,12 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from types import MappingProxyType
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from fastfair._lib.arrays import Codes, Flags, Groups, Indices, Integers
+from fastfair._lib.arrays import AnyArray, Codes, Flags, Groups, Indices, Integers
 
 from .sorted_scores import read_only
 
@@ -93,9 +91,7 @@ class Pairing:
         return np.stack((np.full(row.size, self.n_references), begin, begin + probes[row]), axis=1)
 
 
-def pairs_of_two_subjects(
-    references: NDArray[Any], probes: NDArray[Any], two_sets: bool
-) -> Integers:
+def pairs_of_two_subjects(references: AnyArray, probes: AnyArray, two_sets: bool) -> Integers:
     """Count the pairs of vectors of two different subjects, or weigh them.
 
     Parameters
@@ -170,7 +166,7 @@ class PairsOfVectors:
         )
         return references, probes
 
-    def of_two(self, first: NDArray[Any], second: NDArray[Any]) -> Integers:
+    def of_two(self, first: AnyArray, second: AnyArray) -> Integers:
         """Count the pairs of vectors of two subjects; mated ones are of one subject, which is
         `first`.
         """

@@ -15,11 +15,11 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fastfair import intervals
 from fastfair._lib import validation
 from fastfair._lib.arguments import Probability, checked
+from fastfair._lib.arrays import Flags, Floats, Indices, Integers
 from fastfair._lib.plots import COLORS, LONGEST_LABEL, Bar, Line, axes_or_new, draw_rows, row_size
 from fastfair._lib.text import drawn, p_in_words, shortened
 from fastfair._lib.warnings import warn
@@ -36,7 +36,7 @@ from fastfair.uncertainty.quantities import Estimate, in_words
 from fastfair.uncertainty.rate_limits import RateEvidence
 
 from . import fitting
-from .fitting import Cells, Fit, Floats, StudentEstimate, Term, Unit
+from .fitting import Cells, Fit, StudentEstimate, Term, Unit
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -161,10 +161,10 @@ class Stratification:
     cells: Cells
     values: tuple[str, ...]
     names: tuple[str, ...]
-    value: NDArray[np.intp]
-    stratum: NDArray[np.intp]
-    n: NDArray[np.int64]
-    errors: NDArray[np.int64]
+    value: Indices
+    stratum: Indices
+    n: Integers
+    errors: Integers
     mix: Floats
 
     def rates(self, level: float) -> list[StratifiedRate]:
@@ -302,7 +302,7 @@ class Stratification:
         )
 
     def _limits(
-        self, contrast: Floats, fitted: Fit, which: NDArray[np.bool_], level: float
+        self, contrast: Floats, fitted: Fit, which: Flags, level: float
     ) -> tuple[float, float]:
         """Return the interval of one rate, whose log odds are a coefficient."""
         estimate = fitting.estimate(fitted, contrast)
@@ -312,7 +312,7 @@ class Stratification:
             else estimate.rate_interval(level)
         )
 
-    def _upper_limit(self, which: NDArray[np.bool_], level: float) -> tuple[float, float]:
+    def _upper_limit(self, which: Flags, level: float) -> tuple[float, float]:
         """Return the interval of a rate without errors, or with nothing else, whose errors come
         together by subject.
 

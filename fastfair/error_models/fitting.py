@@ -24,18 +24,16 @@ from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import fdtrc, stdtr, stdtrit
 
 from fastfair._lib import memory
+from fastfair._lib.arrays import Flags, Floats, Integers
 from fastfair.data.comparisons import Comparisons
 from fastfair.data.exclusions import leave_out
 from fastfair.data.sorted_scores import GroupedSide
 from fastfair.errors import FastfairError, InputError
 from fastfair.uncertainty.rate_limits import RateEvidence
 
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 Unit = Literal["subject", "comparison"]
 
 
@@ -83,7 +81,7 @@ class Cells:
         """The number of subjects; None where they are not looked at."""
         return None if self.n_of is None else int(np.count_nonzero(self.n_of.any(axis=1)))
 
-    def only(self, kept: NDArray[np.bool_]) -> Cells:
+    def only(self, kept: Flags) -> Cells:
         """Keep some of the cells."""
         position = np.append(np.where(kept, np.cumsum(kept) - 1, -1), -1)  # -1 stays -1
         in_cells = (
@@ -308,7 +306,7 @@ class Term:
     position: int
     contrast: Floats
     with_baseline: Floats
-    concerned: NDArray[np.bool_]
+    concerned: Flags
 
 
 def make_design(
@@ -398,7 +396,7 @@ class Fit:
 
     cells: Cells
     design: Floats
-    kept: NDArray[np.bool_]
+    kept: Flags
     chances: Floats
     rows: Floats
     coordinates: Floats
@@ -586,7 +584,7 @@ def _maximum(rows: Floats, n: Floats, errors: Floats, offset: Floats) -> tuple[F
     raise FastfairError("the logit of errors does not converge")
 
 
-def separated(cells: Cells, design: Floats) -> NDArray[np.bool_]:
+def separated(cells: Cells, design: Floats) -> Flags:
     """Find the (cells,) without errors, or without anything else, whose log odds the likelihood
     drives to infinity.
 
@@ -620,7 +618,7 @@ def separated(cells: Cells, design: Floats) -> NDArray[np.bool_]:
 
 
 def _robust(
-    cells: Cells, kept: NDArray[np.bool_], rows: Floats, chances: Floats
+    cells: Cells, kept: Flags, rows: Floats, chances: Floats
 ) -> tuple[Floats, Floats | None, Floats | None]:
     """Return the robust variance, and what its degrees of freedom are computed from."""
     if not rows.shape[1]:  # the data determine no coefficient
@@ -645,7 +643,7 @@ def _robust(
     return (turned * (1 + np.maximum(more, 0))) @ turned.T, scores, squares
 
 
-def _corrected(scores: Floats, n_of: NDArray[np.int64], rows: Floats, weights: Floats) -> Floats:
+def _corrected(scores: Floats, n_of: Integers, rows: Floats, weights: Floats) -> Floats:
     """Multiply each subject's score by (1 - H_k)^-1/2, H_k being the subject's part of the
     information, which is 1.
     """

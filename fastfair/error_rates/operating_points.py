@@ -13,10 +13,10 @@ from decimal import Decimal, InvalidOperation
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fastfair._lib import validation
 from fastfair._lib.arguments import KINDS, AnyNumber, Kind, Natural, Rate, checked
+from fastfair._lib.arrays import Indices, Integers
 from fastfair._lib.bisection import least_whole
 from fastfair.data import score_keys
 from fastfair.data.comparisons import Comparisons, keys_of
@@ -111,7 +111,7 @@ class Rule(ABC):
         """
 
     @abstractmethod
-    def keys_in_block(self, block: Any, places: NDArray[np.intp]) -> NDArray[np.int64] | None:
+    def keys_in_block(self, block: Any, places: Indices) -> Integers | None:
         """Find the (points, 64) keys of a block of replicates; None where lists do not reach far
         enough.
 
@@ -133,7 +133,7 @@ class _FalseMatchRate(Rule):
             raise not_kept(f"the threshold of {at}", keys)
         return nonmated[nonmated.size - 1 - errors] + nonmated.dtype.type(1)
 
-    def keys_in_block(self, block: Any, places: NDArray[np.intp]) -> NDArray[np.int64] | None:
+    def keys_in_block(self, block: Any, places: Indices) -> Integers | None:
         return block.at_rates(False, places)
 
 
@@ -158,7 +158,7 @@ class _FalseNonMatchRate(Rule):
             )
         return mated[errors]
 
-    def keys_in_block(self, block: Any, places: NDArray[np.intp]) -> NDArray[np.int64] | None:
+    def keys_in_block(self, block: Any, places: Indices) -> Integers | None:
         return block.at_rates(True, places)
 
 
@@ -177,7 +177,7 @@ class _GivenThreshold(Rule):
     ) -> Keys:
         return comparisons.to_key(at.value)
 
-    def keys_in_block(self, block: Any, places: NDArray[np.intp]) -> NDArray[np.int64] | None:
+    def keys_in_block(self, block: Any, places: Indices) -> Integers | None:
         return block.given(places)
 
 
@@ -190,7 +190,7 @@ class _EqualErrorRate(Rule):
     ) -> Keys:
         return score_metrics.nearest_equal_error(keys_of(comparisons)).key
 
-    def keys_in_block(self, block: Any, places: NDArray[np.intp]) -> NDArray[np.int64] | None:
+    def keys_in_block(self, block: Any, places: Indices) -> Integers | None:
         return block.at_equal_error()
 
 
@@ -223,7 +223,7 @@ class _MeanGroupEqualErrorRate(Rule):
             float(np.mean(similarities, dtype=np.float64)), comparisons.mated.keys
         )
 
-    def keys_in_block(self, block: Any, places: NDArray[np.intp]) -> NDArray[np.int64] | None:
+    def keys_in_block(self, block: Any, places: Indices) -> Integers | None:
         return block.at_mean_group_equal_error()
 
 
@@ -243,7 +243,7 @@ class OfSearches(Rule):
             f"{at} is an operating point of searches: comparisons have none, use identify"
         )
 
-    def keys_in_block(self, block: Any, places: NDArray[np.intp]) -> NDArray[np.int64] | None:
+    def keys_in_block(self, block: Any, places: Indices) -> Integers | None:
         """Find nothing: `key` refuses before anything is drawn."""
         raise AssertionError("`key` refuses before anything is drawn")
 
@@ -666,7 +666,6 @@ def threshold_key(
     return key
 
 
-Integers = NDArray[np.int64]
 Cell = tuple[int, int] | None  # groups of reference and probe, or all comparisons
 _LEAST_SHARE = 1 / 3  # of a rate held, below which its slope is not looked for
 

@@ -11,10 +11,10 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fastfair._lib import memory, seeds
 from fastfair._lib.arguments import Probability, SomeResamples, checked
+from fastfair._lib.arrays import AnyArray, Flags, Floats, Integers, RandomKey
 from fastfair._lib.plots import STANDS_OUT, USUAL, Bar, Line, draw_rows
 from fastfair._lib.text import p_in_words, per_cent
 from fastfair._lib.warnings import warn
@@ -41,7 +41,6 @@ from .failure_counts import (
     ATTEMPTS,
     RATE_TITLES,
     FailureCounts,
-    Floats,
     SubjectKinds,
     beta_binomial_pmf,
     common_design_effect,
@@ -66,7 +65,7 @@ def counts_to_test(
     at: OperatingPoint | None,
     policy: str,
     n_threads: int | None,
-) -> tuple[FailureCounts, NDArray[np.bool_], FailureCounts]:
+) -> tuple[FailureCounts, Flags, FailureCounts]:
     """Return the failure counts of all groups, which groups have enough subjects, (g,), and the
     counts of these.
     """
@@ -96,8 +95,8 @@ def least_subjects(rate_name: str) -> int:
 
 
 def require_subjects(
-    groups: Sequence[str], n_subjects: NDArray[np.int64], rate_name: str, trials: str, policy: str
-) -> NDArray[np.bool_]:
+    groups: Sequence[str], n_subjects: Integers, rate_name: str, trials: str, policy: str
+) -> Flags:
     """Return which groups have enough subjects, (g,), and name the others; at least two must
     have.
     """
@@ -152,7 +151,7 @@ def warn_of_small_groups(counts: FailureCounts) -> None:
         )
 
 
-def warn_of_few_subjects(groups: Sequence[str], n_subjects: NDArray[np.int64]) -> None:
+def warn_of_few_subjects(groups: Sequence[str], n_subjects: Integers) -> None:
     """Warn of groups of so few subjects that how their false matches share them is hardly known.
 
     In simulations of groups of 5, 10, 20 and 40 subjects, `fmr_test` finds differences in 8 % of
@@ -191,7 +190,7 @@ class GroupRates:
     """
 
     rate: Floats
-    size: NDArray[Any]
+    size: AnyArray
     effect: Floats
 
     @property
@@ -209,7 +208,7 @@ class GroupRates:
         """Shift the rates of replicates as if all groups had the overall rate of the data."""
         return GroupRates(self.rate - data.rate + data.overall, self.size, self.effect)
 
-    def statistic(self, name: str, size: NDArray[Any]) -> Floats:
+    def statistic(self, name: str, size: AnyArray) -> Floats:
         """Measure how much the rates differ, by a statistic of `fnmr_test`.
 
         size: (g,) numbers of trials in the data, by which "f" weights groups. It is infinite where
@@ -238,7 +237,7 @@ def of_counts(counts: FailureCounts) -> GroupRates:
     return of_sums(counts.sums)
 
 
-def of_sums(sums: NDArray[np.int64]) -> GroupRates:
+def of_sums(sums: Integers) -> GroupRates:
     """Return the rates of (5, ..., g) sums over the subjects of each group, in the rows of
     `kernels.clusters`.
     """
@@ -248,7 +247,7 @@ def of_sums(sums: NDArray[np.int64]) -> GroupRates:
 def replicate(
     counts: FailureCounts,
     n_resamples: int,
-    key: NDArray[np.uint32],
+    key: RandomKey,
     n_threads: int | None = None,
     progress: bool | Report = False,
 ) -> GroupRates:
@@ -264,10 +263,10 @@ def _draw(
     kinds: SubjectKinds,
     purpose: seeds.Purpose,
     n_resamples: int,
-    key: NDArray[np.uint32],
+    key: RandomKey,
     n_threads: int | None,
     progress: bool | Report,
-) -> NDArray[np.int64]:
+) -> Integers:
     """Draw subjects of the given kinds, as many as each group has: (5, n_resamples, g) sums over
     them.
     """
@@ -280,7 +279,7 @@ def _draw(
     )
     drawn = np.empty((5, n_resamples, n_groups), np.int64)
 
-    def use(at: slice, sums: NDArray[np.int64]) -> None:
+    def use(at: slice, sums: Integers) -> None:
         drawn[:, at] = sums
 
     with reporting(progress, drawn_are) as report:
@@ -288,7 +287,7 @@ def _draw(
     return drawn
 
 
-def inflation_of(sums: NDArray[np.int64]) -> tuple[Floats, Floats]:
+def inflation_of(sums: Integers) -> tuple[Floats, Floats]:
     """Estimate one intra-class correlation of all groups, and how much more failures vary than
     Poisson numbers.
 
@@ -312,10 +311,10 @@ def inflation_of(sums: NDArray[np.int64]) -> tuple[Floats, Floats]:
 def draw_equal_failures(
     counts: FailureCounts,
     n_resamples: int,
-    key: NDArray[np.uint32],
+    key: RandomKey,
     n_threads: int | None = None,
     progress: bool | Report = False,
-) -> NDArray[np.int64]:
+) -> Integers:
     """Draw failures of groups with one rate and one correlation, beta-binomial for each subject.
 
     Subjects are drawn with the attempts of their group's. Every group has subjects, and some
@@ -338,7 +337,7 @@ def draw_equal_failures(
     return _draw(counts, kinds, purpose, n_resamples, key, n_threads, progress)
 
 
-def roots_of_failures(counts: FailureCounts, drawn: NDArray[np.int64]) -> Roots:
+def roots_of_failures(counts: FailureCounts, drawn: Integers) -> Roots:
     """Return the roots of failures, and those of replicates of `draw_equal_failures`, each with
     estimates anew.
     """
@@ -426,12 +425,12 @@ class GroupTest(Result):
     statistic_name: str
     rate_name: str
     groups: tuple[str, ...]
-    is_tested: NDArray[np.bool_]
+    is_tested: Flags
     rate: float
     group_rate: Floats
-    n_subjects: NDArray[np.int64]
-    n_trials: NDArray[np.int64]
-    n_errors: NDArray[np.int64]
+    n_subjects: Integers
+    n_trials: Integers
+    n_errors: Integers
     standard_error: Floats
     low: Floats
     high: Floats
@@ -637,7 +636,7 @@ class GroupTest(Result):
         )
 
 
-def notes_of_untested(is_tested: NDArray[np.bool_], rate_name: str) -> tuple[str, ...]:
+def notes_of_untested(is_tested: Flags, rate_name: str) -> tuple[str, ...]:
     """Say of each group why it was not tested; nothing of those that were."""
     reason = f"not tested: fewer than {least_subjects(rate_name)} subjects"
     return tuple("" if tested else reason for tested in is_tested.tolist())
@@ -1029,7 +1028,7 @@ def _compared(
     replicated: GroupRates,
     settings: dict[str, Any],
     trials: str,
-    tested: NDArray[np.bool_],
+    tested: Flags,
     roots: Roots | None,
     interval: Callable[[float], tuple[Floats, Floats]],
     **more: Any,
@@ -1190,12 +1189,12 @@ class MarginOfError(Result):
     high: float
     outside: tuple[str, ...]
     groups: tuple[str, ...]
-    is_tested: NDArray[np.bool_]
+    is_tested: Flags
     group_rate: Floats
     rate_name: str
-    n_subjects: NDArray[np.int64]
-    n_attempts: NDArray[np.int64]
-    n_failures: NDArray[np.int64]
+    n_subjects: Integers
+    n_attempts: Integers
+    n_failures: Integers
     remarks: tuple[str, ...]
     confidence_level: float
     quantile: str

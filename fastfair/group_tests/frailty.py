@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from fastfair._lib import memory
-from fastfair._lib.arrays import Floats
+from fastfair._lib.arrays import AnyArray, Flags, Floats, Integers, RandomKey
 from fastfair._lib.label_codes import in_use
 from fastfair._lib.seeds import Purpose
 from fastfair._lib.threads import run_blocks
@@ -27,7 +27,6 @@ from fastfair.resampling.dependence import overdispersion, repeat_probability, s
 if TYPE_CHECKING:
     from fastfair.kernels.frailty import Numbers, Partners
 
-Counts = NDArray[np.int64]
 _LEAST_SCALE = 0.25
 # twos of erring pairs, sharing a subject by chance, that all groups together count for in each
 _PRIOR = 5.0
@@ -85,12 +84,12 @@ class Frailty:
 
 
 def count_errors(
-    first: NDArray[Any],
-    second: NDArray[Any],
-    group: NDArray[Any],
-    erred: NDArray[np.bool_],
+    first: AnyArray,
+    second: AnyArray,
+    group: AnyArray,
+    erred: Flags,
     n_groups: int,
-) -> tuple[Design, Counts]:
+) -> tuple[Design, Integers]:
     """Describe comparisons inside groups, and count errors as `kernels.frailty.draw_errors` does.
 
     Parameters
@@ -173,8 +172,8 @@ def chance_of_errors(repeats: Floats, again: Floats) -> Floats:
 
 
 def count_false_matches(
-    comparisons: Comparisons, threshold: float, kept: NDArray[np.int64]
-) -> tuple[Design, NDArray[np.int64]]:
+    comparisons: Comparisons, threshold: float, kept: Integers
+) -> tuple[Design, Integers]:
     """Count the false matches inside some groups, and their pairs.
 
     Parameters
@@ -213,8 +212,8 @@ def count_false_matches(
 
 
 def count_errors_of_vectors(
-    pairs: PairsOfVectors, group: Counts, first: NDArray[Any], second: NDArray[Any], n_groups: int
-) -> tuple[Design, Counts]:
+    pairs: PairsOfVectors, group: Integers, first: AnyArray, second: AnyArray, n_groups: int
+) -> tuple[Design, Integers]:
     """Describe non-mated pairs of vectors inside groups, and count errors, as `count_errors` does
     from a list.
 
@@ -282,7 +281,7 @@ def count_errors_of_vectors(
     return design, counts
 
 
-def _numbers(counts_of: Counts, others: Counts, group: Counts, n_groups: int) -> Numbers:
+def _numbers(counts_of: Integers, others: Integers, group: Integers, n_groups: int) -> Numbers:
     from fastfair.kernels.frailty import Numbers
 
     member = np.argsort(group, kind="stable").astype(np.int64)
@@ -298,8 +297,8 @@ def _numbers(counts_of: Counts, others: Counts, group: Counts, n_groups: int) ->
 
 
 def _count_pairs(
-    pairs: PairsOfVectors, group: Counts, first: Counts, second: Counts, n_groups: int
-) -> Counts:
+    pairs: PairsOfVectors, group: Integers, first: Integers, second: Integers, n_groups: int
+) -> Integers:
     """Count errors and their pairs in each group, in the order of `kernels.frailty`; the first
     subject is the lower.
     """
@@ -310,7 +309,7 @@ def _count_pairs(
         np.concatenate((lower, higher)), minlength=group.size
     )  # partners with whom each subject errs
 
-    def total(values: NDArray[Any], of: NDArray[Any] = of_pair) -> Counts:
+    def total(values: AnyArray, of: AnyArray = of_pair) -> Integers:
         return np.bincount(of, values, n_groups).astype(np.int64)
 
     in_groups = group >= 0
@@ -329,7 +328,7 @@ def _count_pairs(
     )
 
 
-def estimate(counts: Counts, design: Design) -> Frailty:
+def estimate(counts: Integers, design: Design) -> Frailty:
     """Estimate the common rate and how errors cluster.
 
     Two pairs of subjects with errors share a subject 1 + kappa times as often as if subjects erred
@@ -365,7 +364,7 @@ def estimate(counts: Counts, design: Design) -> Frailty:
     return Frailty(common_rate(errors, design.size, inflation)[..., 0], kappa, again, inflation)
 
 
-def signed_roots(errors: NDArray[Any], size: Floats, inflation: Floats) -> Floats:
+def signed_roots(errors: AnyArray, size: Floats, inflation: Floats) -> Floats:
     """Compute the signed roots of the parts that groups, along the last axis, have in the
     quasi-deviance.
     """
@@ -374,7 +373,7 @@ def signed_roots(errors: NDArray[Any], size: Floats, inflation: Floats) -> Float
 
 
 def most_alike(
-    errors: NDArray[Any], size: Floats, inflation: Floats, n: int, member: int | None = None
+    errors: AnyArray, size: Floats, inflation: Floats, n: int, member: int | None = None
 ) -> list[int]:
     """Choose n groups, one given group among them, that have the smallest quasi-deviance.
 
@@ -405,9 +404,9 @@ def replicate(
     design: Design,
     null: Frailty,
     n_resamples: int,
-    key: NDArray[np.uint32],
+    key: RandomKey,
     n_threads: int | None = None,
-) -> Counts:
+) -> Integers:
     """Draw errors as if all groups were alike; each replicate depends only on the key and on its
     own number.
 
@@ -482,9 +481,9 @@ class Roots:
         That of the replicates.
     """
 
-    errors: NDArray[Any]
+    errors: AnyArray
     inflation: Floats
-    replicated_errors: NDArray[Any]
+    replicated_errors: AnyArray
     replicated_inflation: Floats
     size: Floats
     replicated_size: Floats
@@ -532,9 +531,9 @@ class Roots:
 
 def draw_roots(
     design: Design,
-    counts: Counts,
+    counts: Integers,
     n_resamples: int,
-    key: NDArray[np.uint32],
+    key: RandomKey,
     n_threads: int | None = None,
 ) -> Roots:
     """Draw replicates of data in which some comparisons, but not all, are errors; as
@@ -553,7 +552,7 @@ def draw_roots(
     )
 
 
-def common_rate(errors: NDArray[Any], size: Floats, inflation: Floats) -> Floats:
+def common_rate(errors: AnyArray, size: Floats, inflation: Floats) -> Floats:
     """Compute (..., 1) the rate of all groups, in which those that are known better weigh more."""
     return np.asarray(
         (errors / inflation).sum(axis=-1, keepdims=True)
@@ -561,7 +560,7 @@ def common_rate(errors: NDArray[Any], size: Floats, inflation: Floats) -> Floats
     )
 
 
-def _parts(errors: NDArray[Any], expected: Floats, inflation: Floats) -> Floats:
+def _parts(errors: AnyArray, expected: Floats, inflation: Floats) -> Floats:
     """Compute the parts of the quasi-deviance; infinite for errors where none are expected."""
     with np.errstate(divide="ignore", invalid="ignore"):
         logarithm = np.where(errors > 0, errors * np.log(errors / expected), 0.0)

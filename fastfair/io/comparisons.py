@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fastfair._lib import whole_files
 from fastfair._lib.arguments import checked
+from fastfair._lib.arrays import AnyFloats, Flags, Floats
 from fastfair._lib.frames import FrameColumns
 from fastfair._lib.label_codes import Coded
 from fastfair.data import checks, group_labels
@@ -185,9 +185,7 @@ def read_comparisons(
     return comparisons
 
 
-def _quality_of_samples(
-    how: HowToRead, columns: CheckedColumns
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _quality_of_samples(how: HowToRead, columns: CheckedColumns) -> tuple[Floats, Floats]:
     """Look the quality of both samples of each comparison up in a table."""
     ids = columns.samples or columns.subjects
     if ids is None or how.quality is None:
@@ -344,7 +342,7 @@ def _subjects_and_samples(
 
 def _groups(
     table: ScoreTable, how: HowToRead, subjects: BothSides | None, samples: BothSides | None
-) -> tuple[dict[str, Any], NDArray[np.bool_]]:
+) -> tuple[dict[str, Any], Flags]:
     """Return the groups of both sides, of the metadata or of columns, and which rows to keep, as
     they have labels.
     """
@@ -368,7 +366,7 @@ def _groups(
         return {}, keep
     policy = how.policies.missing_labels
     sides: dict[str, dict[str, Coded]] = {f"{side}_group": {} for side in _SIDES}
-    lacking: dict[str, NDArray[np.bool_]] = {}
+    lacking: dict[str, Flags] = {}
     for attribute, pair in table.attributes.items():
         entries = {f"column {name!r}": columns.entries(name) for name in dict.fromkeys(pair)}
         coded, without = group_labels.labels_by_policy(entries, policy)
@@ -389,7 +387,7 @@ _NEEDS_SUBJECTS = (
 )
 
 
-def _without_attacks(columns: FrameColumns, name: str) -> NDArray[np.bool_]:
+def _without_attacks(columns: FrameColumns, name: str) -> Flags:
     """Leave out the rows of presentation attacks, which are neither mated nor non-mated
     comparisons.
     """
@@ -402,7 +400,7 @@ def _without_attacks(columns: FrameColumns, name: str) -> NDArray[np.bool_]:
     return np.asarray(~attacks)
 
 
-def _flags(values: Any, mated_value: object) -> NDArray[np.bool_]:
+def _flags(values: Any, mated_value: object) -> Flags:
     """Return which comparisons are mated; lists of trials say so as truth values."""
     is_known = isinstance(values, np.ndarray) and values.dtype == np.bool_
     return checks.mated_flags(values, None if is_known else mated_value)
@@ -412,8 +410,8 @@ def _scored(
     vectors: NamedVectors | None,
     table: ScoreTable,
     named: BothSides | None,
-    keep: NDArray[np.bool_],
-) -> NDArray[np.floating[Any]]:
+    keep: Flags,
+) -> AnyFloats:
     """Score the rows of a list of trials that are kept. named: what the list calls both sides, if
     it is known.
     """

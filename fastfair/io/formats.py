@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fastfair._lib import validation
 from fastfair._lib.arguments import checked
+from fastfair._lib.arrays import AnyArray, Integers
 from fastfair._lib.frames import FrameColumns
 from fastfair.data import checks, side_columns
 from fastfair.data.checks import ScoreKind
@@ -707,7 +707,7 @@ def _have_one_subject(frame: pl.DataFrame, kind: Format) -> bool:
     return bool(pairs_of_samples["sample"].n_unique() == pairs_of_samples.height)
 
 
-def read_scores(path: str | Path, failures: bool) -> NDArray[Any]:
+def read_scores(path: str | Path, failures: bool) -> AnyArray:
     """Read a list of scores alone, one on each line or in a one-dimensional array."""
     file = files.check_file(path)
     if files.suffix_of(file) not in (".npy", ".npz"):
@@ -720,7 +720,7 @@ def read_scores(path: str | Path, failures: bool) -> NDArray[Any]:
     return values
 
 
-def _array(path: Path, name: str | None) -> NDArray[Any]:
+def _array(path: Path, name: str | None) -> AnyArray:
     """Read the array of a .npy file, or the named or only array of a .npz file."""
     table = tables.of_arrays(path)
     if name is None and len(table.names) != 1:
@@ -765,10 +765,10 @@ def _read_text_matrix(file: ScoreFile, text: Text, how: HowToRead) -> ScoreTable
 
 def _table_of_matrix(
     path: Path,
-    scores: NDArray[Any],
+    scores: AnyArray,
     rows: list[str] | None = None,
     columns: list[str] | None = None,
-    lines: NDArray[np.int64] | None = None,
+    lines: Integers | None = None,
 ) -> ScoreTable:
     """Return the comparisons of a matrix, row after row; rows and columns without names are
     numbered.
@@ -849,9 +849,7 @@ def _with_scores(text: Text, listed: pl.DataFrame, trials: Path) -> pl.DataFrame
     return scored.drop("line")
 
 
-def _fields(
-    text: Text, names: str, mated_value: object = None
-) -> tuple[pl.DataFrame, NDArray[np.int64]]:
+def _fields(text: Text, names: str, mated_value: object = None) -> tuple[pl.DataFrame, Integers]:
     """Read the named fields and the line of each row; check that "score" is a number and "label" a
     known word.
     """
@@ -905,7 +903,7 @@ def _row_of_no_label(labels: pl.Series) -> int | None:
     return None
 
 
-def _refuse_contradictions(path: Path, listed: pl.DataFrame, lines: NDArray[np.int64]) -> None:
+def _refuse_contradictions(path: Path, listed: pl.DataFrame, lines: Integers) -> None:
     """Refuse a trial listed as both target and nontarget; one listed twice with one label stays two
     comparisons.
     """

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from fastfair._lib.arrays import AnyArray, Flags, Floats, Indices, Integers
 from fastfair._lib.frames import FrameColumns
 from fastfair._lib.label_codes import Coded, encode, in_use
 from fastfair.data import sample_names
@@ -22,7 +22,7 @@ MetadataPer = Literal["subject", "sample"]
 _NAMED = 5  # ids and rows that a message names
 
 _Column = tuple[
-    list[str | None], NDArray[np.intp]
+    list[str | None], Indices
 ]  # distinct texts, None if missing, and the place of each row's
 
 
@@ -95,7 +95,7 @@ class Metadata:
                     f" {ids!r}: {table.where(first)} and {table.where(row)}"
                 )
 
-    def _rows(self, sides: Sequence[Coded]) -> list[NDArray[np.int64]]:
+    def _rows(self, sides: Sequence[Coded]) -> list[Integers]:
         """Return for each side the table's row of each entry, -1 where there is none."""
         of_labels = [
             np.array([self._row_of.get(str(label), -1) for label in side.labels], np.int64)
@@ -123,7 +123,7 @@ class Metadata:
         )
         return reference, probe
 
-    def quality_of(self, samples: Sequence[Coded]) -> list[NDArray[np.float64]]:
+    def quality_of(self, samples: Sequence[Coded]) -> list[Floats]:
         """Return the quality of each comparison's reference and probe samples; NaN where the table
         has none.
         """
@@ -132,8 +132,8 @@ class Metadata:
         return [of_row[rows] for rows in self._rows(samples)]
 
     def kept(
-        self, sides: Sequence[Coded], policy: str, entries: str, others: NDArray[Any] | None = None
-    ) -> NDArray[np.bool_]:
+        self, sides: Sequence[Coded], policy: str, entries: str, others: AnyArray | None = None
+    ) -> Flags:
         """Find the entries that have metadata.
 
         Parameters
@@ -163,7 +163,7 @@ class Metadata:
         elif policy == "unknown":
             return np.ones(sides[0].codes.size, np.bool_)
         has_metadata = [(rows >= 0) & complete[rows] for rows in self._rows(sides)]
-        keep: NDArray[np.bool_] = np.logical_and.reduce(has_metadata)
+        keep: Flags = np.logical_and.reduce(has_metadata)
         if keep.all():
             return keep
         codes = [
@@ -195,7 +195,7 @@ class Metadata:
         )
         return keep
 
-    def _hint(self, lost: list[str], others: NDArray[Any] | None) -> str:
+    def _hint(self, lost: list[str], others: AnyArray | None) -> str:
         """Return why the table may lack ids, or ""."""
         ids = set(map(str, self._row_of))
         if others is not None and any(str(label) in ids for label in others):
@@ -220,8 +220,8 @@ class Metadata:
         columns: FrameColumns,
         columns_of: dict[str, tuple[str, str]],
         sides: Sequence[Coded],
-        keep: NDArray[np.bool_],
-    ) -> NDArray[np.bool_]:
+        keep: Flags,
+    ) -> Flags:
         """Find the comparisons whose labels in the score file do not contradict the metadata.
 
         Parameters
@@ -283,9 +283,7 @@ class Metadata:
         return np.asarray(keep & ~contradicted)
 
 
-def _of_rows(
-    name: str, column: _Column, rows: list[NDArray[Any]], used: NDArray[np.bool_]
-) -> list[Coded]:
+def _of_rows(name: str, column: _Column, rows: list[AnyArray], used: Flags) -> list[Coded]:
     """Return the labels of the table's rows, of which some are used; "unknown" where there is none,
     or no row.
     """
@@ -297,7 +295,7 @@ def _of_rows(
     return [Coded(coded.labels[in_table], places[of_side]) for of_side in rows]
 
 
-def _are_given(column: _Column) -> NDArray[np.bool_]:
+def _are_given(column: _Column) -> Flags:
     """Return which rows of the table have a text."""
     texts, codes = column
     return np.array([text is not None for text in texts])[codes]

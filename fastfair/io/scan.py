@@ -9,11 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
 from fastfair._lib import memory
 from fastfair._lib.arguments import checked
+from fastfair._lib.arrays import Flags
 from fastfair._lib.executors import results
 from fastfair._lib.threads import alone, count_threads, in_order
 from fastfair._lib.warnings import Told, held, tell
@@ -252,7 +250,7 @@ class _ReadPart(NamedTuple):
     divided: DividedPart | None  # None where everything was left out
     left_out: tuple[Exclusion, ...]  # what was, and why
     rows: tables.Rows  # the place of its rows
-    keep: NDArray[np.bool_]  # which of the rows are in it
+    keep: Flags  # which of the rows are in it
 
 
 @dataclass

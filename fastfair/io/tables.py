@@ -19,9 +19,9 @@ from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.lib import format as npy
-from numpy.typing import NDArray
 
 from fastfair._lib import memory, validation, whole_files
+from fastfair._lib.arrays import AnyArray, Flags, Integers
 from fastfair._lib.frames import FrameColumns
 from fastfair._lib.label_codes import Coded
 from fastfair._lib.text import not_there, shown
@@ -36,7 +36,6 @@ from . import files, text
 if TYPE_CHECKING:
     import polars as pl
 
-Array = np.ndarray[Any, Any]
 SEPARATORS = ("\t", ",", ";")
 _PARQUET, _END = b"PAR1", 8  # what Parquet files begin with, and bytes behind the footer
 _OF_VECTORS = (".npy", ".npz", ".parquet", ".h5", ".hdf5")
@@ -62,7 +61,7 @@ class Rows:
     """
 
     place: Path | str
-    lines: NDArray[np.int64] | None = field(default=None, kw_only=True)
+    lines: Integers | None = field(default=None, kw_only=True)
     first: int = field(default=0, kw_only=True)
 
     def where(self, row: int) -> str:
@@ -108,7 +107,7 @@ class Table(Rows):
 
     names: list[str]
     read: Callable[[list[str], Sequence[str]], pl.DataFrame]
-    take: Callable[[str], Array] | None = None
+    take: Callable[[str], AnyArray] | None = None
     kind: str = "column"
     exchanged: Sequence[str] = ()
 
@@ -137,7 +136,7 @@ class Table(Rows):
 
     def labels_by_policy(
         self, role: str, name: str, policy: MissingLabels
-    ) -> tuple[Coded, NDArray[np.bool_] | None]:
+    ) -> tuple[Coded, Flags | None]:
         """Return the labels of a column some of which may be missing, and which are, if some
         are.
         """
@@ -157,7 +156,7 @@ class Table(Rows):
             )
         return self.require(role, role if name is None else name)
 
-    def vectors(self, name: str | None = None) -> Array:
+    def vectors(self, name: str | None = None) -> AnyArray:
         """Return the vectors, an array of two dimensions: the column named, or the one called
         "vectors".
 
@@ -198,7 +197,7 @@ class Table(Rows):
                 column = column.list.to_array(size)
             return np.asarray(column.to_numpy())
 
-    def _of_numbered_columns(self, name: str | None) -> Array:
+    def _of_numbered_columns(self, name: str | None) -> AnyArray:
         """Return the vectors whose numbers have a column each; name: what the names of these begin
         with.
         """
@@ -221,7 +220,7 @@ class Table(Rows):
             columns = FrameColumns(self.columns(wanted, numbers=wanted))
             return np.column_stack([columns.numbers(column) for column in wanted])
 
-    def _doubt_square(self, name: str, array: Array) -> None:
+    def _doubt_square(self, name: str, array: AnyArray) -> None:
         """Refuse or doubt a square dataset, whose rows may be the columns of R or MATLAB."""
         what = f"{self.place}: {name!r} is square, {len(array):,} x {len(array):,}"
         if name in self.exchanged:
@@ -236,7 +235,7 @@ class Table(Rows):
             FastfairWarning,
         )
 
-    def require_vectors_of(self, array: Array, sizes: Mapping[str, int]) -> None:
+    def require_vectors_of(self, array: AnyArray, sizes: Mapping[str, int]) -> None:
         """Refuse vectors that are not as many as their labels, and say where rows and columns are
         exchanged.
         """
@@ -416,7 +415,7 @@ def without_rows(path: Path) -> pl.LazyFrame:
 
 
 def _of_arrays(
-    path: Path, names: list[str], take: Callable[[str], Array], kind: str = "array"
+    path: Path, names: list[str], take: Callable[[str], AnyArray], kind: str = "array"
 ) -> Table:
     return Table(
         path, names, lambda wanted, _: _frame({name: take(name) for name in wanted}), take, kind
@@ -434,7 +433,7 @@ def of_arrays(path: Path) -> Table:
     with files.reading(path), zipfile.ZipFile(path) as file:
         names = [member.removesuffix(".npy") for member in file.namelist()]
 
-    def take(name: str) -> Array:
+    def take(name: str) -> AnyArray:
         described = f"{path}: array {name!r}"
         with files.reading(path), zipfile.ZipFile(path) as file, files.reading(described):
             info = file.infolist()[names.index(name)]
@@ -446,7 +445,7 @@ def of_arrays(path: Path) -> Table:
             with file.open(info) as stream:
                 _refuse_objects(described, stream)
             with file.open(info) as stream:
-                array: Array = npy.read_array(stream, allow_pickle=False)
+                array: AnyArray = npy.read_array(stream, allow_pickle=False)
                 if stream.read(1):
                     raise FileFormatError(f"{described} has more bytes than its header says")
         return array
@@ -479,7 +478,7 @@ def _refuse_objects(described: str, stream: IO[bytes]) -> None:
     )
 
 
-def read_npy(path: Path) -> Array:
+def read_npy(path: Path) -> AnyArray:
     """Return the array of a .npy file, in memory, or in a temporary file where it would take much
     of what is free.
 
@@ -495,7 +494,7 @@ def read_npy(path: Path) -> Array:
     return array.reshape(there.shape[::-1]).T if np.isfortran(there) else array.reshape(there.shape)
 
 
-def _frame(arrays: Mapping[str, Array]) -> pl.DataFrame:
+def _frame(arrays: Mapping[str, AnyArray]) -> pl.DataFrame:
     """Make a data frame of arrays of one dimension, which must have the same length."""
     pl = files.polars()
     columns: dict[str, Any] = {}

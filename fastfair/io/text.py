@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fastfair._lib import memory
+from fastfair._lib.arrays import Flags, Floats, Integers
 from fastfair.data import checks
 from fastfair.errors import FileFormatError
 
@@ -67,7 +67,7 @@ class Text:
     failures: bool | None = None
 
     @cached_property
-    def rows(self) -> tuple[pl.DataFrame, NDArray[np.int64]]:
+    def rows(self) -> tuple[pl.DataFrame, Integers]:
         """The fields between blanks, and the line of each row, as `split` returns them."""
         return split(self, None)
 
@@ -101,7 +101,7 @@ def read(path: Path, failures: bool | None = None) -> Text:
 
 def split(
     text: Text, separator: str | None, columns: list[int] | None = None
-) -> tuple[pl.DataFrame, NDArray[np.int64]]:
+) -> tuple[pl.DataFrame, Integers]:
     """Split text into rows with as many fields as the first line has.
 
     Parameters
@@ -189,9 +189,9 @@ def numbers(
     path: Path | str,
     what: str,
     text: pl.Series,
-    lines: NDArray[np.int64] | None,
+    lines: Integers | None,
     failures: bool | None = None,
-) -> NDArray[np.float64]:
+) -> Floats:
     """Convert text to numbers, and refuse whole numbers that float64 would round.
 
     Parameters
@@ -220,7 +220,7 @@ def numbers(
     """
     pl = files.polars()
 
-    def refuse(wrong: NDArray[np.bool_], message: str, would_do: str = "") -> None:
+    def refuse(wrong: Flags, message: str, would_do: str = "") -> None:
         if wrong.any():
             row = int(wrong.argmax())
             where = f"row {row} (counted from 0)" if lines is None else f"line {lines[row]}"
@@ -462,9 +462,7 @@ def _are_regular(data: bytes, separator: str, n: int, quoted: bool) -> bool:
     return marks == row * (len(marks) // n)
 
 
-def _rows(
-    text: Text, data: bytes, separator: str, n: int, quoted: bool
-) -> tuple[bytes, NDArray[np.int64]]:
+def _rows(text: Text, data: bytes, separator: str, n: int, quoted: bool) -> tuple[bytes, Integers]:
     """Remove blank lines, refuse rows with another number of fields, and return the line of each
     row.
     """

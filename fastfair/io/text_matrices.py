@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from fastfair._lib.arrays import Floats, Integers
 from fastfair.errors import FileFormatError
 
 from . import files
@@ -36,10 +36,10 @@ class TextMatrix:
         The line of each row in the file.
     """
 
-    scores: NDArray[np.float64]
+    scores: Floats
     rows: list[str] | None
     columns: list[str] | None
-    lines: NDArray[np.int64]
+    lines: Integers
 
 
 def separator_of(text: Text) -> str | None:

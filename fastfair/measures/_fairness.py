@@ -12,14 +12,15 @@ from functools import cached_property
 from typing import Any, Literal, get_args
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from fastfair import intervals
 from fastfair._lib import validation
 from fastfair._lib.arguments import Share, checked
+from fastfair._lib.arrays import Floats, Integers
 from fastfair.errors import InputError
 
-from ._registry import BOTH_RATES, MEASURES, SUMMARIES, Estimand, Floats, compute, measure
+from ._registry import BOTH_RATES, MEASURES, SUMMARIES, Estimand, compute, measure
 
 __all__ = [
     "fdr",
@@ -63,7 +64,7 @@ class BaseMetric:
 
     groups: Floats
     overall: Any = None
-    comparisons: NDArray[np.int64] | None = None
+    comparisons: Integers | None = None
 
     @cached_property
     def lowest(self) -> Floats:

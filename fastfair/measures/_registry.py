@@ -17,14 +17,13 @@ from functools import lru_cache, wraps
 from typing import Annotated, Any, Literal, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fastfair._lib import validation
 from fastfair._lib.arguments import AnyNumber, Kind, checked
+from fastfair._lib.arrays import Floats
 from fastfair._lib.text import did_you_mean, shown
 from fastfair.errors import InputError
 
-Floats = NDArray[np.float64]
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 _INF = float("inf")
 BOTH_RATES = "both rates"

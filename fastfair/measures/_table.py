@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fastfair._lib.arguments import Share, checked
+from fastfair._lib.arrays import Indices
 from fastfair._lib.text import did_you_mean
 from fastfair.errors import InputError
 
@@ -219,7 +219,7 @@ def _columns_of_groups(
 
 
 def _require_distinct(
-    cells: NDArray[np.intp], systems: list[_Row], labels: list[_Row], *, is_side_by_side: bool
+    cells: Indices, systems: list[_Row], labels: list[_Row], *, is_side_by_side: bool
 ) -> None:
     """Refuse rows that name a system, or a system's group, a second time; cells: (rows, groups of a
     row).

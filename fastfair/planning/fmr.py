@@ -16,12 +16,11 @@ from functools import cache
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import bdtr, betainc, betaincinv, ndtr, ndtri, xlogy
 
 from fastfair._lib import memory, seeds
 from fastfair._lib.arguments import Natural, Probability, Rate, at_least, checked
-from fastfair._lib.arrays import Floats
+from fastfair._lib.arrays import Flags, Floats, Integers
 from fastfair._lib.bisection import least_whole
 from fastfair._lib.plots import axes_or_new, tick_per_cent
 from fastfair._lib.text import per_cent
@@ -31,7 +30,7 @@ from fastfair.data.exclusions import exclusions_of
 from fastfair.error_rates.operating_points import ENOUGH_ERRORS, OperatingPoint, threshold_key
 from fastfair.error_rates.rates import errors_of_top_subjects
 from fastfair.errors import InputError, OutOfReachWarning
-from fastfair.group_tests.frailty import Counts, chance_of_errors, count_errors, estimate
+from fastfair.group_tests.frailty import chance_of_errors, count_errors, estimate
 from fastfair.resampling.dependence import ENOUGH_PAIRS, effective_size, overdispersion
 from fastfair.resampling.units import require_units
 from fastfair.results.result import Result
@@ -72,7 +71,7 @@ class Subjects(NamedTuple):
 
     n: int
     all_pairs: float
-    pairs: Callable[[int], Counts]
+    pairs: Callable[[int], Integers]
 
 
 def lognormal_subjects(n: int, covariance: float, rng: np.random.Generator) -> Subjects:
@@ -104,7 +103,7 @@ class Law(NamedTuple):
     shares: Floats
 
     @classmethod
-    def of(cls, errors: Counts, chances: Floats, fmr: float, covariance: float) -> Law:
+    def of(cls, errors: Integers, chances: Floats, fmr: float, covariance: float) -> Law:
         """Estimate the law of subjects who err with so many of their partners, in proportion to
         chances.
 
@@ -148,7 +147,7 @@ class Law(NamedTuple):
         weights = np.outer(number, number) * self.rates
         ends, first = np.cumsum(weights), np.cumsum(number) - number
 
-        def pairs(m: int) -> Counts:
+        def pairs(m: int) -> Integers:
             parts = np.stack(
                 np.divmod(
                     np.searchsorted(ends, ends[-1] * rng.random(m), side="right"), number.size
@@ -240,7 +239,7 @@ class Design:
 
 def simulate(
     design: Design, n: int, confidence_level: float, n_studies: int, seed: list[int]
-) -> tuple[Counts, Floats, NDArray[np.bool_]]:
+) -> tuple[Integers, Floats, Flags]:
     """Draw studies with n subjects and compute their upper limits as `claim` does, but from
     variances in closed form.
 
@@ -296,7 +295,7 @@ def simulate(
 
 def _draw(
     subjects: Subjects, n_pairs: int, design: Design, rng: np.random.Generator
-) -> tuple[Counts, Counts, Counts]:
+) -> tuple[Integers, Integers, Integers]:
     """Draw distinct pairs of subjects with false matches, and how many each has."""
     n = subjects.n
     codes = np.empty(0, np.int64)
@@ -320,7 +319,7 @@ def _draw(
 
 
 def dyadic_variance(
-    errors: tuple[Counts, Counts, Counts], n: int, design: Design
+    errors: tuple[Integers, Integers, Integers], n: int, design: Design
 ) -> tuple[float, float]:
     """Compute the dyadic-robust variance of a number of false matches and its degrees of freedom.
 
@@ -350,7 +349,7 @@ def dyadic_variance(
     return float(estimates[0, dyadic.ROBUST]), float(estimates[0, dyadic.FREEDOM])
 
 
-def concentration(errors: tuple[Counts, Counts, Counts], n: int) -> float:
+def concentration(errors: tuple[Integers, Integers, Integers], n: int) -> float:
     """Return the share of false matches that involve one of the 5 % of n subjects with most."""
     first, second = (np.repeat(end, errors[2]) for end in errors[:2])
     return errors_of_top_subjects(first, second, n, n) / first.size

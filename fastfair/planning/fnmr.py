@@ -16,11 +16,12 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.special import ndtr, ndtri
 
 from fastfair._lib import memory, seeds, validation
 from fastfair._lib.arguments import AtLeastTwo, Natural, Probability, checked
+from fastfair._lib.arrays import AnyArray, Floats, Integers, RandomKey
 from fastfair._lib.bisection import least_whole
 from fastfair._lib.plots import USUAL, axes_or_new, tick_per_cent
 from fastfair._lib.text import per_cent
@@ -45,8 +46,6 @@ from fastfair.results.written import UNWRITTEN
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-Floats = NDArray[np.float64]
-Counts = NDArray[np.int64]
 _SHORT = 1e-12  # by which sums of probabilities may fall short of what they are
 
 
@@ -74,7 +73,7 @@ class Subjects:
         As in `plan_margin`.
     """
 
-    numbers: Counts
+    numbers: Integers
     shares: Floats
     fnmr: float
     correlation: float
@@ -85,7 +84,7 @@ class Subjects:
         return float(self.shares @ self.numbers)
 
     @cached_property
-    def kinds(self) -> tuple[Counts, Counts, Floats]:
+    def kinds(self) -> tuple[Integers, Integers, Floats]:
         """(kinds,) failures and attempts of subjects, and how probable they are."""
         laws = [beta_binomial_pmf(int(m), self.fnmr, self.correlation) for m in self.numbers]
         failures = np.concatenate([np.arange(law.size) for law in laws])
@@ -102,7 +101,7 @@ class Subjects:
         inflation = 1 + (m0 - 1) * self.correlation
         return self.fnmr * (1 - self.fnmr) * inflation / (n * self.mean_attempts)
 
-    def margins(self, n: int, n_groups: Counts, probability: float) -> Floats:
+    def margins(self, n: int, n_groups: Integers, probability: float) -> Floats:
         """Compute the exact margins of (k,) numbers of groups of n, all with as many attempts,
         where the rate is known.
 
@@ -122,7 +121,7 @@ class Subjects:
         return np.asarray(distance[order[np.searchsorted(np.cumsum(pmf[order]), wanted)]] / (n * m))
 
 
-def attempts_of(attempts: ArrayLike) -> tuple[Counts, Floats]:
+def attempts_of(attempts: ArrayLike) -> tuple[Integers, Floats]:
     """Return the different numbers of attempts of a pilot's subjects, or the one of all, and the
     shares with them.
     """
@@ -229,7 +228,7 @@ class Study:
     others: Subjects
     probability: float
     n_simulations: int
-    key: NDArray[np.uint32]
+    key: RandomKey
 
     @cached_property
     def kinds(self) -> SubjectKinds:
@@ -254,7 +253,7 @@ class Study:
             "plan for fewer, or margins with the exact method",
         )
 
-    def _draw(self, n: int, use: Callable[[slice, Counts], None]) -> None:
+    def _draw(self, n: int, use: Callable[[slice, Integers], None]) -> None:
         """Draw studies with groups of n subjects, and pass on sums over them as `draw_groups`
         does.
         """
@@ -267,7 +266,7 @@ class Study:
             use,
         )
 
-    def margins_of_known_rate(self, n: int, n_groups: Counts) -> Floats:
+    def margins_of_known_rate(self, n: int, n_groups: Integers) -> Floats:
         """Draw margins of (k,) numbers of alike groups; the first groups of this study are those of
         a smaller one.
         """
@@ -275,7 +274,7 @@ class Study:
         self._require_memory(numbers.size)
         largest = np.empty((self.n_simulations, numbers.size))
 
-        def use(at: slice, sums: Counts) -> None:
+        def use(at: slice, sums: Integers) -> None:
             apart = np.abs(sums[1] / sums[0] - self.others.fnmr)
             largest[at] = np.maximum.accumulate(apart, axis=1)[:, numbers - 1]
 
@@ -293,7 +292,7 @@ class Study:
         self._require_memory(1)
         margin, apart = np.empty((2, self.n_simulations))
 
-        def use(at: slice, sums: Counts) -> None:
+        def use(at: slice, sums: Integers) -> None:
             m, e = sums[:2]
             margin[at] = self._normal_margins(sums)
             apart[at] = e[:, 0] / m[:, 0] - e.sum(axis=1) / m.sum(axis=1)
@@ -330,7 +329,7 @@ class Study:
             largest = np.empty(_REPLICATES)
 
             def use(
-                at: slice, drawn: Counts, observed: Floats = observed, largest: Floats = largest
+                at: slice, drawn: Integers, observed: Floats = observed, largest: Floats = largest
             ) -> None:
                 rates = drawn[1] / drawn[0]
                 largest[at] = np.abs(rates - observed).max(axis=1)
@@ -348,7 +347,7 @@ class Study:
             normal.append(self._normal_margins(sums[:, None])[0])
         return float(np.sum(by_replicates) / np.sum(normal)) if by_replicates else 1.0
 
-    def _draw_kinds(self, n: int, rng: np.random.Generator) -> tuple[SubjectKinds, Counts]:
+    def _draw_kinds(self, n: int, rng: np.random.Generator) -> tuple[SubjectKinds, Integers]:
         """Draw n subjects of each group: their kinds, and (5, groups) sums over them."""
         kinds = self.kinds
         of_groups = np.split(kinds.subjects, kinds.end[:-1])
@@ -502,9 +501,9 @@ class GroupsPlan(Result):
         The seed that was used; as `rng`, it gives the same result again.
     """
 
-    n_groups: Counts
-    n_subjects: Counts | Floats
-    n_attempts: Counts | Floats
+    n_groups: Integers
+    n_subjects: Integers | Floats
+    n_attempts: Integers | Floats
     fnmr: Floats
     correlation: Floats
     difference: Floats | None = None
@@ -1004,14 +1003,14 @@ def _planned(
     given: Mapping[str, Any],
     plan: Callable[..., Any],
     wanted: Mapping[str, ArrayLike] = MappingProxyType({}),
-) -> tuple[dict[str, NDArray[Any]], list[Study], dict[str, Any]]:
+) -> tuple[dict[str, AnyArray], list[Study], dict[str, Any]]:
     """Check what all plans are asked, by the arguments of a call.
 
     plan: what plans the same with a number of subjects; wanted: shares and margins to reach.
     Returned are the settings, broadcast to one shape, the study of each, and what results say of
     how it was planned.
     """
-    settings: dict[str, NDArray[Any]] = {}
+    settings: dict[str, AnyArray] = {}
     pilot = (
         attempts_of(given["n_attempts"].attempts)
         if isinstance(given["n_attempts"], FailureCounts)

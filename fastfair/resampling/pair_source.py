@@ -26,10 +26,10 @@ from functools import cached_property, partial, singledispatch
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fastfair._lib import memory
 from fastfair._lib.arrays import (
+    AnyArray,
     AnyIntegers,
     Bytes,
     Codes,
@@ -346,7 +346,7 @@ class ListedComparisons:
         """Return the rows of the weights of both units of some comparisons."""
         return self.rows_of(self.first[part], self.second[part])
 
-    def lists(self, part: slice) -> NDArray[Any]:
+    def lists(self, part: slice) -> AnyArray:
         """Return the list that each of some comparisons is in besides list 0, or 0; nothing where
         list 0 is alone.
         """
@@ -753,7 +753,7 @@ class VectorsWithThemselves(ListedSide):
             self.sizes, 1
         )
 
-    def weigh(self, block: int, weights: Bytes, largest: int, totals: NDArray[Any]) -> None:
+    def weigh(self, block: int, weights: Bytes, largest: int, totals: AnyArray) -> None:
         """As in `PairSide`, with the mean weights of pairs of subjects that are drawn so often."""
         of_subjects = self._units.subject_weights(weights)
         for k, (members, means) in enumerate(self._mean_of_members):

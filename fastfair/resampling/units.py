@@ -5,12 +5,20 @@ replicates.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
-from fastfair._lib.arrays import AnyIntegers, Bytes, Codes, Flags, Floats, Integers, RandomKey
+from fastfair._lib.arrays import (
+    AnyArray,
+    AnyIntegers,
+    Bytes,
+    Codes,
+    Flags,
+    Floats,
+    Integers,
+    RandomKey,
+)
 from fastfair._lib.seeds import Purpose
 from fastfair.data.comparisons import Comparisons
 from fastfair.data.embeddings import Embeddings
@@ -254,7 +262,7 @@ class Units:
             of_subject = np.tile(of_subject[self._owner], 2 if self.unit == "subject+sample" else 1)
         return np.append(of_subject, 1.0)
 
-    def of_subjects(self, of_rows: NDArray[Any]) -> Floats:
+    def of_subjects(self, of_rows: AnyArray) -> Floats:
         """Add up what rows have for each subject whose samples are drawn: (rows,) to (k,)."""
         of_samples = of_rows[:-1].reshape(-1, self._owner.size).sum(axis=0)
         return np.bincount(self._owner, of_samples, self._subjects.size).astype(np.float64)

@@ -11,9 +11,8 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
-from fastfair._lib.arrays import AnyIntegers, Bytes, Codes, Flags, Floats, Integers
+from fastfair._lib.arrays import AnyArray, AnyIntegers, Bytes, Codes, Flags, Floats, Integers
 from fastfair._lib.threads import count_threads, in_threads, slices
 from fastfair._lib.workers import Workers
 from fastfair.data.embeddings import Embeddings
@@ -53,8 +52,8 @@ class Products:
         Whether each pair is counted twice, as every two vectors are compared.
     """
 
-    references: NDArray[Any]
-    probes: NDArray[Any]
+    references: AnyArray
+    probes: AnyArray
     halved: bool
 
     @classmethod
@@ -74,17 +73,17 @@ class Products:
     def _once(self, counts: Any, power: int = 1) -> Any:
         return counts // 2**power if self.halved else counts
 
-    def of_two(self, first: AnyIntegers, second: AnyIntegers) -> NDArray[Any]:
+    def of_two(self, first: AnyIntegers, second: AnyIntegers) -> AnyArray:
         """Count the pairs of two units."""
         (r, p), (q, s) = ((self.references[unit], self.probes[unit]) for unit in (first, second))
         return self._once(r * s + q * p)
 
-    def of_units(self) -> NDArray[Any]:
+    def of_units(self) -> AnyArray:
         """Count the pairs of each unit."""
         r, p = self.references, self.probes
         return self._once(r * (p.sum() - p) + p * (r.sum() - r))
 
-    def squares(self, partners: Any = 1) -> NDArray[Any]:
+    def squares(self, partners: Any = 1) -> AnyArray:
         """Sum the squared numbers of pairs of each unit with its partners, which are 1, and others
         0.
         """
@@ -102,7 +101,7 @@ class Products:
         return np.asarray(r * p - both if self.halved else 2 * (r * p - both), np.float64)
 
     def weigh(
-        self, weights: Integers, members: dict[int, tuple[Any, Any]], totals: NDArray[Any]
+        self, weights: Integers, members: dict[int, tuple[Any, Any]], totals: AnyArray
     ) -> None:
         """Sum the weights of the pairs of lists.
 
@@ -333,7 +332,7 @@ class CurveSide(SideInMemory):
         self._members: dict[int, tuple[Any, Any]] = {
             k: (units, units) for k, units in enumerate((_EVERYBODY, *of_groups))
         }
-        sizes: NDArray[Any] = np.empty((1 + n_groups, 1), self.total_type)
+        sizes: AnyArray = np.empty((1 + n_groups, 1), self.total_type)
         self.products.weigh(np.ones((order.size + 1, 1), np.int64), self._members, sizes)
         super().__init__(sizes[:, 0].copy(), units, n_threads)
 
@@ -363,7 +362,7 @@ class CurveSide(SideInMemory):
         """As in `PairSide`."""
         return not self._mated
 
-    def weigh(self, block: int, weights: Bytes, largest: int, totals: NDArray[Any]) -> None:
+    def weigh(self, block: int, weights: Bytes, largest: int, totals: AnyArray) -> None:
         """As in `Totals`; floats with a scale."""
         self.products.weigh(self._units.subject_weights(weights), self._members, totals)
 

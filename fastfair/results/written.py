@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, get_args, get_origin, get_type_hints
 import numpy as np
 from numpy.typing import NDArray
 
+from fastfair._lib.arrays import AnyArray, Floats
 from fastfair.error_rates.operating_points import OperatingPoint, read_point
 from fastfair.uncertainty.notes import Code, Note, Noted
 
@@ -32,7 +33,7 @@ UNWRITTEN = {"written": False}
 default."""
 
 
-def nothing() -> NDArray[np.float64]:
+def nothing() -> Floats:
     """Return the replicates of what was read: none."""
     return np.zeros(0)
 
@@ -141,7 +142,7 @@ def _is_array(kind: Any) -> bool:
     )  # which it is depends on NumPy's version
 
 
-def _array(values: Any, kind: Any) -> np.ndarray[Any, Any]:
+def _array(values: Any, kind: Any) -> AnyArray:
     if get_origin(kind) is UnionType:
         return np.array(values)
     *_, entries = get_args(kind)

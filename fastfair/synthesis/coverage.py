@@ -8,12 +8,12 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from fastfair import intervals
 from fastfair._lib import frames, memory, seeds
 from fastfair._lib.arguments import AtLeastTwo, ManyResamples, checked
-from fastfair._lib.arrays import Floats
+from fastfair._lib.arrays import Flags, Floats, Indices
 from fastfair._lib.bisection import least_whole
 from fastfair._lib.plots import axes_or_new
 from fastfair._lib.threads import one_blas_thread, run_blocks
@@ -304,7 +304,7 @@ class _Ranked(NamedTuple):
     keys: score_keys.Keys
     cumulative: Floats
     size: Floats
-    complete: NDArray[np.bool_]
+    complete: Flags
 
     @classmethod
     def of(cls, lists: ErrorLists) -> _Ranked:
@@ -335,7 +335,7 @@ class _DataSets:
     """
 
     identities: VonMisesFisherIdentities
-    n_samples: NDArray[np.intp]
+    n_samples: Indices
     levels: Floats
     draws: Draws
     seed: int | np.random.SeedSequence

@@ -10,10 +10,11 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from fastfair._lib import memory, seeds, validation
 from fastfair._lib.arguments import Natural, Positive, checked
+from fastfair._lib.arrays import Flags, Floats
 from fastfair._lib.plots import axes_or_new
 from fastfair._lib.threads import run_blocks
 from fastfair._lib.warnings import warn
@@ -37,7 +38,6 @@ from fastfair.uncertainty.quantities import Quantity
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-Floats = NDArray[np.float64]
 _Acceptance = Literal["improving", "plateau"]
 KINDS: tuple[ErrorRate, ...] = ("fmr", "fnmr")
 
@@ -69,7 +69,7 @@ class Synthesis:
     """
 
     distances: Floats = field(repr=False)
-    mated: NDArray[np.bool_] = field(repr=False)
+    mated: Flags = field(repr=False)
     threshold: float
     fmr: float
     fnmr: float
