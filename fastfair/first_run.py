@@ -130,7 +130,8 @@ def _run_all(n_processes: int, report: Report | None) -> None:
             idle.put(process)
         # The first compiles what most others need as well, which each of them would compile beside
         # it.
-        first, later = pool.submit(share, jobs[0]), [job for job in jobs[1:] if job not in _APART]
+        first = pool.submit(share, jobs[0])
+        later = [job for job in jobs[1:] if job not in _APART]
         running = {first, *(pool.submit(share, job) for job in jobs[1:] if job in _APART)}
         while running:
             finished, running = wait(running, return_when=FIRST_COMPLETED)

@@ -100,7 +100,7 @@ Method = Annotated[str, names_of_methods(lambda: (*METHODS_FOR_ANYTHING, *METHOD
 MethodOfEvaluations = Annotated[
     str, names_of_methods(lambda: ("auto", *METHODS_FOR_ANYTHING, "dyadic"))
 ]
-_VERY_LARGE = 2.0**600
+_VERY_LARGE = 2.0**600  # divides numbers whose squares overflow, without rounding
 
 
 @checked
@@ -208,7 +208,8 @@ def _normal(values: Floats, center: Floats, tail: float, **_: Any) -> Ends:
 
 
 def _bca(values: Floats, center: Floats, tail: float, *, jackknife: Floats, **_: Any) -> Ends:
-    ordered, tails = np.sort(values, axis=-1), _bca_tails(values, center, jackknife, tail)
+    ordered = np.sort(values, axis=-1)
+    tails = _bca_tails(values, center, jackknife, tail)
     return _quantile(ordered, tails[0]), _quantile(ordered, tails[1])
 
 
@@ -459,7 +460,8 @@ def correlations_of(sets: Floats) -> Floats:
         for replicates in sets
     ]
     squares = [(replicates**2).sum(axis=1) for replicates in centred]
-    product, scale = (centred[0] * centred[1]).sum(axis=1), np.sqrt(squares[0] * squares[1])
+    product = (centred[0] * centred[1]).sum(axis=1)
+    scale = np.sqrt(squares[0] * squares[1])
     return np.asarray(np.divide(product, scale, out=np.zeros(len(n)), where=scale > 0).clip(-1, 1))
 
 
@@ -476,11 +478,9 @@ def _root(
     reaches a, b.
     """
     x, y = first[0], second[0]
-    square, middle, rest = (
-        y**2 - other_reach**2,
-        x * y - correlation * reach * other_reach,
-        x**2 - reach**2,
-    )
+    square = y**2 - other_reach**2
+    middle = x * y - correlation * reach * other_reach
+    rest = x**2 - reach**2
     with np.errstate(invalid="ignore", divide="ignore"):
         root = np.sqrt(np.maximum(middle**2 - square * rest, 0))
         if upper:
@@ -548,10 +548,8 @@ def simultaneous_band(replicates: Array, confidence_level: float = 0.95) -> tupl
         )
     depth = depths(curves)
     inside = depth >= least_depth(depth, wanted)
-    low, high = (
-        np.where(inside, curves, np.inf).min(axis=-1),
-        np.where(inside, curves, -np.inf).max(axis=-1),
-    )
+    low = np.where(inside, curves, np.inf).min(axis=-1)
+    high = np.where(inside, curves, -np.inf).max(axis=-1)
     # At one point the curves kept may all lie on one side; a band is nowhere narrower than the
     # interval there.
     at_points = confidence_interval(curves, curves[..., 0], wanted)
@@ -639,9 +637,8 @@ def holm(pvalues: Array) -> Floats:
     given = validation.floats("pvalues", validation.column("pvalues", pvalues))
     require_rates("pvalues", given)
     adjusted = np.full(given.shape, np.nan)
-    order = np.argsort(given, kind="stable")[
-        : np.count_nonzero(~np.isnan(given))
-    ]  # NaN are sorted to the end
+    # NaN are sorted to the end
+    order = np.argsort(given, kind="stable")[: np.count_nonzero(~np.isnan(given))]
     adjusted[order] = np.maximum.accumulate(
         np.minimum(1.0, np.arange(order.size, 0, -1) * given[order])
     )

@@ -129,9 +129,8 @@ def cuts_of(quality: Floats, fractions: Floats) -> Floats:
     """
     ordered = np.sort(quality)
     levels = np.unique(ordered)
-    below = (
-        np.searchsorted(ordered, levels) / ordered.size
-    )  # the share below each level, ascending from 0
+    # the share below each level, ascending from 0
+    below = np.searchsorted(ordered, levels) / ordered.size
     return np.asarray(levels[np.searchsorted(below, fractions, side="right") - 1])
 
 
@@ -334,7 +333,9 @@ class DiscardCurve(Result):
 
     def _sentences(self) -> list[str]:
         """Return the sentences of the summary."""
-        rate, rows, of_all = self.rate.upper(), self.of(), self.area()
+        rate = self.rate.upper()
+        rows = self.of()
+        of_all = self.area()
         first, last = rows[0], rows[-1]
         text = [
             (
@@ -502,10 +503,8 @@ def discard_curve(
     shares, level = _shares_of(fractions), intervals.level(confidence_level)
     comparisons, of_sides = quality_of(comparisons, quality)
     key, mated = threshold_key(comparisons, at), rate == "fnmr"
-    threshold, side = (
-        comparisons.to_threshold(key),
-        comparisons.mated if mated else comparisons.nonmated,
-    )
+    threshold = comparisons.to_threshold(key)
+    side = comparisons.mated if mated else comparisons.nonmated
     # Of the two samples the lower quality counts.
     of_both = [
         np.minimum.reduce([q[evaluation.rows] for q in of_sides])
@@ -635,10 +634,8 @@ def _area(
     )
     ends = RateEvidence(mean, error / limit, freedom).interval(level)
     of_few = interval_of_few(area, error, most, level)
-    low, high = (
-        min(float(ends[0]) * limit, of_few[0]),
-        min(max(float(ends[1]) * limit, of_few[1]), limit),
-    )
+    low = min(float(ends[0]) * limit, of_few[0])
+    high = min(max(float(ends[1]) * limit, of_few[1]), limit)
     return DiscardArea(
         group=group, estimate=area, low=low, high=high, standard_error=error, notes=notes
     )

@@ -27,11 +27,12 @@ from fastfair.uncertainty.few_errors import SampleSizes
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_N_MEANS, _N_SHARES = 49, 24
+# Points of the grid over the law of groups' rates: its mean, and the share of its variance.
+_N_MEANS = 49
+_N_SHARES = 24
 _NEGLIGIBLE = 1e-5  # of the posterior probability
-_FARTHEST = (
-    4.0  # the mean of the groups' law lies within so many times below and above the groups' rates
-)
+# the mean of the groups' law lies within so many times below and above the groups' rates
+_FARTHEST = 4.0
 _STEPS = 40  # of a bisection
 
 
@@ -72,10 +73,8 @@ class GroupLaws:
 
     def quantiles(self, errors: Floats, n: Floats, share: float) -> Floats:
         """Return the (groups,) quantiles of the groups' true rates, by bisection."""
-        a, b = (
-            (errors[:, None] + self.mean * self.size),
-            (n - errors)[:, None] + (1 - self.mean) * self.size,
-        )
+        a = errors[:, None] + self.mean * self.size
+        b = (n - errors)[:, None] + (1 - self.mean) * self.size
         low, high = np.zeros(n.size), np.ones(n.size)
         for _ in range(_STEPS):
             # By geometric means, as rates may be powers of ten apart; the first step leaves 0.
@@ -119,7 +118,7 @@ def learn(errors: Floats, n: Floats) -> GroupLaws:
     return GroupLaws(mean[kept], size[kept], weight[kept] / weight[kept].sum())
 
 
-_FEWEST_GROUPS = 3
+_FEWEST_GROUPS = 3  # fewer say too little of how much groups differ
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -214,10 +213,8 @@ class ShrunkenRates(Result):
         -------
         matplotlib Axes
         """
-        raw, shrunken = (
-            (self.raw, self.raw_low, self.raw_high),
-            (self.shrunken, self.low, self.high),
-        )
+        raw = (self.raw, self.raw_low, self.raw_high)
+        shrunken = (self.shrunken, self.low, self.high)
         bars = [
             Bar(row + shift, value, low, high, color, marker, label=label)
             for rates, shift, color, marker, label in (

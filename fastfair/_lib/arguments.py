@@ -32,7 +32,7 @@ from .text import joined_by_or, shown
 
 Check = Callable[[str, Any], Any]
 _Function = TypeVar("_Function", bound=Callable[..., Any])
-_MOST_REPLICATES = 10**7
+_MOST_REPLICATES = 10**7  # with which limits hardly vary from seed to seed
 # How to make the class wanted (first) from the class found (second), as a hint in messages.
 _WAYS = {
     ("Comparisons", "Embeddings"): "make them with its method comparisons()",
@@ -277,9 +277,8 @@ def _kinds(annotation: Any) -> Iterator[Kind]:
         words = tuple(
             word for member in inner if get_origin(member) is Literal for word in get_args(member)
         )
-        members = [
-            member for member in inner if not (member is str and Path in inner)
-        ]  # a path may be text
+        # a path may be text
+        members = [member for member in inner if not (member is str and Path in inner)]
         for member in dict.fromkeys(
             Literal[words] if get_origin(member) is Literal else member for member in members
         ):

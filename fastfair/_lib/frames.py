@@ -148,9 +148,8 @@ class FrameColumns:
                         name, [entry for entry in distinct if not label_codes.is_missing(entry)]
                     )
             texts = [None if is_missing(e) else str(label_codes.clean(e)) for e in distinct]
-        numbered = {
-            text: k for k, text in enumerate(dict.fromkeys(texts))
-        }  # blanks about labels do not count
+        # blanks about labels do not count
+        numbered = {text: k for k, text in enumerate(dict.fromkeys(texts))}
         return list(numbered), np.array([numbered[text] for text in texts], np.intp)[codes]
 
     def labels_of_both(self, reference: str, probe: str) -> tuple[Coded, Coded]:

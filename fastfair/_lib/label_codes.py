@@ -132,9 +132,8 @@ def encode(name: str, values: Labels, advice: str = COMPLETE) -> Coded:
     entries, codes = _entries(name, values)
     if isinstance(entries, np.ndarray):
         kind = smallest_integers(entries.size)
-        if codes.dtype == kind and bool(
-            (entries[1:] > entries[:-1]).all()
-        ):  # as numbers of a short range are
+        # as numbers of a short range are
+        if codes.dtype == kind and bool((entries[1:] > entries[:-1]).all()):
             return Coded(entries, codes)
         labels, places = np.unique(entries, return_inverse=True)
     else:
@@ -262,9 +261,8 @@ def _encode_polars(columns: Sequence[Any]) -> tuple[AnyArray, list[AnyArray]] | 
     rows[physical] = np.arange(physical.size)
     used = np.flatnonzero(rows >= 0)
     names = together.gather(rows[used]).cast(pl.String).str.strip_chars()
-    order = (
-        names.arg_sort()
-    )  # a Categorical's codes may differ between two readings, so labels are sorted
+    # a Categorical's codes may differ between two readings, so labels are sorted
+    order = names.arg_sort()
     numbers = names.gather(order).rle_id().to_numpy().astype(np.int64)
     labels = names.gather(order).to_numpy()[np.diff(numbers, prepend=-1) > 0]
     listed = labels.tolist()
@@ -346,13 +344,11 @@ def _kind(of_label: type) -> str:
 
 
 FEW = 1 << 15  # up to so many rows NumPy is quick enough, and no kernel needs to be compiled
-_AT_ONCE, _IN_ALL = (
-    32,
-    1024,
-)  # times FEW rows, of which NumPy reads tables sooner than a kernel is compiled
-_SLOTS = (
-    1 << 16
-)  # of the first hash table; the next have 8 times as many, so that trying again costs little
+# NumPy reads tables sooner than a kernel is compiled for up to so many rows in a call, and in all.
+_ROWS_OF_A_CALL = 32 * FEW
+_ROWS_IN_ALL = 1024 * FEW
+# of the first hash table; the next have 8 times as many, so that trying again costs little
+_SLOTS = 1 << 16
 _WIDTHS = (1, 2, 4, 8)  # bytes of integers
 
 
@@ -367,9 +363,8 @@ def number_entries(array: AnyArray) -> tuple[AnyArray, AnyArray]:
     small = array.size <= FEW
     if kind == "O" and not small:
         pointers = np.frombuffer(np.ascontiguousarray(array), np.intp)
-        return _by_hash(
-            array, pointers, most=array.size // 4
-        )  # with more, each row may have an object of its own
+        # with more, each row may have an object of its own
+        return _by_hash(array, pointers, most=array.size // 4)
     whole = width in _WIDTHS
     if kind in "biufmMSU" and whole:
         values = np.ascontiguousarray(array)
@@ -430,7 +425,7 @@ def _are_few(size: int) -> bool:
     """Tell whether a kernel, which may have to be compiled, would not be quicker."""
     global _n_rows
     _n_rows += size
-    return size <= _AT_ONCE * FEW and _n_rows <= _IN_ALL * FEW
+    return size <= _ROWS_OF_A_CALL and _n_rows <= _ROWS_IN_ALL
 
 
 def in_parts(size: int, work: Any) -> list[Any]:
@@ -448,7 +443,8 @@ def _by_range(values: AnyArray) -> tuple[AnyArray, AnyArray] | None:
     if values.size == 0:
         return None
     ends = in_parts(values.size, lambda part: (values[part].min(), values[part].max()))
-    lowest, highest = min(int(low) for low, _ in ends), max(int(high) for _, high in ends)
+    lowest = min(int(low) for low, _ in ends)
+    highest = max(int(high) for _, high in ends)
     size = highest - lowest + 1
     if size > max(2 * values.size, 2**16):
         return None
@@ -496,9 +492,8 @@ def _hash_part(
         size *= 8
 
 
-TextColumn = tuple[
-    list[str | None], AnyArray
-]  # the texts in use, None if missing, and the position of each row's text
+# the texts in use, None if missing, and the position of each row's text
+TextColumn = tuple[list[str | None], AnyArray]
 
 
 def text_column(values: object) -> TextColumn | None:

@@ -106,19 +106,16 @@ def _free_in_groups() -> Iterator[int]:
         if controllers == "":
             root, names = _CGROUPS, ("memory.max", "memory.current", "inactive_file")
         elif "memory" in controllers.split(","):
-            root, names = (
-                _CGROUPS / "memory",
-                ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"),
-            )
+            root = _CGROUPS / "memory"
+            names = ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file")
         else:
             continue
         inner = Path(path.lstrip("/"))
         for folder in (root / inner, *(root / outer for outer in inner.parents)):
             limit, used = _number(folder / names[0]), _number(folder / names[1])
             if limit is not None and used is not None and limit < _NO_LIMIT:
-                yield (
-                    limit - used + _fields(folder / "memory.stat").get(names[2], 0)
-                )  # cached files can be freed
+                # cached files can be freed
+                yield limit - used + _fields(folder / "memory.stat").get(names[2], 0)
 
 
 def _free_in_limits() -> Iterator[int]:

@@ -12,7 +12,7 @@ from fastfair.errors import visible
 
 from .text import shortened
 
-_MOST_ROWS = 20
+_MOST_ROWS = 20  # that are seen at a glance
 _LONGEST = 120  # characters of a sentence in the short form
 
 

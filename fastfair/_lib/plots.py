@@ -88,7 +88,8 @@ def probit_axes(ax: Axes) -> Axes:
     """
     from scipy.special import ndtri
 
-    low, high = min(ax.get_xlim()[0], ax.get_ylim()[0]), max(ax.get_xlim()[1], ax.get_ylim()[1])
+    low = min(ax.get_xlim()[0], ax.get_ylim()[0])
+    high = max(ax.get_xlim()[1], ax.get_ylim()[1])
     ax.set(xlim=(low, high), ylim=(low, high))
     deviates = ndtri(_TICKS)
     shown = (deviates > low) & (deviates < high)
@@ -110,7 +111,8 @@ USUAL, STANDS_OUT = COLORS[:2]
 GREY = "0.45"
 LONGEST_LABEL = 60  # characters of a row's label; longer ones lose their middle
 LONGEST_IN_LEGEND = 36  # characters of a group's name
-_MOST_NAMED, _NAMED_AT_EACH_END = 8, 3  # more lines of groups cannot be told apart in one plot
+_MOST_NAMED = 8  # lines of groups; more cannot be told apart in one plot,
+_NAMED_AT_EACH_END = 3  # and so many of the highest and of the lowest are named
 _MOST_FILLED = 3  # more filled intervals than this bury the lines
 _DARKNESS = (0.25, 0.15)  # of an interval, and of a simultaneous band
 LIGHTER = 0.7  # how opaque a row is drawn that rests on few errors

@@ -16,8 +16,8 @@ from fastfair.errors import visible
 
 NONE = "–"  # where there is no number
 _ROUNDING = 1e-12  # what rounding makes of 0
-_MOST_DECIMALS = 8
-_LEAST_P = 1e-4
+_MOST_DECIMALS = 8  # of a rate in per cent, at most
+_LEAST_P = 1e-4  # about the least that 9,999 replicates can give
 _LISTED = 20  # names in a message
 _short = reprlib.Repr()
 _short.maxstring = _short.maxother = _short.maxlong = 80

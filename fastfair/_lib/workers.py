@@ -275,9 +275,8 @@ def do_job(
         size = -(-n // (at_once * _MOST_PARTS)) * at_once
         parts = [range(start, min(start + size, n)) for start in range(0, n, size)]
         folder, done = None, 0
-        if (
-            workers.checkpoint is not None
-        ):  # where others may lie: of other data, settings, versions, products of NumPy
+        # where others may lie: of other data, settings, versions, products of NumPy
+        if workers.checkpoint is not None:
             kept_for = fingerprint([__version__, np.__version__, job])
             folder = whole_files.ready_folder(Path(workers.checkpoint) / kept_for)
 

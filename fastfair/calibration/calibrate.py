@@ -30,7 +30,7 @@ from fastfair.results.written import UNWRITTEN
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_MOST_STEPS = 100
+_MOST_STEPS = 100  # of Newton's method, at most
 _CONVERGED = 1e-12  # of the decrement of Newton's method, twice what the cost can still fall
 
 
@@ -152,9 +152,8 @@ def fit_pav(mated: Floats, nonmated: Floats) -> PavTransform:
     # The first and the last score of each block: those of the class whose is lower, or higher.
     firsts, lasts = [], []
     for side, counts in zip(sides, (of_mated, of_nonmated), strict=True):
-        stop = np.clip(
-            np.cumsum(counts) - 1, 0, side.size
-        )  # without the one added below, nor that above
+        # without the one added below, nor that above
+        stop = np.clip(np.cumsum(counts) - 1, 0, side.size)
         start = np.concatenate(([0], stop[:-1]))
         has = stop > start
         firsts.append(np.where(has, side[np.minimum(start, side.size - 1)], np.inf))
@@ -301,9 +300,8 @@ class CalibratedScores(Result):
     """
 
     comparisons: Comparisons = field(default=None, repr=False, kw_only=True, metadata=UNWRITTEN)  # type: ignore[assignment]  # None in what was read
-    _source: Comparisons | None = field(
-        default=None, repr=False, kw_only=True, metadata=UNWRITTEN
-    )  # trained on
+    # trained on
+    _source: Comparisons | None = field(default=None, repr=False, kw_only=True, metadata=UNWRITTEN)
     transforms: tuple[TrainedTransform, ...]
     settings: dict[str, Any]
 

@@ -256,7 +256,7 @@ def bayes_error_of(
 
 
 _LEAST_LOSS = 0.01  # bits; of less no base is guessed
-_MOST_OF_LOSS = 0.5
+_MOST_OF_LOSS = 0.5  # that one application may have
 _BASES = {
     math.log(10): 'to base 10: declare them with ⟦score_kind="log10-likelihood-ratio"⟧',
     1 / math.log(10): (
@@ -382,7 +382,9 @@ def _draw_pairs(
     return ax
 
 
-MISCALIBRATED, DIFFERENT, UNDECIDED = "miscalibrated", "different", "undecided"
+MISCALIBRATED = "miscalibrated"
+DIFFERENT = "different"
+UNDECIDED = "undecided"
 _Row = TypeVar("_Row", "ApplicationCost", "CostMeasure")
 _Curve = TypeVar("_Curve", BayesError, Tippett)
 _APART = 0.16  # of a row, between the marks of actual and minimum cost
@@ -738,9 +740,13 @@ class Calibration(Result):
         ]
         bars = []
         for y, row in enumerate(rows):
-            color, marker, label = USUAL, "o", "actual DCF"
+            color = USUAL
+            marker = "o"
+            label = "actual DCF"
             if row.verdict == MISCALIBRATED:
-                color, marker, label = STANDS_OUT, "D", "actual DCF, miscalibrated"
+                color = STANDS_OUT
+                marker = "D"
+                label = "actual DCF, miscalibrated"
             actual = row.actual, row.actual_low, row.actual_high
             minimum = row.minimum, row.minimum_low, row.minimum_high
             bars.append(Bar(y - _APART, *actual, color=color, marker=marker, label=label))
@@ -855,14 +861,14 @@ def _shown(curves: Mapping[str | None, _Curve]) -> dict[str, _Curve]:
     return of_groups if 1 < len(of_groups) <= _MOST_CURVES else {"": curves[None]}
 
 
-_ENOUGH_ERRORS = (
-    5  # of each kind in every group; with fewer, measures' intervals miss the truth more often
-)
+# of each kind in every group; with fewer, measures' intervals miss the truth more often
+_ENOUGH_ERRORS = 5
 _METRICS = ("act_dcf", "min_dcf", "cllr")
 # What is added to the Bayes threshold where a lower cost is looked for: fixed beforehand, so that
 # nothing is fitted. The farthest accept and reject everything, which ratios that are wrong by
 # orders of magnitude need.
-_NEAR, _FAR = (1.0, 2.0, 4.0), (8.0, 16.0, 64.0, 256.0, 1e9)
+_NEAR = (1.0, 2.0, 4.0)
+_FAR = (8.0, 16.0, 64.0, 256.0, 1e9)
 SHIFTS = np.array([sign * shift for shift in (*_NEAR, *_FAR) for sign in (-1, 1)])
 # The share of the error probability that each shift has; together 1. Small faults are the usual
 # ones.
@@ -936,7 +942,8 @@ def replicate_costs(
     """Compute costs in the data and in replicates; measured: the groups with comparisons of both
     classes.
     """
-    costs, prior = replace(application, normalize=normalize), application.effective_prior
+    costs = replace(application, normalize=normalize)
+    prior = application.effective_prior
     points = [at_threshold(costs.threshold + float(shift)) for shift in (0.0, *SHIFTS)]
     at_points = [
         rates_at_key(comparisons, point, threshold_key(comparisons, point)) for point in points
@@ -1310,9 +1317,8 @@ def _rows(
         of_shifts = np.where(
             costs.error == 0, 1.0, stdtr(costs.freedom, -costs.saved / costs.error)
         )
-    pvalues = np.minimum(
-        1.0, (of_shifts / _SHARES[:, None]).min(axis=0)
-    )  # that no shifted threshold costs less
+    # that no shifted threshold costs less
+    pvalues = np.minimum(1.0, (of_shifts / _SHARES[:, None]).min(axis=0))
     pvalues[np.isnan(limits["miscalibration"][1])] = np.nan
     adjusted = [pvalues[0], *intervals.holm(pvalues[1:])]
     rows = []

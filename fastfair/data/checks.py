@@ -23,7 +23,7 @@ FAILURES_DO = (
     '⟦failures="exclude"⟧ leaves failed comparisons out and counts them, ⟦failures="non-match"⟧'
     " counts them as non-matches"
 )
-_BLOCK_BYTES = 16 * 2**20
+_BLOCK_BYTES = 16 * 2**20  # of vectors that are checked at once
 
 # Pairs of words in use for (non-mated, mated), in lower case.
 _MATED_PAIRS = (
@@ -190,13 +190,10 @@ def _require_range(vectors: AnyFloats, similarity: str) -> None:
     largest = max(max(float(block.max()), -float(block.min())) for block in _blocks(vectors))
     kind = np.finfo(vectors.dtype if similarity == "inner_product" else np.float64)
     lowest, highest = float(kind.tiny), min(float(kind.max) / 4, validation.LARGEST)
-    if (
-        similarity == "negative_euclidean" and vectors.dtype == np.float32
-    ):  # distances are rounded to it
-        lowest, highest = (
-            float(np.finfo(np.float32).tiny) ** 2,
-            (float(np.finfo(np.float32).max) / 4) ** 2,
-        )
+    # distances are rounded to it
+    if similarity == "negative_euclidean" and vectors.dtype == np.float32:
+        lowest = float(np.finfo(np.float32).tiny) ** 2
+        highest = (float(np.finfo(np.float32).max) / 4) ** 2
     if largest == 0 or (
         largest * largest * vectors.shape[1] <= highest and largest * largest >= lowest
     ):

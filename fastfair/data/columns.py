@@ -169,15 +169,15 @@ def checked_columns(
         values = np.where(
             failed, values.dtype.type(np.inf if score_kind == "distance" else -np.inf), values
         )
-    values, score_kind = checks.natural(values, score_kind), checks.kept_kind(score_kind)
+    values = checks.natural(values, score_kind)
+    score_kind = checks.kept_kind(score_kind)
     with gathering() as left_out:
         keep = group_labels.labelled(lacking, policies.missing_labels, flags.size, "comparisons")
         if empty is not None:
             leave_out(~empty, "comparisons", "padding", _WITHOUT_NEIGHBOUR, mated=flags)
             keep &= ~empty
-        if (
-            subjects is not None and samples is not None and samples[0].size > subjects[0].size
-        ):  # known apart
+        # known apart
+        if subjects is not None and samples is not None and samples[0].size > subjects[0].size:
             keep &= rows_of_two_samples(policies.self_comparisons, samples[1], samples[2], flags)
         if subjects is not None:
             keep &= rows_without_conflicts(
@@ -294,7 +294,8 @@ def kept_rows(columns: BothSides, keep: Flags) -> BothSides:
 
 
 _NAMED = 5  # rows that a warning names
-_DROP_SELF, _KEEP_SELF = '⟦self_comparisons="drop"⟧', '⟦self_comparisons="keep"⟧ keeps them'
+_DROP_SELF = '⟦self_comparisons="drop"⟧'
+_KEEP_SELF = '⟦self_comparisons="keep"⟧ keeps them'
 
 
 def rows_without_conflicts(
@@ -431,9 +432,8 @@ _WITHOUT_NEIGHBOUR = (
     "as they are places that an index left empty for lack of neighbours, of -1 in place of a"
     " subject or sample, and without a score"
 )
-NOBODY = frozenset(
-    [-1, "-1", "-1.0"]
-)  # what FAISS gives in place of a neighbour where there is none
+# what FAISS gives in place of a neighbour where there is none
+NOBODY = frozenset([-1, "-1", "-1.0"])
 
 
 def places_without_a_neighbour(values: AnyFloats, *sides: BothSides | None) -> Flags | None:
@@ -513,10 +513,11 @@ def plain_id(name: str) -> str:
     return _WHOLE.sub("", form) if "." in form else form
 
 
+# of groups `plain_label`
 _FORMS: dict[str, Callable[[str], str]] = {
     "subject": plain_name,
     "person": plain_id,
-}  # of groups `plain_label`
+}
 
 
 def warn_of_look_alikes(what: str, names: list[Any]) -> None:
@@ -673,7 +674,7 @@ def without_diagonal(
 
 _ROUNDING = 256  # machine epsilons that products of long vectors may differ by,
 _OF_HALVES = 4  # and numbers that were rounded to float16 afterwards
-_ROWS_AT_ONCE = 1024
+_ROWS_AT_ONCE = 1024  # of a matrix, compared at a time
 
 
 def is_of_a_set_with_itself(

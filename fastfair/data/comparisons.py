@@ -222,7 +222,9 @@ class Comparisons:
         columns.require_both_classes()
         self.score_kind, self.left_out = columns.score_kind, columns.left_out
         self.score_dtype = columns.values.dtype
-        subjects, samples, attributes = columns.subjects, columns.samples, columns.attributes
+        subjects = columns.subjects
+        samples = columns.samples
+        attributes = columns.attributes
         self.subjects = None if subjects is None else read_only(subjects[0])
         self.samples = None if samples is None else read_only(samples[0])
         self.sample_subject = None if samples is None else subject_of_each(samples, subjects)
@@ -612,10 +614,8 @@ class Comparisons:
         """
         below, above = [], []
         for side, lowest_are_kept in ((self.mated, True), (self.nonmated, False)):
-            n, failed = (
-                score_keys.count_below(side.keys, key),
-                int(score_keys.failed_key(side.keys)),
-            )
+            n = score_keys.count_below(side.keys, key)
+            failed = int(score_keys.failed_key(side.keys))
             below += [
                 int(neighbour) for neighbour in side.keys[n - 1 : n].tolist() if neighbour != failed
             ]

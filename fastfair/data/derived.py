@@ -129,10 +129,9 @@ def shifted(comparisons: Comparisons, thresholds: Floats, *, of_probe: bool) -> 
     return comparisons._with_parts(**parts)
 
 
-_SCORED, _WRONG = (
-    1.0,
-    0.0,
-)  # what a mated comparison scores that has a score, or has none; a non-mated one the contrary
+# What a mated comparison scores that has a score, or has none; a non-mated one the contrary.
+_SCORED = 1.0
+_WRONG = 0.0
 
 
 def failure_trials(comparisons: Comparisons) -> Comparisons:
@@ -265,15 +264,11 @@ def normalize_scores(
         others = np.array(
             [names.index(group) if group in names else len(names) for group in cohort.groups]
         )
-    (first, second), scores = (
-        _units(cohort, "nonmated", by, others),
-        cohort.nonmated.similarities.astype(np.float64),
-    )
+    first, second = _units(cohort, "nonmated", by, others)
+    scores = cohort.nonmated.similarities.astype(np.float64)
     if by == "subject":
-        unit, scores = (
-            np.append(first, second[first != second]),
-            np.append(scores, scores[first != second]),
-        )
+        unit = np.append(first, second[first != second])
+        scores = np.append(scores, scores[first != second])
     else:
         inside = (first == second) & (first < len(names))
         unit, scores = first[inside], scores[inside]
@@ -284,7 +279,8 @@ def normalize_scores(
     lacking = (n < _LEAST) | ~(spread > _NO_SPREAD * (scores.std() if scores.size else 0))
     parts: dict[str, Any] = {"score_kind": "similarity", "score_dtype": _RESCORED}
     for name in ("mated", "nonmated"):
-        side, both = getattr(comparisons, name), _units(comparisons, name, by, of_comparisons)
+        side = getattr(comparisons, name)
+        both = _units(comparisons, name, by, of_comparisons)
         used = {"z": both[:1], "t": both[1:], "s": both}[method]
         for unit in used:
             if lacking[unit].any():

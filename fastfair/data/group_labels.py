@@ -212,17 +212,16 @@ def warn_of_exceptions(
 
     columns: as in `labels_of_subjects`.
     """
-    first, several = _first_labels(subjects.size, columns), np.zeros(subjects.size, np.bool_)
+    first = _first_labels(subjects.size, columns)
+    several = np.zeros(subjects.size, np.bool_)
     for subject, label in columns:
         several[subject[label != first[subject]]] = True
     n_several = int(np.count_nonzero(several))
     if not 0 < n_several <= _EXCEPTIONS * subjects.size:
         return
     k, row, here, earlier = first_conflict(subjects.size, columns)
-    who, (earlier_label, other_label) = (
-        subjects.item(columns[k][0][row]),
-        (labels.item(code) for code in (earlier, here)),
-    )
+    who = subjects.item(columns[k][0][row])
+    earlier_label, other_label = (labels.item(code) for code in (earlier, here))
     warn(
         f"{n_several} of {subjects.size} subjects have several labels of {name!r}, such as {who!r},"
         f" who is {earlier_label!r} and {other_label!r}: correct them, unless {name!r} is a"

@@ -36,15 +36,14 @@ from .vector_pairs import Pairing
 Limits = tuple[Codes, Codes]
 _ASKED = "FASTFAIR_PREFILTER"  # an environment variable: one of the ways, or "none"
 MOST_ELEMENTS = 8192  # of a vector: sums of products of 8 bits stay below 2**30
-_MOST_ADDED = 2**30
-_MOST_STEPS = (
-    2.0**48
-)  # float64 has the parts of a limit to less than 1, in units of products of whole numbers
+_MOST_ADDED = 2**30  # to a whole product, so that sums stay in 32 bits
+# float64 has the parts of a limit to less than 1, in units of products of whole numbers
+_MOST_STEPS = 2.0**48
 _ROUNDING = 1 + 1e-9  # more than float64 loses in a sum of squares of so many elements
 _FLOAT32 = 2.0**-24  # what rounding to float32 changes at most, as a part
 _SEEN = 32  # vectors that the scale is chosen by
 _SHARES = np.linspace(0.3, 1, 10)  # of the largest element; larger ones are cut off
-_ROWS_AT_ONCE = 1024
+_ROWS_AT_ONCE = 1024  # vectors, at a time
 
 
 def way() -> str | None:
@@ -123,7 +122,9 @@ class Prefilter:
         from fastfair.kernels import int8_products as kernels
 
         self._mark, chosen = kernels.mark_by(name), kernels.WAYS[name]
-        self._n, self._d, self._largest = n, rows.shape[1], chosen.largest
+        self._n = n
+        self._d = rows.shape[1]
+        self._largest = chosen.largest
         self._scale, _ = choose_scale(rows[:n], chosen.largest)
         if not self._scale:
             return
@@ -161,10 +162,8 @@ class Prefilter:
         if not self._scale:
             return None
         lost, length = (np.sqrt(self._sizes[:, k]) * _ROUNDING for k in (0, 1))
-        longest, longest_whole = (
-            float(length.max()),
-            self._scale * math.sqrt(self._sizes[:, 2].max()) * _ROUNDING,
-        )
+        longest = float(length.max())
+        longest_whole = self._scale * math.sqrt(self._sizes[:, 2].max()) * _ROUNDING
         if shifts is None:
             shifts = np.zeros(1)
             base -= float32_error(self._d) * longest * longest + self._d * 2.0**-148
@@ -176,7 +175,9 @@ class Prefilter:
         if added[: self._n].max() > _MOST_ADDED:
             return None
         least += (self._largest + 1) * self._sizes[:, 3]  # as columns' elements are made positive
-        added[self._n :], least[self._n :] = -_MOST_ADDED, np.inf  # there are no such vectors
+        # there are no such vectors
+        added[self._n :] = -_MOST_ADDED
+        least[self._n :] = np.inf
         return (
             np.clip(least, -(2**31), 2**31 - 1).astype(np.int32),
             np.maximum(added, -_MOST_ADDED).astype(np.int32),
@@ -237,15 +238,13 @@ def lengths(vectors: AnyFloats) -> Floats:
     return np.sqrt(np.concatenate([np.einsum("ij,ij->i", part, part) for part in wide]))
 
 
-_PANEL = (
-    480  # rows and columns of a panel: its similarities are scanned before they leave the cache
-)
+# rows and columns of a panel: its similarities are scanned before they leave the cache
+_PANEL = 480
 _PARTS = 96  # rows and columns of smaller ones are multiples of it
 _ELEMENTS = 16  # elements of vectors whose products have an order of their own are multiples of it
 _LINE = 64  # bytes of a line of the processor's cache, where vectors begin
-_FLOAT32_SQUARE = (
-    2.0**-22
-)  # more than rounding to float32 changes the square of a distance, as a part
+# more than rounding to float32 changes the square of a distance, as a part
+_FLOAT32_SQUARE = 2.0**-22
 _preparing = threading.Lock()
 
 
@@ -429,10 +428,9 @@ def _in_lines(shape: tuple[int, int], dtype: DTypeLike) -> AnyFloats:
     return aligned[start : start + size].reshape(shape)
 
 
-_PACKED_AT_ONCE = 2**16
-_NOT_PACKED = (
-    48  # bytes of a pair while it is sorted: keys, codes, their order, and what is made of them
-)
+_PACKED_AT_ONCE = 2**16  # pairs
+# bytes of a pair while it is sorted: keys, codes, their order, and what is made of them
+_NOT_PACKED = 48
 
 
 @dataclass(frozen=True, eq=False)
@@ -686,8 +684,13 @@ class PanelSearch:
     def __init__(
         self, finder: PairFinder, bound: float, store: PairStore, filtered: Filtered | None
     ) -> None:
-        self._finder, self._bound, self._store, self._filtered = finder, bound, store, filtered
-        size, dtype, prepared = finder.prepared.panel, finder.dtype, finder.prepared
+        self._finder = finder
+        self._bound = bound
+        self._store = store
+        self._filtered = filtered
+        size = finder.prepared.panel
+        dtype = finder.dtype
+        prepared = finder.prepared
         if filtered is None:
             self._product = np.empty((size, size), dtype)
             self._lowest = dtype.type(prepared.lowest(bound))
@@ -712,7 +715,9 @@ class PanelSearch:
         """
         from fastfair.kernels import dot_products, int8_products, pairs
 
-        finder, places, (similarity, codes) = self._finder, self._store.packing.places, self._kept
+        finder = self._finder
+        places = self._store.packing.places
+        similarity, codes = self._kept
         prepared, columns = finder.prepared, finder.columns
         for p, q in itertools.product(
             *(range(k, min(k + finder.tile, prepared.n_panels)) for k in at)
@@ -750,15 +755,15 @@ class PanelSearch:
 
 _TILE = 4  # panels a side of what a thread does at a time, some 0.05 s
 _FEW = 200_000  # non-mated pairs that are all kept
-_LEAST_SEEN, _MOST_SEEN = 500_000, 3_000_000  # pairs that the bound is guessed from,
+_LEAST_SEEN = 500_000  # pairs, at the least and
+_MOST_SEEN = 3_000_000  # at the most, that the bound is guessed from,
 _BEHIND_BOUND = 20_000  # so that as many reach it, where data sets are large enough
 _LEAST_FILTERED = 5_000_000  # pairs: of fewer, all similarities are computed,
 _MOST_MARKED = 0.1  # as where more than a share of the pairs may reach the bound, or
 _MOST_MATED = 0.1  # are mated
 _MATED = 24  # bytes of a mated pair: its similarity, its vectors, and both packed
-_LISTED = (
-    28  # bytes of a pair in `Comparisons`: its key, its number, who is compared, and their subjects
-)
+# bytes of a pair in `Comparisons`: its key, its number, who is compared, and their subjects
+_LISTED = 28
 
 
 @dataclass(frozen=True, eq=False)
@@ -798,9 +803,8 @@ class _Tiles:
         tiles = self.finder.panels_of_tiles()
         start = self.first_mated(steps)
         stop = self.finder.first_mated_after(tiles[steps.stop - 1][0] + self.finder.tile)
-        mated = np.full(
-            stop - start, np.nan, self.finder.dtype
-        )  # those of the other tiles in these rows stay NaN
+        # those of the other tiles in these rows stay NaN
+        mated = np.full(stop - start, np.nan, self.finder.dtype)
         store = PairStore(self.wanted * len(steps) // len(tiles), self.packing)
         filtered = self.finder.filtered(self.bound, n_threads) if self.filtered else None
         mated_start, local = self.finder.mated_start - start, threading.local()
@@ -861,7 +865,9 @@ class PairFinder:
         number: Codes | None = None,
     ) -> None:
         self._vectors, self._pairing = vectors, pairing
-        self._workers, self.tile, self._number = workers, tile, number
+        self._workers = workers
+        self.tile = tile
+        self._number = number
         self.columns = pairing.columns
         self._n_mated_of_row = self.columns[:, 2] - self.columns[:, 1]
         self.mated_start = np.cumsum(self._n_mated_of_row) - self._n_mated_of_row
@@ -907,10 +913,8 @@ class PairFinder:
         mated_pairs = FoundPairs([mated_store.taken()], of_mated, True)
         nonmated_pairs = FoundPairs(nonmated, packing, everything)
         if self._number is not None:
-            mated_pairs, nonmated_pairs = (
-                mated_pairs.best(self._number, inverted=False),
-                nonmated_pairs.best(self._number, inverted=True),
-            )
+            mated_pairs = mated_pairs.best(self._number, inverted=False)
+            nonmated_pairs = nonmated_pairs.best(self._number, inverted=True)
         return mated_pairs.sorted(count_threads(self._workers.n_threads)), nonmated_pairs
 
     def __getstate__(self) -> dict[str, Any]:

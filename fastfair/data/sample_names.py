@@ -11,7 +11,7 @@ import numpy as np
 
 from fastfair._lib.arrays import AnyArray, Flags
 
-_LOOKED_AT = 100
+_LOOKED_AT = 100  # names, which are enough to see how they are made
 _DEEPEST = 6  # folders in which subjects are looked for
 # Files, and numbered samples: a/1, ann.wav, ann_0001 and ann-1.png, but not 2024_1.
 _SAMPLE = re.compile(

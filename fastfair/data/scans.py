@@ -158,9 +158,8 @@ class ScannedComparisons:
         return f"Scanned{self.kept!r}"
 
 
-Limit = (
-    np.signedinteger | None
-)  # keys with errors first, as in `ErrorLists`, are kept below it; None for all
+# keys with errors first, as in `ErrorLists`, are kept below it; None for all
+Limit = np.signedinteger | None
 
 
 def near(keys: score_keys.Keys, mated: bool, limit: Limit) -> Flags:
@@ -205,7 +204,9 @@ class ScoreTail:
         """
         self.n += keys.size if n is None else n
         close = near(keys, self._mated, self.limit)
-        keys, reference, probe = keys[close], reference[close], probe[close]
+        keys = keys[close]
+        reference = reference[close]
+        probe = probe[close]
         keys = keys if self._mated else ~keys
         self._parts.append((keys, reference, probe))
         self._n_kept += keys.size
@@ -287,7 +288,8 @@ def in_buckets(
     """
     from fastfair.kernels import scan as kernels
 
-    buckets, counts = np.empty(reference.size, np.uint8), np.zeros((2, N_BUCKETS), np.int64)
+    buckets = np.empty(reference.size, np.uint8)
+    counts = np.zeros((2, N_BUCKETS), np.int64)
     kernels.find_buckets(reference, probe, flags, numbers, buckets, counts)
     end = np.cumsum(counts)
     begin = end - counts.reshape(-1)
@@ -332,12 +334,10 @@ class SpilledPairs:
     def __init__(
         self, folder: Folder, name: str, at_once: int, most_bytes: int, has_keys: bool = False
     ) -> None:
-        self.folder, self.most_bytes, self.has_keys, self._at_once = (
-            folder,
-            most_bytes,
-            has_keys,
-            at_once,
-        )
+        self.folder = folder
+        self.most_bytes = most_bytes
+        self.has_keys = has_keys
+        self._at_once = at_once
         self._in_memory: list[list[InBucket]] = [[] for _ in range(N_BUCKETS)]
         self._in_files = [ArrayFile(folder, f"{name}-{bucket}") for bucket in range(N_BUCKETS)]
         self._sizes = np.zeros(N_BUCKETS, np.int64)
@@ -436,14 +436,14 @@ class SpilledPairs:
 LEAST_MEMORY = 2**27  # bytes
 # For a comparison that is kept, while it is collected, sorted and resampled.
 _BYTES_KEPT = 160
-_SHARE_KEPT, _SHARE_OF_PAIRS = (
-    0.5,
-    0.125,
-)  # of the memory: for scores near the errors, and for pairs not in files
-# Of pairs that are grouped at once, and of the keys that some have.
-_SHARE_AT_ONCE, _BYTES_OF_A_PAIR, _BYTES_OF_A_KEY = 0.125, 32, 32
+# Shares of the memory.
+_SHARE_KEPT = 0.5  # for scores near the errors,
+_SHARE_OF_PAIRS = 0.125  # for pairs that are not in files,
+_SHARE_AT_ONCE = 0.125  # and for pairs that are grouped at once,
+_BYTES_OF_A_PAIR = 32  # of which each takes so much,
+_BYTES_OF_A_KEY = 32  # and its key, where it has one
 _SHARE_OF_MATED = 0.5  # of the comparisons that are kept, at most
-_NO_LABEL = 2**16 - 1
+_NO_LABEL = 2**16 - 1  # more than there can be groups
 
 
 @dataclass
@@ -461,7 +461,9 @@ class _Labels:
         """
         if self._last is not None and np.array_equal(labels, self._last[0]):
             return self._last[1]
-        common, seen, given = labels, np.empty(0, np.intp), np.arange(labels.size)
+        common = labels
+        seen = np.empty(0, np.intp)
+        given = np.arange(labels.size)
         if self.labels is not None:
             common, (seen, given) = encode_together((self.name, self.name), (self.labels, labels))
         numbers = np.full(common.size, -1, np.int32)
@@ -470,7 +472,9 @@ class _Labels:
         new = new[np.lexsort((new, *(column[new] for column in by)))]
         numbers[given[new]] = np.arange(self.numbers.size, common.size)
         assigned = numbers[given]
-        self.labels, self.numbers, self._last = common, numbers, (labels, assigned)
+        self.labels = common
+        self.numbers = numbers
+        self._last = (labels, assigned)
         return assigned
 
     def label(self, number: int) -> object:
@@ -488,9 +492,8 @@ class DividedPart(NamedTuple):
     near: Flags  # whether each may be kept
     keys: score_keys.Keys  # of those
     subjects: AnyArray  # the labels of subjects, sorted
-    labels: dict[
-        str, tuple[AnyArray, Groups]
-    ]  # of each attribute, sorted, and that of each subject
+    # of each attribute, sorted, and that of each subject
+    labels: dict[str, tuple[AnyArray, Groups]]
     score_dtype: np.dtype[Any]
 
 
@@ -575,7 +578,8 @@ class Scan:
         self._score_kind = score_kind
         self._most = int(_SHARE_KEPT * memory_limit / _BYTES_KEPT)
         self._most_bytes = _SHARE_OF_PAIRS * memory_limit
-        made, bytes_of_a_pair = Folder(folder), _BYTES_OF_A_PAIR + (_BYTES_OF_A_KEY if cllr else 0)
+        made = Folder(folder)
+        bytes_of_a_pair = _BYTES_OF_A_PAIR + (_BYTES_OF_A_KEY if cllr else 0)
         at_once = int(_SHARE_AT_ONCE * memory_limit / bytes_of_a_pair)
         mated, nonmated = (
             SpilledPairs(made, name, at_once, int(self._most_bytes / 2), cllr)
@@ -616,7 +620,8 @@ class Scan:
         mated, n_mated = part.flags[near], int(np.count_nonzero(part.flags))
         all_keys = keys if self._pairs[0].has_keys else None
         divided = in_buckets(part.reference, part.probe, part.flags, numbers, all_keys)
-        share, sizes = _SHARE_OF_MATED * self._most, (n_mated, part.flags.size - n_mated)
+        share = _SHARE_OF_MATED * self._most
+        sizes = (n_mated, part.flags.size - n_mated)
         for k, (tail, pairs) in enumerate(zip(self._tails, self._pairs, strict=True)):
             most = self._most - min(share, self._tails[0].n) if k else share
             chosen = np.flatnonzero(mated != bool(k))

@@ -88,9 +88,8 @@ def given_similarities(thresholds: Floats, dtype: np.dtype[Any]) -> Floats:
     """
     with np.errstate(over="ignore"):
         rounded = thresholds.astype(dtype)
-    return np.maximum(rounded, np.finfo(dtype).min).astype(
-        np.float64
-    )  # -inf would accept comparisons that failed
+    # -inf would accept comparisons that failed
+    return np.maximum(rounded, np.finfo(dtype).min).astype(np.float64)
 
 
 def count_below(keys: Keys, key: int) -> int:
@@ -169,14 +168,13 @@ def _floor(number: float, n_digits: int) -> Decimal:
 def _above(number: float, kind: Any) -> float:
     """Return the lowest decimal above a number that has as few digits as possible."""
     for n_digits in range(1, _MOST_DIGITS + 1):
-        floor, step = (
-            _floor(number, n_digits),
-            Decimal(1).scaleb(Decimal(number).adjusted() - n_digits + 1),
-        )
+        floor = _floor(number, n_digits)
+        step = Decimal(1).scaleb(Decimal(number).adjusted() - n_digits + 1)
+        # the first may be the number itself, as 0.6 is
         for nearby in (
             float(floor + step),
             float(floor + 2 * step),
-        ):  # the first may be the number itself, as 0.6 is
+        ):
             with np.errstate(over="ignore"):
                 is_above = nearby > number and kind(nearby) > number
             if is_above:

@@ -249,9 +249,8 @@ class GroupedSide:
         kernels.split_within_groups(
             self.side.keys, self.reference_group, self.probe_group, end, out
         )
-        return np.split(
-            read_only(out), starts
-        )  # as all keys are, so that kernels are compiled for one kind
+        # as all keys are, so that kernels are compiled for one kind
+        return np.split(read_only(out), starts)
 
     @cached_property
     def subjects(self) -> Integers | None:
@@ -261,10 +260,8 @@ class GroupedSide:
         if self.side.reference is None or self.counted is not None:
             return None if self.counted is None else self.counted[1]
         used = np.flatnonzero(self.cells)
-        counts, at_once = (
-            np.zeros(self.cells.size, np.int64),
-            max(1, _MOST_MARKS // max(1, self.n_subjects)),
-        )
+        counts = np.zeros(self.cells.size, np.int64)
+        at_once = max(1, _MOST_MARKS // max(1, self.n_subjects))
         for first in range(0, used.size, at_once):
             cells = used[first : first + at_once]
             seen = np.zeros((cells.size, self.n_subjects), np.bool_)

@@ -103,7 +103,9 @@ class Folder:
     """
 
     def __init__(self, inside: str | Path | Folder | None = None) -> None:
-        self._inside, self._path, self._lock = inside, "", threading.Lock()
+        self._inside = inside
+        self._path = ""
+        self._lock = threading.Lock()
         if isinstance(inside, str | Path):
             self.path  # noqa: B018 - rather an error now than after hours of reading
 
@@ -112,7 +114,9 @@ class Folder:
         return str(self.path)
 
     def __setstate__(self, path: str) -> None:
-        self._inside, self._path, self._lock = None, path, threading.Lock()
+        self._inside = None
+        self._path = path
+        self._lock = threading.Lock()
 
     @property
     def path(self) -> Path:

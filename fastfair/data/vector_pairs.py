@@ -80,12 +80,12 @@ class Pairing:
             last = np.flatnonzero(np.diff(self.subject, append=-1)) + 1
             begin = np.arange(1, n + 1)
             return np.stack((begin, begin, np.repeat(last, np.diff(last, prepend=0))), axis=1)
-        probe, row = self.subject[self.n_references :], self.subject[: self.n_references]
+        probe = self.subject[self.n_references :]
+        row = self.subject[: self.n_references]
         probes = np.bincount(probe, minlength=int(self.subject.max()) + 1)
         seen = probe[np.diff(probe, prepend=-1) != 0]
-        rank = np.full(
-            probes.size, n
-        )  # of subjects, in the order in which probes have them; of those without, the end
+        # of subjects, in the order in which probes have them; of those without, the end
+        rank = np.full(probes.size, n)
         rank[seen] = np.cumsum(probes[seen]) - probes[seen] + self.n_references
         begin = rank[row]
         return np.stack((np.full(row.size, self.n_references), begin, begin + probes[row]), axis=1)

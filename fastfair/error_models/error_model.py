@@ -43,9 +43,8 @@ if TYPE_CHECKING:
 
 
 ENOUGH_ERRORS = 10  # of two values in a stratum, for their order to count
-_PAIRS_OF_LIMIT = (
-    5  # of subjects that err, where the variance stands for that of a rate without errors
-)
+# of subjects that err, where the variance stands for that of a rate without errors
+_PAIRS_OF_LIMIT = 5
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -284,10 +283,8 @@ class Stratification:
     def _mean(self, inside: Fit, v: int) -> tuple[float, Floats]:
         """Return the standardised rate of a value, and its gradient."""
         cells_of_value = np.arange(self.n.size).reshape(self.n.shape)[v]
-        log_odds, gradient = (
-            inside.values(np.eye(self.n.size)[cells_of_value]),
-            np.zeros(self.n.size),
-        )
+        log_odds = inside.values(np.eye(self.n.size)[cells_of_value])
+        gradient = np.zeros(self.n.size)
         # Where all comparisons are errors, or none, the data determine no log odds.
         chances = np.where(np.isnan(log_odds), self.errors[v] > 0, 1 / (1 + np.exp(-log_odds)))
         gradient[cells_of_value] = self.mix * (chances * (1 - chances))
@@ -322,10 +319,11 @@ class Stratification:
         cells = self.cells.only(which)
         n = float(cells.n.sum())
         if cells.errors.any():
+            # nothing but errors: whoever wants a limit of those may ask for the opposite rate
             return (
                 0.0,
                 1.0,
-            )  # nothing but errors: whoever wants a limit of those may ask for the opposite rate
+            )
         laxer = cells.with_errors(_PAIRS_OF_LIMIT)
         intercept = np.ones((laxer.n.size, 1))
         fitted = fitting.fit(laxer, intercept)
@@ -499,7 +497,8 @@ class StratifiedRates(Result):
         steps = np.linspace(-0.25, 0.25, len(values)) if len(values) > 1 else np.zeros(1)
         bars = []
         for k, (value, step) in enumerate(zip(values, steps, strict=True)):
-            color, marker = COLORS[k % len(COLORS)], _MARKERS[k // len(COLORS) % len(_MARKERS)]
+            color = COLORS[k % len(COLORS)]
+            marker = _MARKERS[k // len(COLORS) % len(_MARKERS)]
             for row in self.rates:
                 if row.group == value and not math.isnan(row.estimate):
                     y = places.index(row.stratum or places[int(row.standardised)]) + step
@@ -825,7 +824,7 @@ class ErrorModel(Result):
         )
 
 
-FEW_ERRORS = 5
+FEW_ERRORS = 5  # with fewer, an odds ratio depends on single subjects
 
 
 @checked
@@ -980,7 +979,8 @@ def _effect(fitted: Fit, term: Term, level: float) -> Effect:
         term.contrast,
         cells.n[fitted.kept].astype(np.float64),
     )
-    n, errors = int(cells.n[term.concerned].sum()), int(cells.errors[term.concerned].sum())
+    n = int(cells.n[term.concerned].sum())
+    errors = int(cells.errors[term.concerned].sum())
     pvalue, ends = ratio.pvalue, ratio.ratio_interval(level)
     if math.isnan(ratio.value) and fitted.kept.any():
         pvalue, low, high = fitting.separated_ratio(cells, fitted.design, term.contrast, level)
@@ -1021,10 +1021,8 @@ def _tests(fitted: Fit, terms: list[Term], names: tuple[str, ...]) -> list[Attri
         tested: Fit = fitted
         if np.isnan(fitted.values(contrasts)).any() and fitted.kept.any():
             columns = np.flatnonzero(contrasts.any(axis=0)).tolist()
-            tested, contrasts = (
-                fitting.fit_without(fitted.cells, fitted.design, columns),
-                np.eye(len(columns)),
-            )
+            tested = fitting.fit_without(fitted.cells, fitted.design, columns)
+            contrasts = np.eye(len(columns))
         tests.append(AttributeTest(name, *fitting.joint_test(tested, contrasts)))
     return tests
 

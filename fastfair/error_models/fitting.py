@@ -84,10 +84,11 @@ class Cells:
     def only(self, kept: Flags) -> Cells:
         """Keep some of the cells."""
         position = np.append(np.where(kept, np.cumsum(kept) - 1, -1), -1)  # -1 stays -1
+        # on the first, or last, axis
         in_cells = (
             ("first", "second", "n", "errors"),
             ("n_of", "errors_of", "squares"),
-        )  # on the first, or last, axis
+        )
         left = {name: getattr(self, name)[kept] for name in in_cells[0]}
         left |= {
             name: values[..., kept]
@@ -220,7 +221,8 @@ def _values_of_groups(by_group: GroupedSide, attributes: Sequence[str]) -> Integ
     """Return the (groups, attributes) positions of each group's values in the labels of the
     attributes.
     """
-    values_of, side = np.zeros((len(attributes), by_group.n_groups), np.int64), by_group.side
+    values_of = np.zeros((len(attributes), by_group.n_groups), np.int64)
+    side = by_group.side
     for name, values in zip(attributes, values_of, strict=True):
         values[by_group.reference_group], values[by_group.probe_group] = side.attribute(name)
     return values_of.T
@@ -269,14 +271,16 @@ def _count(
     kernels.count_by_subject(*columns, *errors_at, errors_of)
     products, squares = None, None
     if rate == "fmr":
-        products, squares = np.zeros((3, n_cells, n_cells)), np.zeros((3, n_subjects, n_cells))
+        products = np.zeros((3, n_cells, n_cells))
+        squares = np.zeros((3, n_subjects, n_cells))
         kernels.multiply_pairs(*columns, errors_at, products, squares)
     return Cells(
         rate, labels, *values, n, errors, n_of, errors_of, products, squares, by_group, cell
     )
 
 
-DIFFERENT, SAME = "different", "same"
+DIFFERENT = "different"
+SAME = "same"
 
 
 @dataclass(frozen=True, eq=False)
@@ -359,11 +363,10 @@ def make_design(
     return design, terms, chosen
 
 
-_STEPS = 200
+_STEPS = 200  # of Newton's method, at most
 _TINY = 1e-9  # relative to the largest, where a singular value counts as 0
-_LEAST_LEFT = (
-    0.05  # of what a score is divided by, as a subject may be behind nearly all of a coefficient
-)
+# of what a score is divided by, as a subject may be behind nearly all of a coefficient
+_LEAST_LEFT = 0.05
 _AT_ONCE = 4096  # subjects whose parts of H are made at a time
 
 
@@ -662,7 +665,8 @@ def _corrected(scores: Floats, n_of: Integers, rows: Floats, weights: Floats) ->
     return corrected
 
 
-_FARTHEST, _HALVINGS = 20.0, 24  # of logarithms of odds ratios, and of bisections
+_FARTHEST = 20.0  # logarithm of an odds ratio that a limit is looked for at
+_HALVINGS = 24  # of the interval that a limit lies in, to 1e-6
 
 
 @dataclass(frozen=True)

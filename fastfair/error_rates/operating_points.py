@@ -26,9 +26,8 @@ from fastfair.errors import InputError
 from . import score_metrics
 
 ENOUGH_ERRORS = 30  # Doddington's rule of 30: fewer errors than that say little about a rate
-FEWEST_ERRORS = (
-    10  # too few to estimate clustering: with fewer, tests and bands call equal rates different
-)
+# too few to estimate clustering: with fewer, tests and bands call equal rates different
+FEWEST_ERRORS = 10
 Keys = np.signedinteger[Any]
 RULES: dict[str, Rule] = {}  # by `OperatingPoint.kind`
 _SEARCHES: tuple[str, ...] = "non-mated", "mated"
@@ -747,7 +746,8 @@ class HeldThreshold:
             return self.held(key) >= aim if self.at.rule.grows < 0 else self.held(key) <= aim
 
         sides, limits = (self._keys.mated, self._keys.nonmated), self._keys.limits
-        low, high = int(min(keys[0] for keys in sides)), int(max(keys[-1] for keys in sides)) + 1
+        low = int(min(keys[0] for keys in sides))
+        high = int(max(keys[-1] for keys in sides)) + 1
         if limits is not None:
             low, high = max(low, limits[0]), min(high, limits[1])
         low = least_whole(reached, low - 1, high)

@@ -296,7 +296,8 @@ def concentration(
         By group of reference (rows) and of probe (columns), the subjects being those in these
         comparisons.
     """
-    n_groups, side = len(rates.groups), comparisons.mated if mated else comparisons.nonmated
+    n_groups = len(rates.groups)
+    side = comparisons.mated if mated else comparisons.nonmated
     _, n_errors, n_subjects = counts_behind(rates.counts, mated)
     errors = slice(0, n_errors) if mated else slice(side.keys.size - n_errors, None)
     assert comparisons.subjects is not None

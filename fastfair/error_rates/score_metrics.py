@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _AT_ONCE = 2**18  # costs that are computed together
-_LOW = 2**32 - 1
+_LOW = 2**32 - 1  # the low word of a cost
 
 
 @dataclass(frozen=True)
@@ -379,9 +379,8 @@ def least_cost(
     ):
         if kept.size < n and cost >= costs_of_all * (kept.size / n):
             raise not_kept("minDCF", keys)
-    above_all = (
-        index == mated.size or mated[index] == failed
-    )  # then rejecting everything costs no more
+    # then rejecting everything costs no more
+    above_all = index == mated.size or mated[index] == failed
     key = max(mated[-1], nonmated[-1]) + mated.dtype.type(1) if above_all else mated[index]
     return cost / costs.unit, key
 

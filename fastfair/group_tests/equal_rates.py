@@ -57,7 +57,7 @@ _NEGLIGIBLE = 1e-9  # expected subjects of a kind
 IncompleteGroups = Literal["drop", "raise"]
 _ENOUGH_FAILURES = 5  # independent ones
 _MUCH_SMALLER = 0.25  # times the largest group
-_FEW_SUBJECTS = 10
+_FEW_SUBJECTS = 10  # of a group, with which tests err somewhat more often than they should
 
 
 def counts_to_test(
@@ -518,10 +518,8 @@ class GroupTest(Result):
     @property
     def answer(self) -> str:
         """One sentence on whether rates of groups differ."""
-        rates, level = (
-            f"{self.rate_name.upper()}s",
-            f"at the {100 * self.level:g} % level ({p_in_words(self.pvalue)})",
-        )
+        rates = f"{self.rate_name.upper()}s"
+        level = f"at the {100 * self.level:g} % level ({p_in_words(self.pvalue)})"
         if np.isnan(self.pvalue):
             return (
                 f"The test cannot say whether the {rates} of {self.is_tested.sum()} groups differ:"
@@ -927,9 +925,8 @@ def fmr_test(
     """
     settings = _settings(at, statistic, n_resamples, confidence_level, incomplete_groups)
     workers = Workers(n_threads, progress)
-    seed = (
-        seeds.fixed(rng) if isinstance(data, Embeddings) else rng
-    )  # the same one however often more pairs are kept
+    # the same one however often more pairs are kept
+    seed = seeds.fixed(rng) if isinstance(data, Embeddings) else rng
     return of_kept_pairs(
         data, at, lambda kept: _test_of_false_matches(kept, at, settings, seed, workers), n_threads
     )
@@ -950,7 +947,8 @@ def _test_of_false_matches(
     require_units(comparisons, "subject")
     rates = rates_at_key(comparisons, at, threshold_key(comparisons, at))
     counts, groups = rates.counts, comparisons.groups
-    subjects, trials = np.asarray(counts.group_nonmated_subjects), np.asarray(counts.group_nonmated)
+    subjects = np.asarray(counts.group_nonmated_subjects)
+    trials = np.asarray(counts.group_nonmated)
     tested = require_subjects(
         groups, subjects, "fmr", "non-mated comparisons", settings["incomplete_groups"]
     )
@@ -1039,12 +1037,12 @@ def _compared(
     replicates; tested: which groups these are; roots: theirs, if groups are named; interval: that
     of each group's rate at a level; more: what else the result has.
     """
-    name, level, overall = (
-        settings["statistic"],
-        settings["confidence_level"],
-        float(observed.overall),
-    )
-    statistic, replicates, share = math.nan, np.full(settings["n_resamples"], np.nan), math.nan
+    name = settings["statistic"]
+    level = settings["confidence_level"]
+    overall = float(observed.overall)
+    statistic = math.nan
+    replicates = np.full(settings["n_resamples"], np.nan)
+    share = math.nan
     of_groups = adjusted = np.full(observed.rate.size, np.nan)
     if overall in (0, 1):
         warn(
@@ -1056,17 +1054,16 @@ def _compared(
         statistic, replicates = _statistics(observed, replicated, roots, name)
         share = float(pvalue(statistic, replicates))
         if roots is not None:
-            of_groups, adjusted = (
-                roots.pvalues(),
-                np.maximum(roots.adjusted_pvalues(significance_level(level)), share),
-            )
+            of_groups = roots.pvalues()
+            adjusted = np.maximum(roots.adjusted_pvalues(significance_level(level)), share)
 
     def of_all(values: Floats) -> Floats:
         whole = np.full(tested.size, np.nan)
         whole[tested] = values
         return whole
 
-    (low, high), (all_low, all_high) = interval(level), interval(level ** (1 / observed.rate.size))
+    low, high = interval(level)
+    all_low, all_high = interval(level ** (1 / observed.rate.size))
     return GroupTest(
         statistic=statistic,
         pvalue=share,
@@ -1221,11 +1218,9 @@ class MarginOfError(Result):
         """Return the sentences of the summary."""
         if np.isnan(self.margin):
             return ["There is no margin of error: see the warnings."]
-        n, rate, attempt = (
-            int(self.is_tested.sum()),
-            self.rate_name.upper(),
-            ATTEMPTS[self.rate_name],
-        )
+        n = int(self.is_tested.sum())
+        rate = self.rate_name.upper()
+        attempt = ATTEMPTS[self.rate_name]
         subjects, attempts, failures = (
             int(numbers[self.is_tested].sum())
             for numbers in (self.n_subjects, self.n_attempts, self.n_failures)

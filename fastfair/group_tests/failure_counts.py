@@ -435,7 +435,8 @@ class FailureCounts(Shown):
         attempts = np.bincount(who.codes, minlength=who.labels.size)
         failures = np.bincount(who.codes[decisions == 1], minlength=who.labels.size)
         if rate == "fte":
-            failures, attempts = (failures == attempts).astype(np.int64), np.ones_like(attempts)
+            failures = (failures == attempts).astype(np.int64)
+            attempts = np.ones_like(attempts)
         made = cls(failures, attempts, groups, rate=rate)
         made.left_out = left_out
         return made
@@ -516,12 +517,10 @@ class FailureCounts(Shown):
         made = object.__new__(cls)
         made.failures, made.attempts = read_only(failures), read_only(attempts)
         made.subject_group = read_only(code.astype(np.uint16))
-        made.groups, made.grouping, made.rate_name, made.left_out = (
-            groups,
-            grouping,
-            rate_name,
-            left_out,
-        )
+        made.groups = groups
+        made.grouping = grouping
+        made.rate_name = rate_name
+        made.left_out = left_out
         return made
 
     @property
@@ -662,7 +661,9 @@ class FailureCounts(Shown):
         >>> ff.FailureCounts([1, 0, 0, 0], [1, 1, 2, 2], group=list("ffmm")).remarks()[0]
         'f: no subject has two attempts, so that their correlation is not known; 0 is used.'
         """
-        pairs, failures, attempt = self.sums[4] - self.n_attempts, self.n_failures, self.attempt
+        pairs = self.sums[4] - self.n_attempts
+        failures = self.n_failures
+        attempt = self.attempt
         alone = f"no subject has two {attempt}s, so that their correlation is not known; 0 is used."
         how = "with the correlation of all groups together"
         if not self._tells_correlation:

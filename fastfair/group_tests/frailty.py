@@ -27,7 +27,7 @@ from fastfair.resampling.dependence import overdispersion, repeat_probability, s
 if TYPE_CHECKING:
     from fastfair.kernels.frailty import Numbers, Partners
 
-_LEAST_SCALE = 0.25
+_LEAST_SCALE = 0.25  # of an estimate, below which the correction for chance does not bring it
 # twos of erring pairs, sharing a subject by chance, that all groups together count for in each
 _PRIOR = 5.0
 _AT_ONCE = 32  # replicates drawn in one call of the kernel
@@ -244,7 +244,8 @@ def count_errors_of_vectors(
     if pairs.is_probe is None:
         counts_of = others = np.stack((references, np.zeros_like(references)))
     else:
-        counts_of, others = np.stack((references, probes)), np.stack((probes, references))
+        counts_of = np.stack((references, probes))
+        others = np.stack((probes, references))
     of_unit = group[unit]
     numbers = _numbers(counts_of, others, of_unit, n_groups)
     counts = _count_pairs(
@@ -305,9 +306,8 @@ def _count_pairs(
     codes, errors = np.unique(first.astype(np.int64) * group.size + second, return_counts=True)
     lower, higher = np.divmod(codes, group.size)
     of_pair = group[lower]
-    erring = np.bincount(
-        np.concatenate((lower, higher)), minlength=group.size
-    )  # partners with whom each subject errs
+    # partners with whom each subject errs
+    erring = np.bincount(np.concatenate((lower, higher)), minlength=group.size)
 
     def total(values: AnyArray, of: AnyArray = of_pair) -> Integers:
         return np.bincount(of, values, n_groups).astype(np.int64)
@@ -541,7 +541,8 @@ def draw_roots(
     """
     null = estimate(counts, design)
     replicated = replicate(design, null, n_resamples, key, n_threads)
-    errors, size = replicated[..., 0], np.broadcast_to(design.size, replicated.shape[:2])
+    errors = replicated[..., 0]
+    size = np.broadcast_to(design.size, replicated.shape[:2])
     return Roots(
         counts[:, 0],
         null.inflation,

@@ -333,7 +333,8 @@ def _subjects_and_samples(
     subjects = named = columns.labels_of_both(*names)
     if pattern is not None:
         cut = cut_out(list(zip(names, named, strict=True)), pattern)
-        subjects, samples = (cut[0], cut[1]), samples or (as_text(named[0]), as_text(named[1]))
+        subjects = (cut[0], cut[1])
+        samples = samples or (as_text(named[0]), as_text(named[1]))
     if looked_up and how.described is not None:
         samples = samples or subjects
         subjects = how.described.subjects_of(samples)

@@ -186,12 +186,10 @@ def read_embeddings(
     if not keep.any():
         raise InputError(f"{file.place}: no vectors are left: {' and '.join(map(str, left_out))}")
     if not keep.all():
-        array, who, labels, roles = (
-            array[keep],
-            take(who, keep),
-            take(labels, keep),
-            take(roles, keep),
-        )
+        array = array[keep]
+        who = take(who, keep)
+        labels = take(labels, keep)
+        roles = take(roles, keep)
         templates = templates if isinstance(templates, int) else take(templates, keep)
     with files.naming(file.place):
         with file.placed(keep):

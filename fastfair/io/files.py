@@ -87,9 +87,8 @@ _COMPRESSED: tuple[tuple[bytes, Any], ...] = (
     (b"\xfd7zXZ\x00", lzma),
 )
 _COMPRESSIONS = (".gz", ".bz2", ".xz")
-_Stamp = tuple[
-    int, int
-]  # size and time of change, which tell whether a file is still the one that it was
+# size and time of change, which tell whether a file is still the one that it was
+_Stamp = tuple[int, int]
 
 
 def stamp_of(path: Path) -> _Stamp:
@@ -263,9 +262,8 @@ def kind_of_bytes(data: bytes) -> str:
     """
     if kind := kind_of(data):
         return kind
-    with suppress(
-        ImportError, LookupError, ValueError
-    ):  # of a library that names, and reads nothing
+    # of a library that names, and reads nothing
+    with suppress(ImportError, LookupError, ValueError):
         import puremagic
 
         likely = puremagic.magic_string(data[:LOOKED_AT])[0]

@@ -178,11 +178,15 @@ class HowToRead:
                 raise InputError(
                     "⟦quality_table⟧ is given without quality: name the column of this table"
                 )
-            table, ids, called = layout.quality_table, None, "quality_table"
+            table = layout.quality_table
+            ids = None
+            called = "quality_table"
         elif isinstance(layout.quality, str) and metadata is not None:
             if layout.quality not in tables.of_source(metadata, "metadata", "metadata").names:
                 return None
-            table, ids, called = metadata, layout.metadata_id, "metadata"
+            table = metadata
+            ids = layout.metadata_id
+            called = "metadata"
         else:
             return None
         return Metadata(
@@ -361,7 +365,9 @@ def _recognised(text: Text, trials: Text | None, how: HowToRead) -> Format:
     listing, which = (
         (text, "fields") if how.vectors is None and trials is None else (trials or text, "listed")
     )
-    path, line, separator = listing.path, listing.first, tables.separator_of(listing)
+    path = listing.path
+    line = listing.first
+    separator = tables.separator_of(listing)
     readings: dict[str, str] = {}
     if trials is None and separator is not None and not is_number(line.split(separator)[-1]):
         names = {name.strip().strip('"') for name in line.split(separator)}
@@ -629,7 +635,9 @@ def choose(table: tables.Table, how: HowToRead, kind: Format) -> ScoreTable:
 
 def _read_named(file: ScoreFile, how: HowToRead) -> ScoreTable:
     """Read the named columns of text or Parquet, or the arrays of a .npz."""
-    kind, path, text = file.format, file.path, file.text
+    kind = file.format
+    path = file.path
+    text = file.text
     if text is not None:
         separator = (
             "\t"
@@ -667,7 +675,9 @@ def read_rows(file: ScoreFile, how: HowToRead) -> ScoreTable:
     nothing is scored.
     """
     _require_no_columns(file, how)
-    kind, text, trials = file.format, file.text, file.trials
+    kind = file.format
+    text = file.text
+    trials = file.trials
     assert text is not None
     if how.vectors is None and trials is None and not kind.fields:
         raise InputError(f"format {kind.name!r} needs the trial list: ⟦trials=⟧")

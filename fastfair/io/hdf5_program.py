@@ -19,7 +19,7 @@ from typing import Any
 import h5py
 import numpy as np
 
-_BLOCK = 2**24
+_BLOCK = 2**24  # bytes that are copied at once
 _DENSEST = 2000  # the most bytes that one byte of a compressed file can hold
 
 

@@ -116,10 +116,8 @@ def _looked_up(
     pl = files.polars()
     as_text = pl.col(shared).cast(pl.String)
     rows = scores.columns([*shared, score], numbers=[score])
-    trials, rows = (
-        trials.select(as_text).with_row_index("trial of key"),
-        rows.with_columns(as_text).with_row_index("row of scores"),
-    )
+    trials = trials.select(as_text).with_row_index("trial of key")
+    rows = rows.with_columns(as_text).with_row_index("row of scores")
     for table, frame in ((key, trials), (scores, rows)):
         twice = np.flatnonzero(frame.select(shared).is_duplicated().to_numpy())
         if twice.size:

@@ -21,9 +21,8 @@ from . import tables
 MetadataPer = Literal["subject", "sample"]
 _NAMED = 5  # ids and rows that a message names
 
-_Column = tuple[
-    list[str | None], Indices
-]  # distinct texts, None if missing, and the place of each row's
+# distinct texts, None if missing, and the place of each row's
+_Column = tuple[list[str | None], Indices]
 
 
 class Metadata:
@@ -166,9 +165,8 @@ class Metadata:
         keep: Flags = np.logical_and.reduce(has_metadata)
         if keep.all():
             return keep
-        codes = [
-            side.codes[~of_side] for side, of_side in zip(sides, has_metadata, strict=True)
-        ]  # sides have the same labels
+        # sides have the same labels
+        codes = [side.codes[~of_side] for side, of_side in zip(sides, has_metadata, strict=True)]
         lost = list(map(str, sides[0].labels[np.unique(np.concatenate(codes))]))
         who = f"{len(lost)} of {sides[0].labels.size} {self.per}s"
         named = ", ".join(map(repr, lost[:_NAMED])) + (", ..." if len(lost) > _NAMED else "")
@@ -251,10 +249,8 @@ class Metadata:
         for name, pair in columns_of.items():
             for column, side, by_name in zip(pair, sides, labels, strict=True):
                 (texts, codes), coded = columns.texts(column), by_name[name]
-                given, expected = (
-                    np.array(texts, object)[codes],
-                    np.array(list(map(str, coded.labels)), object)[coded.codes],
-                )
+                given = np.array(texts, object)[codes]
+                expected = np.array(list(map(str, coded.labels)), object)[coded.codes]
                 wrong = (given != expected) & _are_given((texts, codes)) & keep
                 if policy == "raise" and wrong.any():
                     row = int(wrong.argmax())

@@ -31,15 +31,16 @@ if TYPE_CHECKING:
     from narwhals.typing import IntoDataFrame
 
 # Bytes of memory for a row while it is read, coded and counted, and for each of its columns of
-# text, four at most
-_BYTES_OF_A_ROW, _BYTES_OF_TEXT, _MOST_TEXTS = 24, 18, 4
+# text.
+_BYTES_OF_A_ROW = 24
+_BYTES_OF_TEXT = 18
+_MOST_TEXTS = 4  # references, probes and their samples
 _SHARE_OF_ROWS = 0.25  # of the memory, for the rows that are read at once
-_MOST_ROWS = 2**22
-_ROWS_OF_A_TASK, _LEAST_TASKS, _MOST_TASKS = (
-    2**20,
-    4,
-    64,
-)  # with an executor, and how many tasks run or wait
+_MOST_ROWS = 2**22  # of a part, at most
+# With an executor.
+_ROWS_OF_A_TASK = 2**20
+_LEAST_TASKS = 4  # that run or wait
+_MOST_TASKS = 64
 _AHEAD = 1  # parts that may wait, besides those that threads work on
 
 
@@ -186,13 +187,12 @@ def scan_comparisons(
     paths = [file.absolute() for file in files.files_of(path, "comparisons")]
     stamps = {file: files.stamp_of(file) for file in paths}
     scan = Scan(checks.kept_kind(score_kind), limit, storage.folder, storage.cllr)
-    n_at_once, most_rows, n_bytes = (
-        count_threads(None) + _AHEAD + 1,
-        _MOST_ROWS,
-        _SHARE_OF_ROWS * limit,
-    )
+    n_at_once = count_threads(None) + _AHEAD + 1
+    most_rows = _MOST_ROWS
+    n_bytes = _SHARE_OF_ROWS * limit
     if executor is not None:
-        n_tasks, most_rows = int(n_bytes / _BYTES_OF_A_ROW / _ROWS_OF_A_TASK), _ROWS_OF_A_TASK
+        n_tasks = int(n_bytes / _BYTES_OF_A_ROW / _ROWS_OF_A_TASK)
+        most_rows = _ROWS_OF_A_TASK
         n_at_once = min(max(n_tasks, _LEAST_TASKS), _MOST_TASKS)
     parts = [
         part for file in paths for part in _parts_of(file, most_rows, n_bytes / n_at_once, how)
@@ -235,10 +235,8 @@ def _parts_of(file: Path, most_rows: int, n_bytes: float, how: HowToRead) -> lis
     files.require_kind(file, ".parquet")
     with files.reading(file):
         rows = tables.without_rows(file)
-        size, types = (
-            rows.select(files.polars().len()).collect().item(),
-            rows.collect_schema().dtypes(),
-        )
+        size = rows.select(files.polars().len()).collect().item()
+        types = rows.collect_schema().dtypes()
     n_texts = min(sum(not kind.is_numeric() for kind in types), _MOST_TEXTS)
     n_rows = min(most_rows, int(n_bytes / (_BYTES_OF_A_ROW + n_texts * _BYTES_OF_TEXT)))
     return [_Part(file, first, n_rows) for first in range(0, max(size, 1), n_rows)]

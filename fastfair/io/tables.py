@@ -37,13 +37,13 @@ if TYPE_CHECKING:
     import polars as pl
 
 SEPARATORS = ("\t", ",", ";")
-_PARQUET, _END = b"PAR1", 8  # what Parquet files begin with, and bytes behind the footer
+_PARQUET = b"PAR1"  # what Parquet files begin with
+_END = 8  # bytes behind their footer
 _OF_VECTORS = (".npy", ".npz", ".parquet", ".h5", ".hdf5")
 _PROGRAM = Path(__file__).with_name("hdf5_program.py")
 _SECONDS = 10.0  # time limit of that program
-_BYTES_A_SECOND = (
-    1e6  # the limit grows with the size of the file; datasets of one vector each take long
-)
+# the limit grows with the size of the file; datasets of one vector each take long
+_BYTES_A_SECOND = 1e6
 
 
 @dataclass

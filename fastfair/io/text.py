@@ -22,7 +22,7 @@ from . import files
 if TYPE_CHECKING:
     import polars as pl
 
-_BLOCK = 2**22
+_BLOCK = 2**22  # bytes that are read at once
 _BOM = b"\xef\xbb\xbf"
 _QUOTE, _FEED, _RETURN = b'"\n\r'
 _BLANKS = " \t\r\x0b\x0c"  # of which blank lines are
@@ -129,9 +129,8 @@ def split(
     pl = files.polars()
     quoted = separator is not None and b'"' in text.data
     mark = separator or " "
-    is_plain = (
-        separator is not None and not quoted and _has_plain_ends(text.data)
-    )  # polars takes both kinds
+    # polars takes both kinds
+    is_plain = separator is not None and not quoted and _has_plain_ends(text.data)
     data = text.data if is_plain else _with_line_feeds(text.data, quoted)
     data += b"" if data.endswith(b"\n") else b"\n"
     if separator is None:
@@ -157,9 +156,8 @@ def split(
         if not _are_regular(data, mark, n, quoted):
             return None
         frame = parsed(data)
-        blanks = any(
-            column.null_count() for column in frame
-        )  # of blank lines, or beside doubled blanks
+        # of blank lines, or beside doubled blanks
+        blanks = any(column.null_count() for column in frame)
         return None if blanks and (n == 1 or separator is None) else frame
 
     frame = parsed_if_regular(data)
@@ -433,9 +431,8 @@ def _require_quotes(text: Text, data: bytes, separator: str) -> None:
     opening, closing = quotes[0::2], quotes[1::2]
     at_ends = np.array([_FEED, ord(separator)], np.uint8)
     begins = np.isin(characters[opening - 1], at_ends) | (opening == 0)
-    begins[1:] |= (
-        opening[1:] == closing[: opening.size - 1] + 1
-    )  # two quotes inside a field mean one
+    # two quotes inside a field mean one
+    begins[1:] |= opening[1:] == closing[: opening.size - 1] + 1
     ends = np.isin(characters[closing + 1], at_ends)
     ends[: opening.size - 1] |= opening[1:] == closing[: opening.size - 1] + 1
     hint = "put the whole field into quotes, with each quote in it doubled"
@@ -470,7 +467,10 @@ def _rows(text: Text, data: bytes, separator: str, n: int, quoted: bool) -> tupl
     reader = csv.reader(
         lines, delimiter=separator, quoting=csv.QUOTE_MINIMAL if quoted else csv.QUOTE_NONE
     )
-    rows, numbers, wrong, start = [], [], [], 0
+    rows = []
+    numbers = []
+    wrong = []
+    start = 0
     with files.reading(text.path):
         for row in reader:
             line = "\n".join(lines[start : reader.line_num])

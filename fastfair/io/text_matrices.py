@@ -121,6 +121,5 @@ def _has_row_names(first: tuple[str, ...], body: pl.DataFrame, has_header: bool)
 
 
 def _may_be_score(field: str) -> bool:
-    return is_number(field.replace(",", ".", 1)) or texts.is_missing(
-        field
-    )  # commas may be those of decimals
+    # commas may be those of decimals
+    return is_number(field.replace(",", ".", 1)) or texts.is_missing(field)

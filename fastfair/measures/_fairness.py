@@ -100,10 +100,8 @@ class BaseMetric:
         # where all are equal.
         k = np.arange(1, n_groups)
         with np.errstate(invalid="ignore", divide="ignore"):
-            spread, total = (
-                np.diff(x, axis=-1) @ (k * (n_groups - k)).astype(np.float64),
-                x.sum(axis=-1),
-            )
+            spread = np.diff(x, axis=-1) @ (k * (n_groups - k)).astype(np.float64)
+            total = x.sum(axis=-1)
             return np.asarray(
                 np.where(total == 0, 0.0, spread / (total * np.float64(n_groups - 1)))
             )
@@ -755,9 +753,8 @@ def max_geomean_ratio(x: ArrayLike) -> Floats:
     2.0
     """
     (metric,) = metrics_of(x=x)
-    return np.maximum(
-        divide(metric.highest, np.exp(metric.mean_log)), 1
-    )  # rounding alone could bring it below
+    # rounding alone could bring it below
+    return np.maximum(divide(metric.highest, np.exp(metric.mean_log)), 1)
 
 
 @measure(
@@ -800,9 +797,8 @@ def log_geomean_sum(x: ArrayLike) -> Floats:
         return np.abs(metric.logs - metric.mean_log[..., np.newaxis]).sum(axis=-1) / np.log(10)
 
 
-KINDS = frozenset(
-    ("fmr", "fnmr", BOTH_RATES)
-)  # of measures at operating points; those of TMR are of FNMR
+# of measures at operating points; those of TMR are of FNMR
+KINDS = frozenset(("fmr", "fnmr", BOTH_RATES))
 ZeroPolicy = Literal["keep", "raise", "clopper-pearson"]
 ZERO_POLICIES: tuple[ZeroPolicy, ...] = get_args(ZeroPolicy)
 
@@ -874,9 +870,8 @@ def measure_all(
             value = value_of(measure, BOTH_RATES, at_mean_group_eer, alpha, "keep")
             yield MeasuredQuantity(name, None, value, measure.per_group)
             if measure.per_group:
-                with np.errstate(
-                    invalid="ignore"
-                ):  # infinite where no comparison of the pooled ones is an error
+                # infinite where no comparison of the pooled ones is an error
+                with np.errstate(invalid="ignore"):
                     for summary, of_groups in zip(
                         SUMMARIES, (value.mean(axis=-1), value.std(axis=-1)), strict=True
                     ):

@@ -27,7 +27,8 @@ from fastfair.errors import InputError
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 _INF = float("inf")
 BOTH_RATES = "both rates"
-NONMATED, MATED = "non-mated", "mated"
+NONMATED = "non-mated"
+MATED = "mated"
 SUMMARIES = ("mean", "std")  # over groups, of a measure with its own threshold
 
 
@@ -590,13 +591,12 @@ def _with_arguments(record: Estimand) -> Estimand:
     )
 
 
-_SPREAD = np.array(
-    [-0.8, 1.0, 0.1, -0.3]
-)  # logarithms of four groups' ratios to their geometric mean
-_LEVELS, _POWERS = np.array([0.001, 0.02, 0.25]), np.array([0.0, 0.4, 0.8, 1.2])
-_SAMPLES = _LEVELS[:, None, None] * np.exp(
-    _POWERS[:, None] * _SPREAD
-)  # (levels, powers, groups), from fair to unfair
+# logarithms of four groups' ratios to their geometric mean
+_SPREAD = np.array([-0.8, 1.0, 0.1, -0.3])
+_LEVELS = np.array([0.001, 0.02, 0.25])
+_POWERS = np.array([0.0, 0.4, 0.8, 1.2])
+# (levels, powers, groups), from fair to unfair
+_SAMPLES = _LEVELS[:, None, None] * np.exp(_POWERS[:, None] * _SPREAD)
 _EXTREMES = np.array(
     [
         [0, 0.1, 0.2, 0.3],
@@ -607,7 +607,7 @@ _EXTREMES = np.array(
         [1e-9, 0.5, 0.5, 1],
     ]
 )
-_CLOSE = 1e-9
+_CLOSE = 1e-9  # by which rounding may change a measure
 
 
 def _on_samples(record: Estimand) -> Estimand:
@@ -735,7 +735,9 @@ def quantity_name(name: str) -> str:
     split = re.fullmatch(r"(.+?)(?:\s+of\s+(\S+)|\s*\((\S+)\))?", name.strip())
     if code_of_name is not None or split is None:
         return code_of_name or name
-    called, metric, suffix = split[1], split[2] or split[3], ""
+    called = split[1]
+    metric = split[2] or split[3]
+    suffix = ""
     with_own_threshold = {code: record for code, record in MEASURES.items() if record.own_threshold}
     for word in SUMMARIES:
         for pattern in (rf"{word}[\s_-]+(.+)", rf"(.+)_{word}"):

@@ -211,10 +211,8 @@ class Design:
         subjects have c comparisons.
         """
         size, partners = self.comparisons(n), self.partners(n)
-        repeated, sharing = (
-            size * (self.repeats - 1),
-            n * self.repeats**2 * partners * (partners - 1),
-        )
+        repeated = size * (self.repeats - 1)
+        sharing = n * self.repeats**2 * partners * (partners - 1)
         more = overdispersion(self.again, repeated, self.covariance, self.fmr, sharing, size)
         return float(more / (size * self.fmr))
 
@@ -284,10 +282,8 @@ def simulate(
                 effective[study] = effective_size(size, few, dyadic_variance(five, n, design)[0])
         else:
             variance, of_variance = dyadic_variance(drawn, n, design)
-            error[study], freedom[study] = (
-                math.sqrt(variance) / size,
-                max(1.0, min(of_variance, n - 1)),
-            )
+            error[study] = math.sqrt(variance) / size
+            freedom[study] = max(1.0, min(of_variance, n - 1))
             is_narrow[study] = are_of_few(total, n, concentration(drawn, n))
     evidence = RateEvidence(np.minimum(errors / size, 1), error, freedom, effective)
     return errors, evidence.interval(2 * confidence_level - 1)[1], is_narrow
@@ -338,10 +334,8 @@ def dyadic_variance(
     sums = pair_walk.Sums(
         each, design.repeats * each, each.sum(keepdims=True), wrong[None], of_pairs
     )
-    point, stratum = (
-        (np.int64(0), errors[2].sum(keepdims=True), np.zeros(1, np.int64)),
-        np.zeros(n, np.int32),
-    )
+    point = (np.int64(0), errors[2].sum(keepdims=True), np.zeros(1, np.int64))
+    stratum = np.zeros(n, np.int32)
     estimates = np.empty((1, 3))
     pair_walk.finish_list(
         sums, np.arange(n), point, (stratum, np.array([n])), estimates, of_pairs.copy()

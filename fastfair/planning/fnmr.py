@@ -133,9 +133,8 @@ SETTINGS = ("n_groups", "n_subjects", "n_attempts", "fnmr", "correlation")
 _LEAST_OF = {"n_groups": 2, "n_subjects": 1, "n_attempts": 1}
 
 
-_STUDIES_RESAMPLED = (
-    200  # studies whose margins are estimated by replicates, as `margin_of_error` does
-)
+# studies whose margins are estimated by replicates, as `margin_of_error` does
+_STUDIES_RESAMPLED = 200
 _REPLICATES = 999  # of each of them
 _LEAST = 2  # subjects of a group, without whom no variance can be estimated
 _ROUNDS = 8  # of simulation, after which the search for a number of subjects ends
@@ -367,9 +366,8 @@ class Study:
     def subjects_for_power(self, wanted: float, most: int) -> tuple[int | None, Studies]:
         """Find how many subjects the first group is found with in the share of studies `wanted`."""
         difference = abs(self._difference())
-        errors = max(
-            1.0, self._errors_inside() + float(ndtri(wanted))
-        )  # that the difference has to be large
+        # that the difference has to be large
+        errors = max(1.0, self._errors_inside() + float(ndtri(wanted)))
         about = max(self.others.variance(1), self.first.variance(1)) * (errors / difference) ** 2
         return self._smallest(lambda studies: studies.find() >= wanted, about, difference, most)
 
@@ -385,10 +383,8 @@ class Study:
 
         What is simulated for one number tells of others that are near.
         """
-        n, ahead = (
-            min(most, max(_LEAST, math.ceil(about))),
-            min(_MOST_AHEAD, math.ceil(_STEPS / distance)),
-        )
+        n = min(most, max(_LEAST, math.ceil(about)))
+        ahead = min(_MOST_AHEAD, math.ceil(_STEPS / distance))
         for _ in range(_ROUNDS):
             studies = self.simulate(n)
             if n == most and not is_enough(studies):
@@ -537,10 +533,8 @@ class GroupsPlan(Result):
         """Say what is planned for one setting, a row of the table."""
         if self.difference is not None:
             side = "higher" if row["difference"] > 0 else "lower"
-            share, aim = (
-                row["power"],
-                f"find a group whose FNMR is {_points(abs(row['difference']))} {side}",
-            )
+            share = row["power"]
+            aim = f"find a group whose FNMR is {_points(abs(row['difference']))} {side}"
         elif self.assurance is not None:
             margin = row["margin"] if self.wanted_margin is None else row["wanted_margin"]
             share, aim = row["assurance"], f"have a margin of at most {_points(margin)}"
@@ -805,7 +799,8 @@ def plan_margin(
 
     def work(k: int) -> None:
         at = of_law[k]
-        n, largest = int(settings["n_subjects"].flat[at[0]]), studies[at[groups[at].argmax()]]
+        n = int(settings["n_subjects"].flat[at[0]])
+        largest = studies[at[groups[at].argmax()]]
         if method == "exact":
             margin.flat[at] = largest.others.margins(n, groups[at], largest.probability)
         elif assurance is None:
@@ -983,7 +978,8 @@ def plan_subjects(
                 asked["margin"], asked["assurance"], max_subjects
             )
             shares.flat[k] = simulated.keep(asked["margin"])
-        needed.flat[k], margins.flat[k] = np.nan if n is None else n, simulated.margin_kept(0.5)
+        needed.flat[k] = np.nan if n is None else n
+        margins.flat[k] = simulated.margin_kept(0.5)
     missing = np.isnan(needed)
     if missing.any():
         first = ", ".join(f"{name} {array[missing][0]:g}" for name, array in settings.items())

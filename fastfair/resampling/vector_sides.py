@@ -88,7 +88,9 @@ class Products:
         0.
         """
         r, p = self.references, self.probes
-        r_others, p_others, both = partners * r**2, partners * p**2, partners * r * p
+        r_others = partners * r**2
+        p_others = partners * p**2
+        both = partners * r * p
         squares = r**2 * (p_others.sum() - p_others) + p**2 * (r_others.sum() - r_others)
         return self._once(squares + 2 * r * p * (both.sum() - both), 2)
 
@@ -192,7 +194,9 @@ class VectorSide(SideInMemory, CountedSide):
     def _walk(self, errors: Errors) -> Walked:
         from fastfair.kernels import pair_walk
 
-        n_lists, n_rows, n_strata = self.sizes.size, self.stratum.size, self.stratum_size.size
+        n_lists = self.sizes.size
+        n_rows = self.stratum.size
+        n_strata = self.stratum_size.size
         require_room(n_lists, n_rows)
         comparisons, squares = np.zeros((2, n_lists, n_rows), np.int64)
         inside, of_all, of_ends = np.zeros((n_lists, n_strata)), *np.zeros((2, n_lists), np.int64)
@@ -202,10 +206,8 @@ class VectorSide(SideInMemory, CountedSide):
         ]
         for k, products in self._of_lists():
             squared = products.squares()
-            comparisons[k], squares[k] = (
-                products.of_units(),
-                self.varies * products.squares(self.varies),
-            )
+            comparisons[k] = products.of_units()
+            squares[k] = self.varies * products.squares(self.varies)
             inside[k] = products.inside(self.stratum, n_strata)
             of_all[k], of_ends[k] = squared.sum() // 2, squared[self.varies].sum()
             part = slice(errors.start[k], errors.stops[k])
@@ -237,7 +239,9 @@ class VectorSide(SideInMemory, CountedSide):
         """
         from fastfair.kernels import vector_pairs as kernels
 
-        pairs, group, (comparisons, squares, of_all, of_ends) = self._pairs, self.group, sums
+        pairs = self._pairs
+        group = self.group
+        comparisons, squares, of_all, of_ends = sums
         as_reference, as_probe = pairs.with_groups(group, self._cells.shape[0])
         for k, g, h in self._ordered():
             comparisons[k, :-1] = np.where(
@@ -378,9 +382,8 @@ class CurveSide(SideInMemory):
         `kernels.dyadic` takes them.
         """
         references = self.products.references[:-1].astype(np.float64)
-        probes = self.products.probes[:-1] / (
-            2 if self.products.halved else 1
-        )  # two subjects' pairs are counted once
+        # two subjects' pairs are counted once
+        probes = self.products.probes[:-1] / (2 if self.products.halved else 1)
         for k, (members, _) in self._members.items():
             inside = np.zeros(references.size)
             inside[members] = 1

@@ -62,9 +62,8 @@ class Result(Shown):
     _title: ClassVar[str] = ""  # of its chapter, a question that the result answers
     _rows: ClassVar[str] = "rows"  # the attribute that the table is made of
     _properties: ClassVar[str] = ""  # of these rows, which the table has, too
-    _per_group: ClassVar[str] = (
-        ""  # or the attributes with a number of each group that it is made of
-    )
+    # or the attributes with a number of each group that it is made of
+    _per_group: ClassVar[str] = ""
     _derived: ClassVar[tuple[str, ...]] = ()  # properties that JSON has, too
     _printed: ClassVar[str] = ""  # columns that the terminal prints; by default all
     _estimate: ClassVar[str] = "estimate"  # the column whose interval is from "low" to "high"
@@ -237,10 +236,8 @@ class Result(Shown):
         lines = [
             " & ".join(cell(value).translate(_LATEX) for value in row) + r" \\" for row in rows
         ]
-        lines[1:1], lines[:0] = (
-            [r"\midrule"],
-            [rf"\begin{{tabular}}{{{''.join(sides)}}}", r"\toprule"],
-        )
+        lines[1:1] = [r"\midrule"]
+        lines[:0] = [rf"\begin{{tabular}}{{{''.join(sides)}}}", r"\toprule"]
         text = "\n".join([*lines, r"\bottomrule", r"\end{tabular}"])
         if path is not None:
             whole_files.write_text(path, text + "\n")
@@ -284,10 +281,8 @@ class Result(Shown):
 
     def _pictures(self) -> list[Picture]:
         """Draw what `--plots` draws, too."""
-        alt, caption = (
-            f"{self._question()} A plot of the table below.",
-            "The table below has the numbers.",
-        )
+        alt = f"{self._question()} A plot of the table below."
+        caption = "The table below has the numbers."
         figures: Mapping[str, Any] = self._figures()
         return [
             Picture(
@@ -370,9 +365,8 @@ def _written(
         return "all"
     if name == "name":
         return printed_name(value)
-    if (kind, name) == ("threshold", "estimate") and not math.isnan(
-        value
-    ):  # with all its digits, as it is typed
+    # with all its digits, as it is typed
+    if (kind, name) == ("threshold", "estimate") and not math.isnan(value):
         return " ".join([typed(value), *number_with_interval(value, low, high).split(" ", 1)[1:]])
     if is_interval:
         return interval_of_rate(low, high)

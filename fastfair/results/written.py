@@ -23,7 +23,7 @@ from fastfair.uncertainty.notes import Code, Note, Noted
 if TYPE_CHECKING:
     from cattrs import Converter
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 1  # of JSON; grows where readers of earlier files would go wrong
 _NAMES = {"at": "operating_point"}  # what files call fields
 _OF_NOTES = "note", "flags"  # what files have besides the notes themselves
 
@@ -136,10 +136,11 @@ def _numbers(values: Any) -> Any:
 def _is_array(kind: Any) -> bool:
     if get_origin(kind) is UnionType:
         return all(map(_is_array, get_args(kind)))
+    # which it is depends on NumPy's version
     return kind is np.ndarray or get_origin(kind) in (
         np.ndarray,
         NDArray,
-    )  # which it is depends on NumPy's version
+    )
 
 
 def _array(values: Any, kind: Any) -> AnyArray:

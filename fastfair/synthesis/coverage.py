@@ -245,7 +245,8 @@ def coverage_experiment(
     seed = seeds.fixed(rng)
     if identities is None:
         identities = VonMisesFisherIdentities.random(200, 64, (50, 150), rng=seed)
-    of_each, draws = samples_of_each(n_samples, *identities.centers.shape), Draws(weighting, unit)
+    of_each = samples_of_each(n_samples, *identities.centers.shape)
+    draws = Draws(weighting, unit)
     arrays_of: Arrays = {}
     data_sets = _DataSets(identities, of_each, levels, draws, seed, n_resamples, names, nominal)
     do_job(
@@ -368,12 +369,13 @@ class _DataSets:
                 ]
                 for method in self.methods
             ]
+            # there may be no methods
             shape = (
                 len(self.methods),
                 self.nominal.size,
                 2,
                 estimate.size,
-            )  # there may be no methods
+            )
             low, high = np.clip(np.moveaxis(np.reshape(ends, shape), 2, 0), 0, 1)
             of_data_set = dict(
                 zip(_OF_EACH, (rates.threshold, estimate, expected, low, high), strict=True)

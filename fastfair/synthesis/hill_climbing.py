@@ -310,19 +310,16 @@ def synthesize_each(
     plateaus = accept == "plateau"
     require_memory(n_mated, n_nonmated, n_steps, len(wanted))
     key, _ = seeds.stream(rng)
-    n_right = max(
-        1, int(np.ceil(held * held_at * (1 - 1e-12)))
-    )  # of those whose rate is held at the TMR or TNMR
+    # of those whose rate is held at the TMR or TNMR
+    n_right = max(1, int(np.ceil(held * held_at * (1 - 1e-12))))
     made: list[Any] = [None] * len(wanted)
 
     def make(k: int) -> None:
         from fastfair.kernels import climb
 
         scores, history = np.empty(held + free), np.empty(n_steps + 1)
-        goal, rules = (
-            climb.Goal(held, n_right - 1, wanted[k]),
-            climb.Rules(step or 0.0, plateaus, bool(stop)),
-        )
+        goal = climb.Goal(held, n_right - 1, wanted[k])
+        rules = climb.Rules(step or 0.0, plateaus, bool(stop))
         errors, n_accepted, n_made = climb.climb(
             goal, rules, 2 * k + KINDS.index(kind), key, scores, history
         )
@@ -330,7 +327,8 @@ def synthesize_each(
         if kind == "fmr":
             threshold = float(np.partition(scores[:held], n_right - 1)[n_right - 1])
         else:
-            scores, rates = 1 - np.concatenate((scores[held:], scores[:held])), rates[::-1]
+            scores = 1 - np.concatenate((scores[held:], scores[:held]))
+            rates = rates[::-1]
             # The mirror image of the last one rejected; distances below it are accepted.
             last = np.partition(scores[free:], held - n_right)[held - n_right]
             threshold = float(np.nextafter(last, -np.inf))
@@ -394,7 +392,7 @@ def _reachable(name: str, value: object, n: int) -> float:
     return rate
 
 
-_MOST_GROUPS = 100
+_MOST_GROUPS = 100  # of a ratio, at most
 
 
 @dataclass(frozen=True, eq=False)
