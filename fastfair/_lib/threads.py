@@ -35,9 +35,9 @@ def in_threads(
     """
     if size < _SMALL or len(items) < 2 or getattr(_here, "alone", False):
         return [work(item) for item in items]
-    found: dict[int, _Second] = {}
-    deal(work, items, count_threads(n_threads), found.__setitem__)
-    return [found[k] for k in range(len(items))]
+    results: dict[int, _Second] = {}
+    deal(work, items, count_threads(n_threads), results.__setitem__)
+    return [results[k] for k in range(len(items))]
 
 
 def in_order(
@@ -70,11 +70,11 @@ def in_order(
         return
 
     def held_back(item: _First) -> tuple[_Second, Told]:
-        with alone(), held() as told:
-            return work(item), told
+        with alone(), held() as warned:
+            return work(item), warned
 
-    for result, told in deal_in_order(held_back, items, n, n + ahead):
-        tell(told)
+    for result, warned in deal_in_order(held_back, items, n, n + ahead):
+        tell(warned)
         yield result
 
 
@@ -135,13 +135,13 @@ def run_blocks(
     """
     done = 0
 
-    def told(_: int, __: None) -> None:
+    def report_block(_: int, __: None) -> None:
         nonlocal done
         done = min(done + size, n)
         if progress is not None:
             progress(done, n)
 
-    deal(work, starts, count_threads(n_threads), told)
+    deal(work, starts, count_threads(n_threads), report_block)
 
 
 _lock = threading.Lock()
