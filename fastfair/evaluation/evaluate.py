@@ -84,6 +84,7 @@ from fastfair.uncertainty.quantities import (
     entries,
     estimates,
     noted,
+    numbers,
     sizes_of_groups,
 )
 
@@ -683,7 +684,7 @@ class _Estimates:
         # Zeros are refused in the data, and kept in replicates.
         zero_policy = "keep" if request.zero_policy == "raise" else request.zero_policy
         selection = replace(self.selection, zero_policy=zero_policy)
-        replicates = np.array([entry.value for entry in entries(drawn, selection)])
+        replicates = numbers(drawn, selection)
         quantities = noted_few_subjects(self.quantities, self.rates, replicates, resampler, sizes)
         if failures is not None:
             of_failures = failures.replicates(request.n_resamples, key, workers, drawn)
@@ -877,7 +878,7 @@ def _jackknife(
     stratum.
     """
     without = resampler.jackknife(n_threads)
-    left_out = np.array([entry.value for entry in entries(without, selection)])
+    left_out = numbers(without, selection)
     if failures is not None:
         left_out = np.concatenate([left_out, failures.left_out(without, n_threads)])
     return resampler.influences(left_out)

@@ -44,7 +44,15 @@ from fastfair.resampling.dependence import CountModel
 from fastfair.resampling.engine import Replicates
 
 from .notes import ENOUGH_EFFECTIVE_ATTEMPTS
-from .quantities import Entry, EntryKey, Selection, measure_entries, measured_quantities, n_calls
+from .quantities import (
+    Entry,
+    EntryKey,
+    Selection,
+    measure_entries,
+    measured_quantities,
+    n_calls,
+    rows_of,
+)
 
 Floats = NDArray[np.float64]
 NO_SUCH_ERRORS = "no such errors"  # instead of a method
@@ -250,18 +258,16 @@ class MovedSystems:
 
     def path(self, powers: Floats) -> Floats:
         """Return the (measures, powers) measures of the systems themselves."""
-        path = [
-            entry.value
-            for entry in measure_entries(base_of(self._followed(powers)), self._selection)
-        ]
-        found = np.array(path).reshape(len(self.keys), powers.size)
+        followed = measured_quantities(base_of(self._followed(powers)), self._selection)
+        found = np.concatenate([np.empty((0, powers.size)), *(rows_of(*one) for one in followed)])
         fair = self._fair[:, None]
         return np.where(np.abs(found - fair) < _ROUNDING, fair, found)
 
     def replicates(self, powers: Floats) -> Iterator[Floats]:
         """Yield the (powers, r) replicates of each measure."""
-        for entry in measure_entries(base_of(self._moved(self._whole, powers)), self._selection):
-            yield entry.value
+        moved = base_of(self._moved(self._whole, powers))
+        for found in measured_quantities(moved, self._selection):
+            yield from rows_of(*found)
 
     def invert(self) -> Inversion:
         """Compare the estimates of measures with the replicates of fairer and less fair systems."""
@@ -287,15 +293,11 @@ class MovedSystems:
         """Write the shares of the measures of a part, at some powers, into their places."""
         moved, done = base_of(self._moved(part, POWERS[which])), 0
         for found, points in measured_quantities(moved, part.selection):
-            values = found.value if points else found.value[None]
-            if found.per_group:
-                values = np.moveaxis(values, -1, 1)
-            *leading, _, _ = values.shape
-            some = rows[done : done + math.prod(leading)]
+            values = rows_of(found, points)
+            some = rows[done : done + len(values)]
             done += some.size
-            sign, estimates = self.signs[some[0]], self.estimates[some].reshape(*leading, 1, 1)
-            shares = _shares(values if sign > 0 else -values, sign * estimates)
-            table[some[:, None], which] = shares.reshape(some.size, -1, 2)
+            sign, estimates = self.signs[some[0]], self.estimates[some, None, None]
+            table[some[:, None], which] = _shares(values if sign > 0 else -values, sign * estimates)
 
     def _moved(self, part: Part, powers: Floats) -> dict[str, Floats]:
         """Return the (..., powers, r) replicates of the rates and metrics of a part."""
