@@ -478,11 +478,9 @@ class IntervalMaker:
             shift, asked = self._spread.shift, np.zeros(len(self.quantities), np.bool_)
             asked[rows] = True
             unshifted = ends.low - shift, ends.high - shift
-            for inverted in self.inversion.intervals(
-                self._estimates, asked, unshifted, confidence_level
-            ):
-                ends.low[inverted.row], ends.high[inverted.row] = inverted.low, inverted.high
-                ends.made_by[inverted.row] = inverted.made_by
+            found = self.inversion.intervals(self._estimates, asked, unshifted, confidence_level)
+            ends.low[found.rows], ends.high[found.rows] = found.low, found.high
+            ends.made_by[found.rows] = found.made_by
 
     def _limits_of_fitted_costs(self, rows: Rows, confidence_level: float) -> tuple[Floats, Floats]:
         """Compute intervals of costs at thresholds, or of calibrations, that are fitted to the same

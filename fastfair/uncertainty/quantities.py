@@ -483,7 +483,7 @@ def measure_entries(base: Replicates, selection: Selection) -> Iterator[Entry]:
     for found, points in measured_quantities(base, selection):
         labels = [
             (group, point, cell)
-            for point in points or [None]
+            for point in points or (None,)
             for group, cell in (groups if found.per_group else [(None, None)])
         ]
         for (group, point, cell), value in zip(labels, rows_of(found, points), strict=True):
