@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from typing import Any, TypeVar
 
 from fastfair.errors import InputError
-from fastfair.kernels._aside import deal, deal_in_order, free_in_forks
+from fastfair.kernels._aside import beside, deal, deal_in_order, free_in_forks
 
 from .warnings import Told, held, tell
 
@@ -75,6 +75,32 @@ def in_order(
 
     for result, warned in deal_in_order(held_back, items, n, n + ahead):
         tell(warned)
+        yield result
+
+
+@contextmanager
+def meanwhile(
+    call: Callable[[], _Second], n_threads: int | None = None
+) -> Iterator[Callable[[], _Second]]:
+    """Call a function while this thread goes on, and give what returns its result, and its
+    warnings.
+
+    With one thread it is called when its result is asked for.
+    """
+    if count_threads(n_threads) < 2 or getattr(_here, "alone", False):
+        yield call
+        return
+
+    def held_back() -> tuple[_Second, Told]:
+        with held() as told:
+            return call(), told
+
+    def result() -> _Second:
+        found, told = wait()
+        tell(told)
+        return found
+
+    with beside(held_back) as wait:
         yield result
 
 
