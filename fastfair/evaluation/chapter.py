@@ -656,7 +656,7 @@ def rates_of_groups(
 
     columns: list[ColumnOf] = [_GROUP, (Column("People"), people)]
     foot, has_limits = [Cell(), Cell()], False
-    for side, name in enumerate(_RATES, start=1):
+    for name in _RATES:
         asked = [
             replace(row, group=of_written.get(row.group, row.group))
             for row in beside.required(name, str(rates.at))
@@ -673,7 +673,7 @@ def rates_of_groups(
         has_limits = has_limits or any(math.isfinite(row.bound) for row in required)
         different = {group for test in tests if test.rate_name == name for group in test.different}
         of_rate, scale = _columns_of_rate(
-            evaluation, name, side, rates, groups, required, different, shared, is_short=is_short
+            evaluation, name, rates, groups, required, different, shared, is_short=is_short
         )
         columns += of_rate
         foot += [Cell(drawing=axis(scale)), *[Cell()] * (len(of_rate) - 1)]
@@ -705,7 +705,6 @@ def rates_of_groups(
 def _columns_of_rate(
     evaluation: Evaluated,
     name: str,
-    side: int,
     rates: Rates,
     groups: Sequence[str | None],
     required: Sequence[Any],
@@ -717,6 +716,7 @@ def _columns_of_rate(
     """Make the columns of one rate: drawn, written, and unless short with its errors and the
     verdicts on it; shared: what other tables have on the same scale.
     """
+    side = 1 + _RATES.index(name)
     each = {group: find(evaluation.quantities, name, group, rates.at) for group in groups}
     lines = [
         ("all", each[None].estimate),
