@@ -10,13 +10,8 @@ from functools import partial
 from typing import Any, NamedTuple
 
 _LONGEST = 1500  # characters of a message, however long what it names
-_ESCAPED = (
-    "Cc",
-    "Cf",
-    "Cs",
-    "Zl",
-    "Zp",
-)  # controls, formats such as bidi overrides, lone surrogates, line ends
+# Controls, formats such as bidi overrides, lone surrogates, line ends.
+_ESCAPED = ("Cc", "Cf", "Cs", "Zl", "Zp")
 _BEGINS, _ENDS = "⟦⟧"  # about arguments in messages
 _JOINERS = "\u200c\u200d"  # which some scripts spell with
 

@@ -130,7 +130,8 @@ def _run_all(n_processes: int, report: Report | None) -> None:
             idle.put(process)
         # The first compiles what most others need as well, which each of them would compile beside
         # it.
-        first, later = pool.submit(share, jobs[0]), [job for job in jobs[1:] if job not in _APART]
+        first = pool.submit(share, jobs[0])
+        later = [job for job in jobs[1:] if job not in _APART]
         running = {first, *(pool.submit(share, job) for job in jobs[1:] if job in _APART)}
         while running:
             finished, running = wait(running, return_when=FIRST_COMPLETED)
@@ -178,10 +179,10 @@ def _evaluate(*units: Unit, narrow: bool = True) -> None:
     given = [ff.at_fmr(0.05), ff.at_fmr(0.003), ff.at_fnmr(0.1), ff.at_threshold(0.5)]
     points = [*given, ff.at_eer(), ff.at_mean_group_eer()]
     for unit in units:
-        found = ff.evaluate(
+        evaluation = ff.evaluate(
             _scores(narrow=narrow), points, metrics="all", n_resamples=70, unit=unit, rng=0
         )
-        found.with_intervals(simultaneous=True)
+        evaluation.with_intervals(simultaneous=True)
 
 
 def _compare() -> None:

@@ -17,10 +17,9 @@ from fastfair.errors import FileFormatError
 from fastfair.io.files import check_file
 from fastfair.results.result import Result, read
 
-_BEFORE, _AFTER = (
-    '<script type="application/json" id="numbers">',
-    "</script>",
-)  # the numbers in a page
+# About the numbers in a page.
+_BEFORE = '<script type="application/json" id="numbers">'
+_AFTER = "</script>"
 # Where classes of results are.
 _HOMES = (
     "bands.curve",
@@ -28,6 +27,7 @@ _HOMES = (
     "calibration.evaluate_calibration",
     "claims",
     "error_models.error_model",
+    "evaluation.attributes",
     "evaluation.result",
     "evaluation.system_comparison",
     "evaluation.worst_comparisons",

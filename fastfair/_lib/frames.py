@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import narwhals as nw
 import numpy as np
 
+from fastfair._lib.arrays import AnyArray
 from fastfair.errors import InputError
 
 from . import label_codes
@@ -67,7 +68,7 @@ class FrameColumns:
             raise InputError(not_there(self._called, name, self.names))
         return self._frame.get_column(name)
 
-    def numbers(self, name: str) -> np.ndarray[Any, Any]:
+    def numbers(self, name: str) -> AnyArray:
         """Return a column of numbers; missing ones become NaN, which later checks refuse with its
         row.
         """
@@ -118,7 +119,7 @@ class FrameColumns:
                 ]
             return (series.cast(nw.Int64) if series.dtype in _WIDE else series).to_numpy()
 
-    def texts(self, name: str) -> tuple[list[str | None], np.ndarray[Any, Any]]:
+    def texts(self, name: str) -> tuple[list[str | None], AnyArray]:
         """Return the distinct labels of a column as text, None if missing, and the position of each
         row's label.
         """
@@ -136,20 +137,19 @@ class FrameColumns:
                 entries, codes = label_codes.number_entries(self[name].to_numpy())
                 distinct = entries.tolist()
             else:
-                known: dict[Any, int] = {}
+                position: dict[Any, int] = {}
                 codes = np.array(
-                    [known.setdefault(entry, len(known)) for entry in self[name].to_list()],
+                    [position.setdefault(entry, len(position)) for entry in self[name].to_list()],
                     np.int64,
                 )
-                distinct = list(known)
+                distinct = list(position)
                 if self[name].dtype == nw.Object:
                     label_codes.encode(
                         name, [entry for entry in distinct if not label_codes.is_missing(entry)]
                     )
             texts = [None if is_missing(e) else str(label_codes.clean(e)) for e in distinct]
-        numbered = {
-            text: k for k, text in enumerate(dict.fromkeys(texts))
-        }  # blanks about labels do not count
+        # blanks about labels do not count
+        numbered = {text: k for k, text in enumerate(dict.fromkeys(texts))}
         return list(numbered), np.array([numbered[text] for text in texts], np.intp)[codes]
 
     def labels_of_both(self, reference: str, probe: str) -> tuple[Coded, Coded]:
@@ -211,9 +211,7 @@ def _taking(name: str, dtype: Any) -> AbstractContextManager[None]:
     return told_as(InputError, f"column {name!r} of type {dtype} cannot be used")
 
 
-def build(
-    columns: Mapping[str, Sequence[Any] | np.ndarray[Any, Any]], backend: Backend | None
-) -> Any:
+def build(columns: Mapping[str, Sequence[Any] | AnyArray], backend: Backend | None) -> Any:
     """Make a data frame from columns, with the library named or the first one installed."""
     installed = [name for name in BACKENDS if importlib.util.find_spec(name)]
     chosen: Backend = backend or (installed[0] if installed else "polars")

@@ -10,13 +10,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+
+from fastfair._lib.arrays import Bytes
 
 _ALIGNED = 64  # bytes, as kernels for arrays at odd addresses would be compiled anew
 _Places = list[tuple[int, memoryview]]
 
 
-def pack(value: Any) -> NDArray[np.uint8]:
+def pack(value: Any) -> Bytes:
     """Put an object into one piece of memory.
 
     Parameters
@@ -53,7 +54,7 @@ def save(value: Any, path: Path) -> None:
         file.truncate(_after(file.tell()))
 
 
-def unpack(packed: NDArray[np.uint8]) -> Any:
+def unpack(packed: Bytes) -> Any:
     """Return the object in a piece of memory; its arrays lie there."""
     if packed.ctypes.data % _ALIGNED or not packed.flags.writeable:
         room = _room(packed.size)
@@ -95,7 +96,7 @@ def _after(size: int) -> int:
     return -(-size // _ALIGNED) * _ALIGNED
 
 
-def _room(size: int) -> NDArray[np.uint8]:
+def _room(size: int) -> Bytes:
     room = np.empty(size + _ALIGNED, np.uint8)
     start = -room.ctypes.data % _ALIGNED
     return room[start : start + size]

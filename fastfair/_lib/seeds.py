@@ -6,8 +6,8 @@ from enum import IntEnum, unique
 from typing import Annotated, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from fastfair._lib.arrays import RandomKey
 from fastfair.errors import InputError
 
 from .text import shown
@@ -70,7 +70,7 @@ def checked_seed(name: str, rng: Any) -> Seed:
 Seed = Annotated[int | np.random.SeedSequence | np.random.Generator | None, checked_seed]
 
 
-def stream(rng: Seed) -> tuple[NDArray[np.uint32], Any]:
+def stream(rng: Seed) -> tuple[RandomKey, Any]:
     """Return the key of a random stream, and a record of the seed: an int to pass as `rng` again,
     or text.
     """

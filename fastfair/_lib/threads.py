@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from typing import Any, TypeVar
 
 from fastfair.errors import InputError
-from fastfair.kernels._aside import deal, deal_in_order, free_in_forks
+from fastfair.kernels._aside import beside, deal, deal_in_order, free_in_forks
 
 from .warnings import Told, held, tell
 
@@ -35,9 +35,9 @@ def in_threads(
     """
     if size < _SMALL or len(items) < 2 or getattr(_here, "alone", False):
         return [work(item) for item in items]
-    found: dict[int, _Second] = {}
-    deal(work, items, count_threads(n_threads), found.__setitem__)
-    return [found[k] for k in range(len(items))]
+    results: dict[int, _Second] = {}
+    deal(work, items, count_threads(n_threads), results.__setitem__)
+    return [results[k] for k in range(len(items))]
 
 
 def in_order(
@@ -70,11 +70,37 @@ def in_order(
         return
 
     def held_back(item: _First) -> tuple[_Second, Told]:
-        with alone(), held() as told:
-            return work(item), told
+        with alone(), held() as warned:
+            return work(item), warned
 
-    for result, told in deal_in_order(held_back, items, n, n + ahead):
+    for result, warned in deal_in_order(held_back, items, n, n + ahead):
+        tell(warned)
+        yield result
+
+
+@contextmanager
+def meanwhile(
+    call: Callable[[], _Second], n_threads: int | None = None
+) -> Iterator[Callable[[], _Second]]:
+    """Call a function while this thread goes on, and give what returns its result, and its
+    warnings.
+
+    With one thread it is called when its result is asked for.
+    """
+    if count_threads(n_threads) < 2 or getattr(_here, "alone", False):
+        yield call
+        return
+
+    def held_back() -> tuple[_Second, Told]:
+        with held() as told:
+            return call(), told
+
+    def result() -> _Second:
+        found, told = wait()
         tell(told)
+        return found
+
+    with beside(held_back) as wait:
         yield result
 
 
@@ -135,13 +161,13 @@ def run_blocks(
     """
     done = 0
 
-    def told(_: int, __: None) -> None:
+    def report_block(_: int, __: None) -> None:
         nonlocal done
         done = min(done + size, n)
         if progress is not None:
             progress(done, n)
 
-    deal(work, starts, count_threads(n_threads), told)
+    deal(work, starts, count_threads(n_threads), report_block)
 
 
 _lock = threading.Lock()

@@ -22,17 +22,17 @@ _held: ContextVar[Told | None] = ContextVar("held", default=None)
 @contextmanager
 def held() -> Iterator[Told]:
     """Hold the warnings of this thread, for another one that knows the caller to `tell`."""
-    told: Told = []
-    before = _held.set(told)
+    messages: Told = []
+    before = _held.set(messages)
     try:
-        yield told
+        yield messages
     finally:
         _held.reset(before)
 
 
-def tell(told: Told) -> None:
+def tell(messages: Told) -> None:
     """Give warnings that were held."""
-    for message, category in told:
+    for message, category in messages:
         warn(message, category)
 
 
@@ -47,9 +47,9 @@ def warn(message: str, category: type[Warning]) -> None:
     category : type of Warning
         One of `fastfair.errors`.
     """
-    told = _held.get()
-    if told is not None:
-        told.append((message, category))
+    messages = _held.get()
+    if messages is not None:
+        messages.append((message, category))
         return
     frame = sys._getframe(1)
     while (
@@ -57,14 +57,14 @@ def warn(message: str, category: type[Warning]) -> None:
         and frame.f_back is not None
     ):
         frame = frame.f_back
-    known = frame.f_globals
+    variables = frame.f_globals
     warnings.warn_explicit(
         message,
         category,
         frame.f_code.co_filename,
         frame.f_lineno,
-        known.get("__name__"),
-        known.setdefault("__warningregistry__", {}),
+        variables.get("__name__"),
+        variables.setdefault("__warningregistry__", {}),
     )
 
 

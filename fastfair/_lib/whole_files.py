@@ -66,12 +66,12 @@ def written(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     """
     with explained(path):
         try:
-            found = Path(path).stat()
+            status = Path(path).stat()
         except FileNotFoundError:
-            found = None
-        if found is not None and stat.S_ISDIR(found.st_mode):
+            status = None
+        if status is not None and stat.S_ISDIR(status.st_mode):
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
-        if found is not None and not stat.S_ISREG(found.st_mode):
+        if status is not None and not stat.S_ISREG(status.st_mode):
             with Path(path).open("wb") as stream:
                 yield stream
             return
@@ -84,8 +84,8 @@ def written(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
             file.close()
             with _lock:
                 _refuse_what_is_late()
-                if found is not None:
-                    temporary.chmod(stat.S_IMODE(found.st_mode))
+                if status is not None:
+                    temporary.chmod(stat.S_IMODE(status.st_mode))
                 temporary.replace(target)
 
 
@@ -197,8 +197,8 @@ def _code(error: Exception) -> int | None:
     """
     if isinstance(error, OSError) and error.errno is not None:
         return error.errno
-    found = re.search(r"\(os error (\d+)\)", str(error))
-    return int(found.group(1)) if found else None
+    match = re.search(r"\(os error (\d+)\)", str(error))
+    return int(match.group(1)) if match else None
 
 
 def make_folder(inside: str | Path | None = None) -> Path:

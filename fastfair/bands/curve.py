@@ -52,7 +52,15 @@ from fastfair.uncertainty.inversion import (
     MovedSystems,
 )
 from fastfair.uncertainty.notes import Code, Note, Noted, has_code
-from fastfair.uncertainty.quantities import Entry, EntryKey, Quantity, Selection, entries, noted
+from fastfair.uncertainty.quantities import (
+    Entry,
+    EntryKey,
+    Quantity,
+    Selection,
+    entries,
+    noted,
+    numbers,
+)
 
 from .rates_over_levels import (
     ABOUT_V_STATISTIC,
@@ -335,7 +343,7 @@ class FairnessBand(Curve):
         return ax
 
 
-_EDGE = 1e-6
+_EDGE = 1e-6  # rates this near to 0 or 1 are drawn at the edge, as deviates would be infinite
 
 
 def _deviates(rates: Floats) -> Floats:
@@ -364,7 +372,9 @@ class CurveMaker:
     def __init__(
         self, rates: RatesOverLevels, measures: Sequence[str] = (), kinds: frozenset[str] = KINDS
     ) -> None:
-        self.rates, settings, groups = rates, rates.settings, rates.groups
+        self.rates = rates
+        settings = rates.settings
+        groups = rates.groups
         selection = Selection(
             groups,
             tuple(range(len(groups))),
@@ -387,8 +397,7 @@ class CurveMaker:
         self._names = ERROR_RATES if "both rates" in kinds else tuple(kinds)
 
         def values(replicates: Replicates) -> Floats:
-            every = list(entries(replicates, selection))
-            return np.array([every[k].value for k in self._chosen])
+            return numbers(replicates, selection)[self._chosen]
 
         def left_out() -> Floats:
             assert rates.resampler is not None
@@ -397,10 +406,8 @@ class CurveMaker:
             )
 
         centred = rates.centred()
-        self.values, self._drawn = (
-            np.array([entry.value for entry in self.entries]),
-            values(rates.replicates),
-        )
+        self.values = np.array([entry.value for entry in self.entries])
+        self._drawn = values(rates.replicates)
         self._expected = self.values if rates.expected is rates.estimate else values(rates.expected)
         self._centred = self._drawn if centred is rates.replicates else values(centred)
         self.sizes = rates.sizes(self.entries)
@@ -419,11 +426,9 @@ class CurveMaker:
 
     def _inversion(self, selection: Selection, centred: Replicates) -> MeasureInversion:
         """Return what inverts tests of measures, about replicates that vary around the estimate."""
-        rates, settings, n_threads = (
-            self.rates,
-            self.rates.settings,
-            self.rates.settings.workers.n_threads,
-        )
+        rates = self.rates
+        settings = self.rates.settings
+        n_threads = self.rates.settings.workers.n_threads
 
         def count_models(names: Sequence[str] = self._names) -> list[dict[str, CountModel]]:
             return [] if rates.resampler is None else rates.resampler.count_models(names)
@@ -504,7 +509,9 @@ class CurveMaker:
 
     def _described(self, k: int, entry: Entry) -> Quantity:
         """Make a quantity of an entry, with the numbers behind it and its notes."""
-        rates, value, point = self.rates, float(entry.value), entry.point or 0
+        rates = self.rates
+        value = float(entry.value)
+        point = entry.point or 0
         quantity = Quantity(entry.name, entry.group, self._points[point], value)
         if entry.name not in ERROR_RATES:
             rests = entry.name.endswith("(fmr)") or (
@@ -515,7 +522,8 @@ class CurveMaker:
                 if rests and self._is_narrow(point)
                 else quantity
             )
-        row, subjects = 1 + entry.cell[0] if entry.cell else 0, rates.subjects[entry.name]
+        row = 1 + entry.cell[0] if entry.cell else 0
+        subjects = rates.subjects[entry.name]
         n = int(rates.comparisons[entry.name][row])
         n_errors = _errors_behind(value, n)
         codes = (
@@ -571,7 +579,8 @@ class CurveMaker:
 
     def _band_of_quantiles(self, rows: list[int]) -> Range:
         """Compute the simultaneous band of the values that are computable in most replicates."""
-        settings, (least, most) = self.rates.settings, range_of(self.entries[rows[0]].name)
+        settings = self.rates.settings
+        least, most = range_of(self.entries[rows[0]].name)
         drawn = self._drawn[rows]
         if settings.method in ABOUT_V_STATISTIC:
             drawn = recentered(drawn, self.values[rows], self._expected[rows])
@@ -585,7 +594,9 @@ class CurveMaker:
         self, rows: list[int], pointwise: Sequence[Quantity], band: Range, per_group: bool = False
     ) -> tuple[Floats, dict[str, Any]]:
         """Return the values of some quantities, and the fields of their curve."""
-        rates, drawn, value = self.rates, self._drawn[rows], self.values[rows]
+        rates = self.rates
+        drawn = self._drawn[rows]
+        value = self.values[rows]
         numbers = dict(zip(ENDS, (*ends_of(pointwise), *band), strict=True)) | {
             "v_statistic": self._expected[rows]
         }

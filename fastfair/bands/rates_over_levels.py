@@ -43,10 +43,11 @@ _Result = TypeVar("_Result")
 ABOUT_V_STATISTIC = ("recentered", "gaussian")  # methods that evaluations do not have
 BandZeroPolicy = Literal["keep", "clopper-pearson"]  # which replicates would often do
 _LEVELS = 50  # by default: more than a plot shows
+# default level, of comparisons and of embeddings, whose pairs below are never kept
 _HIGHEST = (
     0.5,
     0.1,
-)  # default level, of comparisons and of embeddings, whose pairs below are never kept
+)
 
 
 def methods_of_embeddings() -> tuple[str, ...]:
@@ -425,11 +426,9 @@ class _OfVectors:
             name = base_metric_of_ratio(entry.name) or entry.name
             if name not in ERROR_RATES or entry.point is None:
                 continue
-            row, mated, rate = (
-                1 + entry.cell[0] if entry.cell else 0,
-                name == "fnmr",
-                float(entry.value),
-            )
+            row = 1 + entry.cell[0] if entry.cell else 0
+            mated = name == "fnmr"
+            rate = float(entry.value)
             sizes.degrees_of_freedom[k] = self._degrees_of_freedom(name, row, entry.point)
             n = int(self.rates.comparisons[name][row])
             if name != entry.name or not n:

@@ -12,11 +12,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import expit, log_expit
 
 from fastfair._lib import seeds
 from fastfair._lib.arguments import Probability, checked
+from fastfair._lib.arrays import AnyFloats, Flags, Floats, Integers
 from fastfair._lib.plots import GREY, axes_or_new, legend_below, line_style
 from fastfair._lib.text import drawn
 from fastfair.data import score_keys
@@ -30,8 +30,7 @@ from fastfair.results.written import UNWRITTEN
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-Floats = NDArray[np.float64]
-_MOST_STEPS = 100
+_MOST_STEPS = 100  # of Newton's method, at most
 _CONVERGED = 1e-12  # of the decrement of Newton's method, twice what the cost can still fall
 
 
@@ -48,7 +47,7 @@ class LogisticTransform:
     slope: float
     offset: float
 
-    def ratios_of(self, similarities: NDArray[np.floating]) -> Floats:
+    def ratios_of(self, similarities: AnyFloats) -> Floats:
         """Return the (n,) log-likelihood ratios of (n,) similarities."""
         return self.slope * np.asarray(similarities, np.float64) + self.offset
 
@@ -69,7 +68,7 @@ class PavTransform:
     similarities: Floats
     ratios: Floats
 
-    def ratios_of(self, similarities: NDArray[np.floating]) -> Floats:
+    def ratios_of(self, similarities: AnyFloats) -> Floats:
         """Return the (n,) log-likelihood ratios of (n,) similarities."""
         return np.interp(np.asarray(similarities, np.float64), self.similarities, self.ratios)
 
@@ -153,9 +152,8 @@ def fit_pav(mated: Floats, nonmated: Floats) -> PavTransform:
     # The first and the last score of each block: those of the class whose is lower, or higher.
     firsts, lasts = [], []
     for side, counts in zip(sides, (of_mated, of_nonmated), strict=True):
-        stop = np.clip(
-            np.cumsum(counts) - 1, 0, side.size
-        )  # without the one added below, nor that above
+        # without the one added below, nor that above
+        stop = np.clip(np.cumsum(counts) - 1, 0, side.size)
         start = np.concatenate(([0], stop[:-1]))
         has = stop > start
         firsts.append(np.where(has, side[np.minimum(start, side.size - 1)], np.inf))
@@ -167,8 +165,7 @@ def fit_pav(mated: Floats, nonmated: Floats) -> PavTransform:
     return PavTransform(scores, np.repeat(ratios[filled], 2)[index])
 
 
-Mask = NDArray[np.bool_]
-Masks = tuple[Mask, Mask]  # of mated, and of non-mated, comparisons
+Masks = tuple[Flags, Flags]  # of mated, and of non-mated, comparisons
 _LEAST_FOLDS = 3  # so that something is left without the folds of both subjects
 
 
@@ -217,7 +214,7 @@ def parts_of(
         yield name, tested, (mated, nonmated)
 
 
-def _dealt(strata: NDArray[np.int64], n_folds: int, rng: np.random.Generator) -> NDArray[np.int64]:
+def _dealt(strata: Integers, n_folds: int, rng: np.random.Generator) -> Integers:
     """Deal out units in random order, stratum by stratum, so that folds have nearly as many of
     each.
     """
@@ -263,7 +260,7 @@ def ratios_of(
     trained: Sequence[TrainedTransform],
     comparisons: Comparisons,
     mated: bool,
-    rows: Mask | slice = slice(None),
+    rows: Flags | slice = slice(None),
 ) -> Floats:
     """Return the (n,) ratios of some mated, or non-mated, comparisons, by the transforms of one
     training.
@@ -303,9 +300,8 @@ class CalibratedScores(Result):
     """
 
     comparisons: Comparisons = field(default=None, repr=False, kw_only=True, metadata=UNWRITTEN)  # type: ignore[assignment]  # None in what was read
-    _source: Comparisons | None = field(
-        default=None, repr=False, kw_only=True, metadata=UNWRITTEN
-    )  # trained on
+    # trained on
+    _source: Comparisons | None = field(default=None, repr=False, kw_only=True, metadata=UNWRITTEN)
     transforms: tuple[TrainedTransform, ...]
     settings: dict[str, Any]
 

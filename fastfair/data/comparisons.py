@@ -9,11 +9,10 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fastfair._lib import validation
 from fastfair._lib.arguments import AnyNumber, Array, checked
-from fastfair._lib.arrays import Codes, Groups
+from fastfair._lib.arrays import AnyArray, Codes, Groups
 from fastfair._lib.label_codes import Labels, look_up
 from fastfair._lib.warnings import warn
 from fastfair.errors import InputError, NarrowIntervalsWarning
@@ -150,8 +149,8 @@ class Comparisons:
 
     mated: SortedSide
     nonmated: SortedSide
-    subjects: NDArray[Any] | None
-    samples: NDArray[Any] | None = None
+    subjects: AnyArray | None
+    samples: AnyArray | None = None
     sample_subject: Codes | None = None
     attributes: Mapping[str, tuple[str, ...]]
     groups: tuple[str, ...]
@@ -160,8 +159,8 @@ class Comparisons:
     score_dtype: np.dtype[Any]
     left_out: tuple[Exclusion, ...] = ()
     failed: FailedComparisons | None = None
-    quality: NDArray[Any] | tuple[NDArray[Any], NDArray[Any]] | None = None
-    origin: Mapping[str, NDArray[Any]] = MappingProxyType({})
+    quality: AnyArray | tuple[AnyArray, AnyArray] | None = None
+    origin: Mapping[str, AnyArray] = MappingProxyType({})
     pairing: Pairing | None = (
         None  # of the samples, where these are vectors all of whose pairs are compared
     )
@@ -225,7 +224,9 @@ class Comparisons:
         self.lacks = MappingProxyType(columns.missing_rate())
         self.score_kind, self.left_out = columns.score_kind, columns.left_out
         self.score_dtype = columns.values.dtype
-        subjects, samples, attributes = columns.subjects, columns.samples, columns.attributes
+        subjects = columns.subjects
+        samples = columns.samples
+        attributes = columns.attributes
         self.subjects = None if subjects is None else read_only(subjects[0])
         self.samples = None if samples is None else read_only(samples[0])
         self.sample_subject = None if samples is None else subject_of_each(samples, subjects)
@@ -510,11 +511,11 @@ class Comparisons:
         """Set the groups of references and probes from some attributes; only combinations that
         occur become groups.
         """
-        known = self.mated.of_subject
+        of_subject = self.mated.of_subject
         # Where each subject has one group, the groups of comparisons are read from it once they are
         # needed.
-        self._of_subject = all(name in known for name in attributes)
-        parts = [known]
+        self._of_subject = all(name in of_subject for name in attributes)
+        parts = [of_subject]
         if not self._of_subject:
             sides = self.mated, self.nonmated, *(() if self.failed is None else self.failed.sides)
             labels = [{name: side.attribute(name) for name in attributes} for side in sides]
@@ -637,11 +638,11 @@ class Comparisons:
         """
         below, above = [], []
         for side, lowest_are_kept in ((self.mated, True), (self.nonmated, False)):
-            n, failed = (
-                score_keys.count_below(side.keys, key),
-                int(score_keys.failed_key(side.keys)),
-            )
-            below += [int(found) for found in side.keys[n - 1 : n].tolist() if found != failed]
+            n = score_keys.count_below(side.keys, key)
+            failed = int(score_keys.failed_key(side.keys))
+            below += [
+                int(neighbour) for neighbour in side.keys[n - 1 : n].tolist() if neighbour != failed
+            ]
             above += side.keys[n : n + 1].tolist()
             if side.not_kept is not None and lowest_are_kept and n == side.keys.size:
                 above.append(max(side.not_kept.limit, key))

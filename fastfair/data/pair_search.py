@@ -36,15 +36,14 @@ from .vector_pairs import Pairing
 Limits = tuple[Codes, Codes]
 _ASKED = "FASTFAIR_PREFILTER"  # an environment variable: one of the ways, or "none"
 MOST_ELEMENTS = 8192  # of a vector: sums of products of 8 bits stay below 2**30
-_MOST_ADDED = 2**30
-_MOST_STEPS = (
-    2.0**48
-)  # float64 has the parts of a limit to less than 1, in units of products of whole numbers
+_MOST_ADDED = 2**30  # to a whole product, so that sums stay in 32 bits
+# float64 has the parts of a limit to less than 1, in units of products of whole numbers
+_MOST_STEPS = 2.0**48
 _ROUNDING = 1 + 1e-9  # more than float64 loses in a sum of squares of so many elements
 _FLOAT32 = 2.0**-24  # what rounding to float32 changes at most, as a part
 _SEEN = 32  # vectors that the scale is chosen by
 _SHARES = np.linspace(0.3, 1, 10)  # of the largest element; larger ones are cut off
-_ROWS_AT_ONCE = 1024
+_ROWS_AT_ONCE = 1024  # vectors, at a time
 
 
 def way() -> str | None:
@@ -57,19 +56,19 @@ def way() -> str | None:
     """
     from fastfair.kernels import int8_products as kernels
 
-    known = kernels.known_ways()
+    ways = kernels.known_ways()
     asked = os.environ.get(_ASKED)
     if asked == "none":
         return None
     if asked:
-        if asked not in known:
-            there = ", ".join((*known, "none"))
+        if asked not in ways:
+            there = ", ".join((*ways, "none"))
             raise InputError(
                 f"the environment variable {_ASKED} is {asked!r}, but of this machine there are:"
                 f" {there}"
             )
         return asked
-    return known[0] if known and kernels.is_compiled() else None
+    return ways[0] if ways and kernels.is_compiled() else None
 
 
 def choose_scale(vectors: AnyFloats, largest: int = 127) -> tuple[float, float]:
@@ -123,7 +122,9 @@ class Prefilter:
         from fastfair.kernels import int8_products as kernels
 
         self._mark, chosen = kernels.mark_by(name), kernels.WAYS[name]
-        self._n, self._d, self._largest = n, rows.shape[1], chosen.largest
+        self._n = n
+        self._d = rows.shape[1]
+        self._largest = chosen.largest
         self._scale, _ = choose_scale(rows[:n], chosen.largest)
         if not self._scale:
             return
@@ -139,7 +140,7 @@ class Prefilter:
 
         run_blocks(quantise, range(0, m, _ROWS_AT_ONCE), m, _ROWS_AT_ONCE, n_threads, None)
 
-    def limits(self, base: float, own: Floats | None = None) -> Limits | None:
+    def limits(self, base: float, shifts: Floats | None = None) -> Limits | None:
         """Return what the products of whole numbers must reach.
 
         Parameters
@@ -161,22 +162,22 @@ class Prefilter:
         if not self._scale:
             return None
         lost, length = (np.sqrt(self._sizes[:, k]) * _ROUNDING for k in (0, 1))
-        longest, longest_whole = (
-            float(length.max()),
-            self._scale * math.sqrt(self._sizes[:, 2].max()) * _ROUNDING,
-        )
-        if own is None:
-            own = np.zeros(1)
+        longest = float(length.max())
+        longest_whole = self._scale * math.sqrt(self._sizes[:, 2].max()) * _ROUNDING
+        if shifts is None:
+            shifts = np.zeros(1)
             base -= float32_error(self._d) * longest * longest + self._d * 2.0**-148
         unit = self._scale * self._scale  # exact, as the scale is a float32
-        if max(abs(base), float(np.abs(own).max()), longest * longest) > _MOST_STEPS * unit:
+        if max(abs(base), float(np.abs(shifts).max()), longest * longest) > _MOST_STEPS * unit:
             return None
-        added = np.ceil((longest_whole * lost - own) / unit) + 1
-        least = np.floor((base + own - longest * lost) / unit) - 1
+        added = np.ceil((longest_whole * lost - shifts) / unit) + 1
+        least = np.floor((base + shifts - longest * lost) / unit) - 1
         if added[: self._n].max() > _MOST_ADDED:
             return None
         least += (self._largest + 1) * self._sizes[:, 3]  # as columns' elements are made positive
-        added[self._n :], least[self._n :] = -_MOST_ADDED, np.inf  # there are no such vectors
+        # there are no such vectors
+        added[self._n :] = -_MOST_ADDED
+        least[self._n :] = np.inf
         return (
             np.clip(least, -(2**31), 2**31 - 1).astype(np.int32),
             np.maximum(added, -_MOST_ADDED).astype(np.int32),
@@ -237,15 +238,13 @@ def lengths(vectors: AnyFloats) -> Floats:
     return np.sqrt(np.concatenate([np.einsum("ij,ij->i", part, part) for part in wide]))
 
 
-_PANEL = (
-    480  # rows and columns of a panel: its similarities are scanned before they leave the cache
-)
+# rows and columns of a panel: its similarities are scanned before they leave the cache
+_PANEL = 480
 _PARTS = 96  # rows and columns of smaller ones are multiples of it
 _ELEMENTS = 16  # elements of vectors whose products have an order of their own are multiples of it
 _LINE = 64  # bytes of a line of the processor's cache, where vectors begin
-_FLOAT32_SQUARE = (
-    2.0**-22
-)  # more than rounding to float32 changes the square of a distance, as a part
+# more than rounding to float32 changes the square of a distance, as a part
+_FLOAT32_SQUARE = 2.0**-22
 _preparing = threading.Lock()
 
 
@@ -424,15 +423,14 @@ class PreparedVectors:
 def _in_lines(shape: tuple[int, int], dtype: DTypeLike) -> AnyFloats:
     """Return an array to write to that begins at a line of the cache."""
     size, n_bytes = shape[0] * shape[1], np.dtype(dtype).itemsize
-    found = room(size + _LINE // n_bytes, dtype)
-    start = -found.ctypes.data % _LINE // n_bytes
-    return found[start : start + size].reshape(shape)
+    aligned = room(size + _LINE // n_bytes, dtype)
+    start = -aligned.ctypes.data % _LINE // n_bytes
+    return aligned[start : start + size].reshape(shape)
 
 
-_PACKED_AT_ONCE = 2**16
-_NOT_PACKED = (
-    48  # bytes of a pair while it is sorted: keys, codes, their order, and what is made of them
-)
+_PACKED_AT_ONCE = 2**16  # pairs
+# bytes of a pair while it is sorted: keys, codes, their order, and what is made of them
+_NOT_PACKED = 48
 
 
 @dataclass(frozen=True, eq=False)
@@ -635,17 +633,19 @@ class FoundPairs:
         packed = columns["packed"]
         shift = 2 * places
         spare = room(packed.size, np.int64)
-        found = sort_by_bits(packed, spare, shift, shift + span, n_threads)
-        free = spare if np.shares_memory(found, packed) else packed
+        ordered = sort_by_bits(packed, spare, shift, shift + span, n_threads)
+        free = spare if np.shares_memory(ordered, packed) else packed
         first, second = np.split(free.view(np.int32), 2)
 
         def unpack(part: slice) -> None:
-            kernels.order_ties(found[part], shift)
-            kernels.unpack_codes(found[part], places, first[part], second[part])
+            kernels.order_ties(ordered[part], shift)
+            kernels.unpack_codes(ordered[part], places, first[part], second[part])
 
-        in_threads(found.size, unpack, _between_keys(found, shift, slices(found.size, n_threads)))
-        keys = found.view(np.int32)[: found.size]
-        kernels.unpack_keys(found, packing.lowest, shift, keys)
+        in_threads(
+            ordered.size, unpack, _between_keys(ordered, shift, slices(ordered.size, n_threads))
+        )
+        keys = ordered.view(np.int32)[: ordered.size]
+        kernels.unpack_keys(ordered, packing.lowest, shift, keys)
         return Pairs(keys, first, second, self.complete)
 
 
@@ -684,8 +684,13 @@ class PanelSearch:
     def __init__(
         self, finder: PairFinder, bound: float, store: PairStore, filtered: Filtered | None
     ) -> None:
-        self._finder, self._bound, self._store, self._filtered = finder, bound, store, filtered
-        size, dtype, prepared = finder.prepared.panel, finder.dtype, finder.prepared
+        self._finder = finder
+        self._bound = bound
+        self._store = store
+        self._filtered = filtered
+        size = finder.prepared.panel
+        dtype = finder.dtype
+        prepared = finder.prepared
         if filtered is None:
             self._product = np.empty((size, size), dtype)
             self._lowest = dtype.type(prepared.lowest(bound))
@@ -710,7 +715,9 @@ class PanelSearch:
         """
         from fastfair.kernels import dot_products, int8_products, pairs
 
-        finder, places, (similarity, codes) = self._finder, self._store.packing.places, self._kept
+        finder = self._finder
+        places = self._store.packing.places
+        similarity, codes = self._kept
         prepared, columns = finder.prepared, finder.columns
         for p, q in itertools.product(
             *(range(k, min(k + finder.tile, prepared.n_panels)) for k in at)
@@ -738,25 +745,25 @@ class PanelSearch:
                 size = dot_products.take_reaching(
                     prepared.rows, codes[:size], places, self._least, similarity
                 )
-            found, of = similarity[:size], codes[:size]
+            similarities, of = similarity[:size], codes[:size]
             if prepared.euclidean:  # these may reach the bound
-                found = finder.distances(of >> places, of & ((1 << places) - 1))
-                near = found >= self._bound
-                found, of = found[near], of[near]
-            self._store.add(found, of, inverted=True)
+                similarities = finder.distances(of >> places, of & ((1 << places) - 1))
+                near = similarities >= self._bound
+                similarities, of = similarities[near], of[near]
+            self._store.add(similarities, of, inverted=True)
 
 
 _TILE = 4  # panels a side of what a thread does at a time, some 0.05 s
 _FEW = 200_000  # non-mated pairs that are all kept
-_LEAST_SEEN, _MOST_SEEN = 500_000, 3_000_000  # pairs that the bound is guessed from,
+_LEAST_SEEN = 500_000  # pairs, at the least and
+_MOST_SEEN = 3_000_000  # at the most, that the bound is guessed from,
 _BEHIND_BOUND = 20_000  # so that as many reach it, where data sets are large enough
 _LEAST_FILTERED = 5_000_000  # pairs: of fewer, all similarities are computed,
 _MOST_MARKED = 0.1  # as where more than a share of the pairs may reach the bound, or
 _MOST_MATED = 0.1  # are mated
 _MATED = 24  # bytes of a mated pair: its similarity, its vectors, and both packed
-_LISTED = (
-    28  # bytes of a pair in `Comparisons`: its key, its number, who is compared, and their subjects
-)
+# bytes of a pair in `Comparisons`: its key, its number, who is compared, and their subjects
+_LISTED = 28
 
 
 @dataclass(frozen=True, eq=False)
@@ -792,13 +799,12 @@ class _Tiles:
         """Return the position of the first mated pair that these tiles may have."""
         return self.finder.first_mated_after(self.finder.panels_of_tiles()[steps.start][0])
 
-    def run(self, steps: range, n_threads: int | None, told: Report | None) -> Arrays:
+    def run(self, steps: range, n_threads: int | None, report: Report | None) -> Arrays:
         tiles = self.finder.panels_of_tiles()
         start = self.first_mated(steps)
         stop = self.finder.first_mated_after(tiles[steps.stop - 1][0] + self.finder.tile)
-        mated = np.full(
-            stop - start, np.nan, self.finder.dtype
-        )  # those of the other tiles in these rows stay NaN
+        # those of the other tiles in these rows stay NaN
+        mated = np.full(stop - start, np.nan, self.finder.dtype)
         store = PairStore(self.wanted * len(steps) // len(tiles), self.packing)
         filtered = self.finder.filtered(self.bound, n_threads) if self.filtered else None
         mated_start, local = self.finder.mated_start - start, threading.local()
@@ -809,7 +815,7 @@ class _Tiles:
                 local.search = PanelSearch(self.finder, self.bound, store, filtered)
             local.search.search(tiles[k], mated, mated_start)
 
-        run_blocks(search, steps, len(steps), 1, n_threads, told)
+        run_blocks(search, steps, len(steps), 1, n_threads, report)
         return {"mated": mated, **store.taken()}
 
 
@@ -859,7 +865,9 @@ class PairFinder:
         number: Codes | None = None,
     ) -> None:
         self._vectors, self._pairing = vectors, pairing
-        self._workers, self.tile, self._number = workers, tile, number
+        self._workers = workers
+        self.tile = tile
+        self._number = number
         self.columns = pairing.columns
         self._n_mated_of_row = self.columns[:, 2] - self.columns[:, 1]
         self.mated_start = np.cumsum(self._n_mated_of_row) - self._n_mated_of_row
@@ -902,14 +910,12 @@ class PairFinder:
         codes = (first.astype(np.int64) << packing.places) + second
         mated_store = PairStore(mated.size, of_mated)
         mated_store.add(mated, codes, inverted=False)
-        found = FoundPairs([mated_store.taken()], of_mated, True)
-        others = FoundPairs(nonmated, packing, everything)
+        mated_pairs = FoundPairs([mated_store.taken()], of_mated, True)
+        nonmated_pairs = FoundPairs(nonmated, packing, everything)
         if self._number is not None:
-            found, others = (
-                found.best(self._number, inverted=False),
-                others.best(self._number, inverted=True),
-            )
-        return found.sorted(count_threads(self._workers.n_threads)), others
+            mated_pairs = mated_pairs.best(self._number, inverted=False)
+            nonmated_pairs = nonmated_pairs.best(self._number, inverted=True)
+        return mated_pairs.sorted(count_threads(self._workers.n_threads)), nonmated_pairs
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave out what others do not need to compute similarities."""
@@ -964,10 +970,10 @@ class PairFinder:
         """
         mated, nonmated = np.empty(0, self.dtype), []
 
-        def take(steps: range, found: Arrays) -> None:
+        def take(steps: range, arrays: Arrays) -> None:
             nonlocal mated
-            nonmated.append(found)
-            some = found.pop("mated")
+            nonmated.append(arrays)
+            some = arrays.pop("mated")
             if len(steps) == tiles.size:
                 mated = some
                 return

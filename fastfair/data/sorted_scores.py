@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastfair._lib import validation
-from fastfair._lib.arrays import AnyFloats, Codes, Flags, Groups, Indices, Integers
+from fastfair._lib.arrays import AnyArray, AnyFloats, Codes, Flags, Groups, Indices, Integers
 from fastfair._lib.label_codes import FEW, in_use, look_up, mark
 from fastfair._lib.threads import count_threads, in_threads, slices
 from fastfair.errors import InputError
@@ -24,14 +24,14 @@ from fastfair.errors import InputError
 from . import checks, sample_names, score_keys
 from .exclusions import Exclusion, note
 
-_Array = TypeVar("_Array", bound=NDArray[Any])
-BothSides = tuple[NDArray[Any], NDArray[Any], NDArray[Any]]
+_Array = TypeVar("_Array", bound=AnyArray)
+BothSides = tuple[AnyArray, AnyArray, AnyArray]
 Labels = Mapping[str, Groups]
 _MOST_MARKS = 2**27  # subjects of cells that are marked at a time
 _ROWS = 2**20  # comparisons at a time
 RATES_OF_CLASSES = ("fnmr", "fmr")  # of mated and of non-mated comparisons
 _COLUMNS = ("keys", "rows", "reference", "probe", "reference_sample", "probe_sample")
-Attributes = dict[str, tuple[NDArray[Any], Groups, Groups]]
+Attributes = dict[str, tuple[AnyArray, Groups, Groups]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,7 +51,7 @@ class NotKept:
     limit: int
 
 
-def pair_codes(first: NDArray[Any], second: NDArray[Any], n: int) -> Integers:
+def pair_codes(first: AnyArray, second: AnyArray, n: int) -> Integers:
     """Return one number for each pair of two of n subjects, in either order."""
     first, second = first.astype(np.int64), second.astype(np.int64)
     return np.minimum(first, second) * n + np.maximum(first, second)
@@ -82,7 +82,7 @@ class SortedSide:
     """
 
     keys: score_keys.Keys
-    rows: NDArray[Any] | None = None
+    rows: AnyArray | None = None
     reference: Codes | None = None
     probe: Codes | None = None
     labels: tuple[Labels, Labels] = field(default_factory=lambda: ({}, {}))
@@ -138,10 +138,10 @@ class SortedSide:
             probe[reference != probe], minlength=n
         )
 
-    def of_two(self, first: NDArray[Any], second: NDArray[Any]) -> Integers:
+    def of_two(self, first: AnyArray, second: AnyArray) -> Integers:
         """Count the comparisons of two subjects with each other, of whom there are some."""
-        n, known, counts = self._pairs_of_subjects
-        return counts[np.searchsorted(known, pair_codes(first, second, n))]
+        n, pairs, counts = self._pairs_of_subjects
+        return counts[np.searchsorted(pairs, pair_codes(first, second, n))]
 
     @property
     def sum_of_squares(self) -> int:
@@ -250,9 +250,8 @@ class GroupedSide:
         kernels.split_within_groups(
             self.side.keys, self.reference_group, self.probe_group, end, out
         )
-        return np.split(
-            read_only(out), starts
-        )  # as all keys are, so that kernels are compiled for one kind
+        # as all keys are, so that kernels are compiled for one kind
+        return np.split(read_only(out), starts)
 
     @cached_property
     def subjects(self) -> Integers | None:
@@ -262,18 +261,16 @@ class GroupedSide:
         if self.side.reference is None or self.counted is not None:
             return None if self.counted is None else self.counted[1]
         used = np.flatnonzero(self.cells)
-        counts, at_once = (
-            np.zeros(self.cells.size, np.int64),
-            max(1, _MOST_MARKS // max(1, self.n_subjects)),
-        )
+        counts = np.zeros(self.cells.size, np.int64)
+        at_once = max(1, _MOST_MARKS // max(1, self.n_subjects))
         for first in range(0, used.size, at_once):
             cells = used[first : first + at_once]
             seen = np.zeros((cells.size, self.n_subjects), np.bool_)
-            place = np.full(counts.size, -1, np.int64)  # where the marks of a cell begin
-            place[cells] = np.arange(cells.size) * self.n_subjects
+            begins = np.full(counts.size, -1, np.int64)  # where the marks of a cell begin
+            begins[cells] = np.arange(cells.size) * self.n_subjects
             for start in range(0, self.reference_group.size, _ROWS):
                 rows = slice(start, start + _ROWS)
-                begin = place[
+                begin = begins[
                     self.reference_group[rows].astype(np.intp) * self.n_groups
                     + self.probe_group[rows]
                 ]
@@ -305,7 +302,7 @@ def only_used(
     )
 
 
-Sorted = tuple[score_keys.Keys, NDArray[Any] | None]  # the keys of one class, and the row of each
+Sorted = tuple[score_keys.Keys, AnyArray | None]  # the keys of one class, and the row of each
 _ROW_BITS = 32  # of a row that is packed with a key
 
 
@@ -468,8 +465,8 @@ def _sort_packed(bits: Any, flip: Any, flags: Flags) -> list[Sorted]:
     n_nonmated = bits.size - sum(n_mated)
     packed = np.empty(bits.size, np.uint64)
 
-    def pack(place: tuple[slice, int]) -> None:
-        part, mated_before = place
+    def pack(task: tuple[slice, int]) -> None:
+        part, mated_before = task
         nonmated_at, mated_at = part.start - mated_before, n_nonmated + mated_before
         magnitude = score_keys.magnitude(bits)
         arguments = (
@@ -535,21 +532,21 @@ def order_of_keys(keys: Integers) -> Integers:
     # looks at bits.
     packed = keys << _ROW_BITS
     packed |= np.arange(keys.size)
-    found = sort_by_bits(packed, np.empty_like(packed), _ROW_BITS, 64, count_threads(None))
-    found &= lower
-    packed = keys[found]
+    order = sort_by_bits(packed, np.empty_like(packed), _ROW_BITS, 64, count_threads(None))
+    order &= lower
+    packed = keys[order]
     packed >>= _ROW_BITS
     packed ^= -(2 ** (_ROW_BITS - 1))
     packed <<= _ROW_BITS
-    packed |= found
-    found = sort_by_bits(packed, found, _ROW_BITS, 64, count_threads(None))
-    found &= lower
-    return found
+    packed |= order
+    order = sort_by_bits(packed, order, _ROW_BITS, 64, count_threads(None))
+    order &= lower
+    return order
 
 
 def _gather(
     keys: score_keys.Keys,
-    rows: NDArray[Any] | None,
+    rows: AnyArray | None,
     columns: CheckedColumns,
     of_subject: Mapping[str, Groups],
 ) -> SortedSide:

@@ -24,18 +24,16 @@ from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import fdtrc, stdtr, stdtrit
 
 from fastfair._lib import memory
+from fastfair._lib.arrays import Flags, Floats, Integers
 from fastfair.data.comparisons import Comparisons
 from fastfair.data.exclusions import leave_out
 from fastfair.data.sorted_scores import GroupedSide
 from fastfair.errors import FastfairError, InputError
 from fastfair.uncertainty.rate_limits import RateEvidence
 
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 Unit = Literal["subject", "comparison"]
 
 
@@ -83,13 +81,14 @@ class Cells:
         """The number of subjects; None where they are not looked at."""
         return None if self.n_of is None else int(np.count_nonzero(self.n_of.any(axis=1)))
 
-    def only(self, kept: NDArray[np.bool_]) -> Cells:
+    def only(self, kept: Flags) -> Cells:
         """Keep some of the cells."""
         position = np.append(np.where(kept, np.cumsum(kept) - 1, -1), -1)  # -1 stays -1
+        # on the first, or last, axis
         in_cells = (
             ("first", "second", "n", "errors"),
             ("n_of", "errors_of", "squares"),
-        )  # on the first, or last, axis
+        )
         left = {name: getattr(self, name)[kept] for name in in_cells[0]}
         left |= {
             name: values[..., kept]
@@ -144,10 +143,10 @@ class Cells:
         """
         assert self.products is not None
         assert self.squares is not None
-        (ee, em, mm), own = self.products, self.squares
+        (ee, em, mm), squares = self.products, self.squares
         mixed = em * chances
         products = ee - mixed - mixed.T + mm * np.outer(chances, chances)
-        return products, own[0] - 2 * chances * own[1] + chances**2 * own[2]
+        return products, squares[0] - 2 * chances * squares[1] + chances**2 * squares[2]
 
 
 def count_cells(
@@ -222,10 +221,11 @@ def _values_of_groups(by_group: GroupedSide, attributes: Sequence[str]) -> Integ
     """Return the (groups, attributes) positions of each group's values in the labels of the
     attributes.
     """
-    found, side = np.zeros((len(attributes), by_group.n_groups), np.int64), by_group.side
-    for name, values in zip(attributes, found, strict=True):
+    values_of = np.zeros((len(attributes), by_group.n_groups), np.int64)
+    side = by_group.side
+    for name, values in zip(attributes, values_of, strict=True):
         values[by_group.reference_group], values[by_group.probe_group] = side.attribute(name)
-    return found.T
+    return values_of.T
 
 
 def _count(
@@ -271,14 +271,16 @@ def _count(
     kernels.count_by_subject(*columns, *errors_at, errors_of)
     products, squares = None, None
     if rate == "fmr":
-        products, squares = np.zeros((3, n_cells, n_cells)), np.zeros((3, n_subjects, n_cells))
+        products = np.zeros((3, n_cells, n_cells))
+        squares = np.zeros((3, n_subjects, n_cells))
         kernels.multiply_pairs(*columns, errors_at, products, squares)
     return Cells(
         rate, labels, *values, n, errors, n_of, errors_of, products, squares, by_group, cell
     )
 
 
-DIFFERENT, SAME = "different", "same"
+DIFFERENT = "different"
+SAME = "same"
 
 
 @dataclass(frozen=True, eq=False)
@@ -308,7 +310,7 @@ class Term:
     position: int
     contrast: Floats
     with_baseline: Floats
-    concerned: NDArray[np.bool_]
+    concerned: Flags
 
 
 def make_design(
@@ -361,11 +363,10 @@ def make_design(
     return design, terms, chosen
 
 
-_STEPS = 200
+_STEPS = 200  # of Newton's method, at most
 _TINY = 1e-9  # relative to the largest, where a singular value counts as 0
-_LEAST_LEFT = (
-    0.05  # of what a score is divided by, as a subject may be behind nearly all of a coefficient
-)
+# of what a score is divided by, as a subject may be behind nearly all of a coefficient
+_LEAST_LEFT = 0.05
 _AT_ONCE = 4096  # subjects whose parts of H are made at a time
 
 
@@ -398,7 +399,7 @@ class Fit:
 
     cells: Cells
     design: Floats
-    kept: NDArray[np.bool_]
+    kept: Flags
     chances: Floats
     rows: Floats
     coordinates: Floats
@@ -417,8 +418,8 @@ class Fit:
         """
         directions = contrasts @ self._to_directions
         missed = np.abs(directions @ self.coordinates - contrasts).max(axis=1)
-        known = missed <= 1e-7 * np.maximum(1.0, np.abs(contrasts).max(axis=1))
-        return np.where(known, directions @ self.location, np.nan)
+        is_determined = missed <= 1e-7 * np.maximum(1.0, np.abs(contrasts).max(axis=1))
+        return np.where(is_determined, directions @ self.location, np.nan)
 
     def value(self, contrast: Floats) -> float:
         """Return one combination of the coefficients."""
@@ -453,10 +454,10 @@ class Fit:
         most = max(1.0, min(alike - 1, alike * (1 - self.location.size / self.cells.n_subjects)))
         if self.squares is None:
             return most
-        own = self.squares[:, self.kept] @ along**2 / 2
-        contributions = (self.scores @ direction) ** 2 - own
-        if contributions.sum() <= own.sum():  # the least that the variance may be
-            contributions = own
+        expected_squares = self.squares[:, self.kept] @ along**2 / 2
+        contributions = (self.scores @ direction) ** 2 - expected_squares
+        if contributions.sum() <= expected_squares.sum():  # the least that the variance may be
+            contributions = expected_squares
         if not contributions.any():  # no residual of any pair
             return most
         errors = self.cells.errors[self.kept]
@@ -530,8 +531,8 @@ def fit_without(
     of_tested, weights = design[null.kept][:, tested], (n * p * (1 - p))[:, None]
     rows = of_tested - null.rows @ (null.rows.T @ (weights * of_tested))
     values, vectors = np.linalg.eigh(rows.T @ (weights * rows))
-    known = values > _TINY * max(float(values[-1]), 1e-300)
-    to_rows = vectors[:, known] / np.sqrt(values[known])
+    is_positive = values > _TINY * max(float(values[-1]), 1e-300)
+    to_rows = vectors[:, is_positive] / np.sqrt(values[is_positive])
     rows = rows @ to_rows
     covariance, scores, squares = _robust(cells, null.kept, rows, null.chances)
     # Where errors are missing, residuals are too small to show their variance: it is at least that
@@ -540,7 +541,7 @@ def fit_without(
     spread = max(1.0, float(np.trace(null.covariance)) / max(1, len(null.covariance)))
     values_of, axes = np.linalg.eigh((covariance + covariance.T) / 2)
     covariance = (axes * np.maximum(values_of, spread)) @ axes.T
-    coordinates = (vectors[:, known] * np.sqrt(values[known])).T
+    coordinates = (vectors[:, is_positive] * np.sqrt(values[is_positive])).T
     return Fit(
         cells,
         design[:, tested],
@@ -586,7 +587,7 @@ def _maximum(rows: Floats, n: Floats, errors: Floats, offset: Floats) -> tuple[F
     raise FastfairError("the logit of errors does not converge")
 
 
-def separated(cells: Cells, design: Floats) -> NDArray[np.bool_]:
+def separated(cells: Cells, design: Floats) -> Flags:
     """Find the (cells,) without errors, or without anything else, whose log odds the likelihood
     drives to infinity.
 
@@ -595,9 +596,9 @@ def separated(cells: Cells, design: Floats) -> NDArray[np.bool_]:
     """
     sign = np.where(cells.errors == 0, -1.0, np.where(cells.errors == cells.n, 1.0, 0.0))
     extreme = np.flatnonzero(sign)
-    found = np.zeros(cells.n.size, np.bool_)
+    is_separated = np.zeros(cells.n.size, np.bool_)
     if not extreme.size:
-        return found
+        return is_separated
     from scipy.optimize import linprog
 
     # A direction along which no cell's likelihood falls, and those of as many as possible grow
@@ -615,12 +616,12 @@ def separated(cells: Cells, design: Floats) -> NDArray[np.bool_]:
     )
     if solved.status != 0:
         raise FastfairError(f"cells without errors cannot be told apart: {solved.message}")
-    found[extreme] = solved.x[n_coefficients:] > 0.5
-    return found
+    is_separated[extreme] = solved.x[n_coefficients:] > 0.5
+    return is_separated
 
 
 def _robust(
-    cells: Cells, kept: NDArray[np.bool_], rows: Floats, chances: Floats
+    cells: Cells, kept: Flags, rows: Floats, chances: Floats
 ) -> tuple[Floats, Floats | None, Floats | None]:
     """Return the robust variance, and what its degrees of freedom are computed from."""
     if not rows.shape[1]:  # the data determine no coefficient
@@ -645,7 +646,7 @@ def _robust(
     return (turned * (1 + np.maximum(more, 0))) @ turned.T, scores, squares
 
 
-def _corrected(scores: Floats, n_of: NDArray[np.int64], rows: Floats, weights: Floats) -> Floats:
+def _corrected(scores: Floats, n_of: Integers, rows: Floats, weights: Floats) -> Floats:
     """Multiply each subject's score by (1 - H_k)^-1/2, H_k being the subject's part of the
     information, which is 1.
     """
@@ -653,18 +654,19 @@ def _corrected(scores: Floats, n_of: NDArray[np.int64], rows: Floats, weights: F
     outer = (rows[:, :, None] * rows[:, None, :] * weights[:, None, None]).reshape(
         len(rows), size * size
     )
-    found = np.empty_like(scores)
+    corrected = np.empty_like(scores)
     for start in range(0, len(scores), _AT_ONCE):
         some = slice(start, start + _AT_ONCE)
-        own = (n_of[some] @ outer).reshape(-1, size, size)
-        values, vectors = np.linalg.eigh(own)
+        information = (n_of[some] @ outer).reshape(-1, size, size)
+        values, vectors = np.linalg.eigh(information)
         left = np.maximum(1 - values, _LEAST_LEFT)
         turned = np.einsum("kij,ki->kj", vectors, scores[some]) / np.sqrt(left)
-        found[some] = np.einsum("kij,kj->ki", vectors, turned)
-    return found
+        corrected[some] = np.einsum("kij,kj->ki", vectors, turned)
+    return corrected
 
 
-_FARTHEST, _HALVINGS = 20.0, 24  # of logarithms of odds ratios, and of bisections
+_FARTHEST = 20.0  # logarithm of an odds ratio that a limit is looked for at
+_HALVINGS = 24  # of the interval that a limit lies in, to 1e-6
 
 
 @dataclass(frozen=True)
@@ -751,7 +753,7 @@ def difference(fit: Fit, rows: Floats, contrast: Floats, weights: Floats) -> Stu
     added to them.
     """
     (mean, slope), (changed, slope_changed) = (
-        mean_chance(fit, one, weights) for one in (rows, rows + contrast)
+        mean_chance(fit, rows_of, weights) for rows_of in (rows, rows + contrast)
     )
     if math.isnan(mean) or math.isnan(changed):
         return StudentEstimate()
@@ -773,10 +775,10 @@ def separated_ratio(
         offset = design[:, column] * log_ratio / contrast[column]
         return estimate(fit_without(cells, design, [column], offset), np.ones(1))
 
-    found = score(0.0)
-    if math.isnan(found.value):
+    scored = score(0.0)
+    if math.isnan(scored.value):
         return math.nan, math.nan, math.nan
-    below = found.value < 0  # whether the odds ratio is 0 in the data
+    below = scored.value < 0  # whether the odds ratio is 0 in the data
 
     def excluded(log_ratio: float) -> bool:
         try:
@@ -792,7 +794,7 @@ def separated_ratio(
     for _ in range(_HALVINGS):
         middle = (held + left) / 2
         held, left = (held, middle) if excluded(middle) else (middle, left)
-    return found.pvalue, *((0.0, _exp(left)) if below else (_exp(left), math.inf))
+    return scored.pvalue, *((0.0, _exp(left)) if below else (_exp(left), math.inf))
 
 
 def joint_test(fit: Fit, contrasts: Floats) -> tuple[float, int, float, float]:

@@ -13,10 +13,10 @@ from decimal import Decimal, InvalidOperation
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fastfair._lib import validation
 from fastfair._lib.arguments import KINDS, AnyNumber, Kind, Natural, Rate, checked
+from fastfair._lib.arrays import Indices, Integers
 from fastfair._lib.bisection import least_whole
 from fastfair.data import score_keys
 from fastfair.data.comparisons import Comparisons, keys_of
@@ -26,9 +26,8 @@ from fastfair.errors import InputError
 from . import score_metrics
 
 ENOUGH_ERRORS = 30  # Doddington's rule of 30: fewer errors than that say little about a rate
-FEWEST_ERRORS = (
-    10  # too few to estimate clustering: with fewer, tests and bands call equal rates different
-)
+# too few to estimate clustering: with fewer, tests and bands call equal rates different
+FEWEST_ERRORS = 10
 Keys = np.signedinteger[Any]
 RULES: dict[str, Rule] = {}  # by `OperatingPoint.kind`
 _SEARCHES: tuple[str, ...] = "non-mated", "mated"
@@ -111,7 +110,7 @@ class Rule(ABC):
         """
 
     @abstractmethod
-    def keys_in_block(self, block: Any, places: NDArray[np.intp]) -> NDArray[np.int64] | None:
+    def keys_in_block(self, block: Any, places: Indices) -> Integers | None:
         """Find the (points, 64) keys of a block of replicates; None where lists do not reach far
         enough.
 
@@ -133,7 +132,7 @@ class _FalseMatchRate(Rule):
             raise not_kept(f"the threshold of {at}", keys)
         return nonmated[nonmated.size - 1 - errors] + nonmated.dtype.type(1)
 
-    def keys_in_block(self, block: Any, places: NDArray[np.intp]) -> NDArray[np.int64] | None:
+    def keys_in_block(self, block: Any, places: Indices) -> Integers | None:
         return block.at_rates(False, places)
 
 
@@ -158,7 +157,7 @@ class _FalseNonMatchRate(Rule):
             )
         return mated[errors]
 
-    def keys_in_block(self, block: Any, places: NDArray[np.intp]) -> NDArray[np.int64] | None:
+    def keys_in_block(self, block: Any, places: Indices) -> Integers | None:
         return block.at_rates(True, places)
 
 
@@ -177,7 +176,7 @@ class _GivenThreshold(Rule):
     ) -> Keys:
         return comparisons.to_key(at.value)
 
-    def keys_in_block(self, block: Any, places: NDArray[np.intp]) -> NDArray[np.int64] | None:
+    def keys_in_block(self, block: Any, places: Indices) -> Integers | None:
         return block.given(places)
 
 
@@ -190,7 +189,7 @@ class _EqualErrorRate(Rule):
     ) -> Keys:
         return score_metrics.nearest_equal_error(keys_of(comparisons)).key
 
-    def keys_in_block(self, block: Any, places: NDArray[np.intp]) -> NDArray[np.int64] | None:
+    def keys_in_block(self, block: Any, places: Indices) -> Integers | None:
         return block.at_equal_error()
 
 
@@ -223,7 +222,7 @@ class _MeanGroupEqualErrorRate(Rule):
             float(np.mean(similarities, dtype=np.float64)), comparisons.mated.keys
         )
 
-    def keys_in_block(self, block: Any, places: NDArray[np.intp]) -> NDArray[np.int64] | None:
+    def keys_in_block(self, block: Any, places: Indices) -> Integers | None:
         return block.at_mean_group_equal_error()
 
 
@@ -243,7 +242,7 @@ class OfSearches(Rule):
             f"{at} is an operating point of searches: comparisons have none, use identify"
         )
 
-    def keys_in_block(self, block: Any, places: NDArray[np.intp]) -> NDArray[np.int64] | None:
+    def keys_in_block(self, block: Any, places: Indices) -> Integers | None:
         """Find nothing: `key` refuses before anything is drawn."""
         raise AssertionError("`key` refuses before anything is drawn")
 
@@ -361,15 +360,15 @@ def read_point(text: str) -> OperatingPoint:
     kind, _, number = (part.strip() for part in text.lower().partition("="))
     rule = next(
         (
-            one
-            for one in RULES.values()
-            if kind in (one.example.partition("=")[0], one.title.lower())
+            candidate
+            for candidate in RULES.values()
+            if kind in (candidate.example.partition("=")[0], candidate.title.lower())
         ),
         None,
     )
     if rule is None or rule.takes_value != bool(number):
-        known = ", ".join(rule.example for rule in RULES.values())
-        raise InputError(f"{text!r} is not an operating point: write one of {known}")
+        examples = ", ".join(rule.example for rule in RULES.values())
+        raise InputError(f"{text!r} is not an operating point: write one of {examples}")
     if not rule.takes_value:
         return OperatingPoint(rule.kind)
     digits = number.removesuffix("%").strip()
@@ -669,7 +668,6 @@ def threshold_key(
     return key
 
 
-Integers = NDArray[np.int64]
 Cell = tuple[int, int] | None  # groups of reference and probe, or all comparisons
 _LEAST_SHARE = 1 / 3  # of a rate held, below which its slope is not looked for
 
@@ -752,7 +750,8 @@ class HeldThreshold:
 
         sides = [keys for keys in (self._keys.mated, self._keys.nonmated) if keys.size]
         limits = self._keys.limits
-        low, high = int(min(keys[0] for keys in sides)), int(max(keys[-1] for keys in sides)) + 1
+        low = int(min(keys[0] for keys in sides))
+        high = int(max(keys[-1] for keys in sides)) + 1
         if limits is not None:
             low, high = max(low, limits[0]), min(high, limits[1])
         low = least_whole(reached, low - 1, high)
@@ -794,8 +793,8 @@ class HeldThreshold:
                     np.count_nonzero(cells == cell[0] * n_groups + cell[1])
                 )
                 n = int(by_group.cells[cell])
-            found = (rise if mated else -rise) / n / run if run and n else 0.0
-            return found, 1 / max(1, abs(rise)) + 1 / max(1, behind)
+            per_score = (rise if mated else -rise) / n / run if run and n else 0.0
+            return per_score, 1 / max(1, abs(rise)) + 1 / max(1, behind)
 
         return slope
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _AT_ONCE = 2**18  # costs that are computed together
-_LOW = 2**32 - 1
+_LOW = 2**32 - 1  # the low word of a cost
 
 
 @dataclass(frozen=True)
@@ -62,10 +62,10 @@ class ExactCosts:
 
     def nats(self, words: Integers) -> Any:
         """Return sums in nats, (n,), from their words of 32 bits, (words, n), the lowest first."""
-        found = np.zeros(words.shape[1:])
+        total = np.zeros(words.shape[1:])
         for word in words[::-1]:
-            found = found * 2.0**32 + word
-        return np.ldexp(found, self.exponent)
+            total = total * 2.0**32 + word
+        return np.ldexp(total, self.exponent)
 
     def mean(self, keys: score_keys.Keys) -> float:
         """Return the mean cost of comparisons in nats."""
@@ -98,7 +98,7 @@ def exact_costs(keys: ClassKeys, log_odds: float = 0.0) -> tuple[ExactCosts, Exa
     -------
     tuple of ExactCosts
     """
-    found, (low, high) = [], keys.limits or (0, 0)
+    costs, (low, high) = [], keys.limits or (0, 0)
     # Where a scan has kept none, the lowest mated key is the limit, and the highest non-mated one
     # lies just below it.
     for kept, limit, mated in ((keys.mated[:1], high, True), (keys.nonmated[-1:], low - 1, False)):
@@ -108,8 +108,8 @@ def exact_costs(keys: ClassKeys, log_odds: float = 0.0) -> tuple[ExactCosts, Exa
             else np.array([limit], kept.dtype)
         )
         largest = _costs(worst, mated, log_odds).max(initial=0.0)
-        found.append(ExactCosts(mated, int(np.frexp(largest)[1]) - ExactCosts.bits, log_odds))
-    return found[0], found[1]
+        costs.append(ExactCosts(mated, int(np.frexp(largest)[1]) - ExactCosts.bits, log_odds))
+    return costs[0], costs[1]
 
 
 def _costs(keys: score_keys.Keys, mated: bool, log_odds: float) -> Floats:
@@ -379,9 +379,8 @@ def least_cost(
     ):
         if kept.size < n and cost >= costs_of_all * (kept.size / n):
             raise not_kept("minDCF", keys)
-    above_all = (
-        index == mated.size or mated[index] == failed
-    )  # then rejecting everything costs no more
+    # then rejecting everything costs no more
+    above_all = index == mated.size or mated[index] == failed
     key = max(mated[-1], nonmated[-1]) + mated.dtype.type(1) if above_all else mated[index]
     return cost / costs.unit, key
 
@@ -435,11 +434,11 @@ def ratio_costs_of_groups(comparisons: Comparisons) -> Floats:
             ]
         )
     sizes = np.array([keys.sizes for keys in lists]).T
-    found = np.zeros(len(lists))
+    totals = np.zeros(len(lists))
     for pairs, of_class, n in zip(comparisons.pairs, exact, sizes, strict=True):
         assert not isinstance(pairs, PairsOfVectors)  # which have no costs
-        found += _means(pairs, comparisons.group_of_number, len(groups), of_class, n)
-    return np.where((sizes > 0).all(axis=0), found / (2 * float(np.log(2))), np.nan)
+        totals += _means(pairs, comparisons.group_of_number, len(groups), of_class, n)
+    return np.where((sizes > 0).all(axis=0), totals / (2 * float(np.log(2))), np.nan)
 
 
 def require_ratios(comparisons: Comparisons, what: str) -> None:
@@ -464,10 +463,10 @@ def _means(
 
     def add(read: Reader) -> None:
         reference, probe, keys = read()
-        own = np.zeros((2, 1 + n_groups), np.int64)
-        kernels.sum_costs_by_group(reference, probe, group, exact.of(keys), own)
+        words_of_groups = np.zeros((2, 1 + n_groups), np.int64)
+        kernels.sum_costs_by_group(reference, probe, group, exact.of(keys), words_of_groups)
         with lock:
-            words.__iadd__(own)
+            words.__iadd__(words_of_groups)
 
     for _ in in_order(add, *pairs.buckets(count_threads(None))):
         pass
@@ -802,8 +801,8 @@ def act_dcf(comparisons: Comparisons, costs: Costs = Costs()) -> ActDcf:
     --------
     >>> import fastfair as ff
     >>> c = ff.Comparisons([3.0, 2.0, -0.5, 0.5, -2.0], [1, 1, 1, 0, 0], score_kind="log-likelihood-ratio")
-    >>> found = ff.act_dcf(c, ff.Costs(p_target=0.5))
-    >>> found.threshold, round(found.value, 4), round(ff.min_dcf(c, ff.Costs(p_target=0.5)).value, 4)
+    >>> costs = ff.act_dcf(c, ff.Costs(p_target=0.5))
+    >>> costs.threshold, round(costs.value, 4), round(ff.min_dcf(c, ff.Costs(p_target=0.5)).value, 4)
     (0.0, 0.4167, 0.1667)
     """
     comparisons.require_rates("the actual DCF")
@@ -919,5 +918,5 @@ def _visible(fmr: AnyFloats, fnmr: AnyFloats) -> Flags:
     from scipy.special import ndtri
 
     places = [np.round(_RESOLUTION * ndtri(rate)) for rate in (fmr, fnmr)]
-    moved = np.logical_or(*(place[1:] != place[:-1] for place in places))
+    moved = np.logical_or(*(coordinate[1:] != coordinate[:-1] for coordinate in places))
     return np.append(True, moved)

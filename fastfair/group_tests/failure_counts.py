@@ -13,13 +13,13 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal, Self, TypeVar
+from typing import Literal, Self, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fastfair._lib import validation
 from fastfair._lib.arguments import Array, Probability, checked
+from fastfair._lib.arrays import AnyArray, Flags, Floats, Groups, Integers, RandomKey
 from fastfair._lib.label_codes import Coded, Labels, encode
 from fastfair._lib.notebook import Shown
 from fastfair._lib.seeds import Purpose
@@ -43,10 +43,6 @@ from fastfair.measures._registry import METRICS
 from fastfair.resampling.dependence import ENOUGH_PAIRS, pooled, share_of
 from fastfair.uncertainty.rate_limits import RateEvidence, raised_rate
 
-Floats = NDArray[np.float64]
-Counts = NDArray[np.int64]
-
-
 RateOfFailure = Literal["fnmr", "frr", "fta", "fte", "fnir", "fpir", "apcer", "bpcer", "iapar"]
 ATTEMPTS: dict[str, str] = {
     "fnmr": "attempt", "frr": "transaction", "fta": "acquisition", "fte": "enrolment", "fnir": "transaction",
@@ -58,7 +54,7 @@ RATE_TITLES = {name: METRICS[name].long_title for name in ("fmr", *ATTEMPTS)}
 GroupLabels = Labels | Mapping[str, Labels]
 
 
-def _whole_numbers(name: str, values: object) -> Counts:
+def _whole_numbers(name: str, values: object) -> Integers:
     """Turn integers of at least 0, of any number type, into int64."""
     array = validation.column(name, values)
     if array.dtype.kind == "b":
@@ -78,7 +74,7 @@ def _whole_numbers(name: str, values: object) -> Counts:
 
 def _coded_groups(
     group: GroupLabels, sizes: dict[str, int], entry: str, policy: MissingLabels
-) -> tuple[dict[str, Coded], NDArray[np.bool_], Exclusions]:
+) -> tuple[dict[str, Coded], Flags, Exclusions]:
     """Code the labels of each attribute, as many as other columns, whose sizes are given by name,
     have.
 
@@ -117,14 +113,14 @@ class SubjectKinds:
         Position after the last kind of each group.
     """
 
-    failures: Counts
-    attempts: Counts
-    subjects: NDArray[Any]
-    end: Counts
+    failures: Integers
+    attempts: Integers
+    subjects: AnyArray
+    end: Integers
 
 
 def kinds_of_groups(
-    failures: Counts, attempts: Counts, group: NDArray[Any], n_groups: int
+    failures: Integers, attempts: Integers, group: AnyArray, n_groups: int
 ) -> SubjectKinds:
     """Count the subjects of each group with the same failures and attempts; some groups may have no
     subjects.
@@ -141,7 +137,7 @@ def kinds_of_groups(
     )
 
 
-def sum_kinds(kinds: SubjectKinds) -> Counts:
+def sum_kinds(kinds: SubjectKinds) -> Integers:
     """Compute (5, g) sums over the subjects of each group, in the rows of `kernels.clusters`."""
     e, m = kinds.failures, kinds.attempts
     rows = np.array([m, e, e * e, e * m, m * m]) * kinds.subjects
@@ -149,16 +145,16 @@ def sum_kinds(kinds: SubjectKinds) -> Counts:
     return np.diff(totals[:, np.append(0, kinds.end)], axis=1)
 
 
-def squared_deviations(sums: Counts) -> Floats:
+def squared_deviations(sums: Integers) -> Floats:
     """Sum (e_i - m_i pi)^2 over subjects, from the sums of `kernels.clusters`, (5, ...)."""
     m, e, ee, em, mm = sums
     with np.errstate(invalid="ignore", divide="ignore"):
         rate = e / m
-        found = ee - 2 * rate * em + rate * rate * mm
-        return np.where(found > _ROUNDING * ee, found, 0.0)
+        squares = ee - 2 * rate * em + rate * rate * mm
+        return np.where(squares > _ROUNDING * ee, squares, 0.0)
 
 
-def design_effect(sums: Counts) -> Floats:
+def design_effect(sums: Integers) -> Floats:
     """Compute 1 + (m0 - 1) rho from the sums of `kernels.clusters`, (5, ...); 1 where no or all
     attempts failed.
     """
@@ -169,7 +165,7 @@ def design_effect(sums: Counts) -> Floats:
         )
 
 
-def common_design_effect(sums: Counts) -> tuple[Floats, Floats]:
+def common_design_effect(sums: Integers) -> tuple[Floats, Floats]:
     """Estimate one intra-class correlation of all groups, (...), in [0, 1], and the design effects
     with it, (..., g).
 
@@ -290,9 +286,9 @@ class FailureCounts(Shown):
     array([0.25 , 0.143])
     """
 
-    failures: Counts
-    attempts: Counts
-    subject_group: NDArray[np.uint16]
+    failures: Integers
+    attempts: Integers
+    subject_group: Groups
     groups: tuple[str, ...]
     grouping: tuple[str, ...]
     rate_name: str
@@ -441,7 +437,8 @@ class FailureCounts(Shown):
         attempts = np.bincount(who.codes, minlength=who.labels.size)
         failures = np.bincount(who.codes[decisions == 1], minlength=who.labels.size)
         if rate == "fte":
-            failures, attempts = (failures == attempts).astype(np.int64), np.ones_like(attempts)
+            failures = (failures == attempts).astype(np.int64)
+            attempts = np.ones_like(attempts)
         made = cls(failures, attempts, groups, rate=rate)
         made.left_out = left_out
         return made
@@ -510,9 +507,9 @@ class FailureCounts(Shown):
     @classmethod
     def _of(
         cls,
-        failures: Counts,
-        attempts: Counts,
-        code: NDArray[Any],
+        failures: Integers,
+        attempts: Integers,
+        code: AnyArray,
         groups: tuple[str, ...],
         grouping: tuple[str, ...],
         rate_name: str = "fnmr",
@@ -522,12 +519,10 @@ class FailureCounts(Shown):
         made = object.__new__(cls)
         made.failures, made.attempts = read_only(failures), read_only(attempts)
         made.subject_group = read_only(code.astype(np.uint16))
-        made.groups, made.grouping, made.rate_name, made.left_out = (
-            groups,
-            grouping,
-            rate_name,
-            left_out,
-        )
+        made.groups = groups
+        made.grouping = grouping
+        made.rate_name = rate_name
+        made.left_out = left_out
         return made
 
     @property
@@ -541,22 +536,22 @@ class FailureCounts(Shown):
         return kinds_of_groups(self.failures, self.attempts, self.subject_group, len(self.groups))
 
     @cached_property
-    def sums(self) -> Counts:
+    def sums(self) -> Integers:
         """(5, g) sums over the subjects of each group, in the rows of `kernels.clusters`."""
         return sum_kinds(self.kinds)
 
     @cached_property
-    def n_subjects(self) -> Counts:
+    def n_subjects(self) -> Integers:
         """(g,) number of subjects of each group."""
         return np.diff(np.append(0, np.cumsum(self.kinds.subjects))[np.append(0, self.kinds.end)])
 
     @property
-    def n_attempts(self) -> Counts:
+    def n_attempts(self) -> Integers:
         """(g,) number of attempts of each group."""
         return self.sums[0]
 
     @property
-    def n_failures(self) -> Counts:
+    def n_failures(self) -> Integers:
         """(g,) number of failed attempts of each group."""
         return self.sums[1]
 
@@ -578,8 +573,10 @@ class FailureCounts(Shown):
         pairs = self.sums[4] - self.n_attempts
         spread = self.group_rate * (1 - self.group_rate)
         with np.errstate(invalid="ignore", divide="ignore"):
-            found = (squared_deviations(self.sums) - self.n_attempts * spread) / (spread * pairs)
-        return np.where((pairs > 0) & (spread > 0), found, 0.0)
+            correlation = (squared_deviations(self.sums) - self.n_attempts * spread) / (
+                spread * pairs
+            )
+        return np.where((pairs > 0) & (spread > 0), correlation, 0.0)
 
     @cached_property
     def design_effect(self) -> Floats:
@@ -623,8 +620,8 @@ class FailureCounts(Shown):
         True
         """
         low, high = self.evidence.interval(confidence_level)
-        known = self.n_subjects > 1
-        return np.where(known, low, np.nan), np.where(known, high, np.nan)
+        has_interval = self.n_subjects > 1
+        return np.where(has_interval, low, np.nan), np.where(has_interval, high, np.nan)
 
     @cached_property
     def evidence(self) -> RateEvidence:
@@ -666,7 +663,9 @@ class FailureCounts(Shown):
         >>> ff.FailureCounts([1, 0, 0, 0], [1, 1, 2, 2], group=list("ffmm")).remarks()[0]
         'f: no subject has two attempts, so that their correlation is not known; 0 is used.'
         """
-        pairs, failures, attempt = self.sums[4] - self.n_attempts, self.n_failures, self.attempt
+        pairs = self.sums[4] - self.n_attempts
+        failures = self.n_failures
+        attempt = self.attempt
         alone = f"no subject has two {attempt}s, so that their correlation is not known; 0 is used."
         how = "with the correlation of all groups together"
         if not self._tells_correlation:
@@ -785,7 +784,7 @@ _OF_TWO = "some mated comparisons are of two subjects and cannot be attempts of 
 
 def _count_rejected(
     comparisons: Comparisons, at: OperatingPoint
-) -> tuple[Counts, Counts, NDArray[Any]]:
+) -> tuple[Integers, Integers, AnyArray]:
     """Return (subjects,) failures, attempts and group of those who have attempts; see
     `from_comparisons`.
     """
@@ -825,7 +824,7 @@ def _count_rejected(
 
 def _count_rejected_of_scan(
     kept: KeptComparisons, at: OperatingPoint
-) -> tuple[Counts, Counts, NDArray[Any]]:
+) -> tuple[Integers, Integers, AnyArray]:
     """Do the same for a scan, whose subjects have one group each, with the comparisons that it has
     not kept.
     """
@@ -834,17 +833,17 @@ def _count_rejected_of_scan(
     assert kept.mated.reference is not None
     pairs, numbers = kept.pairs[0], kept.numbers
 
-    def count(read: Reader) -> tuple[Counts, bool]:
+    def count(read: Reader) -> tuple[Integers, bool]:
         reference, probe, _ = read()
         return np.bincount(reference, minlength=numbers.size), np.array_equal(reference, probe)
 
     if isinstance(pairs, PairsOfVectors):
         attempts = pairs.of_subjects()
     else:
-        found = list(in_order(count, *pairs.buckets(count_threads(None))))
-        if not all(alike for _, alike in found):
+        counted = list(in_order(count, *pairs.buckets(count_threads(None))))
+        if not all(alike for _, alike in counted):
             raise InputError(_OF_TWO)
-        attempts = np.asarray(np.sum([counts for counts, _ in found], axis=0), np.int64)[numbers]
+        attempts = np.asarray(np.sum([counts for counts, _ in counted], axis=0), np.int64)[numbers]
     rejected = kept.mated.keys < threshold_key(kept, at)
     failures = np.bincount(kept.mated.reference[rejected], minlength=attempts.size)
     there = np.flatnonzero(attempts)
@@ -856,11 +855,11 @@ AT_ONCE = 512  # replicates drawn in one call of the kernel
 
 def draw_groups(
     kinds: SubjectKinds,
-    n_subjects: NDArray[np.int64],
+    n_subjects: Integers,
     purpose: Purpose,
     n: int,
-    key: NDArray[np.uint32],
-    use: Callable[[slice, NDArray[np.int64]], None],
+    key: RandomKey,
+    use: Callable[[slice, Integers], None],
     n_threads: int | None = 1,
     progress: Report | None = None,
 ) -> None:

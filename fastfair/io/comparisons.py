@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fastfair._lib import whole_files
 from fastfair._lib.arguments import checked
+from fastfair._lib.arrays import AnyFloats, Flags, Floats
 from fastfair._lib.frames import FrameColumns
 from fastfair._lib.label_codes import Coded
 from fastfair.data import checks, group_labels
@@ -185,9 +185,7 @@ def read_comparisons(
     return comparisons
 
 
-def _quality_of_samples(
-    how: HowToRead, columns: CheckedColumns
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _quality_of_samples(how: HowToRead, columns: CheckedColumns) -> tuple[Floats, Floats]:
     """Look the quality of both samples of each comparison up in a table."""
     ids = columns.samples or columns.subjects
     if ids is None or how.quality is None:
@@ -335,7 +333,8 @@ def _subjects_and_samples(
     subjects = named = columns.labels_of_both(*names)
     if pattern is not None:
         cut = cut_out(list(zip(names, named, strict=True)), pattern)
-        subjects, samples = (cut[0], cut[1]), samples or (as_text(named[0]), as_text(named[1]))
+        subjects = (cut[0], cut[1])
+        samples = samples or (as_text(named[0]), as_text(named[1]))
     if looked_up and how.described is not None:
         samples = samples or subjects
         subjects = how.described.subjects_of(samples)
@@ -344,7 +343,7 @@ def _subjects_and_samples(
 
 def _groups(
     table: ScoreTable, how: HowToRead, subjects: BothSides | None, samples: BothSides | None
-) -> tuple[dict[str, Any], NDArray[np.bool_]]:
+) -> tuple[dict[str, Any], Flags]:
     """Return the groups of both sides, of the metadata or of columns, and which rows to keep, as
     they have labels.
     """
@@ -368,7 +367,7 @@ def _groups(
         return {}, keep
     policy = how.policies.missing_labels
     sides: dict[str, dict[str, Coded]] = {f"{side}_group": {} for side in _SIDES}
-    lacking: dict[str, NDArray[np.bool_]] = {}
+    lacking: dict[str, Flags] = {}
     for attribute, pair in table.attributes.items():
         entries = {f"column {name!r}": columns.entries(name) for name in dict.fromkeys(pair)}
         coded, without = group_labels.labels_by_policy(entries, policy)
@@ -389,7 +388,7 @@ _NEEDS_SUBJECTS = (
 )
 
 
-def _without_attacks(columns: FrameColumns, name: str) -> NDArray[np.bool_]:
+def _without_attacks(columns: FrameColumns, name: str) -> Flags:
     """Leave out the rows of presentation attacks, which are neither mated nor non-mated
     comparisons.
     """
@@ -402,7 +401,7 @@ def _without_attacks(columns: FrameColumns, name: str) -> NDArray[np.bool_]:
     return np.asarray(~attacks)
 
 
-def _flags(values: Any, mated_value: object) -> NDArray[np.bool_]:
+def _flags(values: Any, mated_value: object) -> Flags:
     """Return which comparisons are mated; lists of trials say so as truth values."""
     is_known = isinstance(values, np.ndarray) and values.dtype == np.bool_
     return checks.mated_flags(values, None if is_known else mated_value)
@@ -412,8 +411,8 @@ def _scored(
     vectors: NamedVectors | None,
     table: ScoreTable,
     named: BothSides | None,
-    keep: NDArray[np.bool_],
-) -> NDArray[np.floating[Any]]:
+    keep: Flags,
+) -> AnyFloats:
     """Score the rows of a list of trials that are kept. named: what the list calls both sides, if
     it is known.
     """
@@ -515,10 +514,10 @@ def _written_labels(
     """Return the columns of subjects, samples and attributes."""
     pl = files.polars()
     columns: dict[str, tuple[Any, list[Any]]] = {}  # the labels, and each side's codes of them
-    for names, known in ((_SIDES, comparisons.subjects), (_SAMPLES, comparisons.samples)):
-        if known is not None:
-            whole = not as_text and all(type(label) is int for label in known.tolist())
-            labels = pl.Series(known.tolist() if whole else list(map(str, known)))
+    for names, all_labels in ((_SIDES, comparisons.subjects), (_SAMPLES, comparisons.samples)):
+        if all_labels is not None:
+            whole = not as_text and all(type(label) is int for label in all_labels.tolist())
+            labels = pl.Series(all_labels.tolist() if whole else list(map(str, all_labels)))
             columns |= {name: (labels, [getattr(side, name) for side in sides]) for name in names}
     for name, texts in comparisons.attributes.items():
         if name == "sample":

@@ -186,12 +186,10 @@ def read_embeddings(
     if not keep.any():
         raise InputError(f"{file.place}: no vectors are left: {' and '.join(map(str, left_out))}")
     if not keep.all():
-        array, who, labels, roles = (
-            array[keep],
-            take(who, keep),
-            take(labels, keep),
-            take(roles, keep),
-        )
+        array = array[keep]
+        who = take(who, keep)
+        labels = take(labels, keep)
+        roles = take(roles, keep)
         templates = templates if isinstance(templates, int) else take(templates, keep)
     with files.naming(file.place):
         with file.placed(keep):
@@ -306,16 +304,16 @@ def cut_out(columns: Sequence[tuple[str, Coded]], pattern: str) -> list[Coded]:
     pl = files.polars()
     names = pl.Series(list(map(str, columns[0][1].labels)), dtype=pl.String)
     try:
-        found = names.str.extract(pattern, 1)
-        if found.is_null().all():  # the pattern has no group
-            found = names.str.extract(pattern, 0)
+        subject_parts = names.str.extract(pattern, 1)
+        if subject_parts.is_null().all():  # the pattern has no group
+            subject_parts = names.str.extract(pattern, 0)
     except Exception as error:
         raise InputError(
             f"⟦subject_pattern⟧ {pattern!r} is not a regular expression:"
             f" {str(error).splitlines()[0]}"
         ) from error
-    found = found.str.strip_chars()
-    missing = (found.fill_null("") == "").to_numpy()
+    subject_parts = subject_parts.str.strip_chars()
+    missing = (subject_parts.fill_null("") == "").to_numpy()
     for what, coded in columns if missing.any() else ():
         wrong = np.flatnonzero(missing[coded.codes])
         if wrong.size:
@@ -328,7 +326,7 @@ def cut_out(columns: Sequence[tuple[str, Coded]], pattern: str) -> list[Coded]:
                 " ⟦subject_pattern=''⟧ to take the list without subjects",
                 row=row,
             )
-    subjects = encode("subject", FrameColumns(found.to_frame("subject")).labels("subject"))
+    subjects = encode("subject", FrameColumns(subject_parts.to_frame("subject")).labels("subject"))
     return [Coded(subjects.labels, subjects.codes[coded.codes]) for _, coded in columns]
 
 

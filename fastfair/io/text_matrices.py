@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from fastfair._lib.arrays import Floats, Integers
 from fastfair.errors import FileFormatError
 
 from . import files
@@ -36,10 +36,10 @@ class TextMatrix:
         The line of each row in the file.
     """
 
-    scores: NDArray[np.float64]
+    scores: Floats
     rows: list[str] | None
     columns: list[str] | None
-    lines: NDArray[np.int64]
+    lines: Integers
 
 
 def separator_of(text: Text) -> str | None:
@@ -121,6 +121,5 @@ def _has_row_names(first: tuple[str, ...], body: pl.DataFrame, has_header: bool)
 
 
 def _may_be_score(field: str) -> bool:
-    return is_number(field.replace(",", ".", 1)) or texts.is_missing(
-        field
-    )  # commas may be those of decimals
+    # commas may be those of decimals
+    return is_number(field.replace(",", ".", 1)) or texts.is_missing(field)

@@ -17,18 +17,18 @@ from functools import lru_cache, wraps
 from typing import Annotated, Any, Literal, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fastfair._lib import validation
 from fastfair._lib.arguments import AnyNumber, Kind, checked
+from fastfair._lib.arrays import Floats
 from fastfair._lib.text import did_you_mean, shown
 from fastfair.errors import InputError
 
-Floats = NDArray[np.float64]
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 _INF = float("inf")
 BOTH_RATES = "both rates"
-NONMATED, MATED = "non-mated", "mated"
+NONMATED = "non-mated"
+MATED = "mated"
 SUMMARIES = ("mean", "std")  # over groups, of a measure with its own threshold
 
 
@@ -614,13 +614,12 @@ def _with_arguments(record: Estimand) -> Estimand:
     )
 
 
-_SPREAD = np.array(
-    [-0.8, 1.0, 0.1, -0.3]
-)  # logarithms of four groups' ratios to their geometric mean
-_LEVELS, _POWERS = np.array([0.001, 0.02, 0.25]), np.array([0.0, 0.4, 0.8, 1.2])
-_SAMPLES = _LEVELS[:, None, None] * np.exp(
-    _POWERS[:, None] * _SPREAD
-)  # (levels, powers, groups), from fair to unfair
+# logarithms of four groups' ratios to their geometric mean
+_SPREAD = np.array([-0.8, 1.0, 0.1, -0.3])
+_LEVELS = np.array([0.001, 0.02, 0.25])
+_POWERS = np.array([0.0, 0.4, 0.8, 1.2])
+# (levels, powers, groups), from fair to unfair
+_SAMPLES = _LEVELS[:, None, None] * np.exp(_POWERS[:, None] * _SPREAD)
 _EXTREMES = np.array(
     [
         [0, 0.1, 0.2, 0.3],
@@ -631,7 +630,7 @@ _EXTREMES = np.array(
         [1e-9, 0.5, 0.5, 1],
     ]
 )
-_CLOSE = 1e-9
+_CLOSE = 1e-9  # by which rounding may change a measure
 
 
 def _on_samples(record: Estimand) -> Estimand:
@@ -709,7 +708,7 @@ def _code_of(called: str, records: Mapping[str, Estimand]) -> str | None:
     )
 
 
-def measure_name(name: str, known: Iterable[str] = MEASURES, argument: str = "measure") -> str:
+def measure_name(name: str, codes: Iterable[str] = MEASURES, argument: str = "measure") -> str:
     """Return the name in code of a measure that is named in any of its ways.
 
     Parameters
@@ -717,7 +716,7 @@ def measure_name(name: str, known: Iterable[str] = MEASURES, argument: str = "me
     name : str
         A name in code ("inequity_rate"), a title ("IR") or another name ("inequity rate");
         capitals, blanks and marks do not count.
-    known : iterable of str
+    codes : iterable of str
         The measures to choose among.
     argument : str
         Name of the argument in messages.
@@ -733,7 +732,7 @@ def measure_name(name: str, known: Iterable[str] = MEASURES, argument: str = "me
     >>> measure_name("Inequity Rate"), measure_name("FDR")
     ('inequity_rate', 'fdr')
     """
-    records = {code: MEASURES[code] for code in known}
+    records = {code: MEASURES[code] for code in codes}
     code_of_name = _code_of(name, records)
     if code_of_name is not None:
         return code_of_name
@@ -759,12 +758,14 @@ def quantity_name(name: str) -> str:
     split = re.fullmatch(r"(.+?)(?:\s+of\s+(\S+)|\s*\((\S+)\))?", name.strip())
     if code_of_name is not None or split is None:
         return code_of_name or name
-    called, metric, suffix = split[1], split[2] or split[3], ""
-    own = {code: record for code, record in MEASURES.items() if record.own_threshold}
+    called = split[1]
+    metric = split[2] or split[3]
+    suffix = ""
+    with_own_threshold = {code: record for code, record in MEASURES.items() if record.own_threshold}
     for word in SUMMARIES:
         for pattern in (rf"{word}[\s_-]+(.+)", rf"(.+)_{word}"):
             part = re.fullmatch(pattern, called, re.IGNORECASE)
-            if part and _code_of(part[1], own):
+            if part and _code_of(part[1], with_own_threshold):
                 called, suffix = part[1], f"_{word}"
     code, of = _code_of(called, MEASURES), metric and _code_of(metric, METRICS)
     if code is None or (metric and of is None):

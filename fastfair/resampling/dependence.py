@@ -152,7 +152,8 @@ def _count_model(mated: bool, n: Floats, errors: Floats, sums: Floats) -> CountM
     rate = errors / np.maximum(n, 1)
     repeated = sums[kernels.REPEATS_SQUARED] - n
     if not mated:
-        again, repeats = sums[kernels.S_SQUARED] - errors, sums[kernels.S_TIMES_M] - errors
+        again = sums[kernels.S_SQUARED] - errors
+        repeats = sums[kernels.S_TIMES_M] - errors
         share = sums[kernels.M_SQUARED] - sums[kernels.REPEATS_SQUARED_OF_ENDS]
         squared = (
             sums[kernels.S_SQUARED_OF_ENDS]

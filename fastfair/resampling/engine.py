@@ -42,12 +42,13 @@ if TYPE_CHECKING:
 _UNFINISHED = (  # the name of a further array: which replicates need more than was at hand
     "unfinished"
 )
+# whose hull is another kernel's
 _EER_METHODS = {
     "nearest": 0,
     "nearest-max": 1,
     "interpolated": 2,
     "convex-hull": 0,
-}  # whose hull is another kernel's
+}
 Scheme = Literal["dyadic", "product"]
 _lock = threading.Lock()  # not the object's, which travels to other processes
 _MOST_LEFT_OUT = 20_000  # beyond it the jackknife takes longer than all replicates
@@ -278,10 +279,10 @@ class BlockSweep:
 
         if not self._find_equal_errors():
             return None
-        keys, of_lists = self._eer_keys[1 + self._engine.measured], self._lists.nonmated.keys
-        missing = (keys <= score_keys.failed_key(of_lists)).any(
-            axis=0
-        )  # or there are no comparisons
+        keys = self._eer_keys[1 + self._engine.measured]
+        of_lists = self._lists.nonmated.keys
+        # or there are no comparisons
+        missing = (keys <= score_keys.failed_key(of_lists)).any(axis=0)
         means = score_keys.first_keys_at_least(
             self._decode(keys, missing).mean(axis=0), of_lists
         ).astype(np.int64)
@@ -348,9 +349,8 @@ class Engine(ABC):
     metrics: Metrics
     cells: tuple[tuple[int, int], ...]
     n_groups: int
-    _not_sent: ClassVar[
-        tuple[str, ...]
-    ]  # attributes that others need only where lists are too short
+    # attributes that others need only where lists are too short
+    _not_sent: ClassVar[tuple[str, ...]]
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in vars(self).items() if name not in self._not_sent}
@@ -443,9 +443,8 @@ class Engine(ABC):
         """Compute n replicates block by block, with several blocks at a time."""
         size = 8 * _padded(n) * sum(int(np.prod(shape)) for shape in self.shapes.values())
         would_do = "use fewer resamples, operating points or groups (pairs of groups count, too)"
-        memory.require(
-            2 * size, f"{n:,} replicates of all rates", would_do
-        )  # what is made of them is as large
+        # what is made of them is as large
+        memory.require(2 * size, f"{n:,} replicates of all rates", would_do)
         replicates = {name: np.empty((*shape, n)) for name, shape in self.shapes.items()}
         unfinished: list[int] = []
 
@@ -461,9 +460,8 @@ class Engine(ABC):
             take(steps, job.run(steps, 1, None))
 
         do_job(job, n, BLOCK, workers, f"{n:,} replicates", take)
-        run_blocks(
-            finish, tuple(unfinished), n, BLOCK, workers.n_threads, None
-        )  # here, where all data are
+        # here, where all data are
+        run_blocks(finish, tuple(unfinished), n, BLOCK, workers.n_threads, None)
         threshold, fmr, fnmr = (replicates.pop(name) for name in ("threshold", "fmr", "fnmr"))
         return Replicates(threshold, fmr, fnmr, replicates, self.cells)
 
@@ -491,14 +489,13 @@ class _Blocks:
     totals: Classes[Totals]
     key: RandomKey | None = None
     first: int = 0
-    _free: list[BlockSweep] = field(
-        default_factory=list
-    )  # working memory, which the next thread or part uses again
+    # working memory, which the next thread or part uses again
+    _free: list[BlockSweep] = field(default_factory=list)
 
     def __reduce__(self) -> tuple[type, tuple[Any, ...]]:
         return _Blocks, (self.engine, self.totals, self.key, self.first)
 
-    def run(self, steps: range, n_threads: int | None, told: Report | None) -> Arrays:
+    def run(self, steps: range, n_threads: int | None, report: Report | None) -> Arrays:
         """Compute replicates from a block on, and mark those that need comparisons that were not
         sent along.
         """
@@ -526,7 +523,7 @@ class _Blocks:
                 unfinished[start : start + BLOCK] = True
             self._free.append(sweep)
 
-        run_blocks(block, range(0, n, BLOCK), n, BLOCK, n_threads, told)
+        run_blocks(block, range(0, n, BLOCK), n, BLOCK, n_threads, report)
         return {name: array[..., :n] for name, array in out.items()} | {_UNFINISHED: unfinished}
 
 
@@ -566,7 +563,8 @@ class Metrics:
     p_target: float = 0.5
 
 
-ALL_METRICS, NO_METRICS = Metrics(), Metrics(())
+ALL_METRICS = Metrics()
+NO_METRICS = Metrics(())
 
 
 class Resampler(Engine):
@@ -640,11 +638,9 @@ class Resampler(Engine):
         self.comparisons, self.score_kind = comparisons, comparisons.score_kind
         # Kept, as other processes get what was drawn without the comparisons.
         self.no_unit_left_out = comparisons.lacks.get("units left out", "")
-        self.points, self.metrics, self.measured = (
-            tuple(points),
-            metrics,
-            np.asarray(measured, np.intp),
-        )
+        self.points = tuple(points)
+        self.metrics = metrics
+        self.measured = np.asarray(measured, np.intp)
         self.rates = np.array([point.value for point in points], np.float64)
         self.n_groups = len(comparisons.groups) if with_groups else 0
         self.units = Units.of_comparisons(comparisons, unit)
@@ -765,7 +761,8 @@ class Resampler(Engine):
 
         These are errors at the thresholds where errors of their class alone cost as much.
         """
-        of_all, keys = keys_of(self.comparisons), keys_of(self.comparisons, k - 1 if k else None)
+        of_all = keys_of(self.comparisons)
+        keys = keys_of(self.comparisons, k - 1 if k else None)
         costs = self.metrics.costs
         cost = float(self.least_costs[k]) * costs.unit
         of_classes = zip(
@@ -774,10 +771,8 @@ class Resampler(Engine):
         of_mated, of_nonmated = (
             min(kept.size - 1, int(cost / of_error * n)) for kept, of_error, n in of_classes
         )
-        last_mated, last_nonmated = (
-            keys.mated[of_mated],
-            keys.nonmated[keys.nonmated.size - 1 - of_nonmated],
-        )
+        last_mated = keys.mated[of_mated]
+        last_nonmated = keys.nonmated[keys.nonmated.size - 1 - of_nonmated]
         return (
             int(np.searchsorted(of_all.mated, last_mated, side="right")),
             of_all.nonmated.size - int(np.searchsorted(of_all.nonmated, last_nonmated)),
@@ -842,7 +837,8 @@ class Resampler(Engine):
 
     def _find_shrinkage(self, scheme: str) -> Shrinkage:
         names, both = self.metrics.names, self.error_lists
-        dyadic, n_lists = scheme == "dyadic" and self.units.unit == "subject", 1 + self.n_groups
+        dyadic = scheme == "dyadic" and self.units.unit == "subject"
+        n_lists = 1 + self.n_groups
         keys = {"eer": self.eer_keys} if self.need_eer else {}
         keys |= {"min_dcf": self.cost_keys} if "min_dcf" in names else {}
         shrinkage = find_shrinkage(both, self.thresholds, keys, dyadic=dyadic)
@@ -859,9 +855,8 @@ class Resampler(Engine):
                 both, self._calibrated_costs(), shrinkage.metrics["min_cllr"], strict=True
             ):
                 factors[:] = lists.shrinkage_of_costs(costs, n_lists)
-        mean = (
-            both.mated.source.mean_weight
-        )  # below 1 where mated pairs of a sample with itself take the rest
+        # below 1 where mated pairs of a sample with itself take the rest
+        mean = both.mated.source.mean_weight
         shrinkage.mated[:] *= mean[:, None]
         for mated, _ in shrinkage.metrics.values():
             mated *= mean[: mated.size]
@@ -981,7 +976,7 @@ class Resampler(Engine):
         if "sample" in self.units.unit:
             return []
         lists = [self.error_lists.of(name == "fnmr") for name in names]
-        of_each = [count_models(one, self.thresholds, self.n_groups) for one in lists]
+        of_each = [count_models(lists_of, self.thresholds, self.n_groups) for lists_of in lists]
         return [dict(zip(names, of_point, strict=True)) for of_point in zip(*of_each, strict=True)]
 
     def jackknife(self, n_threads: int | None = None) -> Replicates:

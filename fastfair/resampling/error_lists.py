@@ -33,9 +33,8 @@ if TYPE_CHECKING:
 _CELL_BITS = 16  # of the range of keys
 _FEW = 500_000  # pairs that are all sorted
 _LOOKED_AT = 2_000_000  # pairs that tell how much the errors of units vary
-_DEVIATIONS = (
-    6.0  # of the number of errors, on either side of a threshold, within which pairs are sorted,
-)
+# of the number of errors, on either side of a threshold, within which pairs are sorted,
+_DEVIATIONS = 6.0
 _LEAST_WIDTH = 64  # and as many pairs more
 _IN_A_RUN = 8  # pairs of a unit in a range, in the mean, from which on sums are faster than sorting
 _LEAST_SHARE = 0.005  # of the pairs that a range must have
@@ -126,7 +125,10 @@ class PairParting:
         positions: Integers,
         n_threads: int,
     ) -> None:
-        self._pairs, self._units, self._group, self._n_groups = pairs, units, group, n_groups
+        self._pairs = pairs
+        self._units = units
+        self._group = group
+        self._n_groups = n_groups
         self._packed = pairs.packed
         self._positions = positions
         self._slices = slices(self._packed.size, min(n_threads, _MOST_PARTS))
@@ -409,7 +411,8 @@ class ErrorLists:
 
         if not self.source.two_way:
             return np.ones(n_lists)
-        variances, strata = np.empty((n_lists, 3)), (self.source.stratum, self.source.stratum_size)
+        variances = np.empty((n_lists, 3))
+        strata = (self.source.stratum, self.source.stratum_size)
 
         def compute(k: int) -> None:
             part = slice(self.start[k], self.end[k])
@@ -492,7 +495,9 @@ def make_lists(
     """
     from fastfair.kernels import comparison_lists as kernels
 
-    keys, n_threads = kept.keys, source.n_threads  # of scans fewer than there are comparisons
+    # of scans fewer than there are comparisons
+    keys = kept.keys
+    n_threads = source.n_threads
     n, forward = keys.size, mated or errors_first
     n_kept = n if n_kept is None else min(n, n_kept)
     first = 0 if forward else n - n_kept
@@ -568,7 +573,9 @@ def find_shrinkage(
     """
     from fastfair.kernels import dyadic as kernels
 
-    n_points, factors, freedom = thresholds.size, [], np.empty(0)
+    n_points = thresholds.size
+    factors = []
+    freedom = np.empty(0)
     for lists in both:
         shape = n_points + len(keys), lists.end.size
         of_class, freedom = np.ones(shape), np.full(shape, np.inf)

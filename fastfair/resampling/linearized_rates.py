@@ -87,7 +87,9 @@ class _Rates:
         """
         lists, n_rows = self.lists, self.lists.source.stratum.size
         wrong = slice(lists.start[k], lists.start[k] + self.errors[point, k])
-        a, b, varies = lists.a[wrong], lists.b[wrong], lists.source.varies
+        a = lists.a[wrong]
+        b = lists.b[wrong]
+        varies = lists.source.varies
         codes = np.minimum(a, b) * np.int64(n_rows) + np.maximum(a, b)
         return np.unique(codes[varies[a] & varies[b]], return_counts=True)
 
@@ -120,10 +122,8 @@ def _sum_of_pairs(
         codes, errors = system.errors_of_pairs(point, k)
         other_codes, other_errors = other.errors_of_pairs(point, k)
         _, here, there = np.intersect1d(codes, other_codes, assume_unique=True, return_indices=True)
-        shared, other_times = (
-            float(errors[here] @ other_errors[there]),
-            other.sums_of_pairs(point, k)[1],
-        )
+        shared = float(errors[here] @ other_errors[there])
+        other_times = other.sums_of_pairs(point, k)[1]
     added = shared + rate * other_rate * repeats_squared - (other_rate * times + rate * other_times)
     return float(added / system.sizes[row] / other.sizes[other_row])
 
@@ -176,7 +176,9 @@ class _Linear:
 
 def _of_pairs(first: _Linear, second: _Linear, mated: bool, point: int, k: int) -> float:
     """Sum what pairs of units add to two systems' rates of list k."""
-    fmr, other_fmr, added = first.fmr, second.fmr, 0.0
+    fmr = first.fmr
+    other_fmr = second.fmr
+    added = 0.0
     if not fmr.lists.source.two_way:
         return added
     if first.slope and second.slope:
@@ -309,10 +311,8 @@ class LinearizedRates:
     def _linear(self, mated: bool, point: int, k: int) -> _Linear:
         threshold = self._thresholds[point]
         slope = float(threshold.slopes.of(mated)[k])
-        given, (of_mated, of_nonmated) = (
-            self._sides.of(mated).of_units(point, k),
-            threshold.of_units,
-        )
+        given = self._sides.of(mated).of_units(point, k)
+        of_mated, of_nonmated = threshold.of_units
         norm = float(
             np.linalg.norm(given)
             + np.linalg.norm(slope * of_mated)

@@ -26,10 +26,10 @@ from functools import cached_property, partial, singledispatch
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fastfair._lib import memory
 from fastfair._lib.arrays import (
+    AnyArray,
     AnyIntegers,
     Bytes,
     Codes,
@@ -237,7 +237,8 @@ class SummedSide(PairSide):
         from fastfair.kernels import pair_walk
 
         shape = errors.stops.shape
-        variances, of_pairs = np.empty((*shape, 3)), np.empty((*shape, pair_walk.N_SUMS))
+        variances = np.empty((*shape, 3))
+        of_pairs = np.empty((*shape, pair_walk.N_SUMS))
 
         def compute(k: int) -> None:
             variances[:, k], of_pairs[:, k] = self.variances_of_list(k, errors.of_list(k))
@@ -260,8 +261,10 @@ class SummedSide(PairSide):
             errors.a, errors.b, errors.start, ascending[-1], self.stratum.size
         )
         sums = self._sums_of_list(k, grouped, ascending)
-        variances, of_pairs = np.empty((order.size, 3)), np.empty((order.size, pair_walk.N_SUMS))
-        strata, units = (self.stratum, self.stratum_size), np.flatnonzero(sums.comparisons)
+        variances = np.empty((order.size, 3))
+        of_pairs = np.empty((order.size, pair_walk.N_SUMS))
+        strata = (self.stratum, self.stratum_size)
+        units = np.flatnonzero(sums.comparisons)
         pair_walk.finish_list(
             sums, units, (errors.start, ascending, order), strata, variances, of_pairs
         )
@@ -346,7 +349,7 @@ class ListedComparisons:
         """Return the rows of the weights of both units of some comparisons."""
         return self.rows_of(self.first[part], self.second[part])
 
-    def lists(self, part: slice) -> NDArray[Any]:
+    def lists(self, part: slice) -> AnyArray:
         """Return the list that each of some comparisons is in besides list 0, or 0; nothing where
         list 0 is alone.
         """
@@ -523,10 +526,8 @@ class CountedSide(SummedSide):
             start[k], ends[k] = errors.first, stops[-1]
             walked = self._walk(Errors(errors.a, errors.b, start, ends))
         sums = pair_walk.new_sums(stops.size, n_rows, self.stratum_size.size)
-        sums.comparisons[:], sums.repeats_squared[:] = (
-            walked.comparisons[k],
-            walked.repeats_squared[k],
-        )
+        sums.comparisons[:] = walked.comparisons[k]
+        sums.repeats_squared[:] = walked.repeats_squared[k]
         sums.inside[:], sums.of_pairs[:1] = walked.inside[k], walked.of_pairs[k]
         counted = errors._replace(repeats=walked.repeats[k])
         pair_walk.add_errors(
@@ -656,13 +657,13 @@ class ListedSide(SideInMemory, SummedSide, CostedSide):
         """As in `SummedSide`."""
         from fastfair.kernels import pair_walk
 
-        runs, n_rows, of_errors = self.grouped.runs, self.stratum.size, tuple(errors)
+        runs = self.grouped.runs
+        n_rows = self.stratum.size
+        of_errors = tuple(errors)
 
         def add(chosen: AnyIntegers) -> Sums:
-            sums, seen = (
-                pair_walk.new_sums(stops.size, n_rows, self.stratum_size.size),
-                np.empty(n_rows, np.int64),
-            )
+            sums = pair_walk.new_sums(stops.size, n_rows, self.stratum_size.size)
+            seen = np.empty(n_rows, np.int64)
             pair_walk.add_runs(runs, chosen, of_errors, self.stratum, self.varies, sums, seen)
             if chosen.size:
                 first, last = runs.unit[chosen[[0, -1]]].astype(np.int64)
@@ -705,10 +706,8 @@ class ListedSide(SideInMemory, SummedSide, CostedSide):
                 chosen = np.arange(part.start, part.stop, dtype=np.int32)
                 if k > 0:
                     chosen = chosen[self.grouped.runs.list[part] == k]
-                counts, costs = (
-                    pair_walk.new_sums(1, n_rows, self.stratum_size.size),
-                    cost_sums.new_costs(n_rows),
-                )
+                counts = pair_walk.new_sums(1, n_rows, self.stratum_size.size)
+                costs = cost_sums.new_costs(n_rows)
                 add_pair_costs(
                     self.grouped, chosen, of_list, self.stratum, self.varies, (counts, costs)
                 )
@@ -753,7 +752,7 @@ class VectorsWithThemselves(ListedSide):
             self.sizes, 1
         )
 
-    def weigh(self, block: int, weights: Bytes, largest: int, totals: NDArray[Any]) -> None:
+    def weigh(self, block: int, weights: Bytes, largest: int, totals: AnyArray) -> None:
         """As in `PairSide`, with the mean weights of pairs of subjects that are drawn so often."""
         of_subjects = self._units.subject_weights(weights)
         for k, (members, means) in enumerate(self._mean_of_members):
@@ -835,7 +834,8 @@ def group_comparisons(
     begin = np.append(0, np.cumsum(counts.sum(axis=0)))
     position = begin[:-1] + np.cumsum(counts, axis=0) - counts
     partner = np.empty(n, np.uint16 if n_units <= 2**16 else np.int32)
-    no_costs, words = np.empty(0, np.int64), np.empty((0 if exact is None else n, 2), np.uint32)
+    no_costs = np.empty(0, np.int64)
+    words = np.empty((0 if exact is None else n, 2), np.uint32)
     lists = np.empty(n if n_lists > 1 else 0, source.lists(slice(0, 0)).dtype)
 
     def scatter(k: int) -> None:

@@ -118,7 +118,7 @@ class _Passing:
     folder: str
     work: Pass
 
-    def run(self, steps: range, n_threads: int | None, told: Report | None) -> Arrays:
+    def run(self, steps: range, n_threads: int | None, report: Report | None) -> Arrays:
         """Sum over some buckets; as in `Job`."""
         arrays, add = self.work.adding(n_threads)
         n = sum(add(self._grouped(k, n_threads)) for k in steps)
@@ -175,7 +175,9 @@ class ScannedSide(CountedSide, CostedSide):
             exact,
         )
         self._workers = workers
-        self._most_bytes, self._n_bytes, self._lock = pairs.most_bytes, 0, threading.Lock()
+        self._most_bytes = pairs.most_bytes
+        self._n_bytes = 0
+        self._lock = threading.Lock()
         # Files that are removed with this object.
         self._folder = Folder(pairs.folder)
         self._grouped: dict[int, Grouped | ArrayFile] = {}
@@ -265,7 +267,8 @@ class ScannedSide(CountedSide, CostedSide):
             "use fewer resamples",
         )
         n = len(starts)
-        totals, costs = (n, self.sizes.size, BLOCK), (n, n_costs, cost_sums.WORDS, BLOCK)
+        totals = (n, self.sizes.size, BLOCK)
+        costs = (n, n_costs, cost_sums.WORDS, BLOCK)
         shapes = {"totals": (totals, np.int64), "costs": (costs, np.int64)}
         n_threads = self._workers.n_threads if self._workers.executor is None else 1
         sums = self._sum(
@@ -323,7 +326,9 @@ class ScannedSide(CountedSide, CostedSide):
             f"sums over the costs of {self.stratum.size:,} subjects in {means.size:,} groups",
             "use fewer groups, or leave Cllr out",
         )
-        number, n_units, variances = self._number, self.stratum.size, np.empty((means.size, 3))
+        number = self._number
+        n_units = self.stratum.size
+        variances = np.empty((means.size, 3))
         of_list = (
             *pair_walk.new_sums(1, n_units, self.stratum_size.size),
             *cost_sums.new_costs(n_units),
@@ -386,7 +391,8 @@ def _add_totals(
 
     def add(grouped: Grouped, k: int, sums: Arrays, lock: threading.Lock) -> None:
         weights, largest = blocks[k]
-        totals, costs = np.empty_like(sums["totals"][k]), np.empty_like(sums["costs"][k])
+        totals = np.empty_like(sums["totals"][k])
+        costs = np.empty_like(sums["costs"][k])
         row_sums.total_weights(grouped.runs, weights, largest, totals)
         if costs.size:
             cost_sums.total_costs(grouped.runs, grouped.words, weights, costs)
@@ -405,10 +411,8 @@ def _add_pairs(errors: list[GroupedErrors], stratum: Integers, varies: Flags) ->
     """
     from fastfair.kernels import pair_walk
 
-    ends, no_errors = (
-        np.cumsum([of_list.at.size for of_list in errors]),
-        np.empty((0, 3, stratum.size)),
-    )
+    ends = np.cumsum([of_list.at.size for of_list in errors])
+    no_errors = np.empty((0, 3, stratum.size))
 
     def add(grouped: Grouped, k: int, sums: Arrays, lock: threading.Lock) -> None:
         comparisons, squared, inside = (

@@ -5,12 +5,20 @@ replicates.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
-from fastfair._lib.arrays import AnyIntegers, Bytes, Codes, Flags, Floats, Integers, RandomKey
+from fastfair._lib.arrays import (
+    AnyArray,
+    AnyIntegers,
+    Bytes,
+    Codes,
+    Flags,
+    Floats,
+    Integers,
+    RandomKey,
+)
 from fastfair._lib.seeds import Purpose
 from fastfair.data.comparisons import Comparisons
 from fastfair.data.embeddings import Embeddings
@@ -123,7 +131,10 @@ class Units:
         self.unit, self.pairs_itself = unit, pairs_itself and "sample" in unit
         drawn = Draw.of(Purpose.COMPARISONS if unit == "comparison" else Purpose.SUBJECTS, stratum)
         self.stratum_of_subject = None if unit == "comparison" else stratum
-        self._subjects, self._draws, self.row, of_row = drawn, [drawn], drawn.row, drawn.stratum
+        self._subjects = drawn
+        self._draws = [drawn]
+        self.row = drawn.row
+        of_row = drawn.stratum
         if subject is not None:
             self.row = self.subject = drawn.row[subject]
         if "sample" in unit:
@@ -134,10 +145,8 @@ class Units:
             present, stratum_of_sample = np.unique(of_parts, return_inverse=True)
             samples = Draw.of(Purpose.SAMPLES, stratum_of_sample)
             self._owner = np.repeat(present // n_parts, samples.sizes).astype(np.int32)
-            self._draws, self.row = (
-                ([samples] if unit == "sample" else [drawn, samples]),
-                samples.row,
-            )
+            self._draws = [samples] if unit == "sample" else [drawn, samples]
+            self.row = samples.row
             of_row = samples.stratum if unit == "sample" else np.tile(of_row[self._owner], 2)
         sizes = self._draws[0].sizes
         self.n_units, self.n_rows = self._draws[0].size, of_row.size + 1
@@ -174,10 +183,8 @@ class Units:
         """Draw units of vectors, numbered as in the pairing: samples of a subject, references apart
         from probes.
         """
-        pairing, stratum = (
-            embeddings.pairing,
-            np.unique(embeddings.subject_group, return_inverse=True)[1],
-        )
+        pairing = embeddings.pairing
+        stratum = np.unique(embeddings.subject_group, return_inverse=True)[1]
         part = pairing.is_probe if pairing.two_sets else None
         return cls(unit, stratum, pairing.subject, part, pairs_itself=part is None)
 
@@ -189,11 +196,9 @@ class Units:
         """
         from fastfair.kernels import partners as kernels
 
-        ones, a, b = (
-            np.int32(self.n_rows - 1),
-            room(first.size, np.int32),
-            room(first.size, np.int32),
-        )
+        ones = np.int32(self.n_rows - 1)
+        a = room(first.size, np.int32)
+        b = room(first.size, np.int32)
         if mated and self.unit == "subject":
             return np.take(self.row, first, mode="clip", out=a), np.full(first.size, ones)
         kernels.rows_of_units(first, second, self.row, ones, a, b)
@@ -254,7 +259,7 @@ class Units:
             of_subject = np.tile(of_subject[self._owner], 2 if self.unit == "subject+sample" else 1)
         return np.append(of_subject, 1.0)
 
-    def of_subjects(self, of_rows: NDArray[Any]) -> Floats:
+    def of_subjects(self, of_rows: AnyArray) -> Floats:
         """Add up what rows have for each subject whose samples are drawn: (rows,) to (k,)."""
         of_samples = of_rows[:-1].reshape(-1, self._owner.size).sum(axis=0)
         return np.bincount(self._owner, of_samples, self._subjects.size).astype(np.float64)
@@ -365,7 +370,8 @@ def _labels_of_subjects(comparisons: Comparisons, name: str) -> AnyIntegers:
     if name in comparisons.mated.of_subject:
         return comparisons.mated.of_subject[name].astype(np.int64)
     n_subjects, n_labels = comparisons.subjects.size, len(comparisons.attributes[name])
-    low, high = np.full(n_subjects, n_labels, np.int64), np.full(n_subjects, -1, np.int64)
+    low = np.full(n_subjects, n_labels, np.int64)
+    high = np.full(n_subjects, -1, np.int64)
     # Those that failed count, too, so that their subjects are drawn as those of the others are.
     for side in (
         comparisons.mated,

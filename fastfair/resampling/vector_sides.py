@@ -11,9 +11,8 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
-from fastfair._lib.arrays import AnyIntegers, Bytes, Codes, Flags, Floats, Integers
+from fastfair._lib.arrays import AnyArray, AnyIntegers, Bytes, Codes, Flags, Floats, Integers
 from fastfair._lib.threads import count_threads, in_threads, slices
 from fastfair._lib.workers import Workers
 from fastfair.data.embeddings import Embeddings
@@ -53,8 +52,8 @@ class Products:
         Whether each pair is counted twice, as every two vectors are compared.
     """
 
-    references: NDArray[Any]
-    probes: NDArray[Any]
+    references: AnyArray
+    probes: AnyArray
     halved: bool
 
     @classmethod
@@ -74,22 +73,24 @@ class Products:
     def _once(self, counts: Any, power: int = 1) -> Any:
         return counts // 2**power if self.halved else counts
 
-    def of_two(self, first: AnyIntegers, second: AnyIntegers) -> NDArray[Any]:
+    def of_two(self, first: AnyIntegers, second: AnyIntegers) -> AnyArray:
         """Count the pairs of two units."""
         (r, p), (q, s) = ((self.references[unit], self.probes[unit]) for unit in (first, second))
         return self._once(r * s + q * p)
 
-    def of_units(self) -> NDArray[Any]:
+    def of_units(self) -> AnyArray:
         """Count the pairs of each unit."""
         r, p = self.references, self.probes
         return self._once(r * (p.sum() - p) + p * (r.sum() - r))
 
-    def squares(self, partners: Any = 1) -> NDArray[Any]:
+    def squares(self, partners: Any = 1) -> AnyArray:
         """Sum the squared numbers of pairs of each unit with its partners, which are 1, and others
         0.
         """
         r, p = self.references, self.probes
-        r_others, p_others, both = partners * r**2, partners * p**2, partners * r * p
+        r_others = partners * r**2
+        p_others = partners * p**2
+        both = partners * r * p
         squares = r**2 * (p_others.sum() - p_others) + p**2 * (r_others.sum() - r_others)
         return self._once(squares + 2 * r * p * (both.sum() - both), 2)
 
@@ -102,7 +103,7 @@ class Products:
         return np.asarray(r * p - both if self.halved else 2 * (r * p - both), np.float64)
 
     def weigh(
-        self, weights: Integers, members: dict[int, tuple[Any, Any]], totals: NDArray[Any]
+        self, weights: Integers, members: dict[int, tuple[Any, Any]], totals: AnyArray
     ) -> None:
         """Sum the weights of the pairs of lists.
 
@@ -193,7 +194,9 @@ class VectorSide(SideInMemory, CountedSide):
     def _walk(self, errors: Errors) -> Walked:
         from fastfair.kernels import pair_walk
 
-        n_lists, n_rows, n_strata = self.sizes.size, self.stratum.size, self.stratum_size.size
+        n_lists = self.sizes.size
+        n_rows = self.stratum.size
+        n_strata = self.stratum_size.size
         require_room(n_lists, n_rows)
         comparisons, squares = np.zeros((2, n_lists, n_rows), np.int64)
         inside, of_all, of_ends = np.zeros((n_lists, n_strata)), *np.zeros((2, n_lists), np.int64)
@@ -203,10 +206,8 @@ class VectorSide(SideInMemory, CountedSide):
         ]
         for k, products in self._of_lists():
             squared = products.squares()
-            comparisons[k], squares[k] = (
-                products.of_units(),
-                self.varies * products.squares(self.varies),
-            )
+            comparisons[k] = products.of_units()
+            squares[k] = self.varies * products.squares(self.varies)
             inside[k] = products.inside(self.stratum, n_strata)
             of_all[k], of_ends[k] = squared.sum() // 2, squared[self.varies].sum()
             part = slice(errors.start[k], errors.stops[k])
@@ -238,7 +239,9 @@ class VectorSide(SideInMemory, CountedSide):
         """
         from fastfair.kernels import vector_pairs as kernels
 
-        pairs, group, (comparisons, squares, of_all, of_ends) = self._pairs, self.group, sums
+        pairs = self._pairs
+        group = self.group
+        comparisons, squares, of_all, of_ends = sums
         as_reference, as_probe = pairs.with_groups(group, self._cells.shape[0])
         for k, g, h in self._ordered():
             comparisons[k, :-1] = np.where(
@@ -333,7 +336,7 @@ class CurveSide(SideInMemory):
         self._members: dict[int, tuple[Any, Any]] = {
             k: (units, units) for k, units in enumerate((_EVERYBODY, *of_groups))
         }
-        sizes: NDArray[Any] = np.empty((1 + n_groups, 1), self.total_type)
+        sizes: AnyArray = np.empty((1 + n_groups, 1), self.total_type)
         self.products.weigh(np.ones((order.size + 1, 1), np.int64), self._members, sizes)
         super().__init__(sizes[:, 0].copy(), units, n_threads)
 
@@ -363,7 +366,7 @@ class CurveSide(SideInMemory):
         """As in `PairSide`."""
         return not self._mated
 
-    def weigh(self, block: int, weights: Bytes, largest: int, totals: NDArray[Any]) -> None:
+    def weigh(self, block: int, weights: Bytes, largest: int, totals: AnyArray) -> None:
         """As in `Totals`; floats with a scale."""
         self.products.weigh(self._units.subject_weights(weights), self._members, totals)
 
@@ -379,9 +382,8 @@ class CurveSide(SideInMemory):
         `kernels.dyadic` takes them.
         """
         references = self.products.references[:-1].astype(np.float64)
-        probes = self.products.probes[:-1] / (
-            2 if self.products.halved else 1
-        )  # two subjects' pairs are counted once
+        # two subjects' pairs are counted once
+        probes = self.products.probes[:-1] / (2 if self.products.halved else 1)
         for k, (members, _) in self._members.items():
             inside = np.zeros(references.size)
             inside[members] = 1

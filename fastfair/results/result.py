@@ -62,9 +62,8 @@ class Result(Shown):
     _title: ClassVar[str] = ""  # of its chapter, a question that the result answers
     _rows: ClassVar[str] = "rows"  # the attribute that the table is made of
     _properties: ClassVar[str] = ""  # of these rows, which the table has, too
-    _per_group: ClassVar[str] = (
-        ""  # or the attributes with a number of each group that it is made of
-    )
+    # or the attributes with a number of each group that it is made of
+    _per_group: ClassVar[str] = ""
     _derived: ClassVar[tuple[str, ...]] = ()  # properties that JSON has, too
     _printed: ClassVar[str] = ""  # columns that the terminal prints; by default all
     _estimate: ClassVar[str] = "estimate"  # the column whose interval is from "low" to "high"
@@ -142,6 +141,10 @@ class Result(Shown):
         }
         derived = {name: written.schema_of_property(cls, name) for name in cls._derived}
         return written.schema_of(cls, about | derived)
+
+    def _parts(self) -> Sequence[Result]:
+        """Return the results that a page shows one by one."""
+        return [self]
 
     def _shown(self) -> Sequence[str]:
         return self.summary().splitlines()
@@ -224,8 +227,8 @@ class Result(Shown):
         """
         of_all = self._columns()
         names = [
-            validation.choice("columns", one, list(of_all))
-            for one in (of_all if columns is None else columns)
+            validation.choice("columns", column, list(of_all))
+            for column in (of_all if columns is None else columns)
         ]
         sides = [
             "l" if any(isinstance(value, str) for value in of_all[name]) else "r" for name in names
@@ -237,10 +240,8 @@ class Result(Shown):
         lines = [
             " & ".join(cell(value).translate(_LATEX) for value in row) + r" \\" for row in rows
         ]
-        lines[1:1], lines[:0] = (
-            [r"\midrule"],
-            [rf"\begin{{tabular}}{{{''.join(sides)}}}", r"\toprule"],
-        )
+        lines[1:1] = [r"\midrule"]
+        lines[:0] = [rf"\begin{{tabular}}{{{''.join(sides)}}}", r"\toprule"]
         text = "\n".join([*lines, r"\bottomrule", r"\end{tabular}"])
         if path is not None:
             whole_files.write_text(path, text + "\n")
@@ -284,18 +285,16 @@ class Result(Shown):
 
     def _pictures(self) -> list[Picture]:
         """Draw what `--plots` draws, too."""
-        alt, caption = (
-            f"{self._question()} A plot of the table below.",
-            "The table below has the numbers.",
-        )
+        alt = f"{self._question()} A plot of the table below."
+        caption = "The table below has the numbers."
         figures: Mapping[str, Any] = self._figures()
         return [
             Picture(
-                svg_of(one.get_figure(root=True)),
+                svg_of(drawn.get_figure(root=True)),
                 alt,
                 name.replace("_", " ").capitalize() or caption,
             )
-            for name, one in figures.items()
+            for name, drawn in figures.items()
         ]
 
 
@@ -306,7 +305,7 @@ def on_page(title: str, headings: Sequence[str], rows: Sequence[Sequence[str]]) 
             heading,
             (
                 "text"
-                if k and not any(one.lstrip("-–<> ")[:1].isdigit() for one in cells)
+                if k and not any(cell.lstrip("-–<> ")[:1].isdigit() for cell in cells)
                 else "number"
             ),
         )
@@ -346,7 +345,7 @@ def printed(
     headings, cells = [], []
     for name in names:
         ends = ("low", "high") if name == of else (f"{name}_low", f"{name}_high")
-        values, low, high = (columns.get(one, [None] * n) for one in (name, *ends))
+        values, low, high = (columns.get(heading, [None] * n) for heading in (name, *ends))
         written = [
             _written(name, kind, *row, is_interval=name not in columns)
             for kind, row in zip(kinds, zip(values, low, high, strict=True), strict=True)
@@ -370,9 +369,8 @@ def _written(
         return "all"
     if name == "name":
         return printed_name(value)
-    if (kind, name) == ("threshold", "estimate") and not math.isnan(
-        value
-    ):  # with all its digits, as it is typed
+    # with all its digits, as it is typed
+    if (kind, name) == ("threshold", "estimate") and not math.isnan(value):
         return " ".join([typed(value), *number_with_interval(value, low, high).split(" ", 1)[1:]])
     if is_interval:
         return interval_of_rate(low, high)
