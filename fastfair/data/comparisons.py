@@ -221,7 +221,7 @@ class Comparisons:
         return made
 
     def _sort(self, columns: CheckedColumns, failures: str) -> None:
-        self.lacks = MappingProxyType(columns.missing_rate())
+        self.lacks = columns.missing_rate()
         self.score_kind, self.left_out = columns.score_kind, columns.left_out
         self.score_dtype = columns.values.dtype
         subjects = columns.subjects
