@@ -17,7 +17,13 @@ from fastfair.error_rates.operating_points import OperatingPoint, read_point
 from fastfair.error_rates.rates import ERROR_RATES
 from fastfair.errors import InputError
 from fastfair.measures import MEASURES
-from fastfair.measures._registry import SUMMARIES, measure_of, quantity_name, range_of
+from fastfair.measures._registry import (
+    SUMMARIES,
+    measure_of,
+    names_of,
+    quantity_name,
+    range_of,
+)
 from fastfair.resampling.engine import METRICS as SCORE_METRICS
 
 RELATION = re.compile("<=|>=|[<>\u2264\u2265]")
@@ -95,6 +101,12 @@ class Requirement:
     def allows(self, value: float) -> bool:
         """Return whether a value meets the requirement; NaN does not."""
         return bool(_HOLDS[self.relation](value, self.bound))
+
+    @property
+    def rates(self) -> list[str]:
+        """The error rates that the quantity is, or is made of; empty where it is of none."""
+        metric = self.name.partition("(")[2].removesuffix(")")
+        return [name for name in ERROR_RATES if name in (self.name, metric)]
 
     def with_room(self, limit: float, room: float) -> float:
         """Return a limit that is so many times worse; of a rate of success, such as the TPIR, its
@@ -186,6 +198,11 @@ def _name_of(called: str, names: Sequence[str]) -> str:
     ):
         return name
     code, _, metric = name.partition("(")
+    if not names and name in names_of("rate of counts"):
+        raise InputError(
+            f"the {name.upper()} is counted: give FailureCounts(..., rate={name!r}) in place of"
+            " comparisons"
+        )
     if names or not is_name or measure is None or code != measure.name:
         known = names or (*_OF_COMPARISONS, *MEASURES)
         near = did_you_mean(called.partition("(")[0], known)
@@ -284,13 +301,16 @@ def requirements_of(
     return [read_requirement(text, at, names) for text in dict.fromkeys(listed)]
 
 
-def read_statement(statement: str) -> tuple[str, float]:
-    """Return the rate that a statement is about, and what it is claimed not to exceed."""
+def read_statement(statement: str, names: Sequence[str] = ERROR_RATES) -> tuple[str, float]:
+    """Return the rate that a statement is about, one of names, and what it is claimed not to
+    exceed.
+    """
     found = RELATION.search(statement)
     rate = statement[: found.start()].strip().lower() if found else ""
-    if found is None or rate not in ERROR_RATES or RELATIONS[found.group()] != "<=":
+    if found is None or rate not in names or RELATIONS[found.group()] != "<=":
+        known = joined_by_or(f'"{name}"' for name in names)
         raise InputError(
-            'statement must be "fmr" or "fnmr", "<=" and a rate, as in "fmr <= 1e-4", not'
+            f'statement must be {known}, "<=" and a rate, as in "{names[0]} <= 1e-4", not'
             f" {statement!r}"
         )
     written = statement[found.end() :].strip()

@@ -32,7 +32,13 @@ from fastfair.error_rates.operating_points import (
     at_threshold,
     threshold_key,
 )
-from fastfair.error_rates.rates import Rates, concentration, counts_behind, rates_at_key
+from fastfair.error_rates.rates import (
+    ERROR_RATES,
+    Rates,
+    concentration,
+    counts_behind,
+    rates_at_key,
+)
 from fastfair.error_rates.scans_of_vectors import with_enough_pairs
 from fastfair.error_rates.score_metrics import (
     NO_CLLR,
@@ -49,7 +55,7 @@ from fastfair.errors import (
     ReversedScoresWarning,
 )
 from fastfair.intervals import MethodOfEvaluations
-from fastfair.measures._fairness import ZeroPolicy
+from fastfair.measures._fairness import KINDS, ZeroPolicy
 from fastfair.measures._registry import MEASURES, Measure, measure_name, measure_of, quantity_name
 from fastfair.resampling.engine import (
     METRICS,
@@ -136,16 +142,35 @@ def _measure_names(measures: str | Sequence[str], groups: Sequence[str]) -> Sequ
     return names
 
 
+def _measures_of_class(
+    names: Sequence[str], asked: Sequence[str], comparisons: Comparisons
+) -> tuple[str, ...]:
+    """Return the measures that comparisons have where all are of one class, else all; refuse others
+    that were asked for.
+    """
+    lacking = [
+        name
+        for name in names
+        if comparisons.lacks_rate and comparisons.rates.isdisjoint(MEASURES[name].of)
+    ]
+    if lacking and "all" not in asked:
+        comparisons.require_rates(f"the measure {lacking[0]}")
+    return tuple(name for name in names if name not in lacking)
+
+
 def _complete_groups(comparisons: Comparisons, policy: str) -> list[int]:
     """Return the positions of the groups that the fairness measures compare."""
     if not comparisons.groups:
         return []
-    sizes = (
+    sizes = [
         np.diagonal(side.cells).tolist()
         for side in (comparisons.mated_by_group, comparisons.nonmated_by_group)
-    )
+    ]
+    enough = any if comparisons.lacks_rate else all
     lacking = {
-        group: own for group, *own in zip(comparisons.groups, *sizes, strict=True) if not all(own)
+        group: own
+        for group, *own in zip(comparisons.groups, *sizes, strict=True)
+        if not enough(own)
     }
     everything = list(range(len(comparisons.groups)))
     if not lacking:
@@ -279,8 +304,13 @@ class Request(EvaluationSettings):
             everything = USUAL_METRICS if "costs" in comparisons.lacks else METRICS_OF_SCANS
         elif comparisons.failed is not None and comparisons.failed.policy == "non-match":
             everything = METRICS_WITH_FAILURES
+        if comparisons.lacks_rate:
+            everything = ()
         found = self.in_words(comparisons.groups, everything, comparisons.score_kind)
+        measures = _measures_of_class(found.measures, as_names(self.measures), comparisons)
+        found = replace(found, measures=measures)
         for name in found.metrics:
+            comparisons.require_rates(f"⟦metrics={name}⟧")
             if name not in METRICS_WITH_FAILURES:
                 require_scores(comparisons.failed, name, NO_CLLR)
         if "eer" in found.metrics:
@@ -307,7 +337,11 @@ class Request(EvaluationSettings):
         names = _measure_names(self.measures, groups)
         meant = {
             "all": everything,
-            "auto": everything if score_kind == LOG_LIKELIHOOD_RATIO else USUAL_METRICS,
+            "auto": (
+                everything
+                if score_kind == LOG_LIKELIHOOD_RATIO
+                else [name for name in USUAL_METRICS if name in everything]
+            ),
         }
         wanted = [name for asked in as_names(self.metrics) for name in meant.get(asked, (asked,))]
         if not self.points and not wanted:
@@ -791,6 +825,8 @@ def _selection(
         alpha=request.alpha,
         zero_policy=request.zero_policy,
         matrix=tuple((reference, probe) for reference, probe in pairs),
+        kinds=KINDS & comparisons.rates if comparisons.lacks_rate else KINDS,
+        rates=tuple(name for name in ERROR_RATES if name in comparisons.rates),
     )
 
 

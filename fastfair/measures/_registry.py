@@ -273,6 +273,29 @@ METRICS: dict[str, Estimand] = {
             "Which share of searches of enrolled people returns them?", kind="identification rate",
             long_title="True positive identification rate",
         ),
+        _rate(
+            "fta", "FTA", MATED, "failure to acquire", "Which share of acquisitions yields no sample?",
+            long_title="Failure-to-acquire rate", kind="rate of counts",
+        ),
+        _rate(
+            "fte", "FTE", MATED, "failure to enrol", "Which share of people cannot be enrolled?",
+            long_title="Failure-to-enrol rate", kind="rate of counts",
+        ),
+        _rate(
+            "apcer", "APCER", MATED, "attack presentation classification error",
+            "Which share of attack presentations is taken for bona fide?",
+            long_title="Attack presentation classification error rate", kind="rate of counts",
+        ),
+        _rate(
+            "bpcer", "BPCER", MATED, "bona fide presentation classification error",
+            "Which share of bona fide presentations is taken for attacks?",
+            long_title="Bona fide presentation classification error rate", kind="rate of counts",
+        ),
+        _rate(
+            "iapar", "IAPAR", MATED, "impostor attack presentation accept",
+            "Which share of impostor attack presentations matches the person imitated?",
+            long_title="Impostor attack presentation accept rate", kind="rate of counts",
+        ),
         Estimand(
             name="selectivity", title="selectivity", range=(0.0, _INF), kind="identification rate",
             question="How many people does a search return on average whose own person is not enrolled?",

@@ -16,7 +16,7 @@ from fastfair._lib.text import did_you_mean, number_with_interval, rate_with_int
 from fastfair._lib.warnings import warn
 from fastfair.data.comparisons import Comparisons
 from fastfair.error_rates.operating_points import OperatingPoint
-from fastfair.error_rates.rates import Rates
+from fastfair.error_rates.rates import ERROR_RATES, Rates
 from fastfair.errors import InputError, NarrowIntervalsWarning
 from fastfair.measures._fairness import KINDS, BaseMetric, MeasuredQuantity, measure_all
 from fastfair.measures._registry import (
@@ -411,6 +411,8 @@ class Selection:
         between groups.
     kinds : set of {"fmr", "fnmr", "both rates"}
         Of which rates to report measures at operating points.
+    rates : tuple of {"fmr", "fnmr"}
+        Which rates to report; one of them where all comparisons are of one class.
     """
 
     groups: tuple[str, ...]
@@ -425,6 +427,7 @@ class Selection:
     zero_policy: str | float = "keep"
     matrix: tuple[tuple[int, int], ...] = ()
     kinds: frozenset[str] = KINDS
+    rates: tuple[str, ...] = ERROR_RATES
 
 
 def sizes_of_groups(comparisons: Comparisons) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -459,11 +462,12 @@ def entries(base: Replicates, selection: Selection) -> Iterator[Entry]:
     position |= {cell: 1 + n_groups + k for k, cell in enumerate(base.cells)}
     for point in range(selection.n_points):
         yield Entry("threshold", None, point, base.threshold[point])
-        yield Entry("fmr", None, point, base.fmr[point, 0])
-        yield Entry("fnmr", None, point, base.fnmr[point, 0])
-        for name, rates in (("fmr", base.fmr), ("fnmr", base.fnmr)):
+        of_point = {"fmr": base.fmr[point], "fnmr": base.fnmr[point]}
+        for name in selection.rates:
+            yield Entry(name, None, point, of_point[name][0])
+        for name in selection.rates:
             for k, group in enumerate(selection.groups):
-                yield Entry(name, group, point, rates[point, 1 + k], (k, k))
+                yield Entry(name, group, point, of_point[name][1 + k], (k, k))
         for i, j in selection.matrix:
             value = base.fmr[point, position[i, j]]
             yield Entry(
@@ -508,10 +512,12 @@ def numbers(base: Replicates, selection: Selection) -> Floats:
     rows = [
         some
         for p in range(selection.n_points)
-        for fmr, fnmr in [(base.fmr[p], base.fnmr[p])]
+        for rates in [[getattr(base, name)[p] for name in selection.rates]]
         for some in (
             base.threshold[p : p + 1],
-            *(fmr[:1], fnmr[:1], fmr[groups], fnmr[groups], fmr[between]),
+            *(rate[:1] for rate in rates),
+            *(rate[groups] for rate in rates),
+            base.fmr[p][between],
         )
     ]
     rows += [base.metrics[name] for name in selection.metrics]
