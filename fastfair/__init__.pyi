@@ -44,6 +44,7 @@ from .error_rates.score_metrics import eer as eer
 from .error_rates.score_metrics import min_cllr as min_cllr
 from .error_rates.score_metrics import min_dcf as min_dcf
 from .error_rates.score_metrics import roc as roc
+from .evaluation.attributes import evaluate_attributes as evaluate_attributes
 from .evaluation.compare import compare as compare
 from .evaluation.evaluate import EvaluationSettings as EvaluationSettings
 from .evaluation.evaluate import evaluate as evaluate

@@ -27,6 +27,7 @@ _HOMES = (
     "calibration.evaluate_calibration",
     "claims",
     "error_models.error_model",
+    "evaluation.attributes",
     "evaluation.result",
     "evaluation.system_comparison",
     "evaluation.worst_comparisons",

@@ -201,6 +201,23 @@ def aside(call: Callable[[], _Result]) -> _Result:
     return results[0]
 
 
+@contextlib.contextmanager
+def beside(call: Callable[[], _Result]) -> Iterator[Callable[[], _Result]]:
+    """Call a function in another thread while this one goes on, and give what waits for its
+    result.
+    """
+    process = os.getpid()
+
+    def wait() -> _Result:
+        _, result, error = _next(found, process)
+        if error is not None:
+            raise error
+        return result
+
+    with _at_work(lambda _: call(), enumerate((None,)), 1) as found:
+        yield wait
+
+
 def _next(found: queue.SimpleQueue[Any], process: int) -> Any:
     """Wait for the next result; process: where the threads are that work on it."""
     thread = threading.current_thread()

@@ -52,7 +52,7 @@ def test_docstrings_and_signatures_agree(name):
     documented = []
     if section:
         for line in section.group(1).splitlines():
-            if re.match(r"\w[\w, *]*( : |$)", line):
+            if re.match(r"[\w*][\w, *]*( : |$)", line):
                 documented += [n.strip().lstrip("*") for n in line.split(" : ")[0].split(",")]
     assert documented == list(inspect.signature(FUNCTIONS[name]).parameters), name
 

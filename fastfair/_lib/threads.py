@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from typing import Any, TypeVar
 
 from fastfair.errors import InputError
-from fastfair.kernels._aside import deal, deal_in_order, free_in_forks
+from fastfair.kernels._aside import beside, deal, deal_in_order, free_in_forks
 
 from .warnings import Told, give_warnings, hold_warnings
 
@@ -75,6 +75,32 @@ def run_in_order(
 
     for result, warned in deal_in_order(held_back, items, n, n + ahead):
         give_warnings(warned)
+        yield result
+
+
+@contextmanager
+def meanwhile(
+    call: Callable[[], _Second], n_threads: int | None = None
+) -> Iterator[Callable[[], _Second]]:
+    """Call a function while this thread goes on, and give what returns its result, and its
+    warnings.
+
+    With one thread it is called when its result is asked for.
+    """
+    if count_threads(n_threads) < 2 or getattr(_here, "alone", False):
+        yield call
+        return
+
+    def held_back() -> tuple[_Second, Told]:
+        with hold_warnings() as warned:
+            return call(), warned
+
+    def result() -> _Second:
+        value, warned = wait()
+        give_warnings(warned)
+        return value
+
+    with beside(held_back) as wait:
         yield result
 
 

@@ -52,7 +52,15 @@ from fastfair.uncertainty.inversion import (
     MovedSystems,
 )
 from fastfair.uncertainty.notes import Code, Note, Noted, has_code
-from fastfair.uncertainty.quantities import Entry, EntryKey, Quantity, Selection, entries, noted
+from fastfair.uncertainty.quantities import (
+    Entry,
+    EntryKey,
+    Quantity,
+    Selection,
+    entries,
+    noted,
+    numbers,
+)
 
 from .rates_over_levels import (
     ABOUT_V_STATISTIC,
@@ -390,8 +398,7 @@ class CurveMaker:
         self._names = ERROR_RATES if "both rates" in kinds else tuple(kinds)
 
         def values(replicates: Replicates) -> Floats:
-            every = list(entries(replicates, selection))
-            return np.array([every[k].value for k in self._chosen])
+            return numbers(replicates, selection)[self._chosen]
 
         def left_out() -> Floats:
             assert rates.resampler is not None

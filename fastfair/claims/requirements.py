@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 
 from fastfair._lib import validation
 from fastfair._lib.text import did_you_mean, joined_by_or
+from fastfair.data.group_labels import Grouping
 from fastfair.error_rates.operating_points import OperatingPoint, read_point
 from fastfair.error_rates.rates import ERROR_RATES
 from fastfair.errors import InputError
@@ -66,6 +67,10 @@ class Requirement:
         How the quantity must lie to the bound.
     bound : float
         What it is compared with.
+    grouping : tuple of str
+        The attributes that make the group.
+    written : str or None
+        What results call the group, where its label alone does not say whose it is.
     """
 
     text: str
@@ -74,6 +79,8 @@ class Requirement:
     at: OperatingPoint | None
     relation: str
     bound: float
+    grouping: Grouping = ()
+    written: str | None = None
 
     @property
     def is_upper(self) -> bool:

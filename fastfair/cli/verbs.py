@@ -171,7 +171,15 @@ _REPLICATES = Option(
 _QUICK = Option(
     "quick", "No replicates: intervals of rates alone, in closed form.", "flag", section="Intervals"
 )
+_INTERSECTIONS = Option(
+    "intersections",
+    "Evaluate the intersections of all attributes, too. Without it each attribute is evaluated on"
+    " its own.",
+    "flag",
+    section="Groups",
+)
 _EVALUATED = (
+    _INTERSECTIONS,
     _QUICK,
     Option("requirements", 'What must hold, as "fnmr@fmr=0.001 <= 0.05" or "fnmr[*] <= 5 %", of each group. See '
            "`fastfair check`.", multiple=True),
@@ -184,7 +192,7 @@ VERBS: dict[str, Verb] = {
         """fastfair evaluate scores.csv --group sex --group age --at fmr=0.001 --report report.html
         fastfair evaluate trials.txt --embeddings voices.npz --metadata speakers.csv --metadata-id id --group sex
         fastfair evaluate faces.npz --input vectors --group sex""",
-        "metadata metadata_id groups at measures unit n_resamples rng output report",
+        "metadata metadata_id groups intersections at measures n_resamples rng output report",
         "evaluate", f"{_SCORES} {_VECTORS}", own=(_KIND, *_SIDES, *_EVALUATED), writes=_PAGE,
     ),
     "compare": Verb(

@@ -15,6 +15,7 @@ from fastfair.errors import ContradictingLabelsWarning, InputError
 
 from .exclusions import leave_out
 
+Grouping = tuple[str, ...]  # the attributes that groups are made of
 MissingLabels = Literal["error", "drop", "unknown"]
 UNKNOWN = "unknown"  # label of entries without one, unless they are left out
 COMPLETE = (
@@ -23,6 +24,11 @@ COMPLETE = (
 )
 INTERSECTION = " & "  # between the labels of several attributes
 _MOST_GROUPS = 2000  # pairs of groups are counted, so that time and memory grow with the square
+
+
+def attributed(grouping: Grouping, group: str) -> str:
+    """Name a group with its attribute, as in "sex=f"; an intersection has several labels already."""
+    return f"{grouping[0]}={group}" if len(grouping) == 1 else group
 
 
 def columns_of(name: str, group: Labels | Mapping[str, Labels]) -> dict[str, Any]:

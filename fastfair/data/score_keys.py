@@ -94,11 +94,11 @@ def given_similarities(thresholds: Floats, dtype: np.dtype[Any]) -> Floats:
 
 def count_below(keys: Keys, key: int) -> int:
     """Count the ascending keys below another one."""
-    limits = np.iinfo(keys.dtype)
-    if key > limits.max:
+    most = (1 << (8 * keys.itemsize - 1)) - 1
+    if key > most:
         return keys.size
     # In another type than theirs NumPy would copy all keys to it.
-    return int(np.searchsorted(keys, keys.dtype.type(max(key, limits.min))))
+    return int(keys.searchsorted(keys.dtype.type(max(key, ~most))))
 
 
 _FEW_DIGITS = 6  # of a score that is typed as it is, as on a grid of scores

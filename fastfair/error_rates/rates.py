@@ -319,10 +319,11 @@ def concentration(
     cell = by_group.reference_group[errors] * np.int64(n_groups) + by_group.probe_group[errors]
     n_of_cells = np.bincount(cell, minlength=n_groups**2)
     assert by_group.subjects is not None
-    of_cells = np.split(np.argsort(cell), np.cumsum(n_of_cells)[:-1])
-    n_subjects_of_cells = by_group.subjects.ravel().tolist()
-    shares = [*map(share, of_cells, n_of_cells.tolist(), n_subjects_of_cells)]
-    return overall, np.reshape(shares, (n_groups, n_groups))
+    shares, erring = np.full(n_groups**2, np.nan), np.flatnonzero(n_of_cells)
+    of_cells = np.split(np.argsort(cell), np.cumsum(n_of_cells[erring])[:-1])
+    facts = n_of_cells[erring].tolist(), by_group.subjects.ravel()[erring].tolist()
+    shares[erring] = [*map(share, of_cells, *facts)]
+    return overall, shares.reshape(n_groups, n_groups)
 
 
 def errors_of_top_subjects(reference: Any, probe: Any, n_subjects: int, n_all: int) -> int:

@@ -29,6 +29,7 @@ from fastfair._lib.text import (
     value_and_interval,
 )
 from fastfair.data.checks import LOG_LIKELIHOOD_RATIO
+from fastfair.data.group_labels import attributed
 from fastfair.error_rates.operating_points import ENOUGH_ERRORS, OperatingPoint
 from fastfair.error_rates.rates import Rates
 from fastfair.errors import visible
@@ -45,6 +46,7 @@ from fastfair.pages.parts import (
     Section,
     Table,
     interval_name,
+    stacked,
 )
 from fastfair.pages.report import letter
 from fastfair.results.result import Printed, on_page, printed
@@ -64,6 +66,7 @@ from .evaluated import Evaluated, outline
 CLASSES = ("mated", "non-mated")
 Said = list[tuple[str, str]]
 _FEW_PEOPLE = 10
+WHETHER = "Whether groups differ by more than chance is for tests to say (fnmr_test, fmr_test)."
 _RATES = ("fnmr", "fmr")
 _MOST_NAMED = 4  # groups that a sentence names
 _AS_NONMATCHES = (
@@ -79,16 +82,33 @@ _LEFT_OUT = (
 
 def summary_of(evaluation: Evaluated) -> list[str]:
     """Return the sentences."""
-    said = [f"{size_of(evaluation)}."] if evaluation.rates else []
-    differ = [*of_groups(evaluation, ()), *of_measures(evaluation)]
-    answer = [*overall(evaluation), *differ, *limits(evaluation)]
+    return summary_of_attributes([evaluation])
+
+
+def summary_of_attributes(evaluations: Sequence[Evaluated]) -> list[str]:
+    """Return the sentences of evaluations of the same comparisons by several attributes, or by
+    one.
+    """
+    first, several = evaluations[0], len(evaluations) > 1
+    said = [f"{size_of(first, evaluations)}."] if first.rates else []
+    answer = overall(first)
+    answer += metrics_in_words(first, shown_metrics(first)) if several else []
+    for one in evaluations:
+        answer += [*of_groups(one, (), several=several), *of_measures(one, several=several)]
+        answer += limits(one) if not several else []
     said += [f"{name}: {sentence}" for name, sentence in answer]
-    if has_failures(evaluation):
-        said += sentences_on_failures(evaluation)
-        said += [extremes(evaluation, name) for name in FAILURE_RATES] if evaluation.groups else []
-    said += left_out_of_measures(evaluation)
-    if "confidence_level" in evaluation.settings:
-        said.append(brackets_of(evaluation.settings))
+    if has_failures(first):
+        said += sentences_on_failures(first)
+        said += (
+            [extremes(one, name) for one in evaluations if one.groups for name in FAILURE_RATES]
+            if not several
+            else []
+        )
+    said += [words for one in evaluations for words in left_out_of_measures(one)]
+    if several:
+        said.append(WHETHER)
+    if "confidence_level" in first.settings:
+        said.append(brackets_of(first.settings))
     return said
 
 
@@ -99,10 +119,12 @@ def left_out_of_measures(evaluation: Evaluated) -> list[str]:
     return [visible(f"{why}: {', '.join(dropped)}.")] if dropped else []
 
 
-def facts_of(evaluation: Evaluated) -> Said:
+def facts_of(evaluation: Evaluated, evaluations: Sequence[Evaluated] = ()) -> Said:
     """Say what was tested: comparisons, people, groups and operating points."""
     facts = [] if evaluation.n_subjects is None else [("People", f"{evaluation.n_subjects:,}")]
-    if evaluation.groups:
+    if len(evaluations) > 1:
+        facts.append(("Groups", groupings_in_words(evaluations)))
+    elif evaluation.groups:
         facts.append(("Groups", f"{len(evaluation.groups)}, by {grouping_of(evaluation)}"))
     if evaluation.rates:
         mated, nonmated = evaluation.rates[0].counts.mated, evaluation.rates[0].counts.nonmated
@@ -114,19 +136,17 @@ def facts_of(evaluation: Evaluated) -> Said:
         facts.append(
             ("" if k else "Operating point", f"{rates.at}: threshold {typed(rates.threshold)}")
         )
-    metrics = [
-        one for one in evaluation.quantities if one.name in ("eer", "min_dcf") and one.group is None
-    ]
-    if metrics:
-        facts.append(
-            (
-                "All thresholds",
-                "; ".join(f"{printed_name(one.name)} {in_words(one)}" for one in metrics),
-            )
-        )
+    facts += metrics_in_words(evaluation, ("eer", "min_dcf"))
     if has_failures(evaluation):
         facts.append(("Failed", " ".join(sentences_on_failures(evaluation)[:1])))
     return [(name, visible(text)) for name, text in facts]
+
+
+def metrics_in_words(evaluation: Evaluated, names: Sequence[str]) -> Said:
+    """Say what the metrics of all thresholds are, over all comparisons."""
+    found = [one for one in evaluation.quantities if one.name in names and one.group is None]
+    said = "; ".join(f"{printed_name(one.name)} {in_words(one)}" for one in found)
+    return [("All thresholds", said)] if found else []
 
 
 def grouping_of(evaluation: Evaluated) -> str:
@@ -166,14 +186,14 @@ def _share(one: Quantity, kind: str, verb: str) -> str:
     return f"{per_cent(rate, 2)} of {kind} comparisons are wrongly {verb} {behind}"
 
 
-def of_groups(evaluation: Evaluated, tests: Sequence[Any]) -> Said:
+def of_groups(evaluation: Evaluated, tests: Sequence[Any], *, several: bool = False) -> Said:
     """Say where rates are highest and lowest, and what tests of these groups say.
 
     Somewhere they always are, so that only a test answers whether groups differ.
     """
     if not (evaluation.groups and evaluation.rates):
         return []
-    said = []
+    said = [small] if (small := small_groups_in_words(evaluation)) else []
     for k, rates in enumerate(evaluation.rates):
         at = f"At {rates.at}: " if len(evaluation.rates) > 1 else ""
         found = []
@@ -181,11 +201,52 @@ def of_groups(evaluation: Evaluated, tests: Sequence[Any]) -> Said:
             here = [one for one in tests if one.rate_name == name] if k == 0 else []
             found += [extremes(evaluation, name, rates.at), *map(_tested, here)]
         said.append(at + " ".join(found))
-    if not tests:
-        said.append(
-            "Whether groups differ by more than chance is for tests to say (fnmr_test, fmr_test)."
-        )
-    return [(grouping_of(evaluation)[:1].upper() + grouping_of(evaluation)[1:], " ".join(said))]
+    if not tests and not several:
+        said.append(WHETHER)
+    return [(attribute_of(evaluation), " ".join(said))]
+
+
+def attribute_of(evaluation: Evaluated) -> str:
+    """Name the attributes of groups as sentences begin."""
+    grouping = grouping_of(evaluation).replace("_", " ")
+    return grouping[:1].upper() + grouping[1:]
+
+
+def people_of(rates: Rates) -> NDArray[np.int64] | None:
+    """Return the number of people of each group; None where it is not known who they are."""
+    mated = rates.counts.group_mated_subjects
+    return rates.counts.group_nonmated_subjects if mated is None else mated
+
+
+def is_small(evaluation: Evaluated) -> NDArray[np.bool_]:
+    """Return which groups are intersections of a few people, which stand last and are summarised."""
+    people = people_of(evaluation.rates[0]) if evaluation.rates else None
+    if people is None or len(evaluation.settings["grouping"]) < 2:
+        return np.zeros(len(evaluation.groups), np.bool_)
+    return people < _FEW_PEOPLE
+
+
+def small_groups_in_words(evaluation: Evaluated) -> str:
+    """Say how many intersections have few people, how many people these are, and how far the limits
+    of their FNMRs reach.
+    """
+    small = is_small(evaluation)
+    if not small.any():
+        return ""
+    rates, people = evaluation.rates[0], people_of(evaluation.rates[0])
+    names = [group for group, few in zip(evaluation.groups, small, strict=True) if few]
+    ends = [ends_of(find(evaluation.quantities, "fnmr", group, rates.at)) for group in names]
+    known = [end for both in ends for end in both if not math.isnan(end)]
+    assert people is not None
+    reach = (
+        f"; the limits of their FNMRs reach from {per_cent(min(known))} to {per_cent(max(known))}"
+        if known
+        else ""
+    )
+    return (
+        f"{len(names)} of {small.size} groups have fewer than {_FEW_PEOPLE} people"
+        f" ({int(people[small].sum()):,} in all){reach}."
+    )
 
 
 def _tested(test: Any) -> str:
@@ -257,8 +318,7 @@ def limits(evaluation: Evaluated) -> Said:
                 else f"{number} of {n} groups have fewer than {errors}"
             )
             known.append(few)
-    people = rates.counts.group_mated_subjects
-    people = rates.counts.group_nonmated_subjects if people is None else people
+    people = people_of(rates)
     n_small = 0 if people is None else np.count_nonzero(people < _FEW_PEOPLE)
     if n_small:
         known.append(f"{n_small} of {n} groups have fewer than {_FEW_PEOPLE} people")
@@ -291,14 +351,20 @@ def has_comparisons_between_groups(rates: Rates) -> bool:
     return bool(rates.counts.matrix_nonmated.sum() > rates.counts.group_nonmated.sum())
 
 
-def size_of(evaluation: Evaluated) -> str:
+def size_of(evaluation: Evaluated, evaluations: Sequence[Evaluated] = ()) -> str:
     """Say how many comparisons, people and groups there are, of an evaluation at an operating
-    point.
+    point, or of several of the same comparisons.
     """
-    counts = evaluation.rates[0].counts
-    return sizes_in_words(
-        counts.mated, counts.nonmated, evaluation.n_subjects, len(evaluation.groups)
-    )
+    counts, several = evaluation.rates[0].counts, len(evaluations) > 1
+    n_groups = 0 if several else len(evaluation.groups)
+    said = sizes_in_words(counts.mated, counts.nonmated, evaluation.n_subjects, n_groups)
+    return f"{said}, in {groupings_in_words(evaluations)}" if several else said
+
+
+def groupings_in_words(evaluations: Sequence[Evaluated]) -> str:
+    """Say how many groups each attribute makes, such as "2 groups by sex, 5 by age"."""
+    first, *others = ((len(one.groups), grouping_of(one)) for one in evaluations)
+    return ", ".join([f"{first[0]} groups by {first[1]}", *(f"{n} by {by}" for n, by in others)])
 
 
 def sizes_in_words(n_mated: int, n_nonmated: int, n_subjects: int | None, n_groups: int) -> str:
@@ -415,7 +481,7 @@ def _differs(one: Quantity, pvalue: float, significance: float) -> str:
     return "not known" if has_flag(one, Flag.NARROW) or math.isnan(pvalue) else "yes"
 
 
-def of_measures(evaluation: Evaluated) -> Said:
+def of_measures(evaluation: Evaluated, *, several: bool = False) -> Said:
     """Say which of a few measures differ from fair, and how many measures were looked at."""
     judged = judged_measures(evaluation)
     if not judged:
@@ -429,7 +495,8 @@ def of_measures(evaluation: Evaluated) -> Said:
         f"Measures looked at: {n_all}; chosen in advance, with p-values adjusted for them:"
         f" {len(judged)}."
     )
-    return [("Measures", visible(" ".join(said)))]
+    name = f"Measures by {grouping_of(evaluation)}" if several else "Measures"
+    return [(name, visible(" ".join(said[:-1] if several else said)))]
 
 
 def _in_words(evaluation: Evaluated, one: Judged) -> str:
@@ -482,7 +549,8 @@ _LEAST_RATE, _GREATEST_RATE = 1e-5, 0.6  # ends of the axes of curves
 def chapter_of(evaluation: Evaluated, numbers: str, beside: Beside) -> Chapter:
     """Make a chapter."""
     tests = beside.tests_of(evaluation.groups) if evaluation.groups else []
-    answer = [*of_groups(evaluation, tests), *of_measures(evaluation)]
+    of_rates, several = of_groups(evaluation, tests), len(beside.evaluations) > 1
+    answer = [*of_rates, *of_measures(evaluation)]
     sections = [Section("", [*left_out_of_measures(evaluation), *(said for _, said in answer)])]
     for rates in evaluation.rates:
         sections += _rates_sections(evaluation, rates, beside, tests)
@@ -515,11 +583,17 @@ def chapter_of(evaluation: Evaluated, numbers: str, beside: Beside) -> Chapter:
         sections.append(Section("Summaries of all thresholds", (), (), metrics, is_folded=True))
     if evaluation.has_curves:
         sections += _curves(evaluation)
-    picture, n_groups = None, len(evaluation.groups)
-    if n_groups and evaluation.rates:
+    picture = None
+    is_drawn = any(one.quantities is evaluation.quantities for one in beside.one_by_one)
+    if evaluation.groups and evaluation.rates and is_drawn:
         picture = rates_of_groups(evaluation, evaluation.rates[0], beside, tests, is_short=True)
     first = FirstScreen(
-        facts_of(evaluation), overall(evaluation), answer, limits(evaluation), picture, n_groups
+        facts_of(evaluation, beside.evaluations),
+        overall(evaluation),
+        of_rates if several else answer,
+        [] if several else limits(evaluation),
+        picture,
+        attribute_of(evaluation),
     )
     title = (
         f"By {grouping_of(evaluation)}" if evaluation.settings["grouping"] else "All comparisons"
@@ -566,8 +640,12 @@ def rates_of_groups(
     order = np.argsort(np.where(np.isnan(rates.group_fnmr), -1, rates.group_fnmr), kind="stable")[
         ::-1
     ]
+    small = is_small(evaluation)
+    order = np.concatenate([order[~small[order]], order[small[order]][: 0 if is_short else None]])
     groups = [None, *(evaluation.groups[k] for k in order.tolist())]
-    shown = groups if is_short or tuple(beside.groups) == evaluation.groups else groups[1:]
+    shown = groups if beside.is_first(evaluation) else groups[1:]
+    grouping = tuple(evaluation.settings["grouping"])
+    of_written = {attributed(grouping, group): group for group in evaluation.groups}
 
     def people(group: str | None) -> str:
         each = [find(evaluation.quantities, name, group, rates.at).n_subjects for name in _RATES]
@@ -578,12 +656,24 @@ def rates_of_groups(
 
     columns: list[ColumnOf] = [_GROUP, (Column("People"), people)]
     foot, has_limits = [Cell(), Cell()], False
-    for side, name in enumerate(_RATES, start=1):
-        required = [row for row in beside.required(name, str(rates.at)) if row.group in shown]
+    for name in _RATES:
+        asked = [
+            replace(row, group=of_written.get(row.group, row.group))
+            for row in beside.required(name, str(rates.at))
+        ]
+        required = [row for row in asked if row.group in shown]
+        others = [
+            find(one.quantities, name, group, rates.at)
+            for one in (beside.one_by_one if is_short else ())
+            for group in one.groups
+            if any(other.at == rates.at for other in one.rates)
+        ]
+        shared = [x for one in others for x in (one.estimate, one.high)]
+        shared += [row.bound for row in asked] if is_short else []
         has_limits = has_limits or any(math.isfinite(row.bound) for row in required)
         different = {group for test in tests if test.rate_name == name for group in test.different}
         of_rate, scale = _columns_of_rate(
-            evaluation, name, side, rates, groups, required, different, is_short=is_short
+            evaluation, name, rates, groups, required, different, shared, is_short=is_short
         )
         columns += of_rate
         foot += [Cell(drawing=axis(scale)), *[Cell()] * (len(of_rate) - 1)]
@@ -615,23 +705,24 @@ def rates_of_groups(
 def _columns_of_rate(
     evaluation: Evaluated,
     name: str,
-    side: int,
     rates: Rates,
     groups: Sequence[str | None],
     required: Sequence[Any],
     different: set[str],
+    shared: Sequence[float | None],
     *,
     is_short: bool,
 ) -> tuple[list[ColumnOf], Scale]:
     """Make the columns of one rate: drawn, written, and unless short with its errors and the
-    verdicts on it.
+    verdicts on it; shared: what other tables have on the same scale.
     """
+    side = 1 + _RATES.index(name)
     each = {group: find(evaluation.quantities, name, group, rates.at) for group in groups}
     lines = [
         ("all", each[None].estimate),
         *(("limit", x) for x in dict.fromkeys(row.bound for row in required)),
     ]
-    ends = [x for one in each.values() for x in (one.estimate, one.high)]
+    ends = [*shared, *(x for one in each.values() for x in (one.estimate, one.high))]
     scale = Scale.of(ends, is_logarithmic=name == "fmr", lines=lines)
 
     def drawn(group: str | None) -> Cell:
@@ -838,17 +929,19 @@ def _failures(evaluation: Evaluated) -> Table:
     return _table(caption, (None, *evaluation.groups), columns)
 
 
+def shown_metrics(evaluation: Evaluated) -> list[str]:
+    """Name the metrics that are shown: of scores that are no log-likelihood ratios Cllr tells their
+    scale.
+    """
+    asked = evaluation.settings
+    is_ratio = asked["score_kind"] == LOG_LIKELIHOOD_RATIO
+    shown = ("eer", "min_dcf", "min_cllr", *(["cllr"] if is_ratio else []))
+    return [name for name in shown if name in asked["metrics"]]
+
+
 def _metrics(evaluation: Evaluated) -> list[Table]:
     """Write EERs, costs and Cllr of log-likelihood ratios, of all comparisons and of each group."""
-    asked = evaluation.settings
-    # Of scores that are no log-likelihood ratios Cllr tells their scale.
-    shown = (
-        "eer",
-        "min_dcf",
-        "min_cllr",
-        "cllr" if asked["score_kind"] == LOG_LIKELIHOOD_RATIO else "",
-    )
-    names = [name for name in shown if name in asked["metrics"]]
+    asked, names = evaluation.settings, shown_metrics(evaluation)
     if not names:
         return []
     headings = {name: printed_name(name) + (", %" if name in IN_PER_CENT else "") for name in names}
@@ -864,17 +957,35 @@ def _metrics(evaluation: Evaluated) -> list[Table]:
     return [_table(caption, (None, *evaluation.groups), columns)]
 
 
-def lines_of_tables(evaluation: Evaluated) -> list[str]:
-    """Return the tables that a summary ends with: rates at each operating point, and failures."""
-    tables = [
-        rates_of_groups(evaluation, rates, Beside(groups=evaluation.groups), ())
-        for rates in evaluation.rates
-    ]
-    tables += [_failures(evaluation)] if has_failures(evaluation) else []
+def lines_of_tables(evaluations: Sequence[Evaluated]) -> list[str]:
+    """Return the tables that a summary ends with: rates at each operating point, and failures where
+    there is one evaluation.
+    """
     lines = []
-    for caption, headings, rows in map(printed_of, tables):
+    for caption, headings, rows in tables_of_rates(evaluations):
         lines += ["", caption, *in_lines(headings, rows)]
     return [*lines, "", FEW_ERRORS] if any("*" in line for line in lines) else lines
+
+
+def tables_of_rates(evaluations: Sequence[Evaluated]) -> list[Printed]:
+    """Return tables of rates of all groups, of which intersections are left out where attributes
+    are alone, too; and of failures where there is one evaluation.
+    """
+    first, several = evaluations[0], len(evaluations) > 1
+    beside = Beside(evaluations=evaluations)
+    tables = [
+        stacked(
+            [
+                (f"by {grouping_of(one)}", rates_of_groups(one, rates, beside, ()))
+                for one in beside.one_by_one
+                for rates in one.rates
+                if rates.at == at.at
+            ]
+        )
+        for at in first.rates
+    ]
+    tables += [_failures(first)] if has_failures(first) and not several else []
+    return list(map(printed_of, tables))
 
 
 def printed_tables(evaluation: Evaluated) -> list[Printed]:

@@ -15,6 +15,7 @@ from fastfair import intervals
 from fastfair._lib import seeds, validation
 from fastfair._lib.arguments import Resamples, Share, checked
 from fastfair._lib.arrays import RandomKey
+from fastfair._lib.threads import meanwhile
 from fastfair._lib.warnings import hold_warnings, warn
 from fastfair._lib.workers import Checkpoint, Executor, Workers
 from fastfair.data.checks import LOG_LIKELIHOOD_RATIO
@@ -84,6 +85,7 @@ from fastfair.uncertainty.quantities import (
     entries,
     estimates,
     noted,
+    numbers,
     sizes_of_groups,
 )
 
@@ -645,6 +647,16 @@ class _Estimates:
             else None
         )
 
+    def _without_replicates(self, resampler: Resampler) -> SampleSizes:
+        """Compute what intervals need besides replicates."""
+        sizes, asked = SampleSizes.of(self.entries, resampler), self.request
+        if sizes.few_held is not None and asked.method == "auto":
+            level = asked.confidence_level
+            if asked.alternative != "two-sided":
+                level = two_sided_level(level)
+            sizes.few_held.limits(range(len(self.quantities)), level)  # which it keeps
+        return sizes
+
     def _in_closed_form(self, workers: Workers) -> IntervalMaker:
         request = self.request
         resampler = Resampler(
@@ -676,14 +688,17 @@ class _Estimates:
             measured=request.measured,
             workers=workers,
         )
-        sizes = SampleSizes.of(self.entries, resampler)
+        with meanwhile(partial(self._without_replicates, resampler), n_threads) as made:
+            # What a scan lacks is missed before replicates are drawn.
+            sizes = made() if self.comparisons.may_keep_more else None
+            drawn = resampler.replicate(request.n_resamples, key, workers)
+            sizes = sizes or made()
         if failures is not None:
             failures.prepare(request.unit, request.scheme, workers)
-        drawn = resampler.replicate(request.n_resamples, key, workers)
         # Zeros are refused in the data, and kept in replicates.
         zero_policy = "keep" if request.zero_policy == "raise" else request.zero_policy
         selection = replace(self.selection, zero_policy=zero_policy)
-        replicates = np.array([entry.value for entry in entries(drawn, selection)])
+        replicates = numbers(drawn, selection)
         quantities = noted_few_subjects(self.quantities, self.rates, replicates, resampler, sizes)
         if failures is not None:
             of_failures = failures.replicates(request.n_resamples, key, workers, drawn)
@@ -877,7 +892,7 @@ def _jackknife(
     stratum.
     """
     without = resampler.jackknife(n_threads)
-    left_out = np.array([entry.value for entry in entries(without, selection)])
+    left_out = numbers(without, selection)
     if failures is not None:
         left_out = np.concatenate([left_out, failures.left_out(without, n_threads)])
     return resampler.influences(left_out)

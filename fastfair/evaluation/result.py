@@ -301,7 +301,7 @@ class Evaluation(Evaluated, Result):
         <BLANKLINE>
         * fewer than 30 errors behind the rate (Doddington's rule of 30)
         """
-        return "\n".join([super().summary(), *lines_of_tables(self)])
+        return "\n".join([super().summary(), *lines_of_tables([self])])
 
     def _sentences(self) -> Sequence[str]:
         return summary_of(self)

@@ -611,7 +611,7 @@ def chapter_of_systems(comparison: SystemComparison) -> Chapter:
         picture = _differences(fnmr, comparison.settings) if len(fnmr) > 1 else None
     said = comparison._sentences()
     answer = [("", sentence) for sentence in said[1:-1]]
-    screen = FirstScreen(_facts(systems), (), answer, limits(first), picture, len(first.groups))
+    screen = FirstScreen(_facts(systems), (), answer, limits(first), picture)
     title = "Two systems" if is_pair else "Several systems"
     return Chapter(title, said, sections, comparison.settings, comparison._numbers(), first=screen)
 

@@ -186,9 +186,9 @@ class Identification(Result):
             )
 
         settings = {"rank": self.rank, "gallery": self.gallery, "confidence_level": level}
-        made = judged_check(
-            wanted, self.groups, Estimates(rows_at(level), rows_at, needed=needed), settings
-        )
+        families = [rule.of_groups(self.groups) for rule in wanted]
+        estimates = Estimates(rows_at(level), rows_at, needed=needed)
+        made = judged_check(wanted, families, estimates, settings)
         return replace(made, allow_undecided=allow_undecided, left_out=self.left_out)
 
     def _estimator(self, level: float = 0.95) -> Estimator:

@@ -142,6 +142,10 @@ class Result(Shown):
         derived = {name: written.schema_of_property(cls, name) for name in cls._derived}
         return written.schema_of(cls, about | derived)
 
+    def _parts(self) -> Sequence[Result]:
+        """Return the results that a page shows one by one."""
+        return [self]
+
     def _shown(self) -> Sequence[str]:
         return self.summary().splitlines()
 

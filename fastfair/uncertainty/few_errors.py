@@ -101,6 +101,7 @@ class FewHeldErrors:
         self._freedom = degrees_of_freedom(entries, resampler, of_held=False)
         self._errors: dict[tuple[bool, int, int], tuple[float, float, float]] = {}
         self._known: dict[_Asked, tuple[float, float, float, float, float]] = {}
+        self._found: dict[float, dict[int, Limits | None]] = {}
         self._ends: dict[tuple[int, float], tuple[int | None, int | None]] = {}
         points = {k: at.rate for k, at in enumerate(resampler.points) if at.rate}
         freedom = degrees_of_freedom(
@@ -123,23 +124,23 @@ class FewHeldErrors:
         lead to further ones.
         """
         half = (1 + confidence_level) / 2
-        found: list[Limits | None] = [None] * len(rows)
-        searches = {place: self._search(row, half) for place, row in enumerate(rows) if row >= 0}
+        found = self._found.setdefault(half, {-1: None})
+        searches = {row: self._search(row, half) for row in rows if row not in found}
         ends: dict[int, Floats] = {}
         while searches:
             asked: dict[int, list[_Asked]] = {}
-            for place, search in searches.items():
+            for row, search in searches.items():
                 try:
-                    asked[place] = search.send(ends[place]) if ends else next(search)
+                    asked[row] = search.send(ends[row]) if ends else next(search)
                 except StopIteration as end:
-                    found[place] = end.value
-            searches = {place: searches[place] for place in asked}
+                    found[row] = end.value
+            searches = {row: searches[row] for row in asked}
             limits = self._limits_at(list(itertools.chain(*asked.values())), half)
             after = np.cumsum([len(one) for one in asked.values()])
             ends = (
                 dict(zip(asked, np.split(limits, after[:-1], axis=1), strict=True)) if asked else {}
             )
-        return found
+        return [found[row] for row in rows]
 
     def _search(self, row: int, half: float) -> _Search:
         """Look for the limits of an entry: yield the rates and thresholds whose limits, (2, asked),

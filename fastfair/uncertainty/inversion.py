@@ -25,7 +25,6 @@ confidence set for the nuisance parameter", Journal of the American Statistical 
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -44,7 +43,15 @@ from fastfair.resampling.dependence import CountModel
 from fastfair.resampling.engine import Replicates
 
 from .notes import ENOUGH_EFFECTIVE_ATTEMPTS
-from .quantities import Entry, EntryKey, Selection, measure_entries, measured_quantities, n_calls
+from .quantities import (
+    Entry,
+    EntryKey,
+    Selection,
+    measure_entries,
+    measured_quantities,
+    n_calls,
+    rows_of,
+)
 
 Floats = NDArray[np.float64]
 NO_SUCH_ERRORS = "no such errors"  # instead of a method
@@ -118,25 +125,25 @@ class Inversion:
         low, high = np.full((2, len(self.keys)), np.nan)
         known = ~(np.isnan(as_unfair).any(axis=1) | np.isnan(self.path).any(axis=1))
         known &= True if asked is None else asked
-        for k in np.flatnonzero(known):
-            path = self.path[k]
-            inside = path[:0]
-            rises = np.diff(path)
-            turns = bool((rises < -_ROUNDING).any() and (rises > _ROUNDING).any())
-            if turns and not (
-                _comes_first(as_unfair[k] < wanted) and _comes_first(as_fair[k, ::-1] < wanted)
-            ):
-                # As of a group in the middle, whose distance from the best one grows and then
-                # shrinks. Where it does not turn, chance alone rejects systems between others, and
-                # a fair one is never rejected as too fair.
-                accepted = np.interp(_STEPS, POWERS, np.minimum(as_unfair[k], as_fair[k])) >= wanted
-                inside = path[accepted]
-            if inside.size == 0:
-                first = _first_accepted(POWERS, as_unfair[k], wanted)
-                last = max(first, _first_accepted(POWERS[::-1], as_fair[k, ::-1], wanted))
-                ends = np.interp([first, last], _STEPS, path)
-                inside = np.concatenate((path[(first <= _STEPS) & (last >= _STEPS)], ends))
-            low[k], high[k] = inside.min(), inside.max()
+        path, as_unfair, as_fair = self.path[known], as_unfair[known], as_fair[known]
+        first = _first_accepted(POWERS, as_unfair, wanted)
+        last = np.maximum(first, _first_accepted(POWERS[::-1], as_fair[:, ::-1], wanted))
+        ends = np.empty((len(path), 2))
+        for k, reached in enumerate(np.stack((first, last), axis=1)):
+            ends[k] = np.interp(reached, _STEPS, path[k])
+        inside = (first[:, None] <= _STEPS) & (last[:, None] >= _STEPS)
+        rises = np.diff(path)
+        turns = (rises < -_ROUNDING).any(axis=1) & (rises > _ROUNDING).any(axis=1)
+        turns &= ~(_come_first(as_unfair < wanted) & _come_first(as_fair[:, ::-1] < wanted))
+        for k in np.flatnonzero(turns).tolist():
+            # As of a group in the middle, whose distance from the best one grows and then shrinks.
+            # Where it does not turn, chance alone rejects systems between others, and a fair one is
+            # never rejected as too fair.
+            accepted = np.interp(_STEPS, POWERS, np.minimum(as_unfair[k], as_fair[k])) >= wanted
+            if accepted.any():
+                inside[k], ends[k] = accepted, path[k, accepted][:1]
+        low[known] = np.minimum(np.where(inside, path, np.inf).min(axis=1), ends.min(axis=1))
+        high[known] = np.maximum(np.where(inside, path, -np.inf).max(axis=1), ends.max(axis=1))
         return low, high
 
 
@@ -250,18 +257,16 @@ class MovedSystems:
 
     def path(self, powers: Floats) -> Floats:
         """Return the (measures, powers) measures of the systems themselves."""
-        path = [
-            entry.value
-            for entry in measure_entries(base_of(self._followed(powers)), self._selection)
-        ]
-        found = np.array(path).reshape(len(self.keys), powers.size)
+        followed = measured_quantities(base_of(self._followed(powers)), self._selection)
+        found = np.concatenate([np.empty((0, powers.size)), *(rows_of(*one) for one in followed)])
         fair = self._fair[:, None]
         return np.where(np.abs(found - fair) < _ROUNDING, fair, found)
 
     def replicates(self, powers: Floats) -> Iterator[Floats]:
         """Yield the (powers, r) replicates of each measure."""
-        for entry in measure_entries(base_of(self._moved(self._whole, powers)), self._selection):
-            yield entry.value
+        moved = base_of(self._moved(self._whole, powers))
+        for found in measured_quantities(moved, self._selection):
+            yield from rows_of(*found)
 
     def invert(self) -> Inversion:
         """Compare the estimates of measures with the replicates of fairer and less fair systems."""
@@ -287,15 +292,11 @@ class MovedSystems:
         """Write the shares of the measures of a part, at some powers, into their places."""
         moved, done = base_of(self._moved(part, POWERS[which])), 0
         for found, points in measured_quantities(moved, part.selection):
-            values = found.value if points else found.value[None]
-            if found.per_group:
-                values = np.moveaxis(values, -1, 1)
-            *leading, _, _ = values.shape
-            some = rows[done : done + math.prod(leading)]
+            values = rows_of(found, points)
+            some = rows[done : done + len(values)]
             done += some.size
-            sign, estimates = self.signs[some[0]], self.estimates[some].reshape(*leading, 1, 1)
-            shares = _shares(values if sign > 0 else -values, sign * estimates)
-            table[some[:, None], which] = shares.reshape(some.size, -1, 2)
+            sign, estimates = self.signs[some[0]], self.estimates[some, None, None]
+            table[some[:, None], which] = _shares(values if sign > 0 else -values, sign * estimates)
 
     def _moved(self, part: Part, powers: Floats) -> dict[str, Floats]:
         """Return the (..., powers, r) replicates of the rates and metrics of a part."""
@@ -394,23 +395,25 @@ def _shares(replicates: Floats, estimates: Floats) -> Floats:
         return np.stack((1 - below / known, 1 - above / known), axis=-1)
 
 
-def _comes_first(rejected: NDArray[np.bool_]) -> bool:
-    """Return whether all that is rejected comes before all that is accepted."""
-    return bool(rejected[: np.count_nonzero(rejected)].all())
-
-
-def _first_accepted(powers: Floats, deviates: Floats, wanted: float) -> float:
-    """Return the power after the last rejected one at which the deviate, interpolated, reaches
-    `wanted`.
+def _come_first(rejected: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """(measures,) whether all that is rejected, (measures, powers), comes before all that is
+    accepted.
     """
-    rejected = np.flatnonzero(deviates < wanted)
-    if rejected.size == 0:
-        return float(powers[0])
-    k = int(rejected[-1])
-    if k == powers.size - 1:
-        return float(powers[k])
-    share = (wanted - deviates[k]) / (deviates[k + 1] - deviates[k])
-    return float(powers[k] + share * (powers[k + 1] - powers[k]))
+    return np.asarray((rejected[:, :-1] >= rejected[:, 1:]).all(axis=1))
+
+
+def _first_accepted(powers: Floats, deviates: Floats, wanted: float) -> Floats:
+    """Return the powers after the last rejected one at which the deviates, (measures, powers),
+    reach `wanted` where they are interpolated.
+    """
+    rejected = deviates < wanted
+    last = powers.size - 1 - np.argmax(rejected[:, ::-1], axis=1)
+    k, row = np.minimum(last, powers.size - 2), np.arange(len(deviates))
+    before, after = deviates[row, k], deviates[row, k + 1]
+    with np.errstate(invalid="ignore", divide="ignore"):
+        between = powers[k] + (wanted - before) / (after - before) * (powers[k + 1] - powers[k])
+    found = np.where(last == powers.size - 1, powers[-1], between)
+    return np.where(rejected.any(axis=1), found, powers[0])
 
 
 def points_without_errors(
@@ -733,12 +736,14 @@ def _false_nonmatches(model: CountModel, rates: Floats) -> tuple[Floats, Floats,
 
 
 class Inverted(NamedTuple):
-    """The interval of a measure, its position among quantities, and what it is made by."""
+    """The intervals of measures, (measures,) of each: positions among quantities, ends, and what
+    they are made by.
+    """
 
-    row: int
-    low: float
-    high: float
-    made_by: str
+    rows: NDArray[np.intp]
+    low: Floats
+    high: Floats
+    made_by: NDArray[np.object_]
 
 
 class MeasureInversion:
@@ -801,55 +806,68 @@ class MeasureInversion:
             found |= {key: pvalue for key, pvalue in drawn if key in unknown}
         return {k: found[key] for key, k in self.rows.items() if key in found}
 
+    @cached_property
+    def _places(self) -> NDArray[np.intp]:
+        """(measures,) the position of each; -1 for what is inverted with others, as the measure of
+        another rate.
+        """
+        return np.array([self.rows.get(key, -1) for key in self.inverted.keys], np.intp)
+
+    @cached_property
+    def _bounds(self) -> Floats:
+        """(3, measures): least p-values, fair values, and whether larger values are fairer."""
+        return (
+            np.array(
+                [
+                    (
+                        self.least_pvalues.get(key, 0.0),
+                        measure_of(key[0]).fair_value,  # type: ignore[union-attr]
+                        is_fairer_above(key[0]),
+                    )
+                    for key in self.inverted.keys
+                ]
+            )
+            .reshape(-1, 3)
+            .T
+        )
+
     def intervals(
         self,
         estimates: Floats,
         asked: NDArray[np.bool_],
         quantiles: tuple[Floats, Floats],
         confidence_level: float,
-    ) -> Iterator[Inverted]:
-        """Yield the interval of each measure among the quantities asked for.
+    ) -> Inverted:
+        """Return the intervals of the measures among the quantities asked for.
 
         estimates, quantiles: (quantities,) of all, the latter of replicates that are rid of their
         shift, which intervals reach on the unfair side. Left out are measures of systems in which a
         group has no errors, where numbers of errors cannot be drawn.
         """
-        without_errors = set()
-        # Some are inverted with others, as the measure of another rate.
-        places = [self.rows.get(key, -1) for key in self.inverted.keys]
-        wanted = np.array([k >= 0 and asked[k] for k in places], np.bool_)
-        if not wanted.any():
-            return
-        found = zip(
-            self.inverted.keys,
-            places,
-            *self.inverted.intervals(confidence_level, wanted),
-            strict=True,
-        )
-        for key, k, low, high in itertools.compress(found, wanted):
-            if self.least_pvalues.get(key, 0.0) > 1 - confidence_level:
-                fair = measure_of(key[0]).fair_value  # type: ignore[union-attr]
-                low, high = min(low, fair), max(high, fair)
-            if math.isnan(low):
-                without_errors.add(key)
-            elif is_fairer_above(key[0]):
-                yield Inverted(
-                    k, min(low, estimates[k], quantiles[0][k]), max(high, estimates[k]), INVERSION
+        places, number = self._places, {key: k for k, key in enumerate(self.inverted.keys)}
+        wanted, estimate = (places >= 0) & asked[places], estimates[places]
+        low, high = self.inverted.intervals(confidence_level, wanted)
+        without_errors, made_by = wanted & np.isnan(low), np.full(low.size, INVERSION, object)
+        least, fair, is_above = self._bounds
+        is_fair = least > 1 - confidence_level
+        low = np.minimum(np.where(is_fair, np.minimum(low, fair), low), estimate)
+        high = np.maximum(np.where(is_fair, np.maximum(high, fair), high), estimate)
+        low = np.where(is_above, np.fmin(low, quantiles[0][places]), low)
+        high = np.where(is_above, high, np.fmax(high, quantiles[1][places]))
+        if without_errors.any() and self.by_counts is not None:
+            systems, inverted = self.by_counts
+            drawn = zip(systems.keys, *inverted.intervals(confidence_level), strict=True)
+            for key, *ends in drawn:
+                k = number.get(key, -1)
+                if k < 0 or not without_errors[k]:
+                    continue
+                few, without_errors[k] = systems.rests_on_few_errors(key), False
+                made_by[k] = (
+                    NO_SUCH_ERRORS if math.isnan(ends[0]) else FEW_DRAWN if few else INVERSION
                 )
-            else:
-                yield Inverted(
-                    k, min(low, estimates[k]), max(high, estimates[k], quantiles[1][k]), INVERSION
-                )
-        if not without_errors or self.by_counts is None:
-            return
-        systems, inverted = self.by_counts
-        for key, low, high in zip(systems.keys, *inverted.intervals(confidence_level), strict=True):
-            if key in without_errors:
-                k, few = self.rows[key], systems.rests_on_few_errors(key)
-                made_by = NO_SUCH_ERRORS if math.isnan(low) else FEW_DRAWN if few else INVERSION
-                yield Inverted(
-                    k, np.minimum(low, estimates[k]), np.maximum(high, estimates[k]), made_by
-                )
+                low[k], high[k] = np.minimum(ends[0], estimate[k]), np.maximum(ends[1], estimate[k])
+        kept = wanted & ~without_errors
+        return Inverted(places[kept], low[kept], high[kept], made_by[kept])
 
 
 @dataclass(frozen=True, eq=False)

@@ -479,17 +479,44 @@ def entries(base: Replicates, selection: Selection) -> Iterator[Entry]:
 
 def measure_entries(base: Replicates, selection: Selection) -> Iterator[Entry]:
     """List the fairness measures only."""
+    groups = [(selection.groups[k], (k, k)) for k in selection.measured]
     for found, points in measured_quantities(base, selection):
-        for point, value in (
-            zip(points, found.value, strict=True) if points else [(None, found.value)]
-        ):
-            if not found.per_group:
-                yield Entry(found.name, None, point, value)
-                continue
-            for k, group in enumerate(selection.measured):
-                yield Entry(
-                    found.name, selection.groups[group], point, value[..., k], (group, group)
-                )
+        labels = [
+            (group, point, cell)
+            for point in points or (None,)
+            for group, cell in (groups if found.per_group else [(None, None)])
+        ]
+        for (group, point, cell), value in zip(labels, rows_of(found, points), strict=True):
+            yield Entry(found.name, group, point, value, cell)
+
+
+def rows_of(found: MeasuredQuantity, points: Sequence[int]) -> Floats:
+    """Return the values of a measure, (entries, ...), as `measure_entries` lists them."""
+    values = found.value if points else np.asarray(found.value)[None]
+    if found.per_group:
+        values = np.moveaxis(values, -1, 1)
+        values = values.reshape(-1, *values.shape[2:])
+    return np.asarray(values)
+
+
+def numbers(base: Replicates, selection: Selection) -> Floats:
+    """Compute all numbers at once, (entries, ...), in the order of `entries`."""
+    groups = slice(1, 1 + len(selection.groups))
+    position = {(k, k): 1 + k for k in range(groups.stop - 1)}
+    position |= {cell: groups.stop + k for k, cell in enumerate(base.cells)}
+    between = [position[cell] for cell in selection.matrix]
+    rows = [
+        some
+        for p in range(selection.n_points)
+        for fmr, fnmr in [(base.fmr[p], base.fnmr[p])]
+        for some in (
+            base.threshold[p : p + 1],
+            *(fmr[:1], fnmr[:1], fmr[groups], fnmr[groups], fmr[between]),
+        )
+    ]
+    rows += [base.metrics[name] for name in selection.metrics]
+    rows += [rows_of(*found) for found in measured_quantities(base, selection)]
+    return np.concatenate(rows)
 
 
 def measured_quantities(

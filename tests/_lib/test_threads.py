@@ -4,9 +4,10 @@ import threading
 import time
 import warnings
 
+import pytest
 from helpers.each import each
 
-from fastfair._lib.threads import in_threads, run_in_order
+from fastfair._lib.threads import in_threads, meanwhile, run_in_order
 from fastfair._lib.warnings import warn
 from fastfair.errors import DroppedWarning
 
@@ -37,3 +38,16 @@ def test_warnings_are_given_by_the_thread_that_asks_and_in_order():
     assert [(str(one.message), one.filename) for one in told] == [
         (str(k), __file__) for k in range(3)
     ]
+
+
+@each("n_threads", [1, 2])
+def test_a_call_meanwhile_gives_its_warnings_and_errors_where_it_is_asked_for(n_threads):
+    def work() -> int:
+        warn("said", DroppedWarning)
+        return threading.get_ident()
+
+    with meanwhile(work, n_threads) as result, pytest.warns(DroppedWarning) as told:
+        assert (result() == threading.get_ident()) == (n_threads == 1)
+    assert told[0].filename == __file__
+    with meanwhile(lambda: 1 // 0, n_threads) as result, pytest.raises(ZeroDivisionError):
+        result()

@@ -44,7 +44,7 @@ POINTS = (ff.at_fmr(0.05), ff.at_threshold(1.0))
 # Many numbers, of functions that have their own records.
 _TOLD_ELSEWHERE = (
     "SystemComparison.evaluation",
-    "Evaluation.with_intervals", "fastfair.read_results",
+    "Evaluation.with_intervals", "fastfair.read_results", "fastfair.evaluate_attributes", "AttributeEvaluations.by",
 )  # fmt: skip
 FEW = {"n_resamples": 130, "rng": 0, "n_threads": 1}  # more than two blocks of replicates
 
