@@ -102,7 +102,8 @@ def run_jobs() -> None:
 
 def _run_all(n_processes: int, report: Report | None) -> None:
     """Share jobs among so many processes; end all of them at an error or an interrupt."""
-    jobs, pipe = [*_JOBS], subprocess.PIPE
+    jobs = [*_JOBS]
+    pipe = subprocess.PIPE
     code = f"{FIND_THIS_LIBRARY}; from fastfair.first_run import run_jobs; run_jobs()"
     command = [sys.executable, "-P", "-c", code]
     idle = queue.SimpleQueue[subprocess.Popen[str]]()
@@ -165,10 +166,12 @@ def _columns(*, narrow: bool, seed: int = 0) -> dict[str, Any]:
     reference, probe = np.divmod(np.arange(48 * 48), 48)
     mated = reference // 2 == probe // 2
     scores = np.random.default_rng(seed).normal(size=mated.size) + 1.5 * mated
-    sex, age = np.array(["f", "m"]), np.array(["old", "young", "young"])
+    sex = np.array(["f", "m"])
+    age = np.array(["old", "young", "young"])
     sides: dict[str, Any] = {}
     for side, sample in (("reference", reference), ("probe", probe)):
-        sides[side], sides[f"{side}_sample"] = sample // 2, sample
+        sides[side] = sample // 2
+        sides[f"{side}_sample"] = sample
         sides[f"{side}_group"] = {"sex": sex[sample // 2 % 2], "age": age[sample // 4 % 3]}
     return {"scores": scores.astype(np.float32) if narrow else scores, "mated": mated, **sides}
 
@@ -220,14 +223,14 @@ def _pairs_of_vectors() -> None:
 def _scans() -> None:
     import fastfair as ff
     from fastfair.data.columns import checked_columns
-    from fastfair.data.scans import LEAST_MEMORY, Scan, divided
+    from fastfair.data.scans import LEAST_MEMORY, Scan, divide
 
     for narrow in (True, False):
         c = _columns(narrow=narrow)
         scan = Scan("similarity", LEAST_MEMORY, cllr=True)
         policies = ff.Policies(label_conflicts="keep", self_comparisons="keep")
         columns = checked_columns(c["scores"], c["mated"], c, "similarity", policies)
-        scan.add(divided(columns, True, scan.limits))
+        scan.add(divide(columns, True, scan.limits))
         ff.evaluate(scan.finish(), ff.at_fmr(0.05), metrics=("eer", "cllr"), n_resamples=64, rng=0)
 
 
@@ -246,7 +249,8 @@ def _curves() -> None:
 def _tests_of_groups() -> None:
     import fastfair as ff
 
-    c, point = _scores(), ff.at_fmr(0.1)
+    c = _scores()
+    point = ff.at_fmr(0.1)
     for test in (ff.fnmr_test, ff.fmr_test, ff.margin_of_error):
         test(c, point, n_resamples=99, rng=0)
     ff.claim(c, "fmr <= 0.2", ff.at_threshold(1.5), n_resamples=70, rng=0)

@@ -202,7 +202,8 @@ def _basic(values: Floats, center: Floats, tail: float, **_: Any) -> Ends:
 def _normal(values: Floats, center: Floats, tail: float, **_: Any) -> Ends:
     from scipy.special import ndtri
 
-    z, error = float(ndtri(1 - tail)), standard_error(values)
+    z = float(ndtri(1 - tail))
+    error = standard_error(values)
     with np.errstate(over="ignore", invalid="ignore"):
         return center - z * error, center + z * error
 
@@ -225,7 +226,8 @@ def _recentered(
 def _dyadic(values: Floats, center: Floats, tail: float, **_: Any) -> Ends:
     from scipy.special import ndtri
 
-    z, error = float(ndtri(1 - tail)), standard_error(values)
+    z = float(ndtri(1 - tail))
+    error = standard_error(values)
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         factor = np.exp(z * error / center)
         return center / factor, center * factor
@@ -558,7 +560,8 @@ def simultaneous_band(replicates: Array, confidence_level: float = 0.95) -> tupl
 
 def least_depth(depth: Integers, confidence_level: float) -> int:
     """Return the depth that whole curves have at every point, as many of them as the level says."""
-    of_curves, n = np.sort(depth.min(axis=0))[::-1], depth.shape[-1]
+    of_curves = np.sort(depth.min(axis=0))[::-1]
+    n = depth.shape[-1]
     return int(of_curves[min(n, int(np.ceil(confidence_level * n - 1e-9))) - 1])
 
 

@@ -82,7 +82,8 @@ def quality_of(
     used = np.concatenate([side.rows for side in sides_of if side.rows is not None])
     failed = comparisons.failed
     n = used.size + (failed.n if failed is not None and failed.policy == "exclude" else 0)
-    qualities, excludes = [], failed is not None and failed.policy == "exclude"
+    qualities = []
+    excludes = failed is not None and failed.policy == "exclude"
     for name, values in zip(("reference", "probe"), sides, strict=False):
         called = "quality" if len(sides) == 1 else f"quality of the {name}"
         array = validation.numbers_of(called, checks.with_nan(values))
@@ -158,7 +159,8 @@ def area_of(
         return math.nan, np.zeros(n), math.nan
     rate = np.where(width > 0, errors / np.maximum(kept, 1), 0.0)
     each = width / np.maximum(kept, 1)
-    to_errors, to_all = np.cumsum(each), np.cumsum(each * rate)
+    to_errors = np.cumsum(each)
+    to_all = np.cumsum(each * rate)
     reached = np.minimum(level, last)
     added = np.where(inside, wrong * to_errors[reached] - to_all[reached], 0.0)
     # The share that is discarded below a level varies with the data, too.
@@ -184,7 +186,8 @@ def interval_of_few(
         if area > 0 and error > 0
         else 0.0
     )
-    mean, variance = area + most, error**2 + most**2
+    mean = area + most
+    variance = error**2 + most**2
     return low, float(gammaincinv(mean**2 / variance, 1 - tail)) * variance / mean
 
 
@@ -197,7 +200,8 @@ def standard_error(kept: SortedComparisons, added: Floats) -> float:
     """
     from fastfair.kernels import dyadic as kernels
 
-    (a, b), units = kept.listed.rows(slice(None)), kept.units
+    (a, b) = kept.listed.rows(slice(None))
+    units = kept.units
     codes = np.minimum(a, b).astype(np.int64) * units.n_rows + np.maximum(a, b)
     pairs, where, repeats = np.unique(codes, return_inverse=True, return_counts=True)
     first, second = (part.astype(np.int32) for part in np.divmod(pairs, units.n_rows))
@@ -336,7 +340,8 @@ class DiscardCurve(Result):
         rate = self.rate.upper()
         rows = self.of()
         of_all = self.area()
-        first, last = rows[0], rows[-1]
+        first = rows[0]
+        last = rows[-1]
         text = [
             (
                 f"{rate} at {self.at}: the threshold, {typed(self.threshold)}, stays the same while"
@@ -502,7 +507,8 @@ def discard_curve(
     """
     shares, level = _shares_of(fractions), intervals.level(confidence_level)
     comparisons, of_sides = quality_of(comparisons, quality)
-    key, mated = threshold_key(comparisons, at), rate == "fnmr"
+    key = threshold_key(comparisons, at)
+    mated = rate == "fnmr"
     threshold = comparisons.to_threshold(key)
     side = comparisons.mated if mated else comparisons.nonmated
     # Of the two samples the lower quality counts.
@@ -521,7 +527,8 @@ def discard_curve(
     below = evaluate_at_thresholds(
         with_ratios(comparisons, *of_both), np.unique(cuts).tolist(), level
     )
-    wrong, limit = (side.keys < key) if mated else (side.keys >= key), float(shares[-1])
+    wrong = (side.keys < key) if mated else (side.keys >= key)
+    limit = float(shares[-1])
     kept_side = SortedComparisons(
         comparisons, mated, Units.of_comparisons(comparisons, "subject"), None
     )
@@ -604,7 +611,8 @@ def _area(
     """Return the row of an area, given with its standard error and what one more error adds to it
     at most.
     """
-    (area, error, most), last = estimate, quantities[-1]
+    (area, error, most) = estimate
+    last = quantities[-1]
     if math.isnan(area) or last is None:
         nothing = Note(Code.NONE_LEFT_AT_SHARE)
         return DiscardArea(

@@ -108,7 +108,8 @@ def learn(errors: Floats, n: Floats) -> GroupLaws:
     mean, size, root = (
         grid.ravel() for grid in np.broadcast_arrays(mean, size[:, None], root[:, None])
     )
-    a, b = mean * size, (1 - mean) * size
+    a = mean * size
+    b = (1 - mean) * size
     explained = np.log(root)  # the prior
     for x, comparisons in zip(errors, n, strict=True):
         explained += betaln(a + x, b + comparisons - x) - betaln(a, b)
@@ -175,7 +176,8 @@ class ShrunkenRates(Result):
 
     def _sentences(self) -> list[str]:
         """Return the sentences of the summary."""
-        rate, most = self.rate.upper(), int(self.borrowed.argmax())
+        rate = self.rate.upper()
+        most = int(self.borrowed.argmax())
         low, high = int(self.shrunken.argmin()), int(self.shrunken.argmax())
         return [
             (
@@ -316,7 +318,8 @@ def shrunken_rates(
             " learned"
         )
     n = _effective_sizes(evaluation, uncertainty.sizes, rows)
-    laws, level = learn(raw * n, n), float(evaluation.settings["confidence_level"])
+    laws = learn(raw * n, n)
+    level = float(evaluation.settings["confidence_level"])
     low, high = (laws.quantiles(raw * n, n, share) for share in ((1 - level) / 2, (1 + level) / 2))
     assert quantities[0].at is not None
     return ShrunkenRates(

@@ -29,10 +29,10 @@ from fastfair._lib import validation
 from fastfair._lib.arguments import checked
 from fastfair._lib.plots import STANDS_OUT, USUAL, Bar, Line, draw_lines, draw_rows, rate_ticks
 from fastfair._lib.text import per_cent, rate_with_interval, typed
-from fastfair._lib.warnings import held
+from fastfair._lib.warnings import hold_warnings
 from fastfair.data import score_keys
 from fastfair.data.comparisons import Comparisons, keys_of
-from fastfair.data.derived import overlap, shifted, warn_of_overlap
+from fastfair.data.derived import overlap, shift_scores, warn_of_overlap
 from fastfair.data.exclusions import Exclusions, exclusions_of_systems
 from fastfair.error_rates.operating_points import (
     HeldThreshold,
@@ -500,7 +500,7 @@ def apply_threshold(
                 f"{name} have no subjects, and intervals need subject ids: give reference and probe"
             )
     require_same_scores(comparisons, development)
-    with held():  # notes tell what matters
+    with hold_warnings():  # notes tell what matters
         found = found_threshold(development, at, level)
     evaluation = evaluate_at_thresholds(comparisons, [found.threshold], level)
     ends = [_rates_at(comparisons, threshold) for threshold in (found.laxest, found.strictest)]
@@ -958,4 +958,4 @@ def with_own_thresholds(
             f"thresholds has none for {', '.join(map(repr, missing))}: each group needs one"
         )
     values = np.array([thresholds[group] for group in comparisons.groups], np.float64)
-    return shifted(comparisons, values, of_probe=side == "probe")
+    return shift_scores(comparisons, values, of_probe=side == "probe")

@@ -434,7 +434,7 @@ JUDGED = formats.Format(
 
 def read_lines(file: formats.ScoreFile, how: formats.HowToRead) -> formats.ScoreTable:
     frame = pl.DataFrame([json.loads(line) for line in file.path.read_text().splitlines()])
-    return formats.choose(tables.of_frame(frame, "path", str(file.path)), how, file.format)
+    return formats.choose(tables.read_frame(frame, "path", str(file.path)), how, file.format)
 
 
 LINES = formats.Format(

@@ -232,7 +232,8 @@ def _list_kind(inner: Any) -> Kind:
 
 
 def _dict_kind(keys: Any, inner: Any) -> Kind:
-    check, key_check = _check(inner), _check(str) if keys is str else lambda _, key: key
+    check = _check(inner)
+    key_check = _check(str) if keys is str else lambda _, key: key
 
     def read(name: str, value: Any) -> dict[Any, Any]:
         return {
@@ -250,7 +251,8 @@ def _dict_kind(keys: Any, inner: Any) -> Kind:
 
 
 def _pair_kind(inner: tuple[Any, ...]) -> Kind:
-    several, checks = _several(*inner), list(map(_check, inner))
+    several = _several(*inner)
+    checks = list(map(_check, inner))
 
     def read(name: str, value: Any) -> tuple[Any, ...]:
         if len(value) != len(inner):

@@ -16,7 +16,7 @@ from fastfair.errors import InputError
 from . import label_codes
 from .label_codes import Coded, encode, encode_together, is_missing, text_column
 from .text import not_there
-from .warnings import require, told_as
+from .warnings import raise_as, require
 
 if TYPE_CHECKING:
     import polars as pl
@@ -107,7 +107,8 @@ class FrameColumns:
 
     def entries(self, name: str) -> Any:
         """Return a column of labels as `encode` takes it; some may be missing."""
-        is_text, series = self.is_text(name), self[name]
+        is_text = self.is_text(name)
+        series = self[name]
         with _taking(name, series.dtype):
             if is_text:
                 return series
@@ -208,7 +209,7 @@ def _with_names_of_text(frame: Any) -> Any:
 
 
 def _taking(name: str, dtype: Any) -> AbstractContextManager[None]:
-    return told_as(InputError, f"column {name!r} of type {dtype} cannot be used")
+    return raise_as(InputError, f"column {name!r} of type {dtype} cannot be used")
 
 
 def build(columns: Mapping[str, Sequence[Any] | AnyArray], backend: Backend | None) -> Any:

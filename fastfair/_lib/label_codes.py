@@ -17,7 +17,7 @@ from fastfair.errors import InputError
 
 from . import validation
 from .threads import count_threads, in_threads, slices
-from .warnings import told_as
+from .warnings import raise_as
 
 if TYPE_CHECKING:
     import narwhals as nw
@@ -147,7 +147,7 @@ def _entries(name: str, values: Any) -> tuple[list[Any] | AnyArray, AnyArray]:
     """
     text = None
     if not isinstance(values, list | tuple | np.ndarray):
-        with told_as(InputError, f"{name} cannot be converted to labels"):
+        with raise_as(InputError, f"{name} cannot be converted to labels"):
             text = text_column(values)
     if text is not None:
         return text
@@ -214,7 +214,8 @@ def encode_together(
         return of_text
     coded = [encode(name, values, advice) for name, values in zip(names, columns, strict=True)]
     labels = [of_column.labels for of_column in coded]
-    common, places = labels[0], [np.arange(labels[0].size)] * len(coded)
+    common = labels[0]
+    places = [np.arange(labels[0].size)] * len(coded)
     if any(of_column is not common for of_column in labels):
         # As objects if types differ: NumPy would turn int64 and uint64 into floats, and merge two
         # subjects.
@@ -392,7 +393,7 @@ def look_up(values: AnyArray, table: AnyArray, lowest: int = 0, dtype: Any = Non
     from fastfair.kernels import labels as kernels
 
     out = np.empty(values.size, kind)
-    in_parts(values.size, lambda part: kernels.look_up(values[part], lowest, table, out[part]))
+    read_in_parts(values.size, lambda part: kernels.look_up(values[part], lowest, table, out[part]))
     return out
 
 
@@ -404,7 +405,7 @@ def mark(values: AnyArray, used: Flags, lowest: int = 0) -> None:
     from fastfair.kernels import labels as kernels
 
     # Threads may mark the same place, but only ever with the same value.
-    in_parts(values.size, lambda part: kernels.mark_used(values[part], lowest, used))
+    read_in_parts(values.size, lambda part: kernels.mark_used(values[part], lowest, used))
 
 
 def fill_table(places: AnyArray, entries: AnyArray, table: Codes) -> bool:
@@ -428,7 +429,7 @@ def _are_few(size: int) -> bool:
     return size <= _ROWS_OF_A_CALL and _n_rows <= _ROWS_IN_ALL
 
 
-def in_parts(size: int, work: Any) -> list[Any]:
+def read_in_parts(size: int, work: Any) -> list[Any]:
     """Call a function for one slice of the rows for each processor."""
     return in_threads(size, work, slices(size, count_threads(None)))
 
@@ -442,7 +443,7 @@ def _by_range(values: AnyArray) -> tuple[AnyArray, AnyArray] | None:
     """Number integers by their values; None where their range is too wide for a table."""
     if values.size == 0:
         return None
-    ends = in_parts(values.size, lambda part: (values[part].min(), values[part].max()))
+    ends = read_in_parts(values.size, lambda part: (values[part].min(), values[part].max()))
     lowest = min(int(low) for low, _ in ends)
     highest = max(int(high) for _, high in ends)
     size = highest - lowest + 1
@@ -463,7 +464,7 @@ def _by_hash(array: AnyArray, keys: AnyArray, most: int) -> tuple[AnyArray, AnyA
         keys = keys.astype(f"S{-(-keys.dtype.itemsize // 4) * 4}")  # the spare bytes are zero
     words = np.ascontiguousarray(keys).view(np.uint32).reshape(keys.size, -1)
     numbers = np.empty(keys.size, np.int32)
-    firsts = in_parts(keys.size, partial(_hash_part, words, numbers, most))
+    firsts = read_in_parts(keys.size, partial(_hash_part, words, numbers, most))
     if any(first is None for _, first in firsts) or sum(first.size for _, first in firsts) > most:
         return array, np.arange(array.size)
     before = 0

@@ -104,7 +104,8 @@ def _free_in_groups() -> Iterator[int]:
     for line in _text(_PROC / "self" / "cgroup").splitlines():
         _, controllers, path = line.split(":", 2)
         if controllers == "":
-            root, names = _CGROUPS, ("memory.max", "memory.current", "inactive_file")
+            root = _CGROUPS
+            names = ("memory.max", "memory.current", "inactive_file")
         elif "memory" in controllers.split(","):
             root = _CGROUPS / "memory"
             names = ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file")

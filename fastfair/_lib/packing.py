@@ -81,7 +81,8 @@ def _places(value: Any) -> tuple[int, _Places]:
     buffers: list[pickle.PickleBuffer] = []
     stream = pickle.dumps(value, protocol=5, buffer_callback=buffers.append)
     parts = [memoryview(stream), *(buffer.raw() for buffer in buffers)]
-    start, ends = _after(8 + 16 * len(parts)), []
+    start = _after(8 + 16 * len(parts))
+    ends = []
     for part in parts:
         ends.append((start, start + part.nbytes))
         start = _after(start + part.nbytes)

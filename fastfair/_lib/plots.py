@@ -244,7 +244,8 @@ def draw_lines(
     matplotlib Axes
         With a legend of two lines or more.
     """
-    names, ends = list(curves), list(curves.values())
+    names = list(curves)
+    ends = list(curves.values())
     named = ends_to_name(np.stack([values[0] for values in ends], axis=1))
     others = [k for k in range(len(ends)) if k not in named]
     ax = axes_or_new(ax, (6.4, 4.4 + 0.2 * (len(named) + bool(others))))

@@ -35,7 +35,7 @@ class Purpose(IntEnum):
     REPLICATES_OF_PLANNED_STUDIES = 8
 
 
-def fixed(rng: Seed) -> int | np.random.SeedSequence:
+def fix_seed(rng: Seed) -> int | np.random.SeedSequence:
     """Return a seed that gives the same stream every time; None and a Generator give a random
     one.
     """
@@ -74,7 +74,7 @@ def stream(rng: Seed) -> tuple[RandomKey, Any]:
     """Return the key of a random stream, and a record of the seed: an int to pass as `rng` again,
     or text.
     """
-    rng = fixed(rng)
+    rng = fix_seed(rng)
     sequence = rng if isinstance(rng, np.random.SeedSequence) else np.random.SeedSequence(rng)
     record = (
         f"SeedSequence(entropy={rng.entropy}, spawn_key={rng.spawn_key})"

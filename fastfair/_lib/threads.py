@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 from fastfair.errors import InputError
 from fastfair.kernels._aside import beside, deal, deal_in_order, free_in_forks
 
-from .warnings import Told, held, tell
+from .warnings import Told, give_warnings, hold_warnings
 
 _First = TypeVar("_First")
 _Second = TypeVar("_Second")
@@ -40,7 +40,7 @@ def in_threads(
     return [results[k] for k in range(len(items))]
 
 
-def in_order(
+def run_in_order(
     work: Callable[[_First], _Second],
     items: Sequence[_First],
     n_threads: int | None = None,
@@ -70,11 +70,11 @@ def in_order(
         return
 
     def held_back(item: _First) -> tuple[_Second, Told]:
-        with alone(), held() as warned:
+        with alone(), hold_warnings() as warned:
             return work(item), warned
 
     for result, warned in deal_in_order(held_back, items, n, n + ahead):
-        tell(warned)
+        give_warnings(warned)
         yield result
 
 
@@ -92,13 +92,13 @@ def meanwhile(
         return
 
     def held_back() -> tuple[_Second, Told]:
-        with held() as told:
-            return call(), told
+        with hold_warnings() as warned:
+            return call(), warned
 
     def result() -> _Second:
-        found, told = wait()
-        tell(told)
-        return found
+        value, warned = wait()
+        give_warnings(warned)
+        return value
 
     with beside(held_back) as wait:
         yield result
@@ -107,7 +107,8 @@ def meanwhile(
 @contextmanager
 def alone() -> Iterator[None]:
     """Let this thread do all work inside itself."""
-    before, _here.alone = getattr(_here, "alone", False), True
+    before = getattr(_here, "alone", False)
+    _here.alone = True
     try:
         yield
     finally:

@@ -246,7 +246,8 @@ def floats(name: str, values: object, first_row: int = 0) -> Floats:
         with np.errstate(invalid="ignore"):  # the largest become 2^63
             rounded = np.argwhere(array.astype(np.float64).astype(array.dtype) != array)
         if len(rounded):
-            number, index = array[tuple(rounded[0])], rounded[0] + first_row
+            number = array[tuple(rounded[0])]
+            index = rounded[0] + first_row
             raise InputError(
                 f"{name} holds whole numbers above 2^53, which float64 would round, as {number}"
                 f" {_in_row(index)}; scale them down",

@@ -20,8 +20,8 @@ _held: ContextVar[Told | None] = ContextVar("held", default=None)
 
 
 @contextmanager
-def held() -> Iterator[Told]:
-    """Hold the warnings of this thread, for another one that knows the caller to `tell`."""
+def hold_warnings() -> Iterator[Told]:
+    """Hold the warnings of this thread, for another one that knows the caller to `give_warnings`."""
     messages: Told = []
     before = _held.set(messages)
     try:
@@ -30,7 +30,7 @@ def held() -> Iterator[Told]:
         _held.reset(before)
 
 
-def tell(messages: Told) -> None:
+def give_warnings(messages: Told) -> None:
     """Give warnings that were held."""
     for message, category in messages:
         warn(message, category)
@@ -69,7 +69,7 @@ def warn(message: str, category: type[Warning]) -> None:
 
 
 @contextmanager
-def told_as(error: type[FastfairError], what: str) -> Iterator[None]:
+def raise_as(error: type[FastfairError], what: str) -> Iterator[None]:
     """Raise an error of ours in place of any error of another library, except those that end the
     program.
 

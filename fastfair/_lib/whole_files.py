@@ -245,15 +245,15 @@ def temporary_root() -> str:
 _FORMULA = r"'*[=+\-@\t\r]"
 
 
-def neutralised(column: Any) -> Any:
+def neutralise(column: Any) -> Any:
     """Put an apostrophe before text, a series or expression of polars, that a spreadsheet would
     compute.
     """
     return column.str.replace(f"^({_FORMULA})", "'$1")
 
 
-def restored(column: Any) -> Any:
-    """Remove the apostrophe that `neutralised` puts before text."""
+def restore(column: Any) -> Any:
+    """Remove the apostrophe that `neutralise` puts before text."""
     return column.str.replace(f"^'({_FORMULA})", "$1")
 
 
@@ -272,4 +272,4 @@ def write_csv(frame: pl.DataFrame, path: str | os.PathLike[str], separator: str 
     import polars as pl
 
     with written(path) as file:
-        frame.with_columns(neutralised(pl.col(pl.String))).write_csv(file, separator=separator)
+        frame.with_columns(neutralise(pl.col(pl.String))).write_csv(file, separator=separator)

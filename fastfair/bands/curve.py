@@ -41,7 +41,7 @@ from fastfair.resampling.dependence import CountModel
 from fastfair.resampling.engine import Replicates
 from fastfair.resampling.units import Unit
 from fastfair.results.result import Printed, Result, printed
-from fastfair.results.written import UNWRITTEN, nothing
+from fastfair.results.written import UNWRITTEN, empty_floats
 from fastfair.uncertainty.few_errors import hangs_on_threshold, is_held_by_few_subjects
 from fastfair.uncertainty.interval_maker import IntervalMaker, level_of_curve
 from fastfair.uncertainty.inversion import (
@@ -118,7 +118,7 @@ class Curve(Result, Noted):
     band_high: Floats
     uncertainty: Floats
     v_statistic: Floats
-    replicates: Floats = field(default_factory=nothing, repr=False, metadata=UNWRITTEN)
+    replicates: Floats = field(default_factory=empty_floats, repr=False, metadata=UNWRITTEN)
     n_resamples: int
     confidence_level: float = 0.95
     notes: tuple[Note, ...] = ()
@@ -245,7 +245,8 @@ class RocBand(Curve):
         -------
         matplotlib Axes
         """
-        ax, scaled = plots.axes_or_new(ax), _deviates if det else np.asarray
+        ax = plots.axes_or_new(ax)
+        scaled = _deviates if det else np.asarray
         (line,) = ax.plot(scaled(self.fmr), scaled(self.fnmr), **kwargs)
         limits = [scaled(end) for end in (self.low, self.high, self.band_low, self.band_high)]
         plots.draw_ranges(ax, scaled(self.fmr), limits, line.get_color())
@@ -485,7 +486,8 @@ class CurveMaker:
         intervals hold the whole curves of as many replicates as asked. There is none where a group
         has no errors and numbers of errors cannot be drawn.
         """
-        facts, settings = MEASURES[measure], self.rates.settings
+        facts = MEASURES[measure]
+        settings = self.rates.settings
         name = f"{measure}({rate})" if facts.of else measure
         rows = [k for k, entry in enumerate(self.entries) if entry.name == name]
         pointwise = self._pointwise(rows)
@@ -565,7 +567,8 @@ class CurveMaker:
             return (self._about_estimate if method == "auto" else self._as_drawn).quantities_at(
                 rows, level, method
             )
-        value, quantities = self.values[rows], [self._quantities[k] for k in rows]
+        value = self.values[rows]
+        quantities = [self._quantities[k] for k in rows]
         inside = np.ones(value.size, np.bool_)
         if name in ERROR_RATES:  # those without errors vary by no method
             quantities = self._about_estimate.quantities_at(rows, level, "auto")
@@ -688,7 +691,8 @@ def ends_of(quantities: Sequence[Quantity]) -> Range:
 
 def _falling(levels: Floats, low: Floats, high: Floats) -> Range:
     """Widen a band so that neither end rises with the levels."""
-    order, has_interval = np.argsort(levels), ~np.isnan(low)
+    order = np.argsort(levels)
+    has_interval = ~np.isnan(low)
     low[order] = np.fmin.accumulate(low[order])
     high[order[::-1]] = np.fmax.accumulate(high[order[::-1]])
     return np.where(has_interval, low, np.nan), np.where(has_interval, high, np.nan)

@@ -166,7 +166,7 @@ class BandRequest(BandSettings):
             unit=unit,
             n_resamples=n_resamples,
             confidence_level=intervals.level(confidence_level),
-            key=seeds.stream(seeds.fixed(rng))[0],
+            key=seeds.stream(seeds.fix_seed(rng))[0],
             workers=workers.checked(rng),
         )
 
@@ -280,14 +280,16 @@ def _of_comparisons(
         workers=settings.workers,
     )
     rates = [rates_at_key(data, point, threshold_key(data, point)) for point in resampler.points]
-    counts, sides = rates[0].counts, {"fmr": "nonmated", "fnmr": "mated"}
+    counts = rates[0].counts
+    sides = {"fmr": "nonmated", "fnmr": "mated"}
 
     def of_rows(name: str) -> Integers:
         return np.array(
             [getattr(counts, name), *(getattr(counts, f"group_{name}") if groups else ())]
         )
 
-    has_subjects, estimate = data.subjects is not None, estimates(rates, {}, ())
+    has_subjects = data.subjects is not None
+    estimate = estimates(rates, {}, ())
     drawn = resampler.replicate(settings.n_resamples, settings.key, settings.workers)
     return RatesOverLevels(
         levels,
@@ -338,7 +340,8 @@ class _OfVectors:
                 "fmr must be above 0 for embeddings, of which only the most similar non-mated pairs"
                 " are kept"
             )
-        self._data, self._draws_subjects = data, settings.unit != "sample"
+        self._data = data
+        self._draws_subjects = settings.unit != "sample"
         draws = Draws(settings.weighting, settings.unit, settings.scheme)
         resampler = PairResampler(
             data,

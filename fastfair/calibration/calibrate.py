@@ -110,7 +110,8 @@ def fit_logistic(
     now = cost(evidence)
     for _ in range(_MOST_STEPS):
         wrong = expit(-evidence)  # probability of the other class
-        slope, curvature = weights * sign * wrong, weights * wrong * (1 - wrong)
+        slope = weights * sign * wrong
+        curvature = weights * wrong * (1 - wrong)
         gradient = -np.array([slope @ x, slope.sum()])
         middle = curvature @ x
         hessian = np.array([[curvature @ x**2, middle], [middle, curvature.sum()]])
@@ -124,7 +125,8 @@ def fit_logistic(
             if tried <= now or size <= 1e-10:
                 break
             size /= 2
-        line, now = line - size * step, tried
+        line = line - size * step
+        now = tried
     if line[0] <= 0:
         raise InputError(
             f"the mated comparisons{of_whom} do not score higher than the non-mated ones, so scores"
@@ -147,7 +149,8 @@ def fit_pav(mated: Floats, nonmated: Floats) -> PavTransform:
     ends = np.iinfo(np.int64)
     keys = [np.concatenate(([ends.min], score_keys.encode(side), [ends.max])) for side in sides]
     false_matches, false_nonmatches = kernels.convex_hull(*keys)
-    of_mated, of_nonmated = np.diff(false_nonmatches), -np.diff(false_matches)
+    of_mated = np.diff(false_nonmatches)
+    of_nonmated = -np.diff(false_matches)
     ratios = np.log(of_mated / keys[0].size) - np.log(of_nonmated / keys[1].size)
     # The first and the last score of each block: those of the class whose is lower, or higher.
     firsts, lasts = [], []
@@ -522,7 +525,7 @@ def calibrate(
     }
     parts: list[tuple[str, Masks, Masks]] = []
     if development is None:
-        seed = seeds.fixed(rng)
+        seed = seeds.fix_seed(rng)
         settings |= {"n_folds": n_folds, "rng": seed if isinstance(seed, int) else str(seed)}
         parts += parts_of(comparisons, n_folds, np.random.default_rng(seed))
     else:

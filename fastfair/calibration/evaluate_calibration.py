@@ -368,7 +368,8 @@ def _draw_pairs(
     """Draw a line and a dashed line over the same places for each group, in its colour, and explain
     them below.
     """
-    ax, several = axes_or_new(ax), len(curves) > 1
+    ax = axes_or_new(ax)
+    several = len(curves) > 1
     colors: dict[str, dict[str, Any]] = {
         name: {"color": COLORS[k % len(COLORS)]} for k, name in enumerate(curves)
     }
@@ -1016,7 +1017,8 @@ def _error_of_savings(
     at least as much as they would if there were so many that what the shift saves and what it adds
     were the same. errors: false non-matches and false matches, (points, 1 + groups) each.
     """
-    variance, counts = drawn.var(axis=-1, ddof=1), at_bayes.counts
+    variance = drawn.var(axis=-1, ddof=1)
+    counts = at_bayes.counts
     sizes = (
         np.array([counts.mated, *counts.group_mated]),
         np.array([counts.nonmated, *counts.group_nonmated]),
@@ -1087,7 +1089,8 @@ def limits_of(
         _intervals([find(quantities, name, group, None) for group in costs.groups])
         for name in ("fnmr", "fmr", "min_dcf", "cllr")
     )
-    drawn, rows = costs.drawn, slice(0, len(costs.groups))
+    drawn = costs.drawn
+    rows = slice(0, len(costs.groups))
     of_rates = intervals.correlations_of(np.array([drawn.fnmr[0, rows], drawn.fmr[0, rows]]))
     low, high = intervals.sum_interval(
         costs.weights[0] * mated, costs.weights[1] * nonmated, of_rates
@@ -1117,7 +1120,8 @@ def _measures_of(costs: ReplicatedCosts, quantities: Sequence[Quantity]) -> list
     measures of the actual cost then have no interval, in which a fair system's value would often be
     missing.
     """
-    made, fewest = [], costs.fewest_errors
+    made = []
+    fewest = costs.fewest_errors
     for quantity in quantities:
         if "(" not in quantity.name:
             continue
@@ -1226,7 +1230,7 @@ def evaluate_calibration(
     if not asked:
         raise InputError("applications is empty: give at least one, such as Costs(0.01)")
     level = intervals.level(confidence_level)
-    fixed = seeds.fixed(rng)
+    fixed = seeds.fix_seed(rng)
     key, seed = seeds.stream(fixed)
     workers = Workers(n_threads, progress).checked(rng)
     evaluation = evaluate(

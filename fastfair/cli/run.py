@@ -16,7 +16,7 @@ import click
 
 from fastfair._lib import whole_files
 from fastfair._lib.plots import off_screen, save
-from fastfair._lib.seeds import fixed
+from fastfair._lib.seeds import fix_seed
 from fastfair._lib.tables import write_json
 from fastfair._lib.whole_files import write_csv
 from fastfair.io import files
@@ -72,7 +72,7 @@ class Run:
                 raise click.UsageError(
                     "--checkpoint needs --seed, as a run with another seed cannot go on from it"
                 )
-            self.options["rng"] = fixed(self.options.get("rng"))
+            self.options["rng"] = fix_seed(self.options.get("rng"))
         if self.options.pop("quick", False):
             self.options["n_resamples"] = 0
         self._require_places()

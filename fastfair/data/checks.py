@@ -189,7 +189,8 @@ def _require_range(vectors: AnyFloats, similarity: str) -> None:
     """
     largest = max(max(float(block.max()), -float(block.min())) for block in _blocks(vectors))
     kind = np.finfo(vectors.dtype if similarity == "inner_product" else np.float64)
-    lowest, highest = float(kind.tiny), min(float(kind.max) / 4, validation.LARGEST)
+    lowest = float(kind.tiny)
+    highest = min(float(kind.max) / 4, validation.LARGEST)
     # distances are rounded to it
     if similarity == "negative_euclidean" and vectors.dtype == np.float32:
         lowest = float(np.finfo(np.float32).tiny) ** 2
@@ -204,7 +205,8 @@ def _require_range(vectors: AnyFloats, similarity: str) -> None:
     )
     longest = float(squares.max()) * largest * largest
     if not lowest <= longest <= highest:
-        row, how = int(squares.argmax()), "large" if longest > highest else "small"
+        row = int(squares.argmax())
+        how = "large" if longest > highest else "small"
         raise InputError(
             f"vectors are too {how} for the similarity {similarity!r} in {vectors.dtype}: the"
             f" squared length of row {row} (counted from 0), the longest, is {longest:.3g}, and"

@@ -174,7 +174,9 @@ def checked_columns(
     values = checks.natural(values, score_kind)
     score_kind = checks.kept_kind(score_kind)
     with gathering() as left_out:
-        keep = group_labels.labelled(lacking, policies.missing_labels, flags.size, "comparisons")
+        keep = group_labels.flag_labelled(
+            lacking, policies.missing_labels, flags.size, "comparisons"
+        )
         if empty is not None:
             leave_out(~empty, "comparisons", "padding", _WITHOUT_NEIGHBOUR, mated=flags)
             keep &= ~empty
@@ -615,7 +617,7 @@ def columns_of_matrix(
     for name, column in (coded := coded | of_groups).items():
         checks.same_length({name: column.codes.size, "scores along that side": sides[name][1]})
     without = {name: spread(name, rows) for name, rows in lacking.items()}
-    keep = group_labels.labelled(without, policy, matrix.size, "comparisons")
+    keep = group_labels.flag_labelled(without, policy, matrix.size, "comparisons")
     columns = {
         name: Coded(column.labels, spread(name, column.codes)) for name, column in coded.items()
     }
@@ -649,7 +651,8 @@ def without_diagonal(
     InputError
         Where the diagonal has the only mated comparisons.
     """
-    n, everything = math.isqrt(values.size), np.ones(values.size, np.bool_)
+    n = math.isqrt(values.size)
+    everything = np.ones(values.size, np.bool_)
     if policy == "keep" or n * n != values.size or n < 2:
         return everything
     matrix = values.reshape(n, n)

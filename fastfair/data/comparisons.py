@@ -38,7 +38,7 @@ from .sorted_scores import (
     GroupedSide,
     SortedSide,
     only_used,
-    parted,
+    part_sides,
     read_only,
     sort_sides,
 )
@@ -238,7 +238,7 @@ class Comparisons:
         sides = sort_sides(replace(columns, attributes=others), of_subject)
         if columns.failed is not None:
             with gathering() as without_scores:
-                sides, self.failed = parted(sides, failures)
+                sides, self.failed = part_sides(sides, failures)
             self.left_out += tuple(without_scores)
         self.mated, self.nonmated = sides
         self._choose_groups(tuple(self.attributes))
@@ -316,14 +316,16 @@ class Comparisons:
                 ' ⟦probe="probe"⟧, or a frame without them',
                 NarrowIntervalsWarning,
             )
-        references, probes = (side_columns.named(names) for names in (reference_group, probe_group))
+        references, probes = (
+            side_columns.names_of_groups(names) for names in (reference_group, probe_group)
+        )
         if probe_group is not None and len(references) != len(probes):
             raise InputError(
                 f"⟦reference_group⟧ has {len(references)} columns and ⟦probe_group⟧ {len(probes)}:"
                 " give one of each for every attribute"
             )
         pairs = list(zip(references, probes, strict=True)) if probes else references
-        attributes = side_columns.chosen("frame", pairs, columns.names).values()
+        attributes = side_columns.find_columns("frame", pairs, columns.names).values()
         is_complete = policies.missing_labels == "error"
         labels = {
             name: (
@@ -424,7 +426,7 @@ class Comparisons:
         >>> c.groups, c.by("eyes").groups
         (('f & blue', 'm & brown'), ('blue', 'brown'))
         """
-        return self._with_parts(grouping=group_labels.chosen(attributes, self.attributes))
+        return self._with_parts(grouping=group_labels.check_attributes(attributes, self.attributes))
 
     @checked
     def within_group(self, group: str) -> Comparisons:

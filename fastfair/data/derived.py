@@ -89,7 +89,7 @@ def with_ratios(comparisons: Comparisons, mated: AnyArray, nonmated: AnyArray) -
     )
 
 
-def shifted(comparisons: Comparisons, thresholds: Floats, *, of_probe: bool) -> Comparisons:
+def shift_scores(comparisons: Comparisons, thresholds: Floats, *, of_probe: bool) -> Comparisons:
     """Subtract from each score the threshold of a group.
 
     Parameters
@@ -533,7 +533,8 @@ def _columns(comparisons: Comparisons, kind: str, what: str) -> list[AnyArray]:
     """Return a number for the two labels of each comparison, and the groups of its reference and
     probe, if any.
     """
-    side, end = getattr(comparisons, kind), "_sample" if what == "samples" else ""
+    side = getattr(comparisons, kind)
+    end = "_sample" if what == "samples" else ""
     reference, probe = (
         getattr(side, f"{role}{end}").astype(np.int64) for role in ("reference", "probe")
     )
@@ -578,7 +579,8 @@ def _refuse(
         if any(lost is not None and lost.policy == "exclude" and lost.n for lost in failed)
         else ""
     )
-    n, size = len(ordered[0]), min(map(len, ordered))
+    n = len(ordered[0])
+    size = min(map(len, ordered))
     apart = int(np.argmax(np.append(ordered[0][:size] != ordered[1][:size], True)))
     ends = [codes[apart] if apart < len(codes) else np.iinfo(np.int64).max for codes in ordered]
     name = ("first", "second")[int(ends[1] < ends[0])]

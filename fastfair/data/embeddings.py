@@ -260,7 +260,7 @@ class Embeddings:
             sizes["role"] = is_probe.size
         checks.same_length(sizes, "vector")
         with gathering() as left_out:
-            keep = group_labels.labelled(lacking, missing_labels, len(array), "vectors")
+            keep = group_labels.flag_labelled(lacking, missing_labels, len(array), "vectors")
             keep &= rows_of_vectors(array, similarity, failures)
         if not keep.any():
             raise InputError(f"no vectors are left: {' and '.join(map(str, left_out))}")
@@ -269,7 +269,8 @@ class Embeddings:
             who, *others = (coded.take(keep) for coded in (who, *attributes.values()))
             attributes = dict(zip(attributes, others, strict=True))
             is_probe = None if is_probe is None else is_probe[keep]
-        subjects, codes = who.labels, who.codes.astype(np.int32)
+        subjects = who.labels
+        codes = who.codes.astype(np.int32)
         warn_of_look_alikes("person", subjects.tolist())
         for name, coded in attributes.items():
             warn_of_look_alikes(f"group {name!r}", coded.labels.tolist())
@@ -282,7 +283,7 @@ class Embeddings:
             name: group_labels.attribute(name, coded.labels) for name, coded in attributes.items()
         }
         self._subject_codes = {
-            name: group_labels.one_for_each(who, name, coded) for name, coded in attributes.items()
+            name: group_labels.label_of_each(who, name, coded) for name, coded in attributes.items()
         }
         if failures == "non-match":
             self.failed = read_only(checks.unusable(array, similarity))
@@ -323,7 +324,7 @@ class Embeddings:
         >>> e.groups, e.by("eyes").groups
         (('f & blue', 'm & brown'), ('blue', 'brown'))
         """
-        return self._changed(group_labels.chosen(attributes, self.attributes))
+        return self._changed(group_labels.check_attributes(attributes, self.attributes))
 
     @checked
     def enrolled(
@@ -529,7 +530,8 @@ class Embeddings:
         """Keep a share of the non-mated pairs, all of them where it is 1."""
         sides = []
         for pairs, mated in zip(self._finder(workers).find(share), (True, False), strict=True):
-            side, not_kept = self._side_of(pairs, mated=mated), None
+            side = self._side_of(pairs, mated=mated)
+            not_kept = None
             if not mated and not pairs.complete:
                 not_kept = NotKept(self.n_nonmated - side.keys.size, int(side.keys[0]))
             sides.append(
@@ -759,7 +761,8 @@ class NamedVectors:
         if same_name == "mean" and (size > 1).any():
             present, codes = np.unique(codes, return_inverse=True)
             array = mean_vectors(array, similarity, np.arange(codes.size), codes)
-            codes, size = present, (size > 0).astype(size.dtype)
+            codes = present
+            size = (size > 0).astype(size.dtype)
             try:
                 scale = _scale_of(array, similarity)
             except InputError as error:
@@ -767,7 +770,8 @@ class NamedVectors:
                 raise InputError(
                     f"the vectors of {template!r} have a mean without direction"
                 ) from None
-        self.vectors, self.names = read_only(array.view()), read_only(coded.labels)
+        self.vectors = read_only(array.view())
+        self.names = read_only(coded.labels)
         self.similarity = similarity
         self.same_name = same_name
         self.n_failed = int(failed.sum())

@@ -59,7 +59,7 @@ def labels_by_policy(
     columns : mapping of str to array_like
         The labels, by what messages call them: of one side, or of both.
     policy : {"error", "drop", "unknown"}
-        What to do with missing ones: raise an error, give them any label, as `labelled` leaves them
+        What to do with missing ones: raise an error, give them any label, as `flag_labelled` leaves them
         out, or "unknown".
 
     Returns
@@ -94,7 +94,7 @@ def attributes_by_policy(
     return coded, lacking
 
 
-def labelled(lacking: Mapping[str, Flags], policy: str, n: int, entries: str) -> Flags:
+def flag_labelled(lacking: Mapping[str, Flags], policy: str, n: int, entries: str) -> Flags:
     """Return which of n entries to keep, as they have all labels or "unknown" is one; warn of the
     others.
     """
@@ -117,7 +117,7 @@ def attribute(name: str, labels: AnyArray) -> tuple[str, ...]:
     return text
 
 
-def chosen(names: tuple[str, ...], attributes: Iterable[str]) -> tuple[str, ...]:
+def check_attributes(names: tuple[str, ...], attributes: Iterable[str]) -> tuple[str, ...]:
     """Check the names of attributes given to `by`."""
     if not names:
         raise InputError(
@@ -157,9 +157,11 @@ def intersections(
     groups: tuple[str, ...] = ()
     codes: list[Groups] = []
     for name in names:
-        column, more = [part[name] for part in columns], labels[name]
+        column = [part[name] for part in columns]
+        more = labels[name]
         if not codes:
-            groups, codes = ("",), [np.zeros_like(part) for part in column]
+            groups = ("",)
+            codes = [np.zeros_like(part) for part in column]
         n = len(more)
         mixed = [
             np.multiply(code, n, dtype=np.intp) + other
@@ -249,7 +251,7 @@ def first_conflict(n: int, columns: list[tuple[AnyArray, AnyArray]]) -> tuple[in
     return k, row, int(label[row]), int(first[subject[row]])
 
 
-def one_for_each(subject: Coded, name: str, labels: Coded) -> Groups:
+def label_of_each(subject: Coded, name: str, labels: Coded) -> Groups:
     """Find the label of each subject, who must have the same one throughout."""
     columns = [(subject.codes, labels.codes)]
     labels_of = labels_of_subjects(subject.labels.size, columns)

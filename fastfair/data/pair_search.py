@@ -30,7 +30,7 @@ from fastfair.kernels._aside import aside
 
 from . import score_keys
 from .sorted_scores import sort_by_bits
-from .temporary_files import joined, room
+from .temporary_files import join_arrays, room
 from .vector_pairs import Pairing
 
 Limits = tuple[Codes, Codes]
@@ -46,7 +46,7 @@ _SHARES = np.linspace(0.3, 1, 10)  # of the largest element; larger ones are cut
 _ROWS_AT_ONCE = 1024  # vectors, at a time
 
 
-def way() -> str | None:
+def product_way() -> str | None:
     """Return how this processor multiplies small whole numbers, or None where it had better not.
 
     Raises
@@ -121,7 +121,8 @@ class Prefilter:
     def __init__(self, rows: AnyFloats, n: int, name: str, n_threads: int | None) -> None:
         from fastfair.kernels import int8_products as kernels
 
-        self._mark, chosen = kernels.mark_by(name), kernels.WAYS[name]
+        self._mark = kernels.mark_by(name)
+        chosen = kernels.WAYS[name]
         self._n = n
         self._d = rows.shape[1]
         self._largest = chosen.largest
@@ -224,7 +225,8 @@ def products_apart(vectors: AnyFloats, length: Any) -> Any:
     length : float or ndarray
         The length of one vector times that of the other.
     """
-    kind, d = np.finfo(vectors.dtype), vectors.shape[1]
+    kind = np.finfo(vectors.dtype)
+    d = vectors.shape[1]
     roundings = d * float(kind.eps) / 2
     return 2 * roundings / (1 - roundings) * length * _ROUNDING + 2 * d * float(
         kind.smallest_subnormal
@@ -360,7 +362,7 @@ class PreparedVectors:
         """Return a prefilter of these vectors, made where there was none; None where this processor
         has none.
         """
-        name = way()
+        name = product_way()
         with _preparing:
             if self._prefilter is None and name is not None:
                 self._prefilter = Prefilter(self.rows, self.n, name, n_threads)
@@ -422,7 +424,8 @@ class PreparedVectors:
 
 def _in_lines(shape: tuple[int, int], dtype: DTypeLike) -> AnyFloats:
     """Return an array to write to that begins at a line of the cache."""
-    size, n_bytes = shape[0] * shape[1], np.dtype(dtype).itemsize
+    size = shape[0] * shape[1]
+    n_bytes = np.dtype(dtype).itemsize
     aligned = room(size + _LINE // n_bytes, dtype)
     start = -aligned.ctypes.data % _LINE // n_bytes
     return aligned[start : start + size].reshape(shape)
@@ -528,7 +531,7 @@ class PairStore:
         if not self.packing.fits:
             keys, codes = zip(*self._wide, strict=True)
             return {"keys": np.concatenate(keys), "codes": np.concatenate(codes)}
-        return {"packed": joined([self._packed[: self._used], *self._overflow])}
+        return {"packed": join_arrays([self._packed[: self._used], *self._overflow])}
 
 
 @dataclass(frozen=True, eq=False)
@@ -560,7 +563,7 @@ class FoundPairs:
         if len(self.parts) > 1:
             names = tuple(self.parts[0])
             self.parts[:] = [
-                {name: joined([part.pop(name) for part in self.parts]) for name in names}
+                {name: join_arrays([part.pop(name) for part in self.parts]) for name in names}
             ]
 
     def best(self, number: Codes, *, inverted: bool) -> FoundPairs:
@@ -580,9 +583,11 @@ class FoundPairs:
             These cannot be used afterwards.
         """
         self._join()
-        columns, packing = self.parts.pop(), self.packing
+        columns = self.parts.pop()
+        packing = self.packing
         places, span = packing.places, packing.span
-        of_vector, number = (1 << places) - 1, number.astype(np.int64)
+        of_vector = (1 << places) - 1
+        number = number.astype(np.int64)
         if not packing.fits:
             keys, codes = columns["keys"], columns["codes"]
             codes = (number[codes >> places] << places) + number[codes & of_vector]
@@ -603,7 +608,8 @@ class FoundPairs:
             code = (number[(some >> places) & of_vector] << places) + number[some & of_vector]
             packed[part] = (code << span) + ((some >> 2 * places) ^ turned)
         packed.sort()
-        size, last = 0, -1
+        size = 0
+        last = -1
         for part in parts:
             some = packed[part].copy()
             code = some >> span
@@ -620,13 +626,15 @@ class FoundPairs:
         from fastfair.kernels import pairs as kernels
 
         self._join()
-        columns, packing = self.parts.pop(), self.packing
+        columns = self.parts.pop()
+        packing = self.packing
         places, span = packing.places, packing.span
         if not packing.fits:
             keys, codes = columns["keys"], columns["codes"]
             order = np.lexsort((codes, keys))
             codes = codes[order]
-            first, second = codes >> places, codes & ((1 << places) - 1)
+            first = codes >> places
+            second = codes & ((1 << places) - 1)
             return Pairs(
                 keys[order], first.astype(np.int32), second.astype(np.int32), self.complete
             )
@@ -724,7 +732,8 @@ class PanelSearch:
         ):
             if not finder.has_pairs(p, q):
                 continue
-            corner, n = (p * prepared.panel, q * prepared.panel), prepared.n
+            corner = (p * prepared.panel, q * prepared.panel)
+            n = prepared.n
             if self._filtered is None:
                 prepared.fill(p, q, self._product)
                 if prepared.ordered:
@@ -807,7 +816,8 @@ class _Tiles:
         mated = np.full(stop - start, np.nan, self.finder.dtype)
         store = PairStore(self.wanted * len(steps) // len(tiles), self.packing)
         filtered = self.finder.filtered(self.bound, n_threads) if self.filtered else None
-        mated_start, local = self.finder.mated_start - start, threading.local()
+        mated_start = self.finder.mated_start - start
+        local = threading.local()
 
         @one_blas_thread()
         def search(k: int) -> None:
@@ -892,7 +902,8 @@ class PairFinder:
         everything = share >= 1 or n_nonmated <= _FEW
         wanted = n_nonmated if everything else int(share * n_nonmated)
         bound, filtered = (-math.inf, False) if everything else self._guess_bound(share)
-        packing, of_mated = self._packing(bound), self._packing(-math.inf)
+        packing = self._packing(bound)
+        of_mated = self._packing(-math.inf)
         self._require_memory(
             "mated",
             self._n_mated,
@@ -945,7 +956,8 @@ class PairFinder:
         """
         kind = self._vectors.dtype
         if self._euclidean:
-            most, least = 0.0, -math.inf
+            most = 0.0
+            least = -math.inf
         else:
             most = (
                 float(np.einsum("ij,ij->i", self.prepared.rows, self.prepared.rows).max()) * 1.001
@@ -968,7 +980,8 @@ class PairFinder:
         """Return the mated similarities in order of vectors, and the non-mated pairs that reach the
         bound, in parts.
         """
-        mated, nonmated = np.empty(0, self.dtype), []
+        mated = np.empty(0, self.dtype)
+        nonmated = []
 
         def take(steps: range, arrays: Arrays) -> None:
             nonlocal mated

@@ -79,7 +79,7 @@ def pairs_fit(samples: _BothSides, mated: Flags | None) -> Fits:
     return fits
 
 
-def among(names: Set[str]) -> Fits:
+def fits_among(names: Set[str]) -> Fits:
     """Return whether subjects are those of a table, most of them."""
 
     def fits(subjects: list[str]) -> bool:

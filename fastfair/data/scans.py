@@ -17,7 +17,7 @@ from fastfair._lib import validation
 from fastfair._lib.arguments import checked
 from fastfair._lib.arrays import AnyArray, Codes, Flags, Groups, Integers
 from fastfair._lib.label_codes import encode_together, look_up, smallest_integers
-from fastfair._lib.threads import count_threads, in_order
+from fastfair._lib.threads import count_threads, run_in_order
 from fastfair.errors import InputError
 
 from . import checks, group_labels, sample_names, score_keys
@@ -366,7 +366,7 @@ class SpilledPairs:
             return cells
 
         cells = sum(
-            in_order(count, *self.buckets(count_threads(None))),
+            run_in_order(count, *self.buckets(count_threads(None))),
             np.zeros((n_groups, n_groups), np.int64),
         )
         return (
@@ -404,7 +404,8 @@ class SpilledPairs:
         """
         largest = max(1, int(self._sizes.max()))
         n_threads = max(1, min(n_threads, self._at_once // largest))
-        cuts, n = [0], 0
+        cuts = [0]
+        n = 0
         for bucket, size in enumerate(self._sizes.tolist()):
             if n and n + size > self._at_once // n_threads:
                 cuts.append(bucket)
@@ -500,7 +501,7 @@ class DividedPart(NamedTuple):
 Limits = tuple[Limit, Limit]  # of the mated, and of the non-mated, scores that may be kept
 
 
-def divided(columns: CheckedColumns, cllr: bool, limits: Limits) -> DividedPart:
+def divide(columns: CheckedColumns, cllr: bool, limits: Limits) -> DividedPart:
     """Check some comparisons, and find those whose scores may be kept, wherever they are read.
 
     Parameters
@@ -524,7 +525,8 @@ def divided(columns: CheckedColumns, cllr: bool, limits: Limits) -> DividedPart:
             " ⟦probe=⟧"
         )
     subjects, *both = columns.subjects
-    keys, labels_of = _keys(columns), {}
+    keys = _keys(columns)
+    labels_of = {}
     for name, (labels, *codes) in columns.attributes.items():
         group_labels.attribute(name, labels)  # refuses more labels than there can be groups
         pairs = list(zip(both, codes, strict=True))
@@ -554,7 +556,7 @@ def divided(columns: CheckedColumns, cllr: bool, limits: Limits) -> DividedPart:
 
 
 class Scan:
-    """Collects comparisons that are `divided`, part by part, in one order.
+    """Collects comparisons that are `divide`, part by part, in one order.
 
     Parameters
     ----------
@@ -617,7 +619,8 @@ class Scan:
         keys = self._of_one_type(part.keys)
         self._score_dtype = np.promote_types(self._score_dtype, part.score_dtype)
         near = np.flatnonzero(part.near)
-        mated, n_mated = part.flags[near], int(np.count_nonzero(part.flags))
+        mated = part.flags[near]
+        n_mated = int(np.count_nonzero(part.flags))
         all_keys = keys if self._pairs[0].has_keys else None
         divided = in_buckets(part.reference, part.probe, part.flags, numbers, all_keys)
         share = _SHARE_OF_MATED * self._most

@@ -28,7 +28,7 @@ _SEPARATORS = " _-."
 Pair = tuple[str, str]
 
 
-def named(groups: str | Sequence[Any] | None) -> list[Any]:
+def names_of_groups(groups: str | Sequence[Any] | None) -> list[Any]:
     """Return the argument `groups` as a list of names, or of pairs of names."""
     return [groups] if isinstance(groups, str) else list(groups or [])
 
@@ -36,7 +36,7 @@ def named(groups: str | Sequence[Any] | None) -> list[Any]:
 _OF_SUBJECTS = "To read labels from a table of subjects, give ⟦metadata=⟧ and ⟦metadata_id=⟧"
 
 
-def chosen(
+def find_columns(
     source: object, groups: Sequence[Any], names: list[str], elsewhere: str = _OF_SUBJECTS
 ) -> dict[str, Pair]:
     """Find the two columns, of references and of probes, that hold each attribute.
@@ -70,7 +70,8 @@ def chosen(
         if isinstance(group, tuple):
             if unknown := [column for column in group if column not in names]:
                 raise InputError(not_there(source, unknown[0], names))
-            name, pair = shared_name(*group), group
+            name = shared_name(*group)
+            pair = group
         else:
             name, pair = _of_name(source, group, names, elsewhere)
         if attributes.get(name, pair) != pair:
@@ -81,7 +82,7 @@ def chosen(
     return attributes
 
 
-def holding(name: str, columns: Sequence[str]) -> list[Pair]:
+def pairs_that_hold(name: str, columns: Sequence[str]) -> list[Pair]:
     """Return the pairs of columns that may hold an attribute: the plainest, or all whose names
     share its name.
     """
@@ -123,7 +124,8 @@ def shared_name(reference: str, probe: str) -> str:
 
 
 def _of_name(source: object, group: str, columns: list[str], elsewhere: str) -> tuple[str, Pair]:
-    held, pairs = holding(group, columns), _pairs(columns)
+    held = pairs_that_hold(group, columns)
+    pairs = _pairs(columns)
     pair = next((pair for pair in pairs if group in pair), None)
     if held == [(group, group)] and pair is not None:
         raise InputError(
@@ -153,9 +155,11 @@ def _keys(name: str) -> list[tuple[tuple[int, str, str], int, str]]:
     """Return, for each word that may name a side, (pair of words, text around it), side, and the
     name without it.
     """
-    words, keys = _WORDS.findall(name), []
+    words = _WORDS.findall(name)
+    keys = []
     for k, word in enumerate(words):
-        before, after = "".join(words[:k]), "".join(words[k + 1 :])
+        before = "".join(words[:k])
+        after = "".join(words[k + 1 :])
         if not (before + after).strip(_SEPARATORS):
             continue  # a column with no other word, such as "a", holds no attribute
         # A letter is a word of its own between separators, or as a capital after a small letter.

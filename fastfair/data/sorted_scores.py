@@ -401,7 +401,8 @@ def sort_sides(columns: CheckedColumns, of_subject: Labels) -> list[SortedSide]:
     list of SortedSide
         The mated and the non-mated comparisons.
     """
-    values, flags = at_least_float32(columns.values), columns.flags
+    values = at_least_float32(columns.values)
+    flags = columns.flags
     need_rows = bool(columns.subjects or columns.attributes)
     given = _narrowed(values) if need_rows else values
     bits = given.view(score_keys.integer_type(given.dtype))
@@ -467,7 +468,8 @@ def _sort_packed(bits: Any, flip: Any, flags: Flags) -> list[Sorted]:
 
     def pack(task: tuple[slice, int]) -> None:
         part, mated_before = task
-        nonmated_at, mated_at = part.start - mated_before, n_nonmated + mated_before
+        nonmated_at = part.start - mated_before
+        mated_at = n_nonmated + mated_before
         magnitude = score_keys.magnitude(bits)
         arguments = (
             bits[part],
@@ -610,7 +612,7 @@ class FailedComparisons:
         return f"{self.n} failed and {treated}"
 
 
-def parted(sides: list[SortedSide], policy: str) -> tuple[list[SortedSide], FailedComparisons]:
+def part_sides(sides: list[SortedSide], policy: str) -> tuple[list[SortedSide], FailedComparisons]:
     """Find the failed comparisons, which lie before all others, and take them out where they are to
     be left out.
     """
@@ -710,7 +712,8 @@ class ClassKeys:
 
 def not_kept(what: str, keys: ClassKeys) -> NotKeptError:
     """Return the error for something that needs comparisons that a scan has not kept."""
-    (m, n), kept = keys.sizes, (keys.mated.size, keys.nonmated.size)
+    (m, n) = keys.sizes
+    kept = (keys.mated.size, keys.nonmated.size)
     return NotKeptError(
         f"{what} needs more scores than the scan has kept: those of the {kept[0]:,} lowest of {m:,}"
         f" mated and the {kept[1]:,} highest of {n:,} non-mated comparisons. Scan with a larger"

@@ -61,13 +61,14 @@ def room(shape: int | tuple[int, ...], dtype: DTypeLike) -> AnyArray:
         return np.asarray(np.memmap(file, dtype, "r+", shape=sizes))
 
 
-def joined(arrays: list[AnyArray]) -> AnyArray:
+def join_arrays(arrays: list[AnyArray]) -> AnyArray:
     """Return arrays of one dimension, one behind the other; the list is empty afterwards, so that
     memory is freed.
     """
     if len(arrays) == 1:
         return arrays.pop()
-    whole, start = room(sum(array.size for array in arrays), arrays[0].dtype), 0
+    whole = room(sum(array.size for array in arrays), arrays[0].dtype)
+    start = 0
     while arrays:
         array = arrays.pop(0)
         whole[start : start + array.size] = array

@@ -25,7 +25,7 @@ from fastfair._lib.text import drawn, p_in_words, shortened
 from fastfair._lib.warnings import warn
 from fastfair.data.comparisons import Comparisons
 from fastfair.data.exclusions import gathering
-from fastfair.data.group_labels import INTERSECTION, chosen
+from fastfair.data.group_labels import INTERSECTION, check_attributes
 from fastfair.error_rates.operating_points import OperatingPoint, threshold_key
 from fastfair.error_rates.rates import ErrorRate
 from fastfair.errors import ContradictingStrataWarning, InputError, NotComputableWarning
@@ -171,12 +171,14 @@ class Stratification:
         stratum.
         """
         margins, inside = self._fits
-        shared, rows = self.mix > 0, []
+        shared = self.mix > 0
+        rows = []
         for v in range(len(self.values)):
             of_value = self.value == v
             limits = self._limits(np.eye(1, len(self.values), v)[0], margins, of_value, level)
             rows.append(self._row(v, slice(None), limits))
-            mean, limits = math.nan, (math.nan, math.nan)
+            mean = math.nan
+            limits = (math.nan, math.nan)
             notes: tuple[Note, ...] = ()
             if shared.any():
                 mean = float((self.errors[v, shared] / self.n[v, shared]) @ self.mix[shared])
@@ -349,7 +351,8 @@ def stratify(
     Non-mated comparisons of different strata are one more stratum. In the mix strata have the share
     that they have of the comparisons of all values together.
     """
-    a, others = attributes.index(by), [attributes.index(name) for name in strata]
+    a = attributes.index(by)
+    others = [attributes.index(name) for name in strata]
     cells = cells.only(cells.first[:, a] == cells.second[:, a])
     same = (cells.first[:, others] == cells.second[:, others]).all(axis=1)
     labels = [cells.labels[k] for k in others]
@@ -911,7 +914,7 @@ def error_model(
     >>> [(e.value, e.baseline, round(e.odds_ratio, 2), round(e.pvalue, 2)) for e in model.effects]
     [('f', 'm', 0.83, 0.2)]
     """
-    names = chosen(
+    names = check_attributes(
         (attributes,) if isinstance(attributes, str) else tuple(attributes), comparisons.attributes
     )
     for name in baseline or {}:
@@ -981,7 +984,8 @@ def _effect(fitted: Fit, term: Term, level: float) -> Effect:
     )
     n = int(cells.n[term.concerned].sum())
     errors = int(cells.errors[term.concerned].sum())
-    pvalue, ends = ratio.pvalue, ratio.ratio_interval(level)
+    pvalue = ratio.pvalue
+    ends = ratio.ratio_interval(level)
     if math.isnan(ratio.value) and fitted.kept.any():
         pvalue, low, high = fitting.separated_ratio(cells, fitted.design, term.contrast, level)
         ends = low, high

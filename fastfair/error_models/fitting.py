@@ -243,7 +243,8 @@ def _count(
     from fastfair.kernels import cell_scores as kernels
     from fastfair.kernels import groups
 
-    n_cells, end = len(values[0]), len(by_group.side)
+    n_cells = len(values[0])
+    end = len(by_group.side)
     errors_at = (edge, end) if rate == "fmr" else (0, edge)
     wrong = np.zeros_like(by_group.cells)
     groups.count_cells(by_group.reference_group, by_group.probe_group, *errors_at, wrong)
@@ -354,7 +355,8 @@ def make_design(
     terms = []
     for a, value, at, column in plans:
         first, second = cells.first[:, a], cells.second[:, a]
-        contrast, with_baseline = np.zeros(design.shape[1]), design.copy()
+        contrast = np.zeros(design.shape[1])
+        with_baseline = design.copy()
         contrast[column] = 2.0 if at is not None and cells.rate == "fmr" else 1.0
         with_baseline[:, [column] if at is None else of_attribute[a]] = 0.0
         concerned = first != second if at is None else (first == at) | (second == at)
@@ -470,7 +472,7 @@ def fit(cells: Cells, design: Floats, offset: Floats | None = None) -> Fit:
     """Fit a logit of errors to counts of cells; offset: (cells,) what is added to the log odds, 0
     by default.
     """
-    kept = ~separated(cells, design)
+    kept = ~find_separated(cells, design)
     offset = np.zeros(cells.n.size) if offset is None else offset
     n, errors = cells.n[kept].astype(np.float64), cells.errors[kept].astype(np.float64)
     if not kept.any():  # nothing but errors, or none: no coefficient is known
@@ -528,7 +530,8 @@ def fit_without(
     null = fit(cells, design[:, others], offset)
     p = null.chances[null.kept]
     n, errors = cells.n[null.kept], cells.errors[null.kept]
-    of_tested, weights = design[null.kept][:, tested], (n * p * (1 - p))[:, None]
+    of_tested = design[null.kept][:, tested]
+    weights = (n * p * (1 - p))[:, None]
     rows = of_tested - null.rows @ (null.rows.T @ (weights * of_tested))
     values, vectors = np.linalg.eigh(rows.T @ (weights * rows))
     is_positive = values > _TINY * max(float(values[-1]), 1e-300)
@@ -587,7 +590,7 @@ def _maximum(rows: Floats, n: Floats, errors: Floats, offset: Floats) -> tuple[F
     raise FastfairError("the logit of errors does not converge")
 
 
-def separated(cells: Cells, design: Floats) -> Flags:
+def find_separated(cells: Cells, design: Floats) -> Flags:
     """Find the (cells,) without errors, or without anything else, whose log odds the likelihood
     drives to infinity.
 
@@ -605,7 +608,8 @@ def separated(cells: Cells, design: Floats) -> Flags:
     # without end: each of these moves by at least its share, of at most 1, in the right direction;
     # cells with both stay.
     signed = design[extreme] * sign[extreme, None]
-    n_coefficients, n_extreme = design.shape[1], extreme.size
+    n_coefficients = design.shape[1]
+    n_extreme = extreme.size
     solved = linprog(
         np.concatenate((np.zeros(n_coefficients), -np.ones(n_extreme))),
         A_ub=np.hstack((-signed, np.eye(n_extreme))),
@@ -814,7 +818,8 @@ def joint_test(fit: Fit, contrasts: Floats) -> tuple[float, int, float, float]:
         values @ np.linalg.solve(fit.covariance_of(contrasts) * (1 + 1 / freedom), values)
     )
     if math.isinf(freedom):
-        statistic, left = square / size, 1e9
+        statistic = square / size
+        left = 1e9
     else:
         left = freedom - size + 1
         if left <= 0:

@@ -127,7 +127,8 @@ class _FalseMatchRate(Rule):
         self, comparisons: Comparisons, at: OperatingPoint, groups: Iterable[int] | None
     ) -> Keys:
         keys = keys_of(comparisons)
-        errors, nonmated = allowed_errors(at.value, keys.sizes[1]), keys.nonmated
+        errors = allowed_errors(at.value, keys.sizes[1])
+        nonmated = keys.nonmated
         if errors >= nonmated.size:
             raise not_kept(f"the threshold of {at}", keys)
         return nonmated[nonmated.size - 1 - errors] + nonmated.dtype.type(1)
@@ -144,7 +145,8 @@ class _FalseNonMatchRate(Rule):
         self, comparisons: Comparisons, at: OperatingPoint, groups: Iterable[int] | None
     ) -> Keys:
         keys = keys_of(comparisons)
-        errors, mated = allowed_errors(at.value, keys.sizes[0]), keys.mated
+        errors = allowed_errors(at.value, keys.sizes[0])
+        mated = keys.mated
         if errors >= mated.size:
             raise not_kept(f"the threshold of {at}", keys)
         if mated[errors] == score_keys.failed_key(mated):
@@ -661,7 +663,8 @@ def threshold_key(
     comparisons.require_rates(
         f"the threshold of {at}", at.rule.holds, "give the threshold, as in threshold=0.5"
     )
-    key, keys = at.rule.key(comparisons, at, groups), keys_of(comparisons)
+    key = at.rule.key(comparisons, at, groups)
+    keys = keys_of(comparisons)
     if keys.lowest is not None and not at.is_given:  # comparisons that failed are never accepted
         key = max(key, key.dtype.type(keys.lowest))
     keys.require(f"the threshold of {at}", key)

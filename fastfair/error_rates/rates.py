@@ -79,7 +79,8 @@ def counts_behind(
     else:
         names = ("mated", "false_nonmatches", "mated_subjects") if mated else names
         if cell is not None:
-            names, at = tuple(f"group_{name}" for name in names), cell[:1]
+            names = tuple(f"group_{name}" for name in names)
+            at = cell[:1]
     columns = [getattr(counts, name) for name in names]
     size, errors, subjects = (
         None if column is None else int(column if at is None else column[at]) for column in columns

@@ -137,7 +137,8 @@ def _some_of(embeddings: Embeddings) -> Embeddings:
     """Take the vectors of some subjects, from each group in turn and those with mated pairs
     first.
     """
-    group, n = embeddings.subject_group, np.minimum(embeddings.n_samples, _OF_A_SUBJECT)
+    group = embeddings.subject_group
+    n = np.minimum(embeddings.n_samples, _OF_A_SUBJECT)
     order = np.lexsort((embeddings.pairs[0].of_subjects() == 0, group))
     chosen = np.argsort(_ranks(group, order), kind="stable")
     chosen = chosen[: max(2, int(np.searchsorted(np.cumsum(n[chosen]), _LOOKED_AT, side="right")))]

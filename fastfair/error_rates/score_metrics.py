@@ -17,7 +17,7 @@ import numpy as np
 from fastfair._lib.arguments import KINDS, Kind, Positive, Probability, checked
 from fastfair._lib.arrays import AnyFloats, Flags, Floats, Groups, Integers
 from fastfair._lib.plots import axes_or_new, probit_axes, roc_axes
-from fastfair._lib.threads import count_threads, in_order, in_threads
+from fastfair._lib.threads import count_threads, in_threads, run_in_order
 from fastfair.data import score_keys
 from fastfair.data.checks import LOG_LIKELIHOOD_RATIO
 from fastfair.data.comparisons import Comparisons, keys_of
@@ -98,7 +98,8 @@ def exact_costs(keys: ClassKeys, log_odds: float = 0.0) -> tuple[ExactCosts, Exa
     -------
     tuple of ExactCosts
     """
-    costs, (low, high) = [], keys.limits or (0, 0)
+    costs = []
+    (low, high) = keys.limits or (0, 0)
     # Where a scan has kept none, the lowest mated key is the limit, and the highest non-mated one
     # lies just below it.
     for kept, limit, mated in ((keys.mated[:1], high, True), (keys.nonmated[-1:], low - 1, False)):
@@ -156,7 +157,8 @@ def equal_error(keys: ClassKeys, method: str) -> tuple[float, float]:
     m, n = keys.sizes
     if method in ("nearest", "nearest-max"):
         point = nearest_equal_error(keys)
-        fmr, fnmr = (n - point.below_nonmated) / n, point.below_mated / m
+        fmr = (n - point.below_nonmated) / n
+        fnmr = point.below_mated / m
         value = (fmr + fnmr) / 2 if method == "nearest" else max(fmr, fnmr)
         return value, float(score_keys.decode(np.array([point.key]))[0])
     if method == "interpolated":
@@ -186,7 +188,8 @@ def ratio_cost(p_target: float, of_mated: Any, of_nonmated: Any) -> Any:
     """Return the Cllr of mean costs in nats: a share of what scores that say nothing would cost at
     the prior.
     """
-    p, q = p_target, 1 - p_target
+    p = p_target
+    q = 1 - p_target
     return (2 * p * of_mated + 2 * q * of_nonmated) / (-2 * float(p * np.log(p) + q * np.log(q)))
 
 
@@ -233,7 +236,8 @@ def calibrated_costs(
     from fastfair.kernels import curves as kernels
 
     false_matches, false_nonmatches = kernels.convex_hull(mated, nonmated)
-    of_mated, of_nonmated = np.diff(false_nonmatches), -np.diff(false_matches)
+    of_mated = np.diff(false_nonmatches)
+    of_nonmated = -np.diff(false_matches)
     with np.errstate(divide="ignore", over="ignore"):
         ratio = (of_mated / mated.size) / (of_nonmated / nonmated.size) * np.exp(log_odds)
         inverse = 1 / ratio
@@ -459,7 +463,8 @@ def _means(
     """
     from fastfair.kernels import scan as kernels
 
-    words, lock = np.zeros((2, 1 + n_groups), np.int64), threading.Lock()
+    words = np.zeros((2, 1 + n_groups), np.int64)
+    lock = threading.Lock()
 
     def add(read: Reader) -> None:
         reference, probe, keys = read()
@@ -468,7 +473,7 @@ def _means(
         with lock:
             words.__iadd__(words_of_groups)
 
-    for _ in in_order(add, *pairs.buckets(count_threads(None))):
+    for _ in run_in_order(add, *pairs.buckets(count_threads(None))):
         pass
     return exact.means(words, sizes)
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from fastfair._lib import seeds, validation
 from fastfair._lib.arguments import checked
-from fastfair._lib.warnings import held, tell
+from fastfair._lib.warnings import give_warnings, hold_warnings
 from fastfair._lib.workers import Checkpoint
 from fastfair.data.comparisons import Comparisons
 from fastfair.data.embeddings import Embeddings
@@ -186,7 +186,7 @@ def evaluate_attributes(
         raise InputError("⟦groups⟧ is empty: name attributes of the comparisons")
     executor = kwargs.pop("executor", None)
     keeps = isinstance(executor, Checkpoint)
-    seed = rng if keeps or not kwargs.get("n_resamples", 1) else seeds.fixed(rng)
+    seed = rng if keeps or not kwargs.get("n_resamples", 1) else seeds.fix_seed(rng)
     evaluations, given = [], dict[tuple[str, type[Warning]], None]()
     for k, grouping in enumerate(asked):
         one = comparisons.by(*grouping)
@@ -195,8 +195,8 @@ def evaluate_attributes(
             more["settings"] = replace(settings, incomplete_groups="drop")
         if keeps:
             more["executor"] = replace(executor, folder=Path(executor.folder) / str(1 + k))
-        with held() as told:
+        with hold_warnings() as told:
             evaluations.append(evaluate(one, **more))
         given |= dict.fromkeys(told)
-    tell(list(given))
+    give_warnings(list(given))
     return AttributeEvaluations(tuple(evaluations), left_out=comparisons.left_out)

@@ -188,7 +188,7 @@ def compare(
         if second is not None:
             raise InputError("baseline is for a dict or a list of systems, not for two")
         validation.choice("⟦baseline⟧", baseline, systems)
-    given, seed = list(systems.values()), seeds.fixed(rng)
+    given, seed = list(systems.values()), seeds.fix_seed(rng)
     if all(isinstance(system, Embeddings) for system in given):
         for system in given[1:]:
             derived.require_the_same_vectors(given[0], system)  # type: ignore[arg-type]

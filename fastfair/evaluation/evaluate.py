@@ -16,7 +16,7 @@ from fastfair._lib import seeds, validation
 from fastfair._lib.arguments import Resamples, Share, checked
 from fastfair._lib.arrays import RandomKey
 from fastfair._lib.threads import meanwhile
-from fastfair._lib.warnings import held, warn
+from fastfair._lib.warnings import hold_warnings, warn
 from fastfair._lib.workers import Checkpoint, Executor, Workers
 from fastfair.data.checks import LOG_LIKELIHOOD_RATIO
 from fastfair.data.comparisons import Comparisons, keys_of
@@ -562,7 +562,7 @@ def evaluate(
     )
     workers = Workers(n_threads, progress, executor).checked(rng)
     seed = (
-        seeds.fixed(rng) if isinstance(comparisons, Embeddings) else rng
+        seeds.fix_seed(rng) if isinstance(comparisons, Embeddings) else rng
     )  # the same one with more pairs kept
     return on_comparisons(
         [comparisons], request, workers, lambda given: evaluated(given[0], request, workers, seed)
@@ -947,7 +947,7 @@ def evaluate_at_thresholds(
     Where subjects are not known, comparisons are taken for independent. how: further arguments of
     `evaluate`.
     """
-    with held():
+    with hold_warnings():
         return evaluate(
             comparisons,
             [at_threshold(threshold) for threshold in thresholds],

@@ -34,7 +34,7 @@ from fastfair.errors import (
 from fastfair.resampling.dependence import pooled
 from fastfair.resampling.units import require_units
 from fastfair.results.result import Printed, Result, printed
-from fastfair.results.written import UNWRITTEN, nothing
+from fastfair.results.written import UNWRITTEN, empty_floats
 from fastfair.uncertainty.quantities import find
 
 from .failure_counts import (
@@ -446,7 +446,7 @@ class GroupTest(Result):
     design_effect: Floats | None = None
     remarks: tuple[str, ...] = ()
     counts: FailureCounts | None = field(default=None, repr=False, metadata=UNWRITTEN)
-    replicates: Floats = field(default_factory=nothing, repr=False, metadata=UNWRITTEN)
+    replicates: Floats = field(default_factory=empty_floats, repr=False, metadata=UNWRITTEN)
 
     _derived = ("different", "note")
     _per_group = (
@@ -536,7 +536,8 @@ class GroupTest(Result):
         """Return the sentences of the summary."""
         if np.isnan(self.pvalue):
             return [self.answer, *self.on_untested]
-        rate, n = self.rate_name.upper(), int(self.is_tested.sum())
+        rate = self.rate_name.upper()
+        n = int(self.is_tested.sum())
         rates = dict(zip(self.groups, self.group_rate.tolist(), strict=True))
         tested = [
             group
@@ -926,7 +927,7 @@ def fmr_test(
     settings = _settings(at, statistic, n_resamples, confidence_level, incomplete_groups)
     workers = Workers(n_threads, progress)
     # the same one however often more pairs are kept
-    seed = seeds.fixed(rng) if isinstance(data, Embeddings) else rng
+    seed = seeds.fix_seed(rng) if isinstance(data, Embeddings) else rng
     return of_kept_pairs(
         data, at, lambda kept: _test_of_false_matches(kept, at, settings, seed, workers), n_threads
     )
@@ -1199,7 +1200,7 @@ class MarginOfError(Result):
     center: str
     settings: dict[str, Any]
     counts: FailureCounts | None = field(default=None, repr=False, metadata=UNWRITTEN)
-    replicates: Floats = field(default_factory=nothing, repr=False, metadata=UNWRITTEN)
+    replicates: Floats = field(default_factory=empty_floats, repr=False, metadata=UNWRITTEN)
 
     _per_group = "n_subjects n_attempts n_failures"
     _derived = ("note",)

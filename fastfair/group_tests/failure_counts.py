@@ -24,7 +24,7 @@ from fastfair._lib.label_codes import Coded, Labels, encode
 from fastfair._lib.notebook import Shown
 from fastfair._lib.seeds import Purpose
 from fastfair._lib.text import cell, did_you_mean, rate_with_interval
-from fastfair._lib.threads import count_threads, in_order, run_blocks
+from fastfair._lib.threads import count_threads, run_blocks, run_in_order
 from fastfair._lib.warnings import warn
 from fastfair._lib.workers import Report, Workers
 from fastfair.data import checks, group_labels
@@ -87,7 +87,7 @@ def _coded_groups(
     for name, column in coded.items():
         warn_of_look_alikes(f"group {name!r}", column.labels.tolist())
     with gathering() as left_out:
-        keep = group_labels.labelled(lacking, policy, next(iter(sizes.values())), f"{entry}s")
+        keep = group_labels.flag_labelled(lacking, policy, next(iter(sizes.values())), f"{entry}s")
     if keep.size and not keep.any():
         raise InputError(f"no {entry}s are left: {' and '.join(map(str, left_out))}")
     if not keep.all():
@@ -191,9 +191,11 @@ def beta_binomial_pmf(m: int, fnmr: float, correlation: float) -> Floats:
     def rising(share: float) -> Floats:
         return np.append(0, np.cumsum(np.log(share * apart + j * correlation)))
 
-    fails, passes = rising(fnmr), rising(1 - fnmr)
+    fails = rising(fnmr)
+    passes = rising(1 - fnmr)
     log_pmf = np.empty(m + 1)
-    log_pmf[0], log_pmf[m] = math.log1p(-fnmr) + passes[-1], math.log(fnmr) + fails[-1]
+    log_pmf[0] = math.log1p(-fnmr) + passes[-1]
+    log_pmf[m] = math.log(fnmr) + fails[-1]
     if apart > 0:
         ways = np.cumsum(np.log((m + 1 - j) / j))
         mixed = math.log(fnmr) + math.log1p(-fnmr) + math.log(apart)
@@ -429,9 +431,10 @@ class FailureCounts(Shown):
         sizes = {"failed": decisions.size, "subject": who.codes.size}
         coded, keep, left_out = _coded_groups(group, sizes, "attempt", missing_labels)
         if not keep.all():
-            who, decisions = who.take(keep), decisions[keep]
+            who = who.take(keep)
+            decisions = decisions[keep]
         groups = {
-            name: Coded(column.labels, group_labels.one_for_each(who, name, column))
+            name: Coded(column.labels, group_labels.label_of_each(who, name, column))
             for name, column in coded.items()
         }
         attempts = np.bincount(who.codes, minlength=who.labels.size)
@@ -831,7 +834,8 @@ def _count_rejected_of_scan(
     kept.require_groups()
     assert kept.group_of_subject is not None
     assert kept.mated.reference is not None
-    pairs, numbers = kept.pairs[0], kept.numbers
+    pairs = kept.pairs[0]
+    numbers = kept.numbers
 
     def count(read: Reader) -> tuple[Integers, bool]:
         reference, probe, _ = read()
@@ -840,7 +844,7 @@ def _count_rejected_of_scan(
     if isinstance(pairs, PairsOfVectors):
         attempts = pairs.of_subjects()
     else:
-        counted = list(in_order(count, *pairs.buckets(count_threads(None))))
+        counted = list(run_in_order(count, *pairs.buckets(count_threads(None))))
         if not all(alike for _, alike in counted):
             raise InputError(_OF_TWO)
         attempts = np.asarray(np.sum([counts for counts, _ in counted], axis=0), np.int64)[numbers]

@@ -113,7 +113,8 @@ def count_errors(
     ends = np.concatenate((first, second)).astype(np.int64) * n_groups + np.tile(group, 2)
     if (n_ends := int(ends.max()) + 1) <= ends.size:
         used, number = in_use(n_ends, ends)
-        subjects, unit = np.flatnonzero(used), number[ends]
+        subjects = np.flatnonzero(used)
+        unit = number[ends]
     else:  # with more subjects of groups than comparisons, sorting takes less memory
         subjects, unit = np.unique(ends, return_inverse=True)
     a, b = unit.reshape(2, -1)
@@ -146,7 +147,8 @@ def count_errors(
     with_errors = (errors > 0).astype(np.float64)
     counts = total(errors), total(with_errors), sharing(with_errors), repeated, repeatable
     end = np.append(pair, sights.size)[np.cumsum(np.bincount(subject))]
-    none, twice = np.zeros(0, np.int64), np.zeros((2, 0), np.int64)
+    none = np.zeros(0, np.int64)
+    twice = np.zeros((2, 0), np.int64)
     no_numbers = Numbers(twice, twice, none, none, none)
     design = Design(
         size=total(repeats),
@@ -268,7 +270,8 @@ def count_errors_of_vectors(
     a, c, b, d = kinds
     repeats = (np.outer(a, b) + np.outer(c, d)).astype(np.float64)
     chance = np.where(repeats > 0, chance_of_errors(repeats, again), 0.0)
-    of_units, sums = np.zeros(unit.size), np.zeros((2, n_groups))
+    of_units = np.zeros(unit.size)
+    sums = np.zeros((2, n_groups))
     kernels.sum_over_pairs(numbers, of_unit, kind.ravel(), chance, of_units, sums)
     twos = np.bincount(of_unit, of_units**2, n_groups) - 2 * sums[1]
     nobody = np.zeros(0, np.int32)
@@ -350,7 +353,8 @@ def estimate(counts: Integers, design: Design) -> Frailty:
     """
     errors, pairs, sharing, repeated, repeatable = np.moveaxis(counts.astype(np.float64), -1, 0)
     expected = design.by_chance * pairs * (pairs - 1)
-    excess, alike = (sharing - expected).sum(axis=-1), expected.sum(axis=-1)
+    excess = (sharing - expected).sum(axis=-1)
+    alike = expected.sum(axis=-1)
     scale = np.maximum(alike - (design.by_chance * sharing).sum(axis=-1), _LEAST_SCALE * alike)
     kappa_of_all = np.maximum(share_of(excess, scale), 0.0)[..., None]
     usual = (1 + kappa_of_all) / (1 + kappa_of_all * design.by_chance)

@@ -887,7 +887,9 @@ class Searches(Shown):
         n = self.subject.size
         keep = np.ones(n, np.bool_)
         with gathering() as excluded:
-            keep &= group_labels.labelled(self._lacking, policies.missing_labels, n, "searches")
+            keep &= group_labels.flag_labelled(
+                self._lacking, policies.missing_labels, n, "searches"
+            )
             if themselves is not None:
                 because = "as their probe is a template of the same person itself"
                 self._leave_out(

@@ -25,7 +25,7 @@ from fastfair.data.sorted_scores import CheckedColumns, SortedSide
 from fastfair.errors import InputError
 
 from . import files, formats, tables
-from .embeddings import as_text, cut_out, read_named_vectors, take
+from .embeddings import as_text, cut_subjects, read_named_vectors, take
 from .formats import USUAL_LAYOUT, HowToRead, Layout, ScoreTable
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ BothSides = tuple[Coded, Coded]
 _SIDES = ("reference", "probe")
 
 
-@files.unchanged()
+@files.refuse_changes()
 @checked
 def read_comparisons(
     path: str | Path | IntoDataFrame,
@@ -165,9 +165,9 @@ def read_comparisons(
         table = formats.read(files.check_file(path), how)
     else:
         table = formats.choose(
-            tables.of_frame(path, "path", "the data frame"), how, formats.FORMATS["csv"]
+            tables.read_frame(path, "path", "the data frame"), how, formats.FORMATS["csv"]
         )
-    columns = coded_rows(table, how)
+    columns = code_rows(table, how)
     keep = columns.keep
     with table.placed(keep):
         comparisons = Comparisons._of_columns(columns, policies.failures)
@@ -258,7 +258,7 @@ def _of_two_files(genuine: Any, impostor: str | Path, how: HowToRead) -> Compari
     )
 
 
-def coded_rows(table: ScoreTable, how: HowToRead) -> CheckedColumns:
+def code_rows(table: ScoreTable, how: HowToRead) -> CheckedColumns:
     """Find subjects, samples and groups of the rows of a score file, and check and code all
     columns.
     """
@@ -309,7 +309,8 @@ def coded_rows(table: ScoreTable, how: HowToRead) -> CheckedColumns:
     with table.placed(keep):
         coded = checked_columns(scores, flags, sides, how.score_kind, how.policies, where)
     keep[keep] = coded.keep
-    coded.keep, coded.left_out = keep, (*left_out, *coded.left_out)
+    coded.keep = keep
+    coded.left_out = (*left_out, *coded.left_out)
     return coded
 
 
@@ -319,7 +320,8 @@ def _subjects_and_samples(
     """Return the subjects and the samples of both sides as codes, or None for those not known."""
     if table.reference is None or table.probe is None:
         return None, None
-    looked_up, pattern = how.layout.metadata_subject is not None, table.subject_pattern
+    looked_up = how.layout.metadata_subject is not None
+    pattern = table.subject_pattern
     if table.names_samples and pattern is None and not looked_up:
         return None, None  # test ids are utterances, whose speakers are not in the list
     columns = FrameColumns(table.frame)
@@ -332,7 +334,7 @@ def _subjects_and_samples(
         )
     subjects = named = columns.labels_of_both(*names)
     if pattern is not None:
-        cut = cut_out(list(zip(names, named, strict=True)), pattern)
+        cut = cut_subjects(list(zip(names, named, strict=True)), pattern)
         subjects = (cut[0], cut[1])
         samples = samples or (as_text(named[0]), as_text(named[1]))
     if looked_up and how.described is not None:
@@ -347,7 +349,8 @@ def _groups(
     """Return the groups of both sides, of the metadata or of columns, and which rows to keep, as
     they have labels.
     """
-    columns, described = FrameColumns(table.frame), how.described
+    columns = FrameColumns(table.frame)
+    described = how.described
     if described is not None:
         per_sample = described.per == "sample"
         ids, others = (samples, subjects) if per_sample else (subjects, samples)
@@ -374,7 +377,7 @@ def _groups(
         lacking |= without
         for side, name in zip(_SIDES, pair, strict=True):
             sides[f"{side}_group"][attribute] = coded[f"column {name!r}"]
-    return sides, keep & group_labels.labelled(lacking, policy, keep.size, "comparisons")
+    return sides, keep & group_labels.flag_labelled(lacking, policy, keep.size, "comparisons")
 
 
 _NEEDS_SAMPLES = (

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from fastfair._lib.text import did_you_mean
-from fastfair._lib.warnings import require, told_as
+from fastfair._lib.warnings import raise_as, require
 from fastfair.errors import FileFormatError, InputError, MissingFileError
 
 LOOKED_AT = 4096  # first bytes that tell what a file is
@@ -104,7 +104,7 @@ _seen: ContextVar[dict[Path, _Stamp] | None] = ContextVar("_seen", default=None)
 
 
 @contextmanager
-def unchanged(stamps: Mapping[Path, _Stamp] | None = None) -> Iterator[None]:
+def refuse_changes(stamps: Mapping[Path, _Stamp] | None = None) -> Iterator[None]:
     """Raise an error where a file that is read inside changes meanwhile, or has changed since it
     was `known`.
     """
@@ -134,15 +134,15 @@ def polars() -> Any:
     return require("polars", "cli", "reading files")
 
 
-def reading(source: Path | str) -> AbstractContextManager[None]:
+def explain_reading(source: Path | str) -> AbstractContextManager[None]:
     """Turn the errors that other libraries raise for a damaged file into errors that name the
     file.
     """
-    return told_as(FileFormatError, f"{source} cannot be read")
+    return raise_as(FileFormatError, f"{source} cannot be read")
 
 
 @contextmanager
-def naming(file: Path | str) -> Iterator[None]:
+def name_file(file: Path | str) -> Iterator[None]:
     """Name the file in errors."""
     try:
         yield
@@ -224,7 +224,7 @@ def is_pattern(path: str | Path) -> bool:
     return glob.has_magic(str(path)) and not Path(path).exists()
 
 
-def opened(path: Path) -> IO[bytes]:
+def open_file(path: Path) -> IO[bytes]:
     """Open a file of text, which may be compressed with gzip, bzip2 or xz, whatever its name."""
     with path.open("rb") as file:
         start = file.read(LOOKED_AT)

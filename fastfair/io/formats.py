@@ -141,7 +141,7 @@ class HowToRead:
     keep: tuple[str, ...] = field(init=False)
 
     def __post_init__(self, metadata: Any) -> None:
-        self.attributes = side_columns.named(self.groups)
+        self.attributes = side_columns.names_of_groups(self.groups)
         self.keep = (
             (self.layout.keep,) if isinstance(self.layout.keep, str) else tuple(self.layout.keep)
         )
@@ -172,7 +172,8 @@ class HowToRead:
         """Read the quality of samples from its table, or from metadata of samples; None where
         neither has it.
         """
-        layout, failures = self.layout, self.policies.failures != "error"
+        layout = self.layout
+        failures = self.policies.failures != "error"
         if layout.quality_table is not None:
             if not isinstance(layout.quality, str):
                 raise InputError(
@@ -182,7 +183,7 @@ class HowToRead:
             ids = None
             called = "quality_table"
         elif isinstance(layout.quality, str) and metadata is not None:
-            if layout.quality not in tables.of_source(metadata, "metadata", "metadata").names:
+            if layout.quality not in tables.read_source(metadata, "metadata", "metadata").names:
                 return None
             table = metadata
             ids = layout.metadata_id
@@ -301,7 +302,9 @@ def read(path: Path, how: HowToRead) -> ScoreTable:
         key = keys.table_with((roles["reference"], roles["probe"]), listing)
         if key is not None:
             table = choose(
-                keys.joined(key, path, roles, how.policies.failures != "error"), how, FORMATS["csv"]
+                keys.join_scores(key, path, roles, how.policies.failures != "error"),
+                how,
+                FORMATS["csv"],
             )
             table.names_samples = _names_no_subjects(table)
             return table
@@ -550,7 +553,8 @@ def choose(table: tables.Table, how: HowToRead, kind: Format) -> ScoreTable:
     with attributes of the metadata, which are compared with it. A list of trials that is not scored
     needs no scores.
     """
-    names, scored = table.names, how.vectors is None
+    names = table.names
+    scored = how.vectors is None
     columns = f"the columns of {table.place} are {', '.join(names)}"
     chosen: dict[str, Any] = how.names
     for role, name in chosen.items():
@@ -585,12 +589,14 @@ def choose(table: tables.Table, how: HowToRead, kind: Format) -> ScoreTable:
             f" subjects with ⟦reference=⟧ and ⟦probe=⟧; {columns}"
         )
     if how.described is not None:
-        held = {name: side_columns.holding(name, names) for name in how.described.attributes}
+        held = {
+            name: side_columns.pairs_that_hold(name, names) for name in how.described.attributes
+        }
         attributes = {
             name: pairs[0] for name, pairs in held.items() if pairs and score not in pairs[0]
         }
     else:
-        attributes = side_columns.chosen(table.place, how.attributes, names)
+        attributes = side_columns.find_columns(table.place, how.attributes, names)
         if not attributes and {"reference_group", "probe_group"} <= set(names):
             attributes = {"group": ("reference_group", "probe_group")}
     of_samples = how.described is None and "sample" in attributes
@@ -598,7 +604,7 @@ def choose(table: tables.Table, how: HowToRead, kind: Format) -> ScoreTable:
     chosen["attack"] = next((name for name in kind.attacks if name in names), None)
     quality = None
     if how.layout.quality is not None and how.quality is None:
-        (quality,) = side_columns.chosen(
+        (quality,) = side_columns.find_columns(
             table.place, [how.layout.quality], names, _OF_QUALITY
         ).values()
     roles = {role: chosen[role] for role in _CANONICAL if chosen[role] is not None}
@@ -646,10 +652,10 @@ def _read_named(file: ScoreFile, how: HowToRead) -> ScoreTable:
             if ";" in text.first and "," not in text.first
             else ","
         )
-        return choose(tables.of_text(text, separator), how, kind)
+        return choose(tables.read_text(text, separator), how, kind)
     if kind.name == "parquet":
         return choose(tables.of_parquet(path), how, kind)
-    return choose(tables.of_arrays(path), how, kind)
+    return choose(tables.read_arrays(path), how, kind)
 
 
 def _require_no_columns(file: ScoreFile, how: HowToRead, allowed: str = "") -> None:
@@ -732,7 +738,7 @@ def read_scores(path: str | Path, failures: bool) -> AnyArray:
 
 def _array(path: Path, name: str | None) -> AnyArray:
     """Read the array of a .npy file, or the named or only array of a .npz file."""
-    table = tables.of_arrays(path)
+    table = tables.read_arrays(path)
     if name is None and len(table.names) != 1:
         raise InputError(
             f"{path} holds the arrays {', '.join(table.names)}: say which with ⟦score=⟧"
@@ -743,7 +749,7 @@ def _array(path: Path, name: str | None) -> AnyArray:
 
 def _is_matrix(path: Path, how: HowToRead) -> bool:
     """Return whether the scores of a .npy or .npz file have two dimensions."""
-    names = tables.of_arrays(path).names
+    names = tables.read_arrays(path).names
     if names != [""] and how.vectors is not None:
         return False
     wanted = how.score or ("score" if len(names) != 1 else names[0])
@@ -811,7 +817,8 @@ def _with_scores(text: Text, listed: pl.DataFrame, trials: Path) -> pl.DataFrame
     """Add a score to each trial; score files have them in the order of the trial list, or beside
     the trials' names.
     """
-    path, first = text.path, fields_of(text.first)
+    path = text.path
+    first = fields_of(text.first)
     if len(first) == 1:
         scores, _ = _fields(text, "score")
         if scores.height != listed.height:

@@ -29,7 +29,7 @@ def table_with(names: Sequence[str], file: Path | text.Text) -> tables.Table | N
     elif (separator := tables.separator_of(file)) is not None and all(
         name in file.first for name in names
     ):
-        table = tables.of_text(file, separator)
+        table = tables.read_text(file, separator)
     else:
         return None
     return table if set(names) <= set(table.names) else None
@@ -40,7 +40,9 @@ def content_of(path: Path, failures: bool | None = None) -> Path | text.Text:
     return path if path.suffix.lower() == ".parquet" else text.read(path, failures)
 
 
-def joined(key: tables.Table, path: Path, roles: Mapping[str, str], failures: bool) -> tables.Table:
+def join_scores(
+    key: tables.Table, path: Path, roles: Mapping[str, str], failures: bool
+) -> tables.Table:
     """Add to each row of a key its score, from a table with the same columns, or from a list in the
     key's order.
 

@@ -64,7 +64,7 @@ class Metadata:
                 "metadata is given without groups: name the columns that make the groups with"
                 " ⟦groups=⟧"
             )
-        table = tables.of_source(source, called, called, failures)
+        table = tables.read_source(source, called, called, failures)
         self.place = table.place
         ids = table.names[0] if ids is None else ids
         self.per, self.attributes = per, attributes
@@ -207,7 +207,7 @@ class Metadata:
                     " both alike"
                 )
         return (
-            sample_names.advice_on_samples(lost, sample_names.among(ids))
+            sample_names.advice_on_samples(lost, sample_names.fits_among(ids))
             if self.per == "subject"
             else ""
         )
@@ -248,7 +248,8 @@ class Metadata:
         contradicted = np.zeros(sides[0].codes.size, np.bool_)
         for name, pair in columns_of.items():
             for column, side, by_name in zip(pair, sides, labels, strict=True):
-                (texts, codes), coded = columns.texts(column), by_name[name]
+                (texts, codes) = columns.texts(column)
+                coded = by_name[name]
                 given = np.array(texts, object)[codes]
                 expected = np.array(list(map(str, coded.labels)), object)[coded.codes]
                 wrong = (given != expected) & _are_given((texts, codes)) & keep

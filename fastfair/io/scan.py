@@ -13,18 +13,18 @@ from fastfair._lib import memory
 from fastfair._lib.arguments import checked
 from fastfair._lib.arrays import Flags
 from fastfair._lib.executors import results
-from fastfair._lib.threads import alone, count_threads, in_order
-from fastfair._lib.warnings import Told, held, tell
+from fastfair._lib.threads import alone, count_threads, run_in_order
+from fastfair._lib.warnings import Told, give_warnings, hold_warnings
 from fastfair._lib.workers import Executor, reporting
 from fastfair.data import checks
 from fastfair.data.checks import ScoreKind
 from fastfair.data.columns import USUAL, Policies
 from fastfair.data.exclusions import Exclusion
-from fastfair.data.scans import LEAST_MEMORY, DividedPart, Limits, Scan, ScannedComparisons, divided
+from fastfair.data.scans import LEAST_MEMORY, DividedPart, Limits, Scan, ScannedComparisons, divide
 from fastfair.errors import InputError
 
 from . import files, formats, tables
-from .comparisons import coded_rows
+from .comparisons import code_rows
 from .formats import USUAL_LAYOUT, HowToRead, Layout
 
 if TYPE_CHECKING:
@@ -153,7 +153,7 @@ def scan_comparisons(
     >>> ff.scan_comparisons(folder / "*.csv")
     ScannedComparisons(2 mated, 2 non-mated, similarity, 3 subjects)
     """
-    with files.unchanged():
+    with files.refuse_changes():
         how = HowToRead(
             score,
             mated,
@@ -206,7 +206,7 @@ def scan_comparisons(
     with reporting(progress, "files") as report:
         done = 0
         for k, (part, read_part) in enumerate(zip(parts, read, strict=True)):
-            with files.naming(part.file), read_part.rows.placed(read_part.keep):
+            with files.name_file(part.file), read_part.rows.placed(read_part.keep):
                 if read_part.divided is not None:
                     scan.add(read_part.divided)
             scan.left_out += read_part.left_out
@@ -233,8 +233,8 @@ def _parts_of(file: Path, most_rows: int, n_bytes: float, how: HowToRead) -> lis
     ) != "parquet":
         return [_Part(file)]
     files.require_kind(file, ".parquet")
-    with files.reading(file):
-        rows = tables.without_rows(file)
+    with files.explain_reading(file):
+        rows = tables.scan_schema(file)
         size = rows.select(files.polars().len()).collect().item()
         types = rows.collect_schema().dtypes()
     n_texts = min(sum(not kind.is_numeric() for kind in types), _MOST_TEXTS)
@@ -267,16 +267,17 @@ class _PartReader:
     def run(self, task: tuple[int, Limits], n_threads: int, _: None) -> tuple[_ReadPart, Told]:
         """Read a part, and return what it gave warnings of beside it."""
         number, limits = task
-        with files.naming(self.parts[number].file), alone(), held() as messages:
+        with files.name_file(self.parts[number].file), alone(), hold_warnings() as messages:
             return self.read(number, limits), messages
 
     def read(self, number: int, limits: Limits) -> _ReadPart:
         """Read the part of a number, and divide its comparisons by limits as `Scan.limits` has
         them.
         """
-        part, how = self.parts[number], self.how
+        part = self.parts[number]
+        how = self.how
         try:
-            with files.unchanged({part.file: self.stamps[part.file]}):
+            with files.refuse_changes({part.file: self.stamps[part.file]}):
                 if part.n_rows is None:
                     table = formats.read(part.file, how)
                     if table.is_matrix:
@@ -287,10 +288,10 @@ class _PartReader:
                 else:
                     rows_of_file = tables.of_parquet(part.file, part.first, part.n_rows)
                     table = formats.choose(rows_of_file, how, formats.FORMATS["parquet"])
-                columns = coded_rows(table, how)
+                columns = code_rows(table, how)
             rows = tables.Rows(table.place, lines=table.lines, first=table.first)
             with rows.placed(columns.keep):
-                checked_part = divided(columns, self.cllr, limits) if columns.values.size else None
+                checked_part = divide(columns, self.cllr, limits) if columns.values.size else None
             return _ReadPart(checked_part, columns.left_out, rows, columns.keep)
         except InputError as error:
             if all(isinstance(part, str) or part.name != "failures" for part in error.parts):
@@ -307,10 +308,10 @@ def _in_threads(scan: Scan, reader: _PartReader) -> Iterator[_ReadPart]:
 
     def read(k: int) -> _ReadPart:
         part = reader.parts[k]
-        with files.naming(part.file), whole if part.n_rows is None else contextlib.nullcontext():
+        with files.name_file(part.file), whole if part.n_rows is None else contextlib.nullcontext():
             return reader.read(k, scan.limits)
 
-    return in_order(read, range(len(reader.parts)), ahead=_AHEAD)
+    return run_in_order(read, range(len(reader.parts)), ahead=_AHEAD)
 
 
 def _in_tasks(
@@ -319,5 +320,5 @@ def _in_tasks(
     """Read parts by the workers of an executor."""
     tasks = ((k, scan.limits) for k in range(len(reader.parts)))
     for _, (part, messages) in results(executor, reader, tasks, 1, n_at_once):
-        tell(messages)
+        give_warnings(messages)
         yield part

@@ -25,7 +25,7 @@ from fastfair._lib.arrays import AnyArray, Flags, Integers
 from fastfair._lib.frames import FrameColumns
 from fastfair._lib.label_codes import Coded
 from fastfair._lib.text import not_there, shown
-from fastfair._lib.warnings import require, told_as, warn
+from fastfair._lib.warnings import raise_as, require, warn
 from fastfair.data import checks, group_labels
 from fastfair.data.group_labels import MissingLabels
 from fastfair.data.temporary_files import Folder, room
@@ -131,7 +131,7 @@ class Table(Rows):
     def labels(self, role: str, name: str | None = None) -> Coded:
         """Return the labels of a role: the column named, or the one with the name of the role."""
         name = self._holding(role, name)
-        with files.naming(self.place), self.placed():
+        with files.name_file(self.place), self.placed():
             return FrameColumns(self.columns([name])).labels(name)
 
     def labels_by_policy(
@@ -142,7 +142,7 @@ class Table(Rows):
         """
         name = self._holding(role, name)
         called = f"column {name!r}"
-        with files.naming(self.place), self.placed():
+        with files.name_file(self.place), self.placed():
             entries = FrameColumns(self.columns([name])).entries(name)
             coded, lacking = group_labels.labels_by_policy({called: entries}, policy)
         return coded[called], lacking.get(called)
@@ -183,7 +183,7 @@ class Table(Rows):
                 f"{described} holds text, as {shown(column[0])}: write a column for each number of a"
                 " vector, such as v0, v1, ..., or a column of lists as Parquet"
             )
-        with files.reading(described):
+        with files.explain_reading(described):
             if isinstance(column.dtype, pl.List):
                 sizes = column.list.len().fill_null(0)
                 size = int(np.max(sizes.to_numpy(), initial=0))
@@ -246,7 +246,7 @@ class Table(Rows):
                 " labels: each row must be a vector; R and MATLAB exchange rows and columns in"
                 " HDF5, so that they write t(x)"
             )
-        with files.naming(self.place):
+        with files.name_file(self.place):
             checks.same_length({"vectors": len(array), **sizes}, "vector")
 
 
@@ -267,19 +267,19 @@ def _numbered(names: Sequence[str]) -> dict[str, list[str]]:
     }
 
 
-def of_source(source: Any, called: str, source_name: str, failures: bool | None = None) -> Table:
+def read_source(source: Any, called: str, source_name: str, failures: bool | None = None) -> Table:
     """Make a table of a text file, Parquet file or data frame; `called` is the argument that holds
     it.
 
     failures: as in `text.Text`, where numbers are read.
     """
     if not isinstance(source, str | Path):
-        return of_frame(source, called, source_name)
+        return read_frame(source, called, source_name)
     path = files.check_file(source)
     return (
         of_parquet(path)
         if path.suffix.lower() == ".parquet"
-        else of_text(text.read(path, failures))
+        else read_text(text.read(path, failures))
     )
 
 
@@ -288,13 +288,13 @@ def of_vectors(source: Any, wanted: Sequence[str]) -> Table:
     first, or of a frame.
     """
     if not isinstance(source, str | Path):
-        return of_frame(source, "path", "the data frame")
+        return read_frame(source, "path", "the data frame")
     path = files.check_file(source)
     suffix = path.suffix.lower()
     if suffix not in _OF_VECTORS:
         return _of_vectors_in_text(path)
     if suffix in (".npy", ".npz"):
-        return of_arrays(path)
+        return read_arrays(path)
     return of_parquet(path) if suffix == ".parquet" else _of_hdf5(path, wanted)
 
 
@@ -317,16 +317,16 @@ def _of_vectors_in_text(path: Path) -> Table:
         raise FileFormatError(
             f"{path} has no header that names columns: {content.first[:120]!r}; {would_do}"
         )
-    return of_text(content, separator)
+    return read_text(content, separator)
 
 
-def of_frame(frame: Any, called: str, source_name: str) -> Table:
+def read_frame(frame: Any, called: str, source_name: str) -> Table:
     """Make a table of a data frame; `called` is the argument that holds it."""
     columns = FrameColumns(frame, called, "a file's path or a data frame")
     return Table(source_name, columns.names, lambda wanted, _: columns.polars(wanted))
 
 
-def of_text(content: text.Text, separator: str | None = None) -> Table:
+def read_text(content: text.Text, separator: str | None = None) -> Table:
     """Make a table of a text file; the default separator is the one in its first line."""
     pl = files.polars()
     by = separator or separator_of(content)
@@ -336,7 +336,8 @@ def of_text(content: text.Text, separator: str | None = None) -> Table:
             f" {content.first[:120]!r}"
         )
     content = text.without_last_separator(content, by)
-    narrow, content = content, text.with_names_of_rows(content, by)
+    narrow = content
+    content = text.with_names_of_rows(content, by)
     names = _restored(pl.DataFrame({"name": text.header(content, by)})).to_series().to_list()
 
     def read(wanted: list[str], numbers: Sequence[str]) -> Any:
@@ -378,7 +379,7 @@ def _restored(cells: pl.DataFrame) -> pl.DataFrame:
     cells = cells.select(pl.all().str.strip_chars())
     # To look for apostrophes takes a tenth of the time that a regular expression does.
     protected = [column.name for column in cells if column.str.starts_with("'").any()]
-    return cells.with_columns(whole_files.restored(pl.col(protected))) if protected else cells
+    return cells.with_columns(whole_files.restore(pl.col(protected))) if protected else cells
 
 
 def of_parquet(path: Path, first: int = 0, n: int | None = None) -> Table:
@@ -387,19 +388,19 @@ def of_parquet(path: Path, first: int = 0, n: int | None = None) -> Table:
     files.require_kind(path, ".parquet")
 
     def read(wanted: list[str], _: Sequence[str]) -> Any:
-        with files.reading(path):
+        with files.explain_reading(path):
             # polars would take some names for patterns, addresses or folders of partitions.
             rows = pl.scan_parquet(
                 path.absolute(), glob=False, hive_partitioning=False, schema=schema
             )
             return rows.select(wanted).slice(first, n).collect()
 
-    with files.reading(path):
-        schema = without_rows(path).collect_schema()
+    with files.explain_reading(path):
+        schema = scan_schema(path).collect_schema()
     return Table(path, schema.names(), read, first=first)
 
 
-def without_rows(path: Path) -> pl.LazyFrame:
+def scan_schema(path: Path) -> pl.LazyFrame:
     """Return what the footer of a Parquet file says of it.
 
     polars would map the file to memory for that, and end the process where somebody cuts it off
@@ -422,20 +423,24 @@ def _of_arrays(
     )
 
 
-def of_arrays(path: Path) -> Table:
+def read_arrays(path: Path) -> Table:
     """Make a table of the arrays of a .npz file, or of that of a .npy file, which has no name."""
     if path.suffix.lower() == ".npy":
         files.require_kind(path, ".npy")
-        with files.reading(path), path.open("rb") as stream:
+        with files.explain_reading(path), path.open("rb") as stream:
             _refuse_objects(str(path), stream)
         return _of_arrays(path, [""], lambda _: read_npy(path))
     files.require_kind(path, ".npz")
-    with files.reading(path), zipfile.ZipFile(path) as file:
+    with files.explain_reading(path), zipfile.ZipFile(path) as file:
         names = [member.removesuffix(".npy") for member in file.namelist()]
 
     def take(name: str) -> AnyArray:
         described = f"{path}: array {name!r}"
-        with files.reading(path), zipfile.ZipFile(path) as file, files.reading(described):
+        with (
+            files.explain_reading(path),
+            zipfile.ZipFile(path) as file,
+            files.explain_reading(described),
+        ):
             info = file.infolist()[names.index(name)]
             memory.require(
                 info.file_size,
@@ -485,7 +490,7 @@ def read_npy(path: Path) -> AnyArray:
     An array that is mapped to the file itself would change with it, and end the process where the
     file is cut off.
     """
-    with files.reading(path), path.open("rb") as stream:
+    with files.explain_reading(path), path.open("rb") as stream:
         there = npy.open_memmap(path, mode="r")  # to look at the header alone
         array = room(there.size, there.dtype)
         stream.seek(there.offset)
@@ -504,7 +509,7 @@ def _frame(arrays: Mapping[str, AnyArray]) -> pl.DataFrame:
             raise FileFormatError(
                 f"array {name!r} must hold numbers or text, but its type is {array.dtype}"
             )
-        with told_as(FileFormatError, f"array {name!r} holds bytes that are not UTF-8 text"):
+        with raise_as(FileFormatError, f"array {name!r} holds bytes that are not UTF-8 text"):
             array = np.char.decode(array, "utf-8") if array.dtype.kind == "S" else array
         columns[name] = array.tolist() if array.dtype.kind == "U" else array
     checks.same_length({name: len(column) for name, column in columns.items()})
@@ -525,7 +530,7 @@ def _of_hdf5(path: Path, wanted: Sequence[str]) -> Table:
     command = [sys.executable, "-P", str(_PROGRAM), str(path.absolute()), str(folder.path), *wanted]
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
     seconds = _SECONDS + path.stat().st_size / _BYTES_A_SECOND
-    with files.reading(path):
+    with files.explain_reading(path):
         try:
             said = subprocess.run(
                 command, env=environment, capture_output=True, timeout=seconds, check=False

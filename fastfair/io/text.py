@@ -77,7 +77,7 @@ def read(path: Path, failures: bool | None = None) -> Text:
     and blank files.
     """
     _require_memory(path, path.stat().st_size)
-    with files.reading(path):
+    with files.explain_reading(path):
         data = _content(path)
     if what := files.kind_of(data):
         raise FileFormatError(f"{path} is {what}")
@@ -90,7 +90,8 @@ def read(path: Path, failures: bool | None = None) -> Text:
             (k for k in (data.find(b"\n", position), data.find(b"\r", position)) if k >= 0),
             default=len(data),
         )
-        line, number = data[position:end].decode(), number + 1
+        line = data[position:end].decode()
+        number = number + 1
         if line.strip() and not line.startswith("#"):
             return Text(path, data[position:], line, number, comments, failures)
         if line.startswith("#"):
@@ -140,7 +141,7 @@ def split(
     n = len(fields_of(text.first) if separator is None else header(text, separator))
 
     def parsed(data: bytes) -> Any:
-        with files.reading(text.path):
+        with files.explain_reading(text.path):
             return pl.read_csv(
                 data,
                 separator=mark,
@@ -234,7 +235,8 @@ def numbers(
         lacks = text.str.to_lowercase().is_in(_MISSING)
         written = pl.select(pl.when(lacks).then(pl.lit("")).otherwise(text)).to_series()
         made = _with_decimal_commas(path, what, written, written.cast(pl.Float64, strict=False))
-        unread, missing = made.is_null().to_numpy(), lacks.to_numpy()
+        unread = made.is_null().to_numpy()
+        missing = lacks.to_numpy()
     values = made.fill_null(np.nan).to_numpy()
     would_do = "" if failures is None else f"; {checks.FAILURES_DO}"
     refuse(unread & ~missing, "must be a number, not {0!r}")
@@ -346,7 +348,7 @@ def _fields_of_line(line: str, separator: str | None) -> list[str]:
 def _content(path: Path) -> bytes:
     parts: list[bytes] = []
     size = path.stat().st_size + 1  # read at once where it is not compressed
-    with files.opened(path) as file:
+    with files.open_file(path) as file:
         while part := file.read(max(size, _BLOCK)):
             parts.append(part)
             _require_memory(path, sum(map(len, parts)))
@@ -363,7 +365,8 @@ def _require_memory(path: Path, size: int) -> None:
 
 def _require_text(path: Path, data: bytes) -> None:
     """Refuse bytes that are not UTF-8 text, and invisible marks inside the text."""
-    is_ascii, utf16 = data.isascii(), data.startswith((b"\xff\xfe", b"\xfe\xff"))
+    is_ascii = data.isascii()
+    utf16 = data.startswith((b"\xff\xfe", b"\xfe\xff"))
     for mark, what in ((b"\0", "a NUL byte"), (_BOM, "a byte order mark")):
         offset = -1 if is_ascii and mark == _BOM else data.find(mark)
         if offset >= 0 and not utf16:
@@ -471,7 +474,7 @@ def _rows(text: Text, data: bytes, separator: str, n: int, quoted: bool) -> tupl
     numbers = []
     wrong = []
     start = 0
-    with files.reading(text.path):
+    with files.explain_reading(text.path):
         for row in reader:
             line = "\n".join(lines[start : reader.line_num])
             if line and (n == 1 or len(row) > 1 or line.strip(_BLANKS)):

@@ -89,7 +89,8 @@ def _is_header(first: tuple[str, ...], cells: pl.DataFrame) -> bool:
     """Return whether the first row has the names of columns: words, or numbers that no scores would
     be.
     """
-    corner, others = first[0], list(first[1:])
+    corner = first[0]
+    others = list(first[1:])
     if any(is_number(name.replace(",", ".", 1)) and not name.isdigit() for name in others):
         return False  # what else stands there is no name, but a damaged score
     if not all(map(_may_be_score, others)):

@@ -95,7 +95,8 @@ class BaseMetric:
     @cached_property
     def gini(self) -> Floats:
         """(...) Gini coefficients."""
-        x, n_groups = np.sort(self.groups, axis=-1), self.groups.shape[-1]
+        x = np.sort(self.groups, axis=-1)
+        n_groups = self.groups.shape[-1]
         # The gap above the k-th smallest lies between k (G - k) pairs; sums of gaps are exactly 0
         # where all are equal.
         k = np.arange(1, n_groups)

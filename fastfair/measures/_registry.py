@@ -766,8 +766,10 @@ def quantity_name(name: str) -> str:
         for pattern in (rf"{word}[\s_-]+(.+)", rf"(.+)_{word}"):
             part = re.fullmatch(pattern, called, re.IGNORECASE)
             if part and _code_of(part[1], with_own_threshold):
-                called, suffix = part[1], f"_{word}"
-    code, of = _code_of(called, MEASURES), metric and _code_of(metric, METRICS)
+                called = part[1]
+                suffix = f"_{word}"
+    code = _code_of(called, MEASURES)
+    of = metric and _code_of(metric, METRICS)
     if code is None or (metric and of is None):
         return name
     return f"{code}{suffix}" + (f"({of})" if metric else "")

@@ -145,7 +145,8 @@ class Law(NamedTuple):
         """Draw subjects."""
         number = rng.multinomial(n, self.shares)
         weights = np.outer(number, number) * self.rates
-        ends, first = np.cumsum(weights), np.cumsum(number) - number
+        ends = np.cumsum(weights)
+        first = np.cumsum(number) - number
 
         def pairs(m: int) -> Integers:
             parts = np.stack(
@@ -324,7 +325,8 @@ def dyadic_variance(
     """
     from fastfair.kernels import dyadic, pair_walk
 
-    ends, times = np.concatenate(errors[:2]), np.tile(errors[2].astype(np.float64), 2)
+    ends = np.concatenate(errors[:2])
+    times = np.tile(errors[2].astype(np.float64), 2)
     each = np.full(n, float(design.partners(n) * design.repeats))  # comparisons of a subject
     of_subject = np.bincount(ends, times, n)
     wrong = np.array(
@@ -463,7 +465,8 @@ class FmrPlan(Result):
 
     def _sentences(self) -> list[str]:
         """Return the sentences of the summary."""
-        needed, level = self.needed, f"{100 * self.confidence_level:g} %"
+        needed = self.needed
+        level = f"{100 * self.confidence_level:g} %"
         partners, samples = self.settings["n_partners"], self.settings["n_samples"]
         with_whom = "all others" if partners is None else f"{partners:,} others drawn at random"
         of_each = "" if samples == 1 else f", {samples:,} samples of each"
@@ -753,9 +756,11 @@ def plan_fmr(
         if concentration >= CONCENTRATED and study(n).concentrated > 1 - assurance:
             n = by_limit
             break  # more data show it more clearly
-        fewer, n = n, min(farthest, math.ceil(_STEP * n))
+        fewer = n
+        n = min(farthest, math.ceil(_STEP * n))
     n = least_whole(is_supported, fewer, n, _NEAR) if is_supported(n) else n
-    is_reached, is_within = is_supported(n), study(by_limit).within_limit >= assurance
+    is_reached = is_supported(n)
+    is_within = study(by_limit).within_limit >= assurance
     if not is_reached:
         would_do = "raise ⟦max_subjects⟧, or ask for less"
         if is_within and n == by_limit:

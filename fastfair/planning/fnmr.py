@@ -241,7 +241,8 @@ class Study:
 
     def _require_memory(self, n_kept: int) -> None:
         """Refuse studies for whose sums, and n_kept numbers of each, there is no memory."""
-        numbers, n_studies = self.others.numbers, n_kept * self.n_simulations
+        numbers = self.others.numbers
+        n_studies = n_kept * self.n_simulations
         n_kinds = int(numbers.sum()) + numbers.size
         memory.require(
             self.n_groups * (40 * n_kinds + 64 * min(AT_ONCE, n_studies))
@@ -389,7 +390,8 @@ class Study:
             studies = self.simulate(n)
             if n == most and not is_enough(studies):
                 return None, studies
-            low, high = max(_LEAST, n // 2), min(most, 2 * n)
+            low = max(_LEAST, n // 2)
+            high = min(most, 2 * n)
             smallest = _first(lambda k, at=studies: is_enough(at.of(k)), low, high, ahead)  # type: ignore[misc]
             if abs(smallest - n) <= _NEAR * n:
                 break
@@ -537,7 +539,8 @@ class GroupsPlan(Result):
             aim = f"find a group whose FNMR is {_points(abs(row['difference']))} {side}"
         elif self.assurance is not None:
             margin = row["margin"] if self.wanted_margin is None else row["wanted_margin"]
-            share, aim = row["assurance"], f"have a margin of at most {_points(margin)}"
+            share = row["assurance"]
+            aim = f"have a margin of at most {_points(margin)}"
         else:
             return (
                 f"groups with equal FNMRs all lie within {_points(row['margin'])} of the overall"
@@ -606,7 +609,8 @@ class GroupsPlan(Result):
         """
         if over is None and self._around is not None:
             return self._plot_around(*self._around, ax, **kwargs)
-        given, planned = self._given(), self._planned
+        given = self._given()
+        planned = self._planned
         longest = max(given, key=lambda name: np.unique(getattr(self, name)).size)
         over = validation.choice("over", over or longest, given)
         columns = {name: getattr(self, name).ravel() for name in (*given, planned)}
@@ -874,7 +878,8 @@ def plan_power(
     margin, power = (np.empty(settings["n_groups"].shape) for _ in range(2))
     for k, study in enumerate(studies):
         simulated = study.simulate(int(settings["n_subjects"].flat[k]))
-        margin.flat[k], power.flat[k] = simulated.margin_kept(0.5), simulated.find()
+        margin.flat[k] = simulated.margin_kept(0.5)
+        power.flat[k] = simulated.find()
     return GroupsPlan(**about | settings, margin=margin, power=power)
 
 

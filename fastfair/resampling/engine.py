@@ -100,7 +100,8 @@ class BlockSweep:
     """
 
     def __init__(self, engine: Any) -> None:
-        self._engine, self.weights = engine, engine.units.new_weights()
+        self._engine = engine
+        self.weights = engine.units.new_weights()
         n_metrics = 1 + engine.n_groups
         self._eer, self._eer_keys = (
             np.full((n_metrics, BLOCK), np.nan),
@@ -186,7 +187,8 @@ class BlockSweep:
         if "cllr" in out:
             out["cllr"][:] = self._cllr(totals, number)
         if "min_dcf" in out:
-            least, of_data = np.empty_like(self._eer), engine.least_costs * costs.unit
+            least = np.empty_like(self._eer)
+            of_data = engine.least_costs * costs.unit
             if not replicated_cost.least_costs(
                 *self._shrunk("min_dcf"), costs.miss, costs.false_match, of_data, least
             ):
@@ -294,7 +296,8 @@ class BlockSweep:
         """
         from fastfair.kernels import sweep
 
-        rates, lists = self._engine.rates[points], self._lists.of(mated)
+        rates = self._engine.rates[points]
+        lists = self._lists.of(mated)
         ascending = np.argsort(rates, kind="stable")
         errors = self._sides.of(mated).first(points[ascending])
         positions = np.empty((points.size, BLOCK), np.int64)
@@ -318,7 +321,8 @@ class BlockSweep:
         return values
 
     def _cllr(self, totals: Classes[Totals], number: int) -> Floats:
-        engine, means = self._engine, []
+        engine = self._engine
+        means = []
         of_classes = zip(
             totals, self._sides, engine.mean_costs, engine.shrinkage.metrics["cllr"], strict=True
         )
@@ -411,7 +415,8 @@ class Engine(ABC):
         sides = [lists.source for lists in self.error_lists]
         starts = range(replicates.start, replicates.stop, BLOCK)
         n_costs = 1 + self.n_groups if "cllr" in self.metrics.names else 0
-        done, n = 0, int(sum(side.sizes[0] for side in sides))
+        done = 0
+        n = int(sum(side.sizes[0] for side in sides))
         with (
             reporting(workers.progress, "total weights") if sides[0].in_passes else nullcontext()
         ) as report:
@@ -431,7 +436,8 @@ class Engine(ABC):
         """Names of the arrays in which replicates are computed, with the shape that each has in one
         replicate.
         """
-        n_points, (mated, nonmated) = len(self.points), self.error_lists
+        n_points = len(self.points)
+        (mated, nonmated) = self.error_lists
         rates = {
             "threshold": (n_points,),
             "fmr": (n_points, nonmated.end.size),
@@ -512,7 +518,8 @@ class _Blocks:
             except IndexError:
                 sweep = BlockSweep(self.engine)
             parts = {name: array[..., start : start + BLOCK] for name, array in out.items()}
-            first, units = steps.start + start, self.engine.units
+            first = steps.start + start
+            units = self.engine.units
             if self.key is None:
                 units.leave_one_out(first, sweep.weights)
             else:
@@ -672,7 +679,8 @@ class Resampler(Engine):
 
     def _make_sides(self, with_eer: list[int], workers: Workers) -> None:
         """Group the comparisons of each class by unit, and list those near the errors."""
-        of_all, names = keys_of(self.comparisons), self.metrics.names
+        of_all = keys_of(self.comparisons)
+        names = self.metrics.names
         if self._needs_all:
             of_all.require_all(" and ".join(names))
         exact: Any = (None, None)
@@ -828,7 +836,8 @@ class Resampler(Engine):
         """
         from fastfair.kernels import replicated_hull
 
-        (mated, nonmated), lists = self.error_lists, range(1 + self.n_groups)
+        (mated, nonmated) = self.error_lists
+        lists = range(1 + self.n_groups)
         of_lists = [
             replicated_hull.find_blocks(mated.keys_of(k), nonmated.keys_of(k)) for k in lists
         ]
@@ -917,7 +926,8 @@ class Resampler(Engine):
         """
         from fastfair.kernels import dyadic as kernels
 
-        n, k = self.n_comparisons(mated, cell), self.position(cell)
+        n = self.n_comparisons(mated, cell)
+        k = self.position(cell)
         if self.units.unit != "subject":
             return float(n)
         for find_lists in (self.complete,) if nothing_but_errors else (self.lists, self.complete):

@@ -141,7 +141,8 @@ class PairParting:
         """Part the pairs into those to sort and those to sum; None where sorting all of them is as
         fast.
         """
-        n_rows, n_lists = self._units.n_rows - 1, 1 + self._n_groups
+        n_rows = self._units.n_rows - 1
+        n_lists = 1 + self._n_groups
         size = self._packed.size
         if size < max(_FEW, n_rows * self._positions.size) or self._positions[-1] >= size:
             return None
@@ -229,7 +230,8 @@ class PairParting:
         stop = np.cumsum(total).reshape(total.shape)
         position = np.cumsum(in_ranges, axis=0) - in_ranges + (stop - total)
         partner = room(int(total.sum()), np.uint16 if self._units.n_rows <= 2**16 else np.int32)
-        out, ends = room(int(n_sorted.sum()), np.int64), np.cumsum(n_sorted)
+        out = room(int(n_sorted.sum()), np.int64)
+        ends = np.cumsum(n_sorted)
 
         def scatter(k: int) -> None:
             to_sort = out[ends[k] - n_sorted[k] : ends[k]]
@@ -498,7 +500,8 @@ def make_lists(
     # of scans fewer than there are comparisons
     keys = kept.keys
     n_threads = source.n_threads
-    n, forward = keys.size, mated or errors_first
+    n = keys.size
+    forward = mated or errors_first
     n_kept = n if n_kept is None else min(n, n_kept)
     first = 0 if forward else n - n_kept
     of_threads = slices(n_kept, count_threads(n_threads))
@@ -578,10 +581,12 @@ def find_shrinkage(
     freedom = np.empty(0)
     for lists in both:
         shape = n_points + len(keys), lists.end.size
-        of_class, freedom = np.ones(shape), np.full(shape, np.inf)
+        of_class = np.ones(shape)
+        freedom = np.full(shape, np.inf)
         if dyadic and lists.source.two_way:
             variances, _ = lists.variances(lists.errors_at(thresholds, tuple(keys.values())))
-            of_class, freedom = shrinkage_of(variances), variances[..., kernels.FREEDOM]
+            of_class = shrinkage_of(variances)
+            freedom = variances[..., kernels.FREEDOM]
         factors.append(of_class)
     metrics = {
         name: Classes(*(of_class[row, : of_lists.size] for of_class in factors))

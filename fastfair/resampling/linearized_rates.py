@@ -37,7 +37,8 @@ class _Rates:
     """
 
     def __init__(self, lists: ErrorLists, thresholds: Integers) -> None:
-        self.lists, self.sizes = lists, np.maximum(lists.sizes, 1)
+        self.lists = lists
+        self.sizes = np.maximum(lists.sizes, 1)
         self.errors = lists.errors_at(thresholds)
         self.rates = self.errors / self.sizes
         self.errors_of_pairs = cache(self._errors_of_pairs)
@@ -63,7 +64,8 @@ class _Rates:
         """Return what each unit adds to the rate of a list, minus the mean of its stratum."""
         lists = self.lists
         wrong = slice(lists.start[k], lists.start[k] + self.errors[point, k])
-        comparisons, source = self.unit_counts(k), lists.source
+        comparisons = self.unit_counts(k)
+        source = lists.source
         n_rows = source.stratum.size
         errors = np.bincount(lists.a[wrong], minlength=n_rows) + np.bincount(
             lists.b[wrong], minlength=n_rows
@@ -76,7 +78,8 @@ class _Rates:
         """Sum, for each list, what units add to its rate times what they add to another."""
         from fastfair.kernels import unit_sums
 
-        lists, errors = self.lists, np.empty(self.sizes.size)
+        lists = self.lists
+        errors = np.empty(self.sizes.size)
         unit_sums.sum_errors(lists.a, lists.b, of_units, lists.start, self.errors[point], errors)
         comparisons = np.array([self.unit_counts(k) @ of_units for k in range(self.sizes.size)])
         return (errors - self.rates[point] * comparisons) / self.sizes
@@ -258,7 +261,8 @@ class LinearizedRates:
                         for k in range(side.sizes.size)
                     ]
                     shared = shared - threshold.sign * np.array(pairs)
-                given, held = side.variances[point], threshold.variance
+                given = side.variances[point]
+                held = threshold.variance
                 most = np.sqrt(given * held)
                 apart = given + slopes**2 * held
                 together = apart - 2 * slopes * np.clip(shared, -most, most)
@@ -330,7 +334,8 @@ class LinearizedRates:
         }
 
     def _threshold(self, point: int) -> _Threshold:
-        resampler, at = self.resampler, self.resampler.points[point]
+        resampler = self.resampler
+        at = self.resampler.points[point]
         nothing = np.zeros(resampler.units.n_rows)
         if at.is_given:
             slopes = Classes(*(np.zeros(side.sizes.size) for side in self._sides))

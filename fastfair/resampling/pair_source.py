@@ -123,7 +123,8 @@ class GroupedErrors(NamedTuple):
         """Group the errors from one position to another, without the numbers of comparisons."""
         from fastfair.kernels import pair_walk
 
-        begin, at = np.zeros((2, n_units), np.int64), np.empty(stop - first, np.int64)
+        begin = np.zeros((2, n_units), np.int64)
+        at = np.empty(stop - first, np.int64)
         pair_walk.group_errors(a, b, first, stop, begin, at)
         return cls(a, b, begin, at, first, np.empty(at.size, np.int32))
 
@@ -510,7 +511,8 @@ class CountedSide(SummedSide):
     def unit_counts(self, k: int) -> Integers:
         """As in `SummedSide`."""
         if self._walked is None:
-            none, zeros = np.empty(0, np.int32), np.zeros(self.sizes.size, np.int64)
+            none = np.empty(0, np.int32)
+            zeros = np.zeros(self.sizes.size, np.int64)
             self._walked = self._walk(Errors(none, none, zeros, zeros))
         return self._walked.comparisons[k].astype(np.int64)
 
@@ -523,7 +525,8 @@ class CountedSide(SummedSide):
         walked, n_rows = self._walked, self.stratum.size
         if walked is None or not walked.has(k, errors, stops[-1]):
             start, ends = np.zeros((2, self.sizes.size), np.int64)
-            start[k], ends[k] = errors.first, stops[-1]
+            start[k] = errors.first
+            ends[k] = stops[-1]
             walked = self._walk(Errors(errors.a, errors.b, start, ends))
         sums = pair_walk.new_sums(stops.size, n_rows, self.stratum_size.size)
         sums.comparisons[:] = walked.comparisons[k]
@@ -698,7 +701,8 @@ class ListedSide(SideInMemory, SummedSide, CostedSide):
         """As in `CostedSide`."""
         from fastfair.kernels import cost_sums, pair_walk
 
-        n_rows, variances = self.stratum.size, np.empty((means.size, 3))
+        n_rows = self.stratum.size
+        variances = np.empty((means.size, 3))
         for k, mean in enumerate(means.tolist()):
             of_list = mean, scale
 
@@ -779,7 +783,8 @@ def add_pair_costs(
     """Add up the pairs of some runs of a list, and their costs, as `kernels.cost_sums` does."""
     from fastfair.kernels import cost_sums, pair_walk
 
-    no_rows, seen = np.empty(0, np.int32), np.empty(stratum.size, np.int64)
+    no_rows = np.empty(0, np.int32)
+    seen = np.empty(stratum.size, np.int64)
     no_errors = GroupedErrors.of(no_rows, no_rows, np.int64(0), np.int64(0), stratum.size)
     pair_walk.add_runs(grouped.runs, chosen, tuple(no_errors), stratum, varies, sums[0], seen)
     cost_sums.add_costs(grouped.runs, grouped.words, chosen, of_list, varies, sums[1])

@@ -17,7 +17,7 @@ import numpy as np
 from fastfair._lib import memory, packing, whole_files
 from fastfair._lib.arrays import Bytes, Codes, Flags, Floats, Groups, Integers, RandomKey
 from fastfair._lib.label_codes import look_up
-from fastfair._lib.threads import count_threads, in_order, in_threads
+from fastfair._lib.threads import count_threads, in_threads, run_in_order
 from fastfair._lib.workers import Arrays, Report, Workers, do_job
 from fastfair.data.scans import KeptComparisons, Reader, SpilledPairs
 from fastfair.data.temporary_files import ArrayFile, Folder
@@ -68,7 +68,8 @@ class Pass(NamedTuple):
         counts it.
         """
         sums = {name: np.zeros(*shape) for name, shape in self.shapes.items()}
-        add, locks = self.begin(), [threading.Lock() for _ in range(self.n_parts)]
+        add = self.begin()
+        locks = [threading.Lock() for _ in range(self.n_parts)]
 
         def add_all(grouped: Grouped) -> int:
             n = grouped.n_comparisons
@@ -198,7 +199,7 @@ class ScannedSide(CountedSide, CostedSide):
         if self._workers.executor is not None:
             return self._sum_in_tasks(work, n, report)
         arrays, add = work.adding(self._workers.n_threads)
-        for n_more in in_order(lambda k: add(self._get(k)), range(n), self._n_buckets_at_once):
+        for n_more in run_in_order(lambda k: add(self._get(k)), range(n), self._n_buckets_at_once):
             report(n_more)
         return arrays
 
@@ -217,7 +218,8 @@ class ScannedSide(CountedSide, CostedSide):
         return arrays
 
     def _get(self, k: int) -> Grouped:
-        kept, grouping = self._grouped.get(k), self._grouping
+        kept = self._grouped.get(k)
+        grouping = self._grouping
         if isinstance(kept, Grouped):
             return kept
         if kept is not None:
@@ -420,7 +422,8 @@ def _add_pairs(errors: list[GroupedErrors], stratum: Integers, varies: Flags) ->
         )
         of_list = pair_walk.Sums(comparisons, squared, inside, no_errors, sums["of_pairs"][k])
         counted = errors[k]._replace(repeats=sums["repeats"][ends[k] - errors[k].at.size : ends[k]])
-        runs, seen = grouped.runs_of_list(k), np.empty(stratum.size, np.int64)
+        runs = grouped.runs_of_list(k)
+        seen = np.empty(stratum.size, np.int64)
         with lock:
             pair_walk.add_runs(grouped.runs, runs, tuple(counted), stratum, varies, of_list, seen)
 

@@ -128,7 +128,8 @@ class Units:
         *,
         pairs_itself: bool = False,
     ) -> None:
-        self.unit, self.pairs_itself = unit, pairs_itself and "sample" in unit
+        self.unit = unit
+        self.pairs_itself = pairs_itself and "sample" in unit
         drawn = Draw.of(Purpose.COMPARISONS if unit == "comparison" else Purpose.SUBJECTS, stratum)
         self.stratum_of_subject = None if unit == "comparison" else stratum
         self._subjects = drawn
@@ -149,7 +150,8 @@ class Units:
             self.row = samples.row
             of_row = samples.stratum if unit == "sample" else np.tile(of_row[self._owner], 2)
         sizes = self._draws[0].sizes
-        self.n_units, self.n_rows = self._draws[0].size, of_row.size + 1
+        self.n_units = self._draws[0].size
+        self.n_rows = of_row.size + 1
         self.stratum = np.append(of_row, sizes.size).astype(np.int32)
         self.stratum_size = np.append(sizes, 1)
 
@@ -369,7 +371,8 @@ def _labels_of_subjects(comparisons: Comparisons, name: str) -> AnyIntegers:
     assert comparisons.subjects is not None
     if name in comparisons.mated.of_subject:
         return comparisons.mated.of_subject[name].astype(np.int64)
-    n_subjects, n_labels = comparisons.subjects.size, len(comparisons.attributes[name])
+    n_subjects = comparisons.subjects.size
+    n_labels = len(comparisons.attributes[name])
     low = np.full(n_subjects, n_labels, np.int64)
     high = np.full(n_subjects, -1, np.int64)
     # Those that failed count, too, so that their subjects are drawn as those of the others are.

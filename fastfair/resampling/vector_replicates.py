@@ -137,7 +137,8 @@ class PairResampler(Engine):
         self.shrinkage = find_shrinkage(self.error_lists, self.thresholds, {}, dyadic=dyadic)
 
     def _require_resolution(self, weighting: str) -> None:
-        least, pairs = 1 / self.embeddings.n_nonmated, self.embeddings.pairs[1]
+        least = 1 / self.embeddings.n_nonmated
+        pairs = self.embeddings.pairs[1]
         if weighting == "identity":
             # A false match weighs least where its two subjects have most vectors.
             references, probes = pairs.vectors
@@ -203,7 +204,8 @@ class PairResampler(Engine):
         """Find the threshold of each level in the data."""
         while True:
             nonmated = self.error_lists.nonmated
-            keys, allowed = nonmated.keys_of(0), self.rates * nonmated.sizes[0]
+            keys = nonmated.keys_of(0)
+            allowed = self.rates * nonmated.sizes[0]
             if nonmated.scale:
                 sums = _running_sums(nonmated, nonmated.scale, slice(0, keys.size))
                 positions = np.searchsorted(sums, allowed, side="right")
@@ -243,7 +245,8 @@ class PairResampler(Engine):
         and the next.
         """
         of_mated, of_nonmated = (lists.keys_of(0) for lists in self.error_lists)
-        kind, decimals = score_keys.float_type(of_nonmated).type, []
+        kind = score_keys.float_type(of_nonmated).type
+        decimals = []
         for key in score_keys.first_keys_at_least(thresholds, of_nonmated):
             nonmated = np.searchsorted(of_nonmated, ~(key - 1))
             mated = np.searchsorted(of_mated, key)

@@ -59,7 +59,8 @@ class Products:
     @classmethod
     def of(cls, pairs: PairsOfVectors, row: AnyIntegers) -> Products:
         """Count pairs; row: that of the weights of each subject."""
-        order, two_sets = np.argsort(row), pairs.is_probe is not None
+        order = np.argsort(row)
+        two_sets = pairs.is_probe is not None
         if pairs.mated:
             of_subjects = pairs.of_subjects()[order]
             return cls(np.append(of_subjects, 0), np.append(np.zeros_like(of_subjects), 1), False)
@@ -139,7 +140,8 @@ class VectorSide(SideInMemory, CountedSide):
         self.group = np.empty(row.size, np.uint16)
         self.group[row] = cast(KeptComparisons, kept.comparisons).group_of_number
         cells = np.zeros((1, 1), np.int32) if kept.list_of_cell is None else kept.list_of_cell
-        self._cells, crossed = cells, cells.copy()
+        self._cells = cells
+        crossed = cells.copy()
         np.fill_diagonal(crossed, 0)
         self._is_ordered = pairs.is_probe is None and bool(crossed.any())
 
@@ -209,7 +211,8 @@ class VectorSide(SideInMemory, CountedSide):
             comparisons[k] = products.of_units()
             squares[k] = self.varies * products.squares(self.varies)
             inside[k] = products.inside(self.stratum, n_strata)
-            of_all[k], of_ends[k] = squared.sum() // 2, squared[self.varies].sum()
+            of_all[k] = squared.sum() // 2
+            of_ends[k] = squared[self.varies].sum()
             part = slice(errors.start[k], errors.stops[k])
             repeats[k][:] = products.of_two(errors.a[part], errors.b[part])
         if self._is_ordered:
@@ -247,7 +250,8 @@ class VectorSide(SideInMemory, CountedSide):
             comparisons[k, :-1] = np.where(
                 group == g, as_reference[:, h], np.where(group == h, as_probe[:, g], 0)
             )
-        lock, parts = Lock(), slices(group.size, count_threads(self.n_threads))
+        lock = Lock()
+        parts = slices(group.size, count_threads(self.n_threads))
         totals = squares[:, :-1], of_all, of_ends
 
         def add(part: slice) -> None:

@@ -33,7 +33,7 @@ UNWRITTEN = {"written": False}
 default."""
 
 
-def nothing() -> Floats:
+def empty_floats() -> Floats:
     """Return the replicates of what was read: none."""
     return np.zeros(0)
 

@@ -119,7 +119,8 @@ class CoverageExperiment:
         -------
         matplotlib Axes
         """
-        ax, nominal = axes_or_new(ax), self.confidence_level
+        ax = axes_or_new(ax)
+        nominal = self.confidence_level
         for m, method in enumerate(self.methods):
             for k, fmr in enumerate(self.fmr):
                 style: dict[str, Any] = {
@@ -242,7 +243,7 @@ def coverage_experiment(
         f"{n_datasets:,} data sets with {n_resamples:,} replicates each",
         "use fewer",
     )
-    seed = seeds.fixed(rng)
+    seed = seeds.fix_seed(rng)
     if identities is None:
         identities = VonMisesFisherIdentities.random(200, 64, (50, 150), rng=seed)
     of_each = samples_of_each(n_samples, *identities.centers.shape)

@@ -129,7 +129,8 @@ class Synthesis:
         -------
         matplotlib Axes
         """
-        ax, distance = axes_or_new(ax), self.history[: self.n_steps + 1]
+        ax = axes_or_new(ax)
+        distance = self.history[: self.n_steps + 1]
         ax.step(np.arange(distance.size), distance, **({"where": "post"} | kwargs))
         ax.set(xlabel="Step", ylabel="Distance from the target")
         ax.grid(alpha=0.3)
@@ -317,7 +318,8 @@ def synthesize_each(
     def make(k: int) -> None:
         from fastfair.kernels import climb
 
-        scores, history = np.empty(held + free), np.empty(n_steps + 1)
+        scores = np.empty(held + free)
+        history = np.empty(n_steps + 1)
         goal = climb.Goal(held, n_right - 1, wanted[k])
         rules = climb.Rules(step or 0.0, plateaus, bool(stop))
         errors, n_accepted, n_made = climb.climb(
@@ -583,7 +585,7 @@ def biased_system(
     >>> [made.fmr for made in system.sets]
     [0.001, 0.001, 0.003, 0.005]
     """
-    seed = seeds.fixed(rng)
+    seed = seeds.fix_seed(rng)
     require_memory(overall_mated, overall_nonmated, n_steps, 1)
     written = ratios if isinstance(ratios, str) else ":".join(f"{number:.12g}" for number in ratios)
     numbers = _factors(written)

@@ -15,7 +15,7 @@ from fastfair._lib import memory, validation
 from fastfair._lib.arguments import AtLeastTwo, Natural, Probability, Share, checked
 from fastfair._lib.arrays import Flags, Floats, Indices
 from fastfair._lib.label_codes import Coded, encode
-from fastfair._lib.seeds import Seed, fixed
+from fastfair._lib.seeds import Seed, fix_seed
 from fastfair.data import checks
 from fastfair.data.comparisons import Comparisons
 from fastfair.data.embeddings import Embeddings
@@ -233,7 +233,7 @@ class Binormal:
             + ("" if n_subjects is None else f" of {n_subjects:,} subjects"),
             "use fewer",
         )
-        generator = np.random.Generator(np.random.PCG64(fixed(rng)))
+        generator = np.random.Generator(np.random.PCG64(fix_seed(rng)))
         similarity = generator.standard_normal(n_mated + n_nonmated)
         columns: dict[str, Any] = {}
         if n_subjects is not None:
@@ -423,7 +423,7 @@ class VonMisesFisherIdentities:
             f"{n_subjects:,} centres of {dim:,} numbers",
             "use fewer subjects or a lower dim",
         )
-        generator = np.random.Generator(np.random.PCG64(fixed(rng)).jumped())
+        generator = np.random.Generator(np.random.PCG64(fix_seed(rng)).jumped())
         return cls(
             generator.standard_normal((n_subjects, dim)), generator.uniform(low, high, n_subjects)
         )
@@ -452,7 +452,7 @@ class VonMisesFisherIdentities:
         """
         k, d = self.centers.shape
         subject = np.repeat(np.arange(k), samples_of_each(n_samples, k, d))
-        generator = np.random.Generator(np.random.PCG64(fixed(rng)))
+        generator = np.random.Generator(np.random.PCG64(fix_seed(rng)))
         cosine, sine = _angles(self.concentrations[subject], d, generator)
         vectors = np.empty((subject.size, d), np.float32)
         step = max(1, _BLOCK // d)
@@ -513,7 +513,7 @@ def von_mises_fisher_embeddings(
     >>> ff.von_mises_fisher_embeddings(200, n_samples=10, dim=64, concentration=(100, 300), rng=0)
     Embeddings(2000 x 64 float32, cosine, 200 subjects, 9000 mated, 1990000 non-mated)
     """
-    seed = fixed(rng)
+    seed = fix_seed(rng)
     identities = VonMisesFisherIdentities.random(n_subjects, dim, concentration, rng=seed)
     n_subjects, dim = identities.centers.shape
     sizes = samples_of_each(n_samples, n_subjects, dim)
@@ -571,9 +571,10 @@ def correlated_decisions(
         "use fewer",
     )
     apart = 1 - correlation
-    drawn = np.random.Generator(np.random.PCG64(fixed(rng))).random((n_attempts, n_subjects))
+    drawn = np.random.Generator(np.random.PCG64(fix_seed(rng))).random((n_attempts, n_subjects))
     failed = np.empty(drawn.shape, bool)
-    failures, chance = np.zeros(n_subjects), np.full(n_subjects, fnmr)
+    failures = np.zeros(n_subjects)
+    chance = np.full(n_subjects, fnmr)
     for j in range(n_attempts):
         failed[j] = drawn[j] < chance
         failures += failed[j]

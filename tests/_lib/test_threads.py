@@ -7,7 +7,7 @@ import warnings
 import pytest
 from helpers.each import each
 
-from fastfair._lib.threads import in_order, in_threads, meanwhile
+from fastfair._lib.threads import in_threads, meanwhile, run_in_order
 from fastfair._lib.warnings import warn
 from fastfair.errors import DroppedWarning
 
@@ -15,14 +15,16 @@ from fastfair.errors import DroppedWarning
 @each("n_threads", [1, 3])
 @each("n_items", [1, 2, 20])
 def test_results_come_in_the_order_of_items(n_threads, n_items):
-    assert [*in_order(lambda item: item + 1, range(n_items), n_threads)] == [*range(1, n_items + 1)]
+    assert [*run_in_order(lambda item: item + 1, range(n_items), n_threads)] == [
+        *range(1, n_items + 1)
+    ]
 
 
 def test_each_thread_works_alone():
     def work(_: int) -> set[int]:
         return set(in_threads(10**9, lambda _: threading.get_ident(), range(8), 4))
 
-    assert all(len(threads) == 1 for threads in in_order(work, range(6), 2))
+    assert all(len(threads) == 1 for threads in run_in_order(work, range(6), 2))
 
 
 def test_warnings_are_given_by_the_thread_that_asks_and_in_order():
@@ -32,7 +34,7 @@ def test_warnings_are_given_by_the_thread_that_asks_and_in_order():
 
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
-        assert [*in_order(work, range(3), 3)] == [None] * 3
+        assert [*run_in_order(work, range(3), 3)] == [None] * 3
     assert [(str(one.message), one.filename) for one in told] == [
         (str(k), __file__) for k in range(3)
     ]
