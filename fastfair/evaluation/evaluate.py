@@ -732,7 +732,7 @@ class _Estimates:
         # Zeros are refused in the data, and kept in replicates.
         zero_policy = "keep" if request.zero_policy == "raise" else request.zero_policy
         selection = replace(self.selection, zero_policy=zero_policy)
-        replicates = numbers(drawn, selection)
+        replicates = numbers(drawn, selection, n_threads)
         quantities = noted_few_subjects(self.quantities, self.rates, replicates, resampler, sizes)
         if failures is not None:
             of_failures = failures.replicates(request.n_resamples, key, workers, drawn)
@@ -928,7 +928,7 @@ def _jackknife(
     stratum.
     """
     without = resampler.jackknife(n_threads)
-    left_out = numbers(without, selection)
+    left_out = numbers(without, selection, n_threads)
     if failures is not None:
         left_out = np.concatenate([left_out, failures.left_out(without, n_threads)])
     return resampler.influences(left_out)

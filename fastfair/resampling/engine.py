@@ -80,6 +80,12 @@ class Replicates:
     metrics: dict[str, Floats] = field(default_factory=dict)
     cells: tuple[tuple[int, int], ...] = ()
 
+    def part(self, some: slice) -> Replicates:
+        """Return some of the replicates."""
+        threshold, fmr, fnmr = (of[..., some] for of in (self.threshold, self.fmr, self.fnmr))
+        metrics = {name: values[..., some] for name, values in self.metrics.items()}
+        return Replicates(threshold, fmr, fnmr, metrics, self.cells)
+
 
 def _padded(n: int) -> int:
     return -(-n // BLOCK) * BLOCK

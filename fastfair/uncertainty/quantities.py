@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields, replace
+from functools import partial
 from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
@@ -13,6 +15,7 @@ from numpy.typing import NDArray
 from fastfair._lib import validation
 from fastfair._lib.tables import columns_of
 from fastfair._lib.text import did_you_mean, number_with_interval, rate_with_interval
+from fastfair._lib.threads import in_threads
 from fastfair._lib.warnings import warn
 from fastfair.data.comparisons import Comparisons
 from fastfair.error_rates.operating_points import OperatingPoint
@@ -350,6 +353,7 @@ def _group_of(row: Estimated) -> Group:
 Floats = NDArray[np.float64]
 EntryKey = tuple[str, str | None, str | None, int | None]  # name, group, probe's group and point
 
+_FEWEST_AT_ONCE = 500  # replicates that a thread takes
 _AT_ONCE = 2**17  # numbers that the second cache holds, with what is made of them
 
 
@@ -503,8 +507,23 @@ def rows_of(found: MeasuredQuantity, points: Sequence[int]) -> Floats:
     return np.asarray(values)
 
 
-def numbers(base: Replicates, selection: Selection) -> Floats:
-    """Compute all numbers at once, (entries, ...), in the order of `entries`."""
+def numbers(base: Replicates, selection: Selection, n_threads: int | None = None) -> Floats:
+    """Compute all numbers at once, (entries, ...), in the order of `entries`.
+
+    Threads share replicates in parts that do not depend on their number.
+    """
+    r = base.fnmr.shape[2] if base.fnmr.ndim > 2 else 0
+    ends = np.linspace(0, r, r // _FEWEST_AT_ONCE + 1).astype(int).tolist()
+    if len(ends) < 3:
+        return _numbers(base, selection)
+    parts = [base.part(slice(*both_ends)) for both_ends in itertools.pairwise(ends)]
+    found = in_threads(
+        base.fmr.size + base.fnmr.size, partial(_numbers, selection=selection), parts, n_threads
+    )
+    return np.concatenate(found, axis=1)
+
+
+def _numbers(base: Replicates, selection: Selection) -> Floats:
     groups = slice(1, 1 + len(selection.groups))
     position = {(k, k): 1 + k for k in range(groups.stop - 1)}
     position |= {cell: groups.stop + k for k, cell in enumerate(base.cells)}
