@@ -38,7 +38,9 @@ from .error_rates.operating_points import at_threshold as at_threshold
 from .error_rates.rates import rates as rates
 from .error_rates.score_metrics import Costs as Costs
 from .error_rates.score_metrics import act_dcf as act_dcf
+from .error_rates.score_metrics import auc as auc
 from .error_rates.score_metrics import cllr as cllr
+from .error_rates.score_metrics import d_prime as d_prime
 from .error_rates.score_metrics import det as det
 from .error_rates.score_metrics import eer as eer
 from .error_rates.score_metrics import min_cllr as min_cllr

@@ -357,9 +357,9 @@ def check(
     -----
     A requirement is ``quantity[group]@point relation number``:
 
-    - quantity: "fmr", "fnmr", "eer", "min_dcf", "cllr", "min_cllr", or a fairness measure with the
-      rate or cost that it is of, such as "max_geomean_ratio(fnmr)" and "nrb(eer)"; by any name that
-      it has.
+    - quantity: "fmr", "fnmr", "eer", "min_dcf", "cllr", "min_cllr", "auc", "d_prime", or a fairness
+      measure with the rate or cost that it is of, such as "max_geomean_ratio(fnmr)" and "nrb(eer)"; by any name that
+      it has. FAR and FPR are read as FMR, FRR and FNR as FNMR, and TAR, GAR and TPR as 1 - FNMR.
     - group, optional: the label of a group; a label of an attribute, as in "sex=f", or "*" for each
       of its labels, as in "sex=*"; of intersections, as in "age=*, sex=f"; or "*" alone for every
       group of every attribute, of which each is judged on its own.

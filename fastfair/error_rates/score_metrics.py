@@ -213,6 +213,57 @@ def least_log_likelihood_ratio_cost(keys: ClassKeys, p_target: float = 0.5) -> f
     return float(ratio_cost(p_target, *means) * np.log(2))  # bits to nats
 
 
+def nonmated_beyond(mated: score_keys.Keys, nonmated: score_keys.Keys) -> tuple[Integers, Integers]:
+    """Count the non-mated comparisons that are more similar than each mated one, and those that are
+    at least as similar, (m,) each; keys ascend.
+    """
+    places = (np.searchsorted(nonmated, mated, side) for side in ("right", "left"))
+    above, at_least = (nonmated.size - place for place in places)
+    return above, at_least
+
+
+def area_under_curve(keys: ClassKeys) -> float:
+    """Compute the AUC of sorted keys of comparisons of both classes."""
+    keys.require_all("the AUC")
+    above, at_least = nonmated_beyond(keys.mated, keys.nonmated)
+    return 1 - int(above.sum() + at_least.sum()) / (2 * keys.mated.size * keys.nonmated.size)
+
+
+_CONSTANT = 1e-12  # the variance, of scores with a spread of 1, that rounding makes of none
+
+
+def decidability(of_mated: tuple[Any, Any], of_nonmated: tuple[Any, Any]) -> Any:
+    """Compute d' of the mean and the mean square of mated, and of non-mated scores, whose spread
+    together is about 1.
+    """
+    variance = sum(square - mean**2 for mean, square in (of_mated, of_nonmated)) / 2
+    with np.errstate(divide="ignore", invalid="ignore"):
+        spread = np.sqrt(np.where(variance < _CONSTANT, 0.0, variance))
+        return np.divide(of_mated[0] - of_nonmated[0], spread)
+
+
+def centred_scores(keys: ClassKeys, *others: score_keys.Keys) -> list[Floats]:
+    """Return the similarities of mated and non-mated keys, and of others, less the mean of the
+    first two, over their spread.
+    """
+    scores = [
+        score_keys.decode(part).astype(np.float64) for part in (keys.mated, keys.nonmated, *others)
+    ]
+    both = np.concatenate(scores[:2])
+    center, spread = float(both.mean()), float(both.std()) or 1.0
+    return [(part - center) / spread for part in scores]
+
+
+def decidability_index(keys: ClassKeys) -> float:
+    """Compute the d' of sorted keys of comparisons of both classes."""
+    keys.require_all("d'")
+    return float(
+        decidability(
+            *((float(part.mean()), float((part**2).mean())) for part in centred_scores(keys))
+        )
+    )
+
+
 def calibrated_costs(
     mated: score_keys.Keys, nonmated: score_keys.Keys, log_odds: float = 0.0
 ) -> tuple[tuple[Floats, Integers], ...]:
@@ -615,6 +666,7 @@ class MinDcf:
     threshold: float
 
 
+NO_SCORE = 'read them with ⟦failures="exclude"⟧'
 NO_CLLR = (
     'their log-likelihood ratio would be minus infinity; read them with ⟦failures="exclude"⟧, or'
     " leave it out"
@@ -901,6 +953,76 @@ def min_cllr(comparisons: Comparisons, p_target: Probability = 0.5) -> float:
     comparisons.require_rates("min Cllr")
     require_scores(comparisons.failed, "min Cllr", NO_CLLR)
     return least_log_likelihood_ratio_cost(keys_of(comparisons), p_target)
+
+
+@checked
+def auc(comparisons: Comparisons) -> float:
+    """Compute the area under the ROC curve.
+
+    Parameters
+    ----------
+    comparisons : Comparisons
+        Scores of mated and non-mated comparisons, on any scale.
+
+    Returns
+    -------
+    float
+        The share of all pairs of a mated and a non-mated comparison in which the mated one is more
+        similar; ties count half. `evaluate` has its interval (``metrics="auc"``).
+
+    Raises
+    ------
+    InputError
+        Where failed comparisons count as non-matches.
+
+    Notes
+    -----
+    It weighs all thresholds alike, most of which no system uses: two systems of the same AUC may
+    have FNMRs at an FMR of 0.1 % that differ by a factor of ten.
+
+    Examples
+    --------
+    >>> import fastfair as ff
+    >>> ff.auc(ff.Comparisons([0.9, 0.4, 0.4, 0.1], [1, 1, 0, 0]))
+    0.875
+    """
+    require_scores(comparisons.failed, "the AUC", NO_SCORE)
+    return area_under_curve(keys_of(comparisons))
+
+
+@checked
+def d_prime(comparisons: Comparisons) -> float:
+    """Compute the decidability index d'.
+
+    Parameters
+    ----------
+    comparisons : Comparisons
+        Scores of mated and non-mated comparisons.
+
+    Returns
+    -------
+    float
+        The difference of the means of mated and non-mated scores over the square root of the mean
+        of their variances [1]_; `evaluate` has its interval (``metrics="d_prime"``).
+
+    Raises
+    ------
+    InputError
+        Where failed comparisons count as non-matches.
+
+    References
+    ----------
+    .. [1] J. Daugman, "Biometric decision landscapes", Technical Report 482, University of
+       Cambridge, 2000.
+
+    Examples
+    --------
+    >>> import fastfair as ff
+    >>> ff.d_prime(ff.Comparisons([6.0, 4.0, 3.0, 1.0], [1, 1, 0, 0]))
+    3.0
+    """
+    require_scores(comparisons.failed, "d'", NO_SCORE)
+    return decidability_index(keys_of(comparisons))
 
 
 def require_eer(comparisons: Comparisons, method: str) -> None:

@@ -948,7 +948,7 @@ def shown_metrics(evaluation: Evaluated) -> list[str]:
     """
     asked = evaluation.settings
     is_ratio = asked["score_kind"] == LOG_LIKELIHOOD_RATIO
-    shown = ("eer", "min_dcf", "min_cllr", *(["cllr"] if is_ratio else []))
+    shown = ("eer", "min_dcf", "min_cllr", *(["cllr"] if is_ratio else []), "auc", "d_prime")
     return [name for name in shown if name in asked["metrics"]]
 
 

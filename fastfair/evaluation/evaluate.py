@@ -106,6 +106,7 @@ METRICS_WITH_FAILURES = (
     "eer",
     "min_dcf",
 )  # where failed comparisons, which have no score, count as non-matches
+BY_NAME_ALONE = ("auc", "d_prime")  # which "auto" leaves out: they say nothing of a threshold
 USUAL_METRICS = METRICS_OF_SCANS[:-1]  # of any scores, and of vectors without a list of all pairs
 
 
@@ -284,7 +285,7 @@ class Request(EvaluationSettings):
         "all" metrics do not, as they are the others where Cllr and min Cllr would need one.
         """
         listed = (
-            bool({"cllr", "min_cllr"} & set(as_names(self.metrics)))
+            bool({"cllr", "min_cllr", *BY_NAME_ALONE} & set(as_names(self.metrics)))
             or self.eer_method == "convex-hull"
         )
         return listed or self.unit != "subject" or not self.n_resamples
@@ -337,11 +338,12 @@ class Request(EvaluationSettings):
         names = _measure_names(self.measures, groups)
         meant = {
             "all": everything,
-            "auto": (
-                everything
-                if score_kind == LOG_LIKELIHOOD_RATIO
-                else [name for name in USUAL_METRICS if name in everything]
-            ),
+            "auto": [
+                name
+                for name in everything
+                if name not in BY_NAME_ALONE
+                and (score_kind == LOG_LIKELIHOOD_RATIO or name in USUAL_METRICS)
+            ],
         }
         wanted = [name for asked in as_names(self.metrics) for name in meant.get(asked, (asked,))]
         if not self.points and not wanted:
@@ -443,9 +445,9 @@ def evaluate(
     measures : "all" or sequence of str or function
         Fairness measures, by names or as functions: those of `fastfair.measures`, and your own
         (`measures.measure`).
-    metrics : {"auto", "all", "eer", "min_dcf", "cllr", "min_cllr"} or sequence of these
-        Metrics to compute that need no operating point. "auto" computes the EER and minDCF, and all
-        four of log-likelihood ratios.
+    metrics : {"auto", "all", "eer", "min_dcf", "cllr", "min_cllr", "auc", "d_prime"} or several
+        Metrics to compute that need no operating point. "auto" computes the EER and minDCF, and of
+        log-likelihood ratios the first four.
     unit : {"subject", "comparison", "sample", "subject+sample"}
         The units drawn with replacement: subjects within each group; comparisons, separately for
         mated and non-mated, which makes intervals too narrow where subjects repeat; samples within
@@ -884,6 +886,8 @@ def _metrics(comparisons: Comparisons, request: Request) -> dict[str, Floats]:
         "eer": lambda keys: score_metrics.equal_error(keys, request.eer_method)[0],
         "min_dcf": lambda keys: score_metrics.least_cost(request.costs, keys)[0],
         "min_cllr": score_metrics.least_log_likelihood_ratio_cost,
+        "auc": score_metrics.area_under_curve,
+        "d_prime": score_metrics.decidability_index,
     }
     lists = [
         keys_of(comparisons),

@@ -60,6 +60,8 @@ class Estimand:
     methods : tuple of str
         Methods of intervals that are for some quantities only and serve it; the first is what
         "auto" takes.
+    in_per_cent : bool
+        Whether people read a proportion in per cent.
     fitted : bool
         Whether it is a cost at a threshold, or of a calibration, that is fitted to the same
         comparisons.
@@ -97,6 +99,7 @@ class Estimand:
     sides: tuple[str, ...] = ()
     error: str = ""
     methods: tuple[str, ...] = ()
+    in_per_cent: bool = True
     fitted: bool = False
     greatest: Callable[[Any], float] | None = None
     of: tuple[str, ...] = ()
@@ -234,6 +237,16 @@ METRICS: dict[str, Estimand] = {
         _metric(
             "min_cllr", "min Cllr", "Minimum cost of log-likelihood ratios",
             "What would be the Cllr of scores that were perfectly calibrated?", fitted=True,
+        ),
+        _metric(
+            "auc", "AUC", "Area under the ROC curve",
+            "How often is a mated comparison more similar than a non-mated one, ties counted half?",
+            methods=("logit",), aliases=("ROC AUC",), in_per_cent=False,
+        ),
+        _metric(
+            "d_prime", "d'", "Decidability index",
+            "How many standard deviations, averaged in square, lie between the means of mated and non-mated scores?",
+            range=(-_INF, _INF), aliases=("decidability", "d-prime"),
         ),
         _rate(
             "frr", "FRR", MATED, "false rejection",

@@ -35,7 +35,9 @@ from fastfair.resampling.engine import Replicates
 from .notes import Note, Noted
 
 RATES, WITH_FAILURES, FAILURE_RATES = map(names_of, ("rate", "rate with failures", "failure rate"))
-IN_PER_CENT = tuple(name for name in METRICS if "logit" in methods_of(name))  # proportions
+IN_PER_CENT = tuple(
+    name for name, one in METRICS.items() if "logit" in methods_of(name) and one.in_per_cent
+)  # proportions
 OF_MATED = tuple(name for name, one in METRICS.items() if one.sides == (MATED,))
 FITTED = tuple(name for name, one in METRICS.items() if one.fitted)
 RATIOS = (
@@ -172,8 +174,8 @@ class Quantity(Estimated):
     Attributes
     ----------
     name : str
-        "threshold", "fmr", "fnmr", "fmr_matrix", "eer", "min_dcf", "cllr", "min_cllr", or a
-        fairness measure followed by its base metric, if it has one, in parentheses, such as
+        "threshold", "fmr", "fnmr", "fmr_matrix", "eer", "min_dcf", "cllr", "min_cllr", "auc",
+        "d_prime", or a fairness measure followed by its base metric, if it has one, in parentheses, such as
         "gini(fmr)".
     group : str or None
         The group; None for all comparisons and for a measure over all groups. For "fmr_matrix", the
