@@ -63,7 +63,7 @@ def test_vectors_without_roles_and_points_of_comparisons_are_refused(faces):
     assert json.loads(run("identify", faces, *inner).output)["rows"][0]["estimate"] == expected
     asked = succeeded("identify", "--help-all").output
     assert "negative_euclidean" not in asked
-    refused("have no roles", run, "identify", faces, "--at", "rank=1")
+    refused("role= says which are", run, "identify", faces, "--at", "rank=1")
     refused(
         "FMR=0.1 is an operating point of comparisons",
         run,
@@ -86,7 +86,7 @@ def test_requirements_end_with_the_exit_codes_of_check(faces, tmp_path):
         "threshold=0.95",
         "--group",
         "sex",
-        "--gallery",
+        "--for-gallery",
         "fixed",
     ]
     done = run(
