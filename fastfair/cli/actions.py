@@ -340,22 +340,33 @@ def identify(run: Run) -> None:
     allow_undecided, junit = run.take("allow_undecided", False), run.take("junit")
     if not requirements and (junit or allow_undecided):
         raise click.UsageError("--junit and --allow-undecided go with --require")
-    searches, more = _searches(run, kind)
+    of_second = {name: run.take(f"against_{name}") for name in ("searches", "gallery")}
+    against, unpaired = run.take("against"), run.take("unpaired", False)
+    if against is None and (unpaired or any(of_second.values())):
+        raise click.UsageError(
+            "--unpaired, --against-searches and --against-gallery go with --against"
+        )
+    searches, more = _searches(run, kind, run.context.params["path"])
     found = run.call(ff.identify, searches, **more)
     results: dict[str, Any] = {"identification": found}
+    if against is not None:
+        other = {"searches": of_second["searches"], "enrolled": of_second["gallery"]}
+        run.options |= {name: path for name, path in other.items() if path is not None}
+        second, _ = _searches(run, kind, against)
+        results["comparison"] = run.call(ff.compare_searches, searches, second, paired=not unpaired)
     if not requirements:
         run.deliver(results)
         return
-    results["check"] = found.check(
+    results["check"] = results["comparison" if against else "identification"].check(
         requirements, confidence_level=found.confidence_level, allow_undecided=allow_undecided
     )
     _deliver_with_check(run, results, {} if junit is None else {junit: results["check"].to_junit})
     _exit_by(results["check"])
 
 
-def _searches(run: Run, kind: str) -> tuple[Any, dict[str, Any]]:
+def _searches(run: Run, kind: str, path: Path) -> tuple[Any, dict[str, Any]]:
     """Read searches, and the groups of enrolled people where these are asked for."""
-    path, returned = run.context.params["path"], run.take("returned", False)
+    returned = run.take("returned", False)
     if kind == "searches":
         if returned:
             raise click.UsageError("--returned goes with --input vectors")
@@ -367,7 +378,8 @@ def _searches(run: Run, kind: str) -> tuple[Any, dict[str, Any]]:
     if not data.groups:
         raise InputError("--returned tells apart groups of people: name an attribute with --group")
     groups = [data.groups[code] for code in data.subject_group.tolist()]
-    return searches, {"returned_group": dict(zip(data.subjects.tolist(), groups, strict=True))}
+    of_people = dict(zip(data.subjects.tolist(), groups, strict=True))
+    return searches, {"returned_group": of_people}
 
 
 def _deliver_with_check(

@@ -316,6 +316,7 @@ VERBS: dict[str, Verb] = {
         "of scores, or vectors with --role. Exit codes of --require are those of `fastfair check`.",
         """fastfair identify log.csv --searches searches.csv --gallery gallery.csv --group sex --at fpir=0.01
         fastfair identify log.csv --gallery gallery.csv --group sex --at threshold=0.58 --require "fpir[*] <= 0.1 %"
+        fastfair identify june.csv --against may.csv --gallery gallery.csv --unpaired --at threshold=0.58
         fastfair identify faces.npz --role role --at rank=1 --group sex --sizes 100 --report report.html""",
         "search_id candidate score probe searches enrolled groups at requirements gallery output report junit",
         "identify", "read_searches read_embeddings", "path",
@@ -350,6 +351,15 @@ VERBS: dict[str, Verb] = {
                    "flag"),
             Option("n_threads", like="evaluate.n_threads"),
             _JUNIT,
+            Option("against", "Searches to compare these with, read as PATH is: those of another system for the same "
+                   "people, or with --unpaired those of other people or times. Requirements are then on "
+                   "\"difference(fpir)\" and \"difference(fnir)\".", "path", section="Input"),
+            Option("against_searches", "The table of searches of --against, if it is not --searches.", "path",
+                   section="Input"),
+            Option("against_gallery", "The table of the gallery of --against, if it is not --gallery.", "path",
+                   section="Input"),
+            Option("unpaired", "With --against: the searches are others, such as those of two months, and are compared "
+                   "as independent ones.", "flag"),
         ),
         "returned_group label_conflicts",
     ),
