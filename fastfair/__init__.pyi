@@ -58,6 +58,8 @@ from .group_tests.equal_rates import margin_of_error as margin_of_error
 from .group_tests.failure_counts import FailureCounts as FailureCounts
 from .identification.compare_searches import compare_searches as compare_searches
 from .identification.identify import identify as identify
+from .identification.read_searches import SearchLayout as SearchLayout
+from .identification.read_searches import read_searches as read_searches
 from .identification.searches import Searches as Searches
 from .io.comparisons import read_comparisons as read_comparisons
 from .io.comparisons import write_comparisons as write_comparisons
