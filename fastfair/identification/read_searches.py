@@ -206,7 +206,9 @@ def read_searches(
         "candidate_rank": layout.candidate_rank,
         "failed": layout.failed,
     }
-    how = _How(named, side_columns.names_of_groups(groups), subject_pattern, score_kind, layout, policies)
+    how = _How(
+        named, side_columns.names_of_groups(groups), subject_pattern, score_kind, layout, policies
+    )
     with gathering() as left_out:
         file = _opened(path, "path", "the data frame")
         of_searches = None if searches is None else _opened(searches, "searches", "searches")
