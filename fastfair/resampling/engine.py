@@ -881,11 +881,13 @@ class Resampler(Engine):
         for k in range(1 + self.n_groups):
             of_mated, of_nonmated = mated.keys_of(k), nonmated.keys_of(k)
             if of_mated.size and of_nonmated.size:
-                each = score_metrics.calibrated_costs(
+                mated_costs, nonmated_costs = score_metrics.calibrated_costs(
                     read_only(of_mated), read_only(~of_nonmated[::-1])
                 )
-                costs.mated[mated.start[k] : mated.end[k]] = np.repeat(*each[0])
-                costs.nonmated[nonmated.start[k] : nonmated.end[k]] = np.repeat(*each[1])[::-1]
+                mated_rows = slice(mated.start[k], mated.end[k])
+                nonmated_rows = slice(nonmated.start[k], nonmated.end[k])
+                costs.mated[mated_rows] = np.repeat(*mated_costs)
+                costs.nonmated[nonmated_rows] = np.repeat(*nonmated_costs)[::-1]
         return costs
 
     def position(self, cell: tuple[int, int] | None) -> int:
