@@ -1,9 +1,14 @@
 #!/usr/bin/env bash
-# Run `fastfair check`, and hand over the outcome, the files and a summary. Inputs are variables of the environment, never
-# a part of this text, so that names of files and groups cannot run commands.
+# Run `fastfair check` or `fastfair identify`, and hand over the outcome, the files and a summary. Inputs are variables of
+# the environment, never a part of this text, so that names of files and groups cannot run commands.
 set -uo pipefail
 
-words=("$SCORES" --seed "$SEED" --output "$OUTPUT" --junit "$OUTPUT/junit.xml" --no-progress)
+words=("$SCORES" --output "$OUTPUT" --junit "$OUTPUT/junit.xml")
+case $VERB in
+    check) words+=(--seed "$SEED" --no-progress) ;;
+    identify) ;;
+    *) echo "verb is check or identify, not $VERB" >&2; VERB="none" ;;
+esac
 while IFS= read -r line; do
     [ -z "$line" ] || words+=(--require "$line")
 done <<< "$REQUIREMENTS"
@@ -12,7 +17,7 @@ while IFS= read -r word; do
 done <<< "$OPTIONS"
 
 said=$(mktemp)
-fastfair check "${words[@]}" | tee "$said"
+fastfair "$VERB" "${words[@]}" | tee "$said"
 code=${PIPESTATUS[0]}
 # With --allow-undecided the exit code is 0 for what is undecided, too: the verdict is that of the result itself, whose
 # own keys are indented by one blank.
@@ -26,7 +31,7 @@ esac
     echo "junit=$OUTPUT/junit.xml"
 } >> "$GITHUB_OUTPUT"
 {
-    printf '### fastfair check: %s\n\n' "$outcome"
+    printf '### fastfair %s: %s\n\n' "$VERB" "$outcome"
     sed 's/^/    /' "$said"
 } >> "$GITHUB_STEP_SUMMARY"
 rm "$said"

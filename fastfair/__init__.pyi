@@ -38,7 +38,9 @@ from .error_rates.operating_points import at_threshold as at_threshold
 from .error_rates.rates import rates as rates
 from .error_rates.score_metrics import Costs as Costs
 from .error_rates.score_metrics import act_dcf as act_dcf
+from .error_rates.score_metrics import auc as auc
 from .error_rates.score_metrics import cllr as cllr
+from .error_rates.score_metrics import d_prime as d_prime
 from .error_rates.score_metrics import det as det
 from .error_rates.score_metrics import eer as eer
 from .error_rates.score_metrics import min_cllr as min_cllr
@@ -56,6 +58,8 @@ from .group_tests.equal_rates import margin_of_error as margin_of_error
 from .group_tests.failure_counts import FailureCounts as FailureCounts
 from .identification.compare_searches import compare_searches as compare_searches
 from .identification.identify import identify as identify
+from .identification.read_searches import SearchLayout as SearchLayout
+from .identification.read_searches import read_searches as read_searches
 from .identification.searches import Searches as Searches
 from .io.comparisons import read_comparisons as read_comparisons
 from .io.comparisons import write_comparisons as write_comparisons

@@ -821,6 +821,7 @@ def expected_performance_curve(
     warn_of_overlap(
         overlap(comparisons, development), "thresholds look better than they are for other people"
     )
+    development.require_rates("an expected performance curve")
     keys = keys_of(development)
     costs = [least_cost(Costs(1 - float(weight)), keys) for weight in given]
     thresholds = [development.to_threshold(key) for _, key in costs]

@@ -88,6 +88,28 @@ def test_the_shell_part_of_the_action_runs(folder, requirement, option, code, ou
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(
+    ("verb", "requirement", "code", "outcome"),
+    [
+        ("identify", "fpir[*] <= 90 %", 0, "met"),
+        ("identify", "fpir <= 0.1 %", 1, "not met"),
+        ("evaluate", "fpir <= 0.1 %", 2, "error"),
+    ],
+)
+def test_the_action_judges_searches(folder, verb, requirement, code, outcome):
+    rows = ["search,probe,sex,candidate,score"]
+    rows += [f"s{k},p{k},{'fm'[k % 2]},e{k % 7},{0.3 + k % 10 / 25:.2f}" for k in range(200)]
+    (folder / "log.csv").write_text("\n".join(rows) + "\n")
+    (folder / "gallery.csv").write_text(
+        "".join(f"{who}\n" for who in ["name", *map("e{}".format, range(7))])
+    )
+    options = "--gallery\ngallery.csv\n--group\nsex\n--at\nthreshold=0.5\n--for-gallery\nfixed\n"
+    done = run_action(folder, requirement, options, verb=verb, scores="log.csv")
+    assert done.returncode == code, done.stderr
+    assert f"outcome={outcome}\n" in (folder / "outputs").read_text()
+
+
+@pytest.mark.slow
 def test_the_summary_of_the_action_says_what_was_left_out(folder):
     rows = (folder / "scores.csv").read_text().splitlines()
     lost = [f",{row.split(',', 1)[1]}" if k % 5 == 1 else row for k, row in enumerate(rows)]
@@ -99,10 +121,16 @@ def test_the_summary_of_the_action_says_what_was_left_out(folder):
         assert said in (folder / name).read_text(), name
 
 
-def run_action(folder: Path, requirement: str, options: str) -> subprocess.CompletedProcess[str]:
+def run_action(
+    folder: Path, requirement: str, options: str, **more: str
+) -> subprocess.CompletedProcess[str]:
     """Run the shell part of the action."""
     (step,) = [step for step in ACTION["runs"]["steps"] if "run" in step]
-    inputs = {"scores": "scores.csv", "requirements": f"{requirement}\n\n", "options": options}
+    inputs = {
+        "scores": "scores.csv",
+        "requirements": f"{requirement}\n\n",
+        "options": options,
+    } | more
     inputs = {name: one.get("default", "") for name, one in ACTION["inputs"].items()} | inputs
     given = {
         name: re.sub(r"\$\{\{ inputs\.(\w+) \}\}", lambda found: inputs[found[1]], value)

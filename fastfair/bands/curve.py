@@ -398,7 +398,8 @@ class CurveMaker:
         self._names = ERROR_RATES if "both rates" in kinds else tuple(kinds)
 
         def values(replicates: Replicates) -> Floats:
-            return numbers(replicates, selection)[self._chosen]
+            n_threads = settings.workers.n_threads
+            return numbers(replicates, selection, n_threads)[self._chosen]
 
         def left_out() -> Floats:
             assert rates.resampler is not None

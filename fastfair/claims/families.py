@@ -69,6 +69,7 @@ class Attributes:
             For a group or an attribute that the comparisons do not have.
         """
         several = len(self.asked) > 1
+        self._require_failures(rule)
         if rule.group is None:
             is_measure = several and measure_of(rule.name) is not None
             asked = self.asked if is_measure else self.asked[:1]
@@ -98,6 +99,16 @@ class Attributes:
         grouping = tuple(self.data.grouping)
         self._propose(rule)
         return [replace(one, grouping=grouping) for one in rule.of_groups(self.data.groups)]
+
+    def _require_failures(self, rule: Requirement) -> None:
+        """Refuse a term of rates that count failures where these are left out of FNMR and FMR."""
+        failed = getattr(self.data, "failed", None)
+        if rule.counts_failures and failed is not None and failed.policy == "exclude":
+            raise InputError(
+                f"requirement {rule.text!r}: comparisons that failed count in FRR, FAR and TAR, and"
+                f" are left out here: write {rule.name}, or count them with"
+                ' ⟦failures="non-match"⟧'
+            )
 
     def _propose(self, rule: Requirement) -> None:
         """Refuse a group without its attribute that is none of the groups."""

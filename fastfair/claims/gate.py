@@ -22,12 +22,14 @@ from fastfair.errors import InputError, NarrowIntervalsWarning, visible
 from fastfair.evaluation.attributes import evaluate_attributes
 from fastfair.evaluation.evaluate import EvaluationSettings, evaluate
 from fastfair.evaluation.result import Evaluation
+from fastfair.group_tests.failure_counts import FailureCounts
 from fastfair.measures._fairness import ZeroPolicy
 from fastfair.measures._registry import measure_of
 from fastfair.resampling.engine import METRICS as SCORE_METRICS
 from fastfair.resampling.units import Unit
 from fastfair.results.result import Result
 
+from .counts import AT, decisions_of, requirements_on
 from .families import Attributes, estimates_of_each
 from .requirements import Requirement, requirements_of
 from .verdicts import (
@@ -292,7 +294,7 @@ _DEPENDENT = (
 
 @checked
 def check(
-    comparisons: Comparisons | ScannedComparisons,
+    comparisons: Comparisons | ScannedComparisons | FailureCounts,
     requirements: str | Sequence[str],
     at: OperatingPoint = at_fmr(1e-3),  # noqa: B008 - frozen
     *,
@@ -313,8 +315,9 @@ def check(
 
     Parameters
     ----------
-    comparisons : Comparisons or ScannedComparisons
-        The comparisons that the judgement rests on.
+    comparisons : Comparisons, ScannedComparisons or FailureCounts
+        The comparisons that the judgement rests on, or failures and attempts of people, whose
+        requirements name the rate that was counted and no operating point.
     requirements : str or sequence of str
         What must hold: a quantity, a relation and a number each, such as "fnmr[f]@fmr=0.001 <= 5
         %".
@@ -354,9 +357,9 @@ def check(
     -----
     A requirement is ``quantity[group]@point relation number``:
 
-    - quantity: "fmr", "fnmr", "eer", "min_dcf", "cllr", "min_cllr", or a fairness measure with the
-      rate or cost that it is of, such as "max_geomean_ratio(fnmr)" and "nrb(eer)"; by any name that
-      it has.
+    - quantity: "fmr", "fnmr", "eer", "min_dcf", "cllr", "min_cllr", "auc", "d_prime", or a fairness
+      measure with the rate or cost that it is of, such as "max_geomean_ratio(fnmr)" and "nrb(eer)"; by any name that
+      it has. FAR and FPR are read as FMR, FRR and FNR as FNMR, and TAR, GAR and TPR as 1 - FNMR.
     - group, optional: the label of a group; a label of an attribute, as in "sex=f", or "*" for each
       of its labels, as in "sex=*"; of intersections, as in "age=*, sex=f"; or "*" alone for every
       group of every attribute, of which each is judged on its own.
@@ -389,7 +392,16 @@ def check(
     >>> found.passed, found.verdicts
     (False, {'fnmr@fmr=0.001 <= 20 %': 'met', 'fnmr[*] <= 12 %': 'not met'})
     """
-    wanted, about = requirements_of(requirements, at), Attributes(comparisons)
+    counts = comparisons if isinstance(comparisons, FailureCounts) else None
+    if isinstance(comparisons, FailureCounts):
+        wanted = requirements_on(comparisons, requirements)
+        comparisons, at = decisions_of(comparisons), AT
+    else:
+        wanted = requirements_of(requirements, at)
+    if isinstance(comparisons, Comparisons):  # scans have both classes
+        for requirement in wanted:
+            comparisons.require_rates(f"the requirement {requirement.text!r}", requirement.rates)
+    about = Attributes(comparisons)
     families = [about.family(rule) for rule in wanted]
     expanded = [rule for family in families for rule in family]
     level = level_of_limits(confidence_level)
@@ -425,8 +437,12 @@ def check(
             evaluations: Sequence[Evaluation] = [evaluate(comparisons, **how)]
         else:
             evaluations = evaluate_attributes(comparisons, groupings, **how).evaluations
-    found = check_evaluations(evaluations, wanted, families)
-    return replace(found, allow_undecided=allow_undecided)
+    made = check_evaluations(evaluations, wanted, families)
+    result = replace(made, allow_undecided=allow_undecided)
+    if counts is None:
+        return result
+    rows = tuple(replace(row, name=counts.rate_name, at=None) for row in result.rows)
+    return replace(result, rows=rows, left_out=counts.left_out)
 
 
 def check_evaluations(

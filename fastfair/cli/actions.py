@@ -338,27 +338,68 @@ def embeddings(run: Run) -> None:
 
 
 def identify(run: Run) -> None:
-    """Search the references of vectors with their probes."""
-    data = run.call(ff.read_embeddings, run.context.params["path"])
-    searches, requirements = (
-        run.call(ff.Searches.from_embeddings, data),
-        run.take("requirements", ()),
-    )
-    more = {}
-    if run.take("returned", False):
-        if not data.groups:
-            raise InputError(
-                "--returned tells apart groups of people: name an attribute with --group"
-            )
-        groups = [data.groups[code] for code in data.subject_group.tolist()]
-        more["returned_group"] = dict(zip(data.subjects.tolist(), groups, strict=True))
+    """Measure searches of a gallery, and judge requirements on them."""
+    kind = run.take("kind") or ("vectors" if "role" in run.options else "searches")
+    run.refuse_options_of_others(kind)
+    requirements = list(run.take("requirements", ()))
+    allow_undecided, junit = run.take("allow_undecided", False), run.take("junit")
+    if not requirements and (junit or allow_undecided):
+        raise click.UsageError("--junit and --allow-undecided go with --require")
+    of_second = {name: run.take(f"against_{name}") for name in ("searches", "gallery")}
+    against, unpaired = run.take("against"), run.take("unpaired", False)
+    if against is None and (unpaired or any(of_second.values())):
+        raise click.UsageError(
+            "--unpaired, --against-searches and --against-gallery go with --against"
+        )
+    searches, more = _searches(run, kind, run.context.params["path"])
     found = run.call(ff.identify, searches, **more)
+    results: dict[str, Any] = {"identification": found}
+    if against is not None:
+        other = {"searches": of_second["searches"], "enrolled": of_second["gallery"]}
+        run.options |= {name: path for name, path in other.items() if path is not None}
+        second, _ = _searches(run, kind, against)
+        results["comparison"] = run.call(ff.compare_searches, searches, second, paired=not unpaired)
     if not requirements:
-        run.deliver({"identification": found})
+        run.deliver(results)
         return
-    checked = found.check(list(requirements), confidence_level=found.confidence_level)
-    run.deliver({"identification": found, "check": checked})
-    _exit_by(checked)
+    results["check"] = results["comparison" if against else "identification"].check(
+        requirements, confidence_level=found.confidence_level, allow_undecided=allow_undecided
+    )
+    _deliver_with_check(run, results, {} if junit is None else {junit: results["check"].to_junit})
+    _exit_by(results["check"])
+
+
+def _searches(run: Run, kind: str, path: Path) -> tuple[Any, dict[str, Any]]:
+    """Read searches, and the groups of enrolled people where these are asked for."""
+    returned = run.take("returned", False)
+    if kind == "searches":
+        if returned:
+            raise click.UsageError("--returned goes with --input vectors")
+        return run.call(ff.read_searches, path), {}
+    data = run.call(ff.read_embeddings, path)
+    searches = run.call(ff.Searches.from_embeddings, data)
+    if not returned:
+        return searches, {}
+    if not data.groups:
+        raise InputError("--returned tells apart groups of people: name an attribute with --group")
+    groups = [data.groups[code] for code in data.subject_group.tolist()]
+    of_people = dict(zip(data.subjects.tolist(), groups, strict=True))
+    return searches, {"returned_group": of_people}
+
+
+def _deliver_with_check(
+    run: Run, results: Mapping[str, Any], files: Mapping[Path, Callable[[Path], Any]]
+) -> None:
+    """Deliver results with the verdicts first, which say what was left out of the data once."""
+
+    def show() -> None:
+        print_result(replace(results["check"], left_out=()))
+        for name, result in results.items():
+            if name != "check":
+                say()
+                print_result(result)
+
+    run.deliver(results, show=show, files=files)
 
 
 def _curve_to(asked: Any, data: Any, n: int) -> Any:

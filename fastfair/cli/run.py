@@ -19,6 +19,7 @@ from fastfair._lib.plots import off_screen, save
 from fastfair._lib.seeds import fix_seed
 from fastfair._lib.tables import write_json
 from fastfair._lib.whole_files import write_csv
+from fastfair.identification.read_searches import read_searches
 from fastfair.io import files
 from fastfair.io.comparisons import read_comparisons
 from fastfair.io.embeddings import read_embeddings, read_named_vectors
@@ -42,7 +43,8 @@ _OF_TRIALS = [
 OF_INPUT: dict[str, set[str]] = {
     "scores": {*option_names(read_comparisons), *_OF_TRIALS, "samples", "reference_group", "probe_group", *_OF_SECOND,
                "fmr_statistic", "at"},
-    "vectors": {*option_names(read_embeddings), "fmr_statistic", "at"},
+    "vectors": {*option_names(read_embeddings), "fmr_statistic", "at", "templates", "candidates"},
+    "searches": {*option_names(read_searches), "at"},
     "counts": {"failures", "attempts", "missing_labels"},
     "decisions": {"failed", "subject", "failed_value", "missing_labels"},
 }  # fmt: skip

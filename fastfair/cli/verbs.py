@@ -117,14 +117,15 @@ _OF_SECTION = {
 }
 SECTION_OF = {name: section for section, names in _OF_SECTION.items() for name in names.split()}
 # Texts that are names of columns of a table, or of arrays of a file.
-COLUMNS = """score second_score mated reference probe keep metadata_id metadata_subject vectors name subject role
+COLUMNS = """score second_score search_id candidate candidate_rank gallery_id gallery_subject mated
+    reference probe keep metadata_id metadata_subject vectors name subject role
     template groups group reference_group probe_group by quality reference_quality probe_quality failures attempts
     failed failed_value fmr fnmr fmr_global fnmr_global""".split()  # noqa: SIM905 - shorter
 FLAGS = {
     "as_json": "json", "rng": "seed", "groups": "group", "measures": "measure", "requirements": "require",
     "applications": "application", "kind": "input", "name": "vector-name", "n_subjects": "subjects",
     "n_groups": "groups", "n_attempts": "attempts", "n_partners": "partners", "n_folds": "folds", "suffix": "format",
-    "folder": "checkpoint",
+    "folder": "checkpoint", "enrolled": "gallery", "gallery": "for-gallery",
 }  # fmt: skip
 OUTPUT = (
     Option("as_json", "Print JSON instead of tables.", "flag"),
@@ -178,12 +179,15 @@ _INTERSECTIONS = Option(
     "flag",
     section="Groups",
 )
-_EVALUATED = (
-    _INTERSECTIONS,
-    _QUICK,
-    Option("requirements", 'What must hold, as "fnmr@fmr=0.001 <= 0.05" or "fnmr[*] <= 5 %", of each group. See '
-           "`fastfair check`.", multiple=True),
-)  # fmt: skip
+_JUNIT = Option("junit", "Write the verdicts as JUnit XML, too.", "path", section="Output")
+
+
+def _required(example: str) -> Option:
+    text = f'What must hold, as "{example}", of each group. See `fastfair check`.'
+    return Option("requirements", text, multiple=True)
+
+
+_EVALUATED = (_INTERSECTIONS, _QUICK, _required('fnmr@fmr=0.001 <= 0.05" or "fnmr[*] <= 5 %'))
 _PAGE = "as_json output plots report title"
 
 VERBS: dict[str, Verb] = {
@@ -224,7 +228,7 @@ VERBS: dict[str, Verb] = {
             *_SIDES,
             Option("worst", "List so many of the worst comparisons behind each rate that is not met or undecided.",
                    "integer", section="Output"),
-            Option("junit", "Write the verdicts as JUnit XML, too.", "path", section="Output"),
+            _JUNIT,
         ),
     ),
     "apply": Verb(
@@ -315,32 +319,56 @@ VERBS: dict[str, Verb] = {
         "follow_up",
     ),
     "identify": Verb(
-        "Tell how often searches of a gallery are wrong: one to many. The gallery are the references of the file "
-        "PATH of vectors, which --role names, and each probe is a search.",
-        """fastfair identify faces.npz --role role --at fpir=0.01 --at rank=1 --group sex
-        fastfair identify faces.npz --role role --at threshold=0.6 --sizes 100 --sizes 1000 --report report.html
-        fastfair identify faces.npz --role role --at rank=1 --group sex --require "fnir[*] <= 5 %" --gallery fixed""",
-        "role groups at measures requirements sizes gallery confidence_level output report",
-        "identify", _VECTORS, "path",
+        "Tell how often searches of a gallery are wrong: one to many. PATH has a row for each candidate, or a matrix "
+        "of scores, or vectors with --role. Exit codes of --require are those of `fastfair check`.",
+        """fastfair identify log.csv --searches searches.csv --gallery gallery.csv --group sex --at fpir=0.01
+        fastfair identify log.csv --gallery gallery.csv --group sex --at threshold=0.58 --require "fpir[*] <= 0.1 %"
+        fastfair identify june.csv --against may.csv --gallery gallery.csv --unpaired --at threshold=0.58
+        fastfair identify faces.npz --role role --at rank=1 --group sex --sizes 100 --report report.html""",
+        "search_id candidate score probe searches enrolled groups at requirements gallery output report junit",
+        "identify", "read_searches read_embeddings", "path",
         (
+            Option("kind", "What PATH holds; by default vectors where --role is given, else searches.", "choice",
+                   ("searches", "vectors"), section="Input"),
             Option("at", "Operating point: fpir=0.01, fnir=0.05, threshold=0.6 or rank=1.", "point", multiple=True,
                    required=True),
-            Option("templates", "What several vectors of a person in the gallery are: an error, or one enrolment whose "
-                   "score is the best of them.", "choice", ("refuse", "best"), "refuse", section="Vectors"),
+            Option("groups", "Column with an attribute that makes the groups of probes: of --searches if given, else "
+                   "of PATH; of vectors, of --metadata if given.", multiple=True),
+            Option("templates", "What several templates of a person in the gallery are: an error, or one enrolment "
+                   "whose score is the best of them.", "choice", ("refuse", "best"), "refuse", section="Input"),
+            Option("subject_pattern", like="read_searches.subject_pattern", section="Input"),
+            Option("failures", "What to do with searches and vectors that failed, and with missing scores of "
+                   "candidates: raise an error, leave such searches out, with a warning, and count them (exclude), or "
+                   "count them as misses at every rank and threshold (non-match).", like="read_searches.failures",
+                   section="Input"),
+            Option("missing_labels", "What to do with searches and vectors that lack a label of a group: raise an "
+                   "error, leave them out, with a warning that counts them, or take \"unknown\" for it.",
+                   like="read_searches.missing_labels"),
             Option("similarity", "The score of two vectors.", "choice", ("cosine", "inner_product"), "cosine",
                    section="Vectors"),
-            Option("candidates", "How many of the best other people are kept of each search. Rates in smaller "
-                   "galleries need all at or above the threshold.", "integer", default=20),
+            Option("candidates", "How many of the best other people are kept of each search of a matrix, or of "
+                   "vectors. Rates in smaller galleries need all at or above the threshold.", "integer", default=20),
             Option("sizes", "Numbers of enrolled people, at most as many as there are, for the rates expected in "
                    "galleries of so many of them.", "integer", multiple=True),
             Option("measures", 'Measures of how fair FPIR and FNIR are: "gini", "std", "max_min_ratio", '
                    '"max_geomean_ratio" or "log_geomean_sum".', multiple=True),
-            Option("requirements", 'What must hold, as "fpir[*]@threshold=0.6 <= 0.1 %"; exit codes are those of '
-                   "`fastfair check`.", multiple=True),
-            Option("returned", "Tell as well how often people of each group are wrongly returned.", "flag"),
+            _required("fpir[*]@threshold=0.6 <= 0.1 %"),
+            Option("allow_undecided", like="check.allow_undecided"),
+            Option("returned", "Of vectors: tell as well how often people of each group are wrongly returned.",
+                   "flag"),
             Option("n_threads", like="evaluate.n_threads"),
+            _JUNIT,
+            Option("against", "Searches to compare these with, read as PATH is: those of another system for the same "
+                   "people, or with --unpaired those of other people or times. Requirements are then on "
+                   "\"difference(fpir)\" and \"difference(fnir)\".", "path", section="Input"),
+            Option("against_searches", "The table of searches of --against, if it is not --searches.", "path",
+                   section="Input"),
+            Option("against_gallery", "The table of the gallery of --against, if it is not --gallery.", "path",
+                   section="Input"),
+            Option("unpaired", "With --against: the searches are others, such as those of two months, and are compared "
+                   "as independent ones.", "flag"),
         ),
-        "returned_group",
+        "returned_group label_conflicts",
     ),
     "measures": Verb(
         "Compute all fairness measures of a table of error rates.",

@@ -151,6 +151,8 @@ def checked_columns(
         flags = subjects[1] == subjects[2]
     else:
         flags = checks.mated_flags(mated)
+    # Of ids that are all alike, or all differ, it is more likely that they are no people.
+    is_of_one_class = mated is not None and bool(flags.all() or not flags.any())
     sizes = {"scores": values.size, "mated": flags.size}
     named = {("reference", "probe"): subjects, ("reference_sample", "probe_sample"): samples}
     named |= {
@@ -192,9 +194,12 @@ def checked_columns(
         )
         failed = None if failed is None else failed[keep]
         attributes = {name: kept_rows(sides, keep) for name, sides in attributes.items()}
-    return CheckedColumns(
+    columns = CheckedColumns(
         values, flags, subjects, samples, attributes, score_kind, tuple(left_out), keep, failed
     )
+    if not is_of_one_class:
+        columns.require_both_classes()
+    return columns
 
 
 def code_sides(

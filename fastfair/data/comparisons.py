@@ -31,6 +31,7 @@ from .columns import (
 from .exclusions import Exclusion, gathering
 from .score_keys import typed_threshold
 from .sorted_scores import (
+    RATES_OF_CLASSES,
     CheckedColumns,
     ClassKeys,
     FailedComparisons,
@@ -59,7 +60,8 @@ class Comparisons:
     mated : (n,) array_like, or None
         Whether each comparison is mated, its two samples being of the same subject: True/False,
         1/0, 1/-1 or one of the usual pairs of words. With None, comparisons of a subject with
-        itself are mated; `reference` and `probe` are then needed.
+        itself are mated; `reference` and `probe` are then needed. Where it says that all are mated,
+        or none is, there is one of the two error rates, and what needs the other one says so.
     reference, probe : (n,) array_like, optional
         Subject ids of the references and of the probes. These and all other labels may be of any
         type: white space around text is ignored, bytes are read as UTF-8 text, and 1 and 1.0 are
@@ -120,8 +122,8 @@ class Comparisons:
     InputError
         For scores that are infinite or beyond 1e150, or NaN where failures are refused; where
         `mated` has other than two values or contradicts the subject ids; for lengths that differ
-        and missing labels; without mated, or without non-mated, comparisons that have a score; and
-        for a sample of two subjects. Messages count rows from 0.
+        and missing labels; for a sample of two subjects; and where no mated, or no non-mated,
+        comparison has a score, unless `mated` says so. Messages count rows from 0.
 
     Warns
     -----
@@ -219,7 +221,7 @@ class Comparisons:
         return made
 
     def _sort(self, columns: CheckedColumns, failures: str) -> None:
-        columns.require_both_classes()
+        self.lacks = columns.missing_rate()
         self.score_kind, self.left_out = columns.score_kind, columns.left_out
         self.score_dtype = columns.values.dtype
         subjects = columns.subjects
@@ -548,6 +550,28 @@ class Comparisons:
         for need in needs:
             if need in self.lacks:
                 raise InputError(self.lacks[need])
+
+    @property
+    def rates(self) -> frozenset[str]:
+        """The error rates that they have: one where all are mated, or none is."""
+        return frozenset(RATES_OF_CLASSES) - frozenset(self.lacks)
+
+    @property
+    def lacks_rate(self) -> bool:
+        """Whether all comparisons are mated, or none is."""
+        return len(self.rates) < len(RATES_OF_CLASSES)
+
+    def require_rates(
+        self, what: str, rates: Sequence[str] = RATES_OF_CLASSES, instead: str = "give some"
+    ) -> None:
+        """Raise an error where all comparisons are of a class without these rates, which `what`
+        needs; instead: what would do.
+        """
+        for rate in rates:
+            if rate in self.lacks:
+                raise InputError(
+                    f"{what} needs an {rate.upper()}, but {self.lacks[rate]}: {instead}"
+                )
 
     @cached_property
     def mated_by_group(self) -> GroupedSide:

@@ -660,6 +660,9 @@ def threshold_key(
     int32 or int64
         The threshold as a key; see `fastfair.kernels.sorting`.
     """
+    comparisons.require_rates(
+        f"the threshold of {at}", at.rule.holds, "give the threshold, as in threshold=0.5"
+    )
     key = at.rule.key(comparisons, at, groups)
     keys = keys_of(comparisons)
     if keys.lowest is not None and not at.is_given:  # comparisons that failed are never accepted
@@ -722,9 +725,9 @@ class HeldThreshold:
         return self.signs[0] * fnmr + self.signs[1] * fmr
 
     def rates_at(self, key: int) -> tuple[float, float]:
-        """Return the FNMR and the FMR at a threshold."""
-        below = self.errors_below(key)
-        return below[0] / self.sizes[0], (self.sizes[1] - below[1]) / self.sizes[1]
+        """Return the FNMR and the FMR at a threshold; 0 without comparisons of their class."""
+        (n_mated, n_nonmated), (rejected, below) = self.sizes, self.errors_below(key)
+        return rejected / max(n_mated, 1), (n_nonmated - below) / max(n_nonmated, 1)
 
     def errors_held(self) -> int:
         """Return how many errors are behind the rate that the operating point holds, the fewer
@@ -748,7 +751,7 @@ class HeldThreshold:
         def reached(key: int) -> bool:
             return self.held(key) >= aim if self.at.rule.grows < 0 else self.held(key) <= aim
 
-        sides = (self._keys.mated, self._keys.nonmated)
+        sides = [keys for keys in (self._keys.mated, self._keys.nonmated) if keys.size]
         limits = self._keys.limits
         low = int(min(keys[0] for keys in sides))
         high = int(max(keys[-1] for keys in sides)) + 1
@@ -794,7 +797,7 @@ class HeldThreshold:
                     np.count_nonzero(cells == cell[0] * n_groups + cell[1])
                 )
                 n = int(by_group.cells[cell])
-            per_score = (rise if mated else -rise) / n / run if run else 0.0
+            per_score = (rise if mated else -rise) / n / run if run and n else 0.0
             return per_score, 1 / max(1, abs(rise)) + 1 / max(1, behind)
 
         return slope

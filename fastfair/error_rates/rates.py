@@ -256,8 +256,8 @@ def rates_at_key(comparisons: Comparisons, at: OperatingPoint, key: np.signedint
     return Rates(
         at=at,
         threshold=at.value if at.is_given else comparisons.to_threshold(key),
-        fmr=accepted / len(nonmated),
-        fnmr=rejected / len(mated),
+        fmr=accepted / len(nonmated) if len(nonmated) else math.nan,
+        fnmr=rejected / len(mated) if len(mated) else math.nan,
         groups=comparisons.groups,
         group_fmr=np.diagonal(fmr_matrix),
         group_fnmr=_ratio(counts.group_false_nonmatches, counts.group_mated),

@@ -224,6 +224,57 @@ def least_log_likelihood_ratio_cost(keys: ClassKeys, p_target: float = 0.5) -> f
     return float(ratio_cost(p_target, *means) * np.log(2))  # bits to nats
 
 
+def nonmated_beyond(mated: score_keys.Keys, nonmated: score_keys.Keys) -> tuple[Integers, Integers]:
+    """Count the non-mated comparisons that are more similar than each mated one, and those that are
+    at least as similar, (m,) each; keys ascend.
+    """
+    places = (np.searchsorted(nonmated, mated, side) for side in ("right", "left"))
+    above, at_least = (nonmated.size - place for place in places)
+    return above, at_least
+
+
+def area_under_curve(keys: ClassKeys) -> float:
+    """Compute the AUC of sorted keys of comparisons of both classes."""
+    keys.require_all("the AUC")
+    above, at_least = nonmated_beyond(keys.mated, keys.nonmated)
+    return 1 - int(above.sum() + at_least.sum()) / (2 * keys.mated.size * keys.nonmated.size)
+
+
+_CONSTANT = 1e-12  # the variance, of scores with a spread of 1, that rounding makes of none
+
+
+def decidability(of_mated: tuple[Any, Any], of_nonmated: tuple[Any, Any]) -> Any:
+    """Compute d' of the mean and the mean square of mated, and of non-mated scores, whose spread
+    together is about 1.
+    """
+    variance = sum(square - mean**2 for mean, square in (of_mated, of_nonmated)) / 2
+    with np.errstate(divide="ignore", invalid="ignore"):
+        spread = np.sqrt(np.where(variance < _CONSTANT, 0.0, variance))
+        return np.divide(of_mated[0] - of_nonmated[0], spread)
+
+
+def centred_scores(keys: ClassKeys, *others: score_keys.Keys) -> list[Floats]:
+    """Return the similarities of mated and non-mated keys, and of others, less the mean of the
+    first two, over their spread.
+    """
+    scores = [
+        score_keys.decode(part).astype(np.float64) for part in (keys.mated, keys.nonmated, *others)
+    ]
+    both = np.concatenate(scores[:2])
+    center, spread = float(both.mean()), float(both.std()) or 1.0
+    return [(part - center) / spread for part in scores]
+
+
+def decidability_index(keys: ClassKeys) -> float:
+    """Compute the d' of sorted keys of comparisons of both classes."""
+    keys.require_all("d'")
+    return float(
+        decidability(
+            *((float(part.mean()), float((part**2).mean())) for part in centred_scores(keys))
+        )
+    )
+
+
 def calibrated_costs(
     mated: score_keys.Keys, nonmated: score_keys.Keys, log_odds: float = 0.0
 ) -> tuple[tuple[Floats, Integers], ...]:
@@ -626,6 +677,7 @@ class MinDcf:
     threshold: float
 
 
+NO_SCORE = 'read them with ⟦failures="exclude"⟧'
 NO_CLLR = (
     'their log-likelihood ratio would be minus infinity; read them with ⟦failures="exclude"⟧, or'
     " leave it out"
@@ -658,6 +710,7 @@ def roc(comparisons: Comparisons) -> Roc:
     """
     from fastfair.kernels import curves as kernels
 
+    comparisons.require_rates("a curve")
     mated, nonmated = comparisons.mated.keys, comparisons.nonmated.keys
     size = mated.size + nonmated.size + 1
     similarity = np.empty(size, score_keys.float_type(mated))
@@ -784,6 +837,7 @@ def min_dcf(comparisons: Comparisons, costs: Costs = Costs()) -> MinDcf:
     >>> ff.min_dcf(ff.Comparisons([0.9, 0.8, 0.3, 0.4, 0.1], [1, 1, 1, 0, 0]), ff.Costs(p_target=0.5))
     MinDcf(value=0.16666666666666666, threshold=0.8)
     """
+    comparisons.require_rates("minDCF")
     value, key = least_cost(costs, keys_of(comparisons))
     return MinDcf(value, comparisons.to_threshold(key))
 
@@ -819,6 +873,7 @@ def act_dcf(comparisons: Comparisons, costs: Costs = Costs()) -> ActDcf:
     >>> costs.threshold, round(costs.value, 4), round(ff.min_dcf(c, ff.Costs(p_target=0.5)).value, 4)
     (0.0, 0.4167, 0.1667)
     """
+    comparisons.require_rates("the actual DCF")
     require_ratios(comparisons, "the actual DCF")
     fnmr, fmr = rates_of(keys_of(comparisons), comparisons.to_key(costs.threshold))
     return ActDcf(mean_cost(costs, fnmr, fmr), costs.threshold, fmr, fnmr)
@@ -868,6 +923,7 @@ def cllr(comparisons: Comparisons, p_target: Probability = 0.5) -> float:
     >>> round(ff.cllr(ff.Comparisons([2.0, -5.0], [1, 0]), p_target=0.01), 4)
     0.4775
     """
+    comparisons.require_rates("Cllr")
     require_scores(comparisons.failed, "Cllr", NO_CLLR)
     return log_likelihood_ratio_cost(keys_of(comparisons), p_target=p_target)
 
@@ -905,12 +961,84 @@ def min_cllr(comparisons: Comparisons, p_target: Probability = 0.5) -> float:
     >>> ff.min_cllr(ff.Comparisons([0.9, 0.2], [1, 0]))
     0.0
     """
+    comparisons.require_rates("min Cllr")
     require_scores(comparisons.failed, "min Cllr", NO_CLLR)
     return least_log_likelihood_ratio_cost(keys_of(comparisons), p_target)
 
 
+@checked
+def auc(comparisons: Comparisons) -> float:
+    """Compute the area under the ROC curve.
+
+    Parameters
+    ----------
+    comparisons : Comparisons
+        Scores of mated and non-mated comparisons, on any scale.
+
+    Returns
+    -------
+    float
+        The share of all pairs of a mated and a non-mated comparison in which the mated one is more
+        similar; ties count half. `evaluate` has its interval (``metrics="auc"``).
+
+    Raises
+    ------
+    InputError
+        Where failed comparisons count as non-matches.
+
+    Notes
+    -----
+    It weighs all thresholds alike, most of which no system uses: two systems of the same AUC may
+    have FNMRs at an FMR of 0.1 % that differ by a factor of ten.
+
+    Examples
+    --------
+    >>> import fastfair as ff
+    >>> ff.auc(ff.Comparisons([0.9, 0.4, 0.4, 0.1], [1, 1, 0, 0]))
+    0.875
+    """
+    require_scores(comparisons.failed, "the AUC", NO_SCORE)
+    return area_under_curve(keys_of(comparisons))
+
+
+@checked
+def d_prime(comparisons: Comparisons) -> float:
+    """Compute the decidability index d'.
+
+    Parameters
+    ----------
+    comparisons : Comparisons
+        Scores of mated and non-mated comparisons.
+
+    Returns
+    -------
+    float
+        The difference of the means of mated and non-mated scores over the square root of the mean
+        of their variances [1]_; `evaluate` has its interval (``metrics="d_prime"``).
+
+    Raises
+    ------
+    InputError
+        Where failed comparisons count as non-matches.
+
+    References
+    ----------
+    .. [1] J. Daugman, "Biometric decision landscapes", Technical Report 482, University of
+       Cambridge, 2000.
+
+    Examples
+    --------
+    >>> import fastfair as ff
+    >>> ff.d_prime(ff.Comparisons([6.0, 4.0, 3.0, 1.0], [1, 1, 0, 0]))
+    3.0
+    """
+    require_scores(comparisons.failed, "d'", NO_SCORE)
+    return decidability_index(keys_of(comparisons))
+
+
 def require_eer(comparisons: Comparisons, method: str) -> None:
     """Refuse a method of the EER that would draw lines to where failed comparisons are accepted."""
+    comparisons.require_rates("the EER")
     if method in ("interpolated", "convex-hull"):
         require_scores(
             comparisons.failed,

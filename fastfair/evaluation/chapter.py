@@ -31,7 +31,7 @@ from fastfair._lib.text import (
 from fastfair.data.checks import LOG_LIKELIHOOD_RATIO
 from fastfair.data.group_labels import attributed
 from fastfair.error_rates.operating_points import ENOUGH_ERRORS, OperatingPoint
-from fastfair.error_rates.rates import Rates
+from fastfair.error_rates.rates import ErrorRate, Rates
 from fastfair.errors import visible
 from fastfair.measures._registry import METRICS, measure_of, printed_name
 from fastfair.pages.drawings import Scale, axis, det_panel, distance, interval, scores_panel
@@ -67,7 +67,8 @@ CLASSES = ("mated", "non-mated")
 Said = list[tuple[str, str]]
 _FEW_PEOPLE = 10
 WHETHER = "Whether groups differ by more than chance is for tests to say (fnmr_test, fmr_test)."
-_RATES = ("fnmr", "fmr")
+_RATES: tuple[ErrorRate, ...] = ("fnmr", "fmr")
+_WRONGLY = {"fnmr": ("mated", "rejected"), "fmr": ("non-mated", "accepted")}
 _MOST_NAMED = 4  # groups that a sentence names
 _AS_NONMATCHES = (
     "They count as non-matches at every threshold: FNMR is here the false rejection rate (FRR), and"
@@ -78,6 +79,12 @@ _LEFT_OUT = (
     "They are left out of FNMR and FMR, and of the measures; the FRR and the FAR count them as"
     " non-matches."
 )
+
+
+def rates_of(evaluation: Evaluated) -> list[ErrorRate]:
+    """Return the error rates that it has: one where all comparisons are mated, or none is."""
+    names = {quantity.name for quantity in evaluation.quantities}
+    return [name for name in _RATES if name in names]
 
 
 def summary_of(evaluation: Evaluated) -> list[str]:
@@ -158,12 +165,12 @@ def overall(evaluation: Evaluated) -> Said:
     """Say how often comparisons are wrong at each operating point."""
     said = []
     for k, rates in enumerate(evaluation.rates):
-        fnmr, fmr = (find(evaluation.quantities, name, None, rates.at) for name in _RATES)
         threshold = f"threshold {typed(rates.threshold)}"
-        rejected, accepted = _share(fnmr, "mated", "rejected"), _share(fmr, "non-mated", "accepted")
-        said.append(
-            f"at {f'{rates.at} ({threshold})' if k else threshold}, {rejected}, and {accepted}."
+        shares = ", and ".join(
+            _share(find(evaluation.quantities, name, None, rates.at), *_WRONGLY[name])
+            for name in rates_of(evaluation)
         )
+        said.append(f"at {f'{rates.at} ({threshold})' if k else threshold}, {shares}.")
     if not said and any(one.name == "eer" for one in evaluation.quantities):
         said = [f"the EER is {in_words(find(evaluation.quantities, 'eer', None, None))}."]
     return [("Overall", f"{said[0][0].upper()}{' '.join(said)[1:]}")] if said else []
@@ -197,7 +204,7 @@ def of_groups(evaluation: Evaluated, tests: Sequence[Any], *, several: bool = Fa
     for k, rates in enumerate(evaluation.rates):
         at = f"At {rates.at}: " if len(evaluation.rates) > 1 else ""
         found = []
-        for name in _RATES:
+        for name in rates_of(evaluation):
             here = [one for one in tests if one.rate_name == name] if k == 0 else []
             found += [extremes(evaluation, name, rates.at), *map(_tested, here)]
         said.append(at + " ".join(found))
@@ -214,8 +221,8 @@ def attribute_of(evaluation: Evaluated) -> str:
 
 def people_of(rates: Rates) -> NDArray[np.int64] | None:
     """Return the number of people of each group; None where it is not known who they are."""
-    mated = rates.counts.group_mated_subjects
-    return rates.counts.group_nonmated_subjects if mated is None else mated
+    counts = rates.counts
+    return counts.group_mated_subjects if counts.mated else counts.group_nonmated_subjects
 
 
 def is_small(evaluation: Evaluated) -> NDArray[np.bool_]:
@@ -302,7 +309,7 @@ def limits(evaluation: Evaluated) -> Said:
         if one.below_resolution
     ]
     n, known = len(evaluation.groups), list[str]()
-    for name in _RATES:
+    for name in rates_of(evaluation):
         of_groups = [
             find(evaluation.quantities, name, group, rates.at).n_errors or 0
             for group in evaluation.groups
@@ -336,7 +343,10 @@ def limits(evaluation: Evaluated) -> Said:
                 "where people repeat.",
             )
         )
-    if evaluation.groups and not has_comparisons_between_groups(rates):
+    for rate, (kind, _) in _WRONGLY.items():
+        if rate not in rates_of(evaluation):
+            said.append(("Not tested", f"the {rate.upper()}: there are no {kind} comparisons."))
+    if evaluation.groups and rates.counts.nonmated and not has_comparisons_between_groups(rates):
         said.append(
             (
                 "Not tested",
@@ -648,7 +658,10 @@ def rates_of_groups(
     of_written = {attributed(grouping, group): group for group in evaluation.groups}
 
     def people(group: str | None) -> str:
-        each = [find(evaluation.quantities, name, group, rates.at).n_subjects for name in _RATES]
+        each = [
+            find(evaluation.quantities, name, group, rates.at).n_subjects
+            for name in rates_of(evaluation)
+        ]
         known = [
             n for n in (evaluation.n_subjects if group is None else None, *each) if n is not None
         ]
@@ -656,7 +669,7 @@ def rates_of_groups(
 
     columns: list[ColumnOf] = [_GROUP, (Column("People"), people)]
     foot, has_limits = [Cell(), Cell()], False
-    for name in _RATES:
+    for name in rates_of(evaluation):
         asked = [
             replace(row, group=of_written.get(row.group, row.group))
             for row in beside.required(name, str(rates.at))
@@ -935,7 +948,7 @@ def shown_metrics(evaluation: Evaluated) -> list[str]:
     """
     asked = evaluation.settings
     is_ratio = asked["score_kind"] == LOG_LIKELIHOOD_RATIO
-    shown = ("eer", "min_dcf", "min_cllr", *(["cllr"] if is_ratio else []))
+    shown = ("eer", "min_dcf", "min_cllr", *(["cllr"] if is_ratio else []), "auc", "d_prime")
     return [name for name in shown if name in asked["metrics"]]
 
 

@@ -233,13 +233,14 @@ def _compared(
         one.without_failure_rates()
         for one in _matched(given, names, one_by_one=request.unit == "comparison")
     ]
+    usual = () if matched[0].lacks_rate else USUAL_METRICS
     if {system.score_kind for system in given} != {
         LOG_LIKELIHOOD_RATIO
     }:  # all systems have the same metrics
         metrics = [
             name
             for one in as_names(request.metrics)
-            for name in (USUAL_METRICS if one == "auto" else (one,))
+            for name in (usual if one == "auto" else (one,))
         ]
         request = replace(request, metrics=metrics)
     trials = Trials(matched[0], request.unit)

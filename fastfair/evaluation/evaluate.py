@@ -32,7 +32,13 @@ from fastfair.error_rates.operating_points import (
     at_threshold,
     threshold_key,
 )
-from fastfair.error_rates.rates import Rates, concentration, counts_behind, rates_at_key
+from fastfair.error_rates.rates import (
+    ERROR_RATES,
+    Rates,
+    concentration,
+    counts_behind,
+    rates_at_key,
+)
 from fastfair.error_rates.scans_of_vectors import with_enough_pairs
 from fastfair.error_rates.score_metrics import (
     NO_CLLR,
@@ -49,7 +55,7 @@ from fastfair.errors import (
     ReversedScoresWarning,
 )
 from fastfair.intervals import MethodOfEvaluations
-from fastfair.measures._fairness import ZeroPolicy
+from fastfair.measures._fairness import KINDS, ZeroPolicy
 from fastfair.measures._registry import MEASURES, Measure, measure_name, measure_of, quantity_name
 from fastfair.resampling.engine import (
     METRICS,
@@ -100,6 +106,7 @@ METRICS_WITH_FAILURES = (
     "eer",
     "min_dcf",
 )  # where failed comparisons, which have no score, count as non-matches
+BY_NAME_ALONE = ("auc", "d_prime")  # which "auto" leaves out: they say nothing of a threshold
 USUAL_METRICS = METRICS_OF_SCANS[:-1]  # of any scores, and of vectors without a list of all pairs
 
 
@@ -136,16 +143,35 @@ def _measure_names(measures: str | Sequence[str], groups: Sequence[str]) -> Sequ
     return names
 
 
+def _measures_of_class(
+    names: Sequence[str], asked: Sequence[str], comparisons: Comparisons
+) -> tuple[str, ...]:
+    """Return the measures that comparisons have where all are of one class, else all; refuse others
+    that were asked for.
+    """
+    lacking = [
+        name
+        for name in names
+        if comparisons.lacks_rate and comparisons.rates.isdisjoint(MEASURES[name].of)
+    ]
+    if lacking and "all" not in asked:
+        comparisons.require_rates(f"the measure {lacking[0]}")
+    return tuple(name for name in names if name not in lacking)
+
+
 def _complete_groups(comparisons: Comparisons, policy: str) -> list[int]:
     """Return the positions of the groups that the fairness measures compare."""
     if not comparisons.groups:
         return []
-    sizes = (
+    sizes = [
         np.diagonal(side.cells).tolist()
         for side in (comparisons.mated_by_group, comparisons.nonmated_by_group)
-    )
+    ]
+    enough = any if comparisons.lacks_rate else all
     lacking = {
-        group: own for group, *own in zip(comparisons.groups, *sizes, strict=True) if not all(own)
+        group: own
+        for group, *own in zip(comparisons.groups, *sizes, strict=True)
+        if not enough(own)
     }
     everything = list(range(len(comparisons.groups)))
     if not lacking:
@@ -259,7 +285,7 @@ class Request(EvaluationSettings):
         "all" metrics do not, as they are the others where Cllr and min Cllr would need one.
         """
         listed = (
-            bool({"cllr", "min_cllr"} & set(as_names(self.metrics)))
+            bool({"cllr", "min_cllr", *BY_NAME_ALONE} & set(as_names(self.metrics)))
             or self.eer_method == "convex-hull"
         )
         return listed or self.unit != "subject" or not self.n_resamples
@@ -279,8 +305,13 @@ class Request(EvaluationSettings):
             everything = USUAL_METRICS if "costs" in comparisons.lacks else METRICS_OF_SCANS
         elif comparisons.failed is not None and comparisons.failed.policy == "non-match":
             everything = METRICS_WITH_FAILURES
+        if comparisons.lacks_rate:
+            everything = ()
         found = self.in_words(comparisons.groups, everything, comparisons.score_kind)
+        measures = _measures_of_class(found.measures, as_names(self.measures), comparisons)
+        found = replace(found, measures=measures)
         for name in found.metrics:
+            comparisons.require_rates(f"⟦metrics={name}⟧")
             if name not in METRICS_WITH_FAILURES:
                 require_scores(comparisons.failed, name, NO_CLLR)
         if "eer" in found.metrics:
@@ -307,7 +338,12 @@ class Request(EvaluationSettings):
         names = _measure_names(self.measures, groups)
         meant = {
             "all": everything,
-            "auto": everything if score_kind == LOG_LIKELIHOOD_RATIO else USUAL_METRICS,
+            "auto": [
+                name
+                for name in everything
+                if name not in BY_NAME_ALONE
+                and (score_kind == LOG_LIKELIHOOD_RATIO or name in USUAL_METRICS)
+            ],
         }
         wanted = [name for asked in as_names(self.metrics) for name in meant.get(asked, (asked,))]
         if not self.points and not wanted:
@@ -409,9 +445,9 @@ def evaluate(
     measures : "all" or sequence of str or function
         Fairness measures, by names or as functions: those of `fastfair.measures`, and your own
         (`measures.measure`).
-    metrics : {"auto", "all", "eer", "min_dcf", "cllr", "min_cllr"} or sequence of these
-        Metrics to compute that need no operating point. "auto" computes the EER and minDCF, and all
-        four of log-likelihood ratios.
+    metrics : {"auto", "all", "eer", "min_dcf", "cllr", "min_cllr", "auc", "d_prime"} or several
+        Metrics to compute that need no operating point. "auto" computes the EER and minDCF, and of
+        log-likelihood ratios the first four.
     unit : {"subject", "comparison", "sample", "subject+sample"}
         The units drawn with replacement: subjects within each group; comparisons, separately for
         mated and non-mated, which makes intervals too narrow where subjects repeat; samples within
@@ -698,7 +734,7 @@ class _Estimates:
         # Zeros are refused in the data, and kept in replicates.
         zero_policy = "keep" if request.zero_policy == "raise" else request.zero_policy
         selection = replace(self.selection, zero_policy=zero_policy)
-        replicates = numbers(drawn, selection)
+        replicates = numbers(drawn, selection, n_threads)
         quantities = noted_few_subjects(self.quantities, self.rates, replicates, resampler, sizes)
         if failures is not None:
             of_failures = failures.replicates(request.n_resamples, key, workers, drawn)
@@ -791,6 +827,8 @@ def _selection(
         alpha=request.alpha,
         zero_policy=request.zero_policy,
         matrix=tuple((reference, probe) for reference, probe in pairs),
+        kinds=KINDS & comparisons.rates if comparisons.lacks_rate else KINDS,
+        rates=tuple(name for name in ERROR_RATES if name in comparisons.rates),
     )
 
 
@@ -848,6 +886,8 @@ def _metrics(comparisons: Comparisons, request: Request) -> dict[str, Floats]:
         "eer": lambda keys: score_metrics.equal_error(keys, request.eer_method)[0],
         "min_dcf": lambda keys: score_metrics.least_cost(request.costs, keys)[0],
         "min_cllr": score_metrics.least_log_likelihood_ratio_cost,
+        "auc": score_metrics.area_under_curve,
+        "d_prime": score_metrics.decidability_index,
     }
     lists = [
         keys_of(comparisons),
@@ -892,7 +932,7 @@ def _jackknife(
     stratum.
     """
     without = resampler.jackknife(n_threads)
-    left_out = numbers(without, selection)
+    left_out = numbers(without, selection, n_threads)
     if failures is not None:
         left_out = np.concatenate([left_out, failures.left_out(without, n_threads)])
     return resampler.influences(left_out)

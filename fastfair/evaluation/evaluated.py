@@ -105,6 +105,8 @@ class Evaluated:
     @property
     def has_curves(self) -> bool:
         """Whether there is what DET curves and distributions of scores are drawn from."""
+        if self.comparisons is not None and self.comparisons.lacks_rate:
+            return False
         return self.comparisons is not None or self.traces is not None
 
     def _curve(self, group: str | None) -> DetCurve:
@@ -173,6 +175,7 @@ class Evaluated:
                 "this evaluation has no comparisons, which this plot is drawn from: take the"
                 " evaluation that evaluate returned, of comparisons in memory"
             )
+        self.comparisons.require_rates("this plot")
         keys = keys_of(self.comparisons, None if group is None else self.groups.index(group))
         return keys.mated, keys.nonmated
 

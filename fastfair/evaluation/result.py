@@ -27,7 +27,7 @@ from fastfair.results.result import Printed, Result
 from fastfair.uncertainty.interval_maker import require_method
 from fastfair.uncertainty.quantities import Group, Quantity, ends_of, find, table_of
 
-from .chapter import chapter_of, lines_of_tables, printed_tables, summary_of
+from .chapter import chapter_of, lines_of_tables, printed_tables, rates_of, summary_of
 from .evaluated import Evaluated
 
 if TYPE_CHECKING:
@@ -321,11 +321,12 @@ class Evaluation(Evaluated, Result):
     def _figures(self) -> dict[str, Axes]:
         """Return curves, scores, and rates at each operating point."""
         axes: dict[str, Axes] = {}
-        if self.comparisons is not None:  # else only pairs of vectors near the errors are kept
+        # Without comparisons only pairs of vectors near the errors are kept.
+        if self.comparisons is not None and self.has_curves:
             axes = {"det": self.plot_det(), "scores": self.plot_scores()}
         for rates in self.rates if self.groups else ():
             at = file_part(rates.at)
-            for rate in ("fmr", "fnmr"):
+            for rate in sorted(rates_of(self)):
                 axes[f"{rate}_{at}"] = self.plot(rate=rate, at=rates.at)
         return axes
 

@@ -43,13 +43,13 @@ from fastfair.measures._registry import METRICS
 from fastfair.resampling.dependence import ENOUGH_PAIRS, pooled, share_of
 from fastfair.uncertainty.rate_limits import RateEvidence, raised_rate
 
-RateOfFailure = Literal["fnmr", "fta", "fte", "fnir", "fpir"]
+RateOfFailure = Literal["fnmr", "frr", "fta", "fte", "fnir", "fpir", "apcer", "bpcer", "iapar"]
 ATTEMPTS: dict[str, str] = {
-    "fnmr": "attempt", "fta": "acquisition", "fte": "enrolment", "fnir": "transaction", "fpir": "transaction"
+    "fnmr": "attempt", "frr": "transaction", "fta": "acquisition", "fte": "enrolment", "fnir": "transaction",
+    "fpir": "transaction", "apcer": "attack presentation", "bpcer": "bona fide presentation",
+    "iapar": "attack presentation",
 }  # fmt: skip
-RATE_TITLES = {name: METRICS[name].long_title for name in ("fmr", "fnmr", "fnir", "fpir")} | {
-    "fta": "Failure-to-acquire rate", "fte": "Failure-to-enrol rate"
-}  # fmt: skip
+RATE_TITLES = {name: METRICS[name].long_title for name in ("fmr", *ATTEMPTS)}
 
 GroupLabels = Labels | Mapping[str, Labels]
 
@@ -221,10 +221,12 @@ class FailureCounts(Shown):
     group : (n,) array_like or dict of str to (n,) array_like
         The group of each subject. A dict holds several attributes; the groups are then their
         intersections, labelled as in "f & USA".
-    rate : {"fnmr", "fta", "fte", "fnir", "fpir"}, default "fnmr"
+    rate : {"fnmr", "frr", "fta", "fte", "fnir", "fpir", "apcer", "bpcer", "iapar"}
         Which rate failures are counted for, so that results call it by its name: false non-match
-        rate, failure-to-acquire rate, failure-to-enrol rate, or a false negative or positive
-        identification rate.
+        rate, false rejection rate, failure-to-acquire rate, failure-to-enrol rate, a false negative
+        or positive identification rate, or a rate of presentation attack detection (ISO/IEC
+        30107-3), whose failures are attacks that pass, or bona fide presentations that do not. By
+        default "fnmr".
     missing_labels : {"error", "drop", "unknown"}
         What to do with subjects that lack a label in `group`: raise an error, leave them out with a
         warning that counts them, or take "unknown" for it.
@@ -242,7 +244,7 @@ class FailureCounts(Shown):
     n_subjects, n_attempts, n_failures : (g,) ndarray of int64
         Numbers of subjects, attempts and failures of each group.
     rate_name : str
-        "fnmr", "fta", "fte", "fnir" or "fpir".
+        "fnmr" or another of `rate`.
     rate : float
         All failures divided by all attempts; NaN without attempts.
     group_rate : (g,) ndarray
@@ -363,7 +365,7 @@ class FailureCounts(Shown):
             The subject of each attempt, of any label type.
         group : (attempts,) array_like or dict of str to (attempts,) array_like
             The group of the subject of each attempt.
-        rate : {"fnmr", "fta", "fte", "fnir", "fpir"}, default "fnmr"
+        rate : {"fnmr", "frr", "fta", "fte", "fnir", "fpir", "apcer", "bpcer", "iapar"}
             "fnmr": every attempt is one mated comparison. "fnir", "fpir": every attempt is one
             search. "fta": every attempt is one acquisition. "fte": every subject has one enrolment,
             which failed if all of the subject's attempts to give a sample failed. Where more than
@@ -792,6 +794,7 @@ def _count_rejected(
     """
     if isinstance(comparisons, KeptComparisons):
         return _count_rejected_of_scan(comparisons, at)
+    comparisons.require_rates("a count of false non-matches", ["fnmr"])
     comparisons.require_groups()
     if comparisons.subjects is None:
         raise InputError(

@@ -5,14 +5,19 @@ rates?
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from functools import cache
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from scipy.special import ndtr, ndtri
 
 from fastfair import intervals
 from fastfair._lib.arguments import Natural, checked
 from fastfair._lib.plots import Bar, Line, draw_rows
 from fastfair._lib.text import p_in_words, per_cent
+from fastfair.claims import Check, Estimates, Requirement, judged_check, requirements_of
 from fastfair.data.exclusions import exclusions_of, exclusions_of_systems
 from fastfair.error_rates.operating_points import OperatingPoint
 from fastfair.errors import InputError
@@ -20,7 +25,7 @@ from fastfair.results.result import Result
 from fastfair.uncertainty.notes import Code, Note, joined
 from fastfair.uncertainty.quantities import Estimate, find
 
-from .estimator import Estimator, identified, points_of, shares
+from .estimator import Estimator, IdentifiedRate, identified, points_of, shares
 from .identify import Gallery
 from .paired import SystemPair
 from .result import Identification, sentences_on_failed
@@ -29,6 +34,7 @@ from .searches import Searches
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+_DIFFERENCE = "difference({})"  # of a rate, in requirements
 FEWEST_PEOPLE = 10  # with fewer, a correlation of what people do in two systems means little
 OF_FEW_PEOPLE = Note.of(Code.FEW_PEOPLE, least=FEWEST_PEOPLE)
 
@@ -74,11 +80,14 @@ class SearchComparison(Result):
         The rates of the first and of the second system.
     confidence_level : float
         The level of the intervals.
+    paired : bool
+        Whether searches are of the same people.
     """
 
     rows: tuple[SearchDifference, ...]
     systems: tuple[Identification, Identification]
     confidence_level: float
+    paired: bool = True
 
     _title = "Do two systems err equally often?"
     _printed = "name group operating_point first second estimate pvalue_adjusted"
@@ -104,6 +113,72 @@ class SearchComparison(Result):
         """
         return find(self.rows, name, group, at)
 
+    @checked
+    def check(
+        self,
+        requirements: str | Sequence[str],
+        at: OperatingPoint | None = None,
+        *,
+        confidence_level: float = 0.95,
+        allow_undecided: bool = False,
+    ) -> Check:
+        """Judge requirements on differences, first minus second, by their limits.
+
+        Parameters
+        ----------
+        requirements : str or sequence of str
+            What must hold, such as "difference(fpir)[*] <= 0.1 %", of percentage points: as in
+            `Identification.check`, but of "difference(fpir)" and "difference(fnir)".
+        at, confidence_level, allow_undecided
+            As in `Identification.check`.
+
+        Returns
+        -------
+        Check
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import fastfair as ff
+        >>> rng = np.random.default_rng(0)
+        >>> people, mates = np.arange(600), np.eye(600)[:, :300]
+        >>> may, june = (
+        ...     ff.Searches.from_matrix(rng.normal(size=(600, 300)) + 8 * mates, people, people[:300])
+        ...     for _ in range(2)
+        ... )
+        >>> found = ff.compare_searches(june, may, ff.at_threshold(4.5), gallery="fixed", paired=False)
+        >>> found.check("difference(fpir) <= 5 %").verdicts
+        {'difference(fpir) <= 5 %': 'met'}
+        """
+        level = intervals.level(confidence_level)
+        wanted = requirements_of(requirements, at or self.rows[0].at, _differences())
+        points = points_of(list(dict.fromkeys(one.at for one in wanted if one.at is not None)))
+        first, second = (one.searches for one in self.systems)
+        if first is None or second is None:
+            raise InputError("this result was read from a file: compare the searches again")
+        how = _How(self.systems[0].rank, self.systems[0].gallery, self.paired)
+
+        @cache
+        def rows_at(level: float) -> Callable[[Requirement], SearchDifference]:
+            rows: dict[tuple[Any, ...], SearchDifference] = {
+                (_DIFFERENCE.format(row.name), row.group, row.at): row
+                for row in _compared((first, second), points, how, level)[0]
+            }
+
+            def row_of(one: Requirement) -> SearchDifference:
+                row = rows.get((one.name, one.group, one.at))
+                if row is None:
+                    raise InputError(f"requirement {one.text!r}: there is no such difference")
+                return row
+
+            return row_of
+
+        settings = {"rank": how.rank, "gallery": how.gallery, "confidence_level": level}
+        groups = [name for name in self.systems[0].groups if name in self.systems[1].groups]
+        estimates = Estimates(rows_at(self.confidence_level), rows_at)
+        made = judged_check(wanted, groups, estimates, settings)
+        return replace(made, allow_undecided=allow_undecided, left_out=self.left_out)
+
     def _sentences(self) -> list[str]:
         rows = [row for row in self.rows if row.group is None]
         differing = [row for row in self.rows if row.pvalue_adjusted <= 1 - self.confidence_level]
@@ -121,7 +196,8 @@ class SearchComparison(Result):
             for name, system in zip(("first", "second"), self.systems, strict=True)
             for said in sentences_on_failed(system.rows)
         ]
-        return [*told, *failed, found]
+        how = [] if self.paired else ["The searches are compared as independent ones."]
+        return [*how, *told, *failed, found]
 
     @checked
     def plot(self, ax: Axes | None = None) -> Axes:
@@ -147,6 +223,11 @@ class SearchComparison(Result):
         )
 
 
+def _differences() -> list[str]:
+    """Return the names of what requirements may be about."""
+    return [_DIFFERENCE.format(name) for name in shares()]
+
+
 def _interval_and_p(row: SearchDifference) -> str:
     if not row.has_interval:
         return f" ({OF_FEW_PEOPLE})"
@@ -165,9 +246,11 @@ def compare_searches(
     *,
     rank: Natural | None = None,
     gallery: Gallery = "drawn",
+    paired: bool = True,
     confidence_level: float = 0.95,
 ) -> SearchComparison:
-    """Compare two systems whose searches are of the same people in a gallery of the same people.
+    """Compare two systems whose searches are of the same people in a gallery of the same people, or
+    two sets of searches, such as those of two months.
 
     Parameters
     ----------
@@ -175,6 +258,9 @@ def compare_searches(
         The searches by each system, in any order. Scores may be on different scales.
     at, rank, gallery
         As in `identify`; each system has its own threshold.
+    paired : bool, default True
+        Whether searches are by the same people. Others are compared as independent ones, in the
+        groups that both have.
     confidence_level : float, default 0.95
         Confidence level of the intervals, in (0, 1).
 
@@ -198,6 +284,11 @@ def compare_searches(
     differences that this test does not reject, so that it is without 0 exactly where the p-value is
     small. With fewer than ten people who search there is neither.
 
+    Other searches (``paired=False``) are compared by the limits of both rates, after Zou and Donner:
+    the difference minus its lower limit is the square root of the sum of squares of what lies
+    between each rate and its limit. People who search in both sets, and who are enrolled in both,
+    make rates alike, so that limits are then too wide rather than too narrow.
+
     Examples
     --------
     >>> import numpy as np
@@ -210,25 +301,55 @@ def compare_searches(
     >>> round(found.of("fnir").estimate, 3), found.of("fnir").pvalue < 0.001
     (-0.12, True)
     """
-    points, systems = points_of(at), (first, second)
     level = intervals.level(confidence_level)
-    described = [_described(searches) for searches in systems]
-    for name, values, others in zip(("probe", "enrolled", "group"), *described, strict=True):
-        if values != others:
-            raise InputError(
-                f"{name} differs between the systems: both need the same people in the same groups"
-            )
+    how = _How(rank, gallery, paired)
+    if paired:
+        for name, values, others in zip(
+            ("probe", "enrolled", "group"), _described(first), _described(second), strict=True
+        ):
+            if values != others:
+                raise InputError(
+                    f"{name} differs between the systems: both need the same people in the same"
+                    " groups, or say ⟦paired=False⟧ where searches are others, such as those of two"
+                    " months"
+                )
+    rows, of_each = _compared((first, second), points_of(at), how, level)
+    adjusted = intervals.holm([row.pvalue for row in rows]).tolist()
+    rows = [replace(row, pvalue_adjusted=p) for row, p in zip(rows, adjusted, strict=True)]
+    left_out = exclusions_of_systems(zip(("first", "second"), (first, second), strict=True))
+    return SearchComparison(tuple(rows), of_each, level, paired, left_out=left_out)
+
+
+class _How(NamedTuple):
+    """How searches are compared: as in `compare_searches`."""
+
+    rank: int | None
+    gallery: str
+    paired: bool
+
+
+def _compared(
+    systems: tuple[Searches, Searches], points: Sequence[OperatingPoint], how: _How, level: float
+) -> tuple[list[SearchDifference], tuple[Identification, Identification]]:
+    """Return the differences in rates, and the rates of each system."""
     of_each = []
     for searches in systems:
-        rates = identified(Estimator(searches, rank, gallery, level), points, [searches.n_enrolled])
-        about = searches.groups, searches.n_enrolled, rank, gallery, level, searches
+        estimator = Estimator(searches, how.rank, how.gallery, level)
+        rates = identified(estimator, points, [searches.n_enrolled])
+        about = searches.groups, searches.n_enrolled, how.rank, how.gallery, level, searches
         of_each.append(Identification(rates, *about, left_out=exclusions_of(searches)))
-    pair = SystemPair(first, second, rank, gallery)
+    pair = SystemPair(*systems, how.rank, how.gallery) if how.paired else None
+    others = {_key(row): row for row in of_each[1].rows}
     rows: list[SearchDifference] = []
-    for one, other in zip(*(system.rows for system in of_each), strict=True):
-        if one.name not in shares() or one.name == one.at.rate or math.isnan(one.estimate):
+    for one in of_each[0].rows:
+        other = others.get(_key(one))
+        if other is None or one.name not in shares() or one.name == one.at.rate:
             continue
-        low, high, pvalue = pair.test(one.name, one.group, one.at, level)
+        if math.isnan(one.estimate + other.estimate):
+            continue
+        low, high, pvalue = (
+            pair.test(one.name, one.group, one.at, level) if pair else _apart(one, other, level)
+        )
         notes = joined(one.notes, other.notes)
         if min(one.n_subjects or 0, other.n_subjects or 0) < FEWEST_PEOPLE:
             low = high = pvalue = math.nan
@@ -252,10 +373,24 @@ def compare_searches(
             "there is no rate to compare: the operating points hold it, or no searches are of its"
             " kind"
         )
-    adjusted = intervals.holm([row.pvalue for row in rows]).tolist()
-    rows = [replace(row, pvalue_adjusted=p) for row, p in zip(rows, adjusted, strict=True)]
-    left_out = exclusions_of_systems(zip(("first", "second"), systems, strict=True))
-    return SearchComparison(tuple(rows), (of_each[0], of_each[1]), level, left_out=left_out)
+    return rows, (of_each[0], of_each[1])
+
+
+def _key(row: IdentifiedRate) -> tuple[Any, ...]:
+    return row.name, row.group, row.at
+
+
+def _apart(one: IdentifiedRate, other: IdentifiedRate, level: float) -> tuple[float, float, float]:
+    """Return the limits of a difference of independent rates, by those of each, and the p-value
+    that goes with them: that of a normal law with the limit on the side of 0.
+    """
+    first, second = (np.array([row.estimate, row.low, row.high]) for row in (one, other))
+    low, high = map(float, intervals.difference_interval(first, second, np.array(0.0)))
+    difference = one.estimate - other.estimate
+    reach = difference - low if difference > 0 else high - difference
+    if not difference or not reach:
+        return low, high, 1.0
+    return low, high, 2 * float(ndtr(-float(ndtri((1 + level) / 2)) * abs(difference) / reach))
 
 
 def _described(searches: Searches) -> tuple[Any, Any, Any]:

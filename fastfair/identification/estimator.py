@@ -151,6 +151,8 @@ class Estimator:
         typed.
         """
         threshold, rank = at.rule.threshold_of_searches(self, at), at.rule.rank(at, self.rank)
+        if at.kind == "threshold":
+            threshold *= self.searches._sign
         return Look(threshold, rank, self.searches.n_enrolled, self.drawn)
 
     def threshold_that_holds(self, at: OperatingPoint) -> float:
@@ -336,7 +338,7 @@ class Estimator:
         about = {
             "name": rate.name,
             "at": at,
-            "threshold": look.threshold,
+            "threshold": self.searches._sign * look.threshold,
             "gallery_size": look.size,
         }
         for group in (None, *range(len(s.groups))):
@@ -531,7 +533,7 @@ class Estimator:
         about = {
             "name": "fpir_matrix",
             "at": at,
-            "threshold": look.threshold,
+            "threshold": self.searches._sign * look.threshold,
             "gallery_size": s.n_enrolled,
         }
         for name in sorted({str(labels[k]) for k in s.enrolled.tolist()}):

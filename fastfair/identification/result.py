@@ -16,7 +16,7 @@ from fastfair import intervals
 from fastfair._lib import validation
 from fastfair._lib.arguments import checked
 from fastfair._lib.plots import Bar, draw_lines, draw_rows, rate_ticks
-from fastfair._lib.text import p_in_words, per_cent, rate_with_interval
+from fastfair._lib.text import p_in_words, per_cent, rate_with_interval, typed
 from fastfair.claims import Check, Estimates, Requirement, judged_check, requirements_of
 from fastfair.error_rates.operating_points import RULES, OperatingPoint
 from fastfair.errors import InputError
@@ -237,11 +237,17 @@ class Identification(Result):
         ]
         return [
             f"Searches of a gallery of {self.n_enrolled:,} people; {level} intervals for {kind}.",
+            *self._on_thresholds(),
             *(f"{row.title} is {_in_words(row)}{self._extremes(row)}." for row in told),
             *self._on_groups(),
             *sentences_on_failed(self.rows),
             *(f"Note: {note}." for note in self._notes()),
         ]
+
+    def _on_thresholds(self) -> list[str]:
+        """Say which threshold holds a rate, as a number that is typed or deployed."""
+        held = {str(row.at): row.threshold for row in self.rows if not row.at.is_given}
+        return [f"{at} is held at the threshold {typed(one)}." for at, one in held.items()]
 
     def _on_groups(self) -> list[str]:
         """Say whether groups differ, by tests of equal rates, where measures of fairness are asked

@@ -53,6 +53,7 @@ Kept = tuple[
     Floats, Integers, Floats, Codes
 ]  # mates' scores and ranks, the best others' scores, and who
 Templates = Literal["refuse", "best"]
+SearchScores = Literal["similarity", "distance"]
 GroupLabels = Labels | Mapping[str, Labels]
 # A tile is some searches of the whole gallery: its size depends on the gallery's alone, and tasks
 # are whole tiles.
@@ -82,6 +83,9 @@ class Searches(Shown):
     dtype : dtype
         The type of the scores, to which thresholds are rounded: where 0.7 is kept as float32, that
         is a threshold of 0.7, too.
+    score_kind : {"similarity", "distance"}
+        What scores were given. Those kept here are similarities: of distances the negative.
+        Operating points and the thresholds of results are of the kind given.
     labels : (people,) ndarray
         Whose probes and templates these are; all others name people by position here.
     enrolled : (n_enrolled,) ndarray of int32
@@ -125,6 +129,7 @@ class Searches(Shown):
     n_enrolled: int
     groups: tuple[str, ...]
     dtype: np.dtype[Any]
+    score_kind: SearchScores = "similarity"
     labels: NDArray[Any]
     enrolled: Codes
     subject: Codes
@@ -154,6 +159,7 @@ class Searches(Shown):
         enrolled: Labels,
         *,
         group: GroupLabels | None = None,
+        score_kind: SearchScores = "similarity",
         candidates: AtLeastTwo = 20,
         templates: Templates = "refuse",
         policies: Policies = USUAL,
@@ -165,13 +171,15 @@ class Searches(Shown):
         Parameters
         ----------
         scores : (searches, templates) array_like
-            The similarity of each probe and each enrolled template; of distances give the negative.
+            The score of each probe and each enrolled template.
         probe : (searches,) array_like
             The person of each probe.
         enrolled : (templates,) array_like
             The person of each template.
         group : (searches,) array_like or dict of str to (searches,) array_like, optional
             The group of each probe; of several attributes their intersections.
+        score_kind : {"similarity", "distance"}
+            Whether high or low scores speak for the same person.
         candidates : int, default 20
             How many of the best other people are kept of each search. Rates in the whole gallery
             need two; selectivity and rates in smaller galleries need all at or above the threshold.
@@ -198,7 +206,7 @@ class Searches(Shown):
         Raises
         ------
         InputError
-            For scores that are NaN or infinite (-inf stands for none), whole numbers above 2^53, an
+            For scores that are NaN or infinite (-inf, of distances inf, stands for none), whole numbers above 2^53, an
             empty gallery, no searches, lengths that differ, people with several templates where
             `templates` refuses them, and a symmetric matrix whose diagonal has nothing but the best
             scores, as of a gallery searched by itself.
@@ -227,6 +235,7 @@ class Searches(Shown):
                 f"scores must be a matrix, a row for each search, but its shape is {array.shape}"
             )
         made = cls._prepared(array.shape, probe, enrolled, group, policies)
+        made.score_kind = score_kind
         made._search_matrix(array, candidates, templates, policies, n_threads, executor)
         return made
 
@@ -240,6 +249,7 @@ class Searches(Shown):
         scores: ArrayLike,
         *,
         group: GroupLabels | None = None,
+        score_kind: SearchScores = "similarity",
         candidates: AtLeastTwo = 20,
         policies: Policies = USUAL,
     ) -> Searches:
@@ -254,10 +264,10 @@ class Searches(Shown):
         enrolled : (n,) array_like
             The enrolled person. Every search needs one row for each.
         scores : (n,) array_like
-            Similarities.
+            The scores.
         group : (n,) array_like or dict of str to (n,) array_like, optional
             The group of the probe, the same in all rows of a search.
-        candidates, policies
+        score_kind, candidates, policies
             As in `from_matrix`.
 
         Returns
@@ -329,6 +339,7 @@ class Searches(Shown):
                 )
         of_groups = {name: one.take(first) for name, one in groups.items()}
         made = cls._prepared((n, width), of_probe.take(first), column.labels, of_groups, policies)
+        made.score_kind = score_kind
         made._lacking = {name: rows[first] for name, rows in lacking.items()}
         made._warn_of_samples(of_search.labels)
         made._search_matrix(
@@ -520,9 +531,11 @@ class Searches(Shown):
         probe: Labels,
         enrolled: Labels,
         group: GroupLabels | None = None,
+        score_kind: SearchScores = "similarity",
         length: int | None = None,
         least_score: float | None = None,
         failed: Labels | None = None,
+        templates: Templates = "refuse",
         policies: Policies = USUAL,
     ) -> Searches:
         """Read candidate lists: the best few enrolled people of each search, with their scores.
@@ -532,26 +545,32 @@ class Searches(Shown):
         search, candidate : (n,) array_like
             The search and the person of each entry of a list.
         scores : (n,) array_like
-            Its score, a similarity.
+            Its score.
         searches : (searches,) array_like
             Every search once, also those whose list is empty.
         probe : (searches,) array_like
             The person of each probe.
         enrolled : (people,) array_like
-            Every enrolled person once.
+            Every enrolled person once; with ``templates="best"``, once for each template.
         group : (searches,) array_like or dict of str to (searches,) array_like, optional
             The group of each probe.
+        score_kind : {"similarity", "distance"}
+            Whether high or low scores speak for the same person.
         length : int, optional
             How long lists can be; by default as long as the longest is. Below the last score of a
             full list nothing is known.
         least_score : float, optional
-            The score from which on people are put on lists; by default the least that occurs. Below
-            it nothing is known of a list that is not full.
+            The score from which on people are put on lists, of distances the greatest; by default
+            the least that occurs. Below it nothing is known of a list that is not full.
         failed : (searches,) array_like of bool, optional
             Which searches failed, and so have no list: misses at every rank and threshold, where
             they are mated.
+        templates : {"refuse", "best"}
+            What a person who is on a list several times is: an error, or someone with several
+            templates, of whom the best counts.
         policies : Policies
-            By `failures`, whether searches that failed are counted, or left out ("exclude"); by
+            By `failures`, what to do with scores that failed, NaN or `failure_score`, as in
+            `from_matrix`, and whether searches that failed are counted, or left out ("exclude"); by
             `self_comparisons`, whether lists may be of a gallery that is searched by itself; by
             `missing_labels`, what to do with searches that lack the label of a group.
 
@@ -589,55 +608,75 @@ class Searches(Shown):
         Searches(2 searches of 4 enrolled people, 1 mated, 1 non-mated)
         """
         values, of_person = checks.scores(scores), encode("candidate", candidate)
-        dtype, values = values.dtype, values.astype(np.float64)
         names, (row, declared) = encode_together(["search", "searches"], [search, searches])
         checks.same_length(
             {"search": row.size, "candidate": of_person.codes.size, "scores": values.size}, "entry"
         )
         made = cls._prepared((declared.size, None), probe, enrolled, group, policies)
-        made.dtype = dtype
-        kept = made._without_padding(of_person, values)
-        row, values, of_person = row[kept], values[kept], of_person.take(kept)
-        if not np.isfinite(values).all():
-            raise InputError("scores of candidates must be finite: leave out those that have none")
-        if not values.size:
-            raise InputError("all lists are empty: no scores are known")
+        made.dtype, made.score_kind = values.dtype, score_kind
+        kept = made._without_padding(of_person, values.astype(np.float64))
+        if not kept.all():
+            row, values, of_person = row[kept], values[kept], of_person.take(kept)
+        listed_scores = made._similarities_of_lists(values, policies)
         _refuse_twice("searches", names, declared)
         made._warn_of_samples(names[declared])
-        _refuse_twice("enrolled", made.labels, made.enrolled)
+        if templates == "refuse":
+            _refuse_twice("enrolled", made.labels, made.enrolled)
         place = np.full(names.size, -1, np.int64)
         place[declared] = np.arange(declared.size)
         _require_known("search", names, row, place)
         positions = _positions(of_person, made.labels)
         is_enrolled = np.append(np.isin(np.arange(made.labels.size), made.enrolled) - 1, -1)
         _require_known("candidate", of_person.labels, of_person.codes, is_enrolled[positions])
-        at, person = place[row], positions[of_person.codes]
-        made._refuse_twice_on_a_list(at, person, names[declared])
-        full = np.bincount(at, minlength=declared.size)
-        longest = int(full.max(initial=0))
-        if length is not None and longest > length:
-            raise InputError(f"a list has {longest} candidates, more than length={length}")
-        least = values.min() if least_score is None else least_score
-        if values.min() < least:
-            raise InputError(
-                f"a candidate has the score {values.min():g}, below least_score={least:g}"
-            )
-        order = np.lexsort((-values, at))
-        column = np.arange(row.size) - np.repeat(np.cumsum(full) - full, full)
-        listed, who = (
-            np.full((declared.size, longest), -np.inf),
-            np.full((declared.size, longest), -1, np.int32),
+        lists = _Lists.of_entries(
+            place[row], positions.astype(np.int32)[of_person.codes], listed_scores, declared.size
         )
-        listed[at[order], column], who[at[order], column] = values[order], person[order]
-        # Someone with the very score of the last place of a full list may be missing.
-        open_ended, most = np.nextafter(least, -np.inf), min(length or longest, made.n_enrolled)
-        made.reach = np.where(
-            full >= made.n_enrolled, -np.inf, np.where(full >= most, listed[:, -1], open_ended)
-        )
-        made._take_lists(listed, who, policies.self_comparisons)
-        made._take_failed(failed, full)
+        if templates == "refuse":
+            made._refuse_twice_on_a_list(lists, names[declared])
+        made.reach = made._reach_of(lists, length, least_score)
+        made.enrolled = np.unique(made.enrolled)
+        lists = lists.of_people() if templates == "best" else lists
+        made._take_lists(lists, policies.self_comparisons)
+        made._take_failed(failed, lists)
         made._exclude(policies)
         return made._finished()
+
+    def _similarities_of_lists(self, values: AnyFloats, policies: Policies) -> Floats:
+        """Return the scores of entries of lists as similarities, those that failed as -inf."""
+        failed = policies._find_failed(values)
+        if failed is None and not np.isfinite(values).all():
+            raise InputError("scores of candidates must be finite: leave out those that have none")
+        if not values.size or (failed is not None and failed.all()):
+            raise InputError("all lists are empty: no scores are known")
+        similarities = values.astype(np.float64)
+        if self.score_kind == "distance":
+            similarities = -similarities
+        if failed is not None:
+            similarities[failed] = -np.inf
+        return similarities
+
+    def _reach_of(self, lists: _Lists, length: int | None, least_score: float | None) -> Floats:
+        """Return above which score all candidates of each list are known."""
+        longest = lists.scores.shape[1]
+        if length is not None and longest > length:
+            raise InputError(f"a list has {longest} candidates, more than ⟦length={length}⟧")
+        sign, lowest = self._sign, float(lists.scores[np.isfinite(lists.scores)].min())
+        least = lowest if least_score is None else sign * least_score
+        if lowest < least:
+            raise InputError(
+                f"a candidate has the score {sign * lowest:g}, {'below' if sign > 0 else 'above'}"
+                f" ⟦least_score={sign * least:g}⟧"
+            )
+        n_templates = self.enrolled.size
+        # Someone with the very score of the last place of a full list may be missing.
+        is_full = lists.length >= min(length or longest, n_templates)
+        of_full = np.where(lists.length >= n_templates, -np.inf, lists.scores[:, -1])
+        return np.where(is_full, of_full, np.nextafter(least, -np.inf))
+
+    @property
+    def _sign(self) -> float:
+        """1.0, or -1.0 of distances, of which similarities are the negative."""
+        return -1.0 if self.score_kind == "distance" else 1.0
 
     def _without_padding(self, of_person: Coded, values: AnyFloats) -> Flags:
         """Tell which entries of lists do not fill places for which an index found nobody, with a
@@ -652,40 +691,41 @@ class Searches(Shown):
             self.left_out = tuple(excluded)
         return ~padding
 
-    def _refuse_twice_on_a_list(
-        self, at: Integers, person: Integers, searches: NDArray[Any]
-    ) -> None:
-        """Refuse lists with a person twice, of entries with their searches and people."""
-        entries = np.sort(at * self.labels.size + person)
-        again = np.flatnonzero(np.diff(entries) == 0)
-        if again.size:
-            which, who = divmod(int(entries[again[0]]), self.labels.size)
+    def _refuse_twice_on_a_list(self, lists: _Lists, searches: NDArray[Any]) -> None:
+        """Refuse lists with a person twice."""
+        people = np.sort(lists.people, axis=1)
+        again = (people[:, 1:] == people[:, :-1]) & (people[:, 1:] >= 0)
+        if again.any():
+            which = int(again.any(axis=1).argmax())
+            who = int(people[which, 1:][again[which]][0])
             raise InputError(
                 f"{self.labels.item(who)!r} is twice on the list of search"
-                f" {searches.item(which)!r}: keep the best of a person's templates"
+                f' {searches.item(which)!r}: say ⟦templates="best"⟧ where people have several'
+                " templates, or keep the best of them"
             )
 
-    def _take_lists(self, listed: Floats, who: Codes, policy: str) -> None:
-        """Take over (searches, places) scores and people of lists, descending; the reach of each is
-        known.
-        """
+    def _take_lists(self, lists: _Lists, policy: str) -> None:
+        """Take over lists; the reach of each is known."""
+        listed, who = lists.scores, lists.people
         own = who == self.subject[:, None]
-        has_own = own.any(axis=1)
-        self.mate_score = np.where(
-            self.is_mated, np.where(own, listed, -np.inf).max(axis=1), -np.inf
-        )
-        self.mate_score[self.is_mated & ~has_own] = np.nan
+        has_own, place = own.any(axis=1), own.argmax(axis=1)
+        at_mate = listed[np.arange(place.size), place]
+        self.mate_score = np.where(self.is_mated, np.where(has_own, at_mate, np.nan), -np.inf)
         self._refuse_lists_of_itself(listed, has_own, policy)
-        ahead = np.where(has_own[:, None], listed >= self.mate_score[:, None], True) & (who >= 0)
+        ahead = (listed >= np.where(has_own, at_mate, -np.inf)[:, None]) & (listed > -np.inf)
         self.rank = np.where(self.is_mated, ahead.sum(axis=1) + ~has_own, 0)
         with np.errstate(invalid="ignore"):
             is_open = self.is_mated & (self.reach > -np.inf) & ~(self.mate_score > self.reach)
         self.last_rank = np.where(is_open, self.n_enrolled, self.rank)
-        last = np.argsort(
-            own, axis=1, kind="stable"
-        )  # the mate leaves the list, and others move up
-        self.best = np.take_along_axis(np.where(own, -np.inf, listed), last, 1)
-        self.candidate = np.take_along_axis(np.where(own, -1, who), last, 1).astype(np.int32)
+        self.best, self.candidate = (
+            listed.copy(),
+            np.where(listed > -np.inf, who, -1).astype(np.int32),
+        )
+        rows = np.flatnonzero(has_own)  # the mate leaves the list, and others move up
+        columns = np.arange(listed.shape[1] - 1)
+        moved = columns + (columns >= place[rows, None])
+        for kept, none in ((self.best, -np.inf), (self.candidate, -1)):
+            kept[rows, :-1], kept[rows, -1] = kept[rows[:, None], moved], none
 
     def _warn_of_samples(self, searches: NDArray[Any]) -> None:
         """Warn where the gallery has names of samples, which searches have, in place of people."""
@@ -699,26 +739,29 @@ class Searches(Shown):
                 LookAlikeWarning,
             )
 
-    def _take_failed(self, failed: Labels | None, length: NDArray[np.integer[Any]]) -> None:
-        """Take over which searches failed; length: (searches,) of their lists, an empty one being
-        no failure itself.
+    def _take_failed(self, failed: Labels | None, lists: _Lists) -> None:
+        """Take over which searches failed; an empty list is no failure itself, one without any
+        score is.
         """
-        self.failed = np.zeros(length.size, np.bool_)
-        if failed is None:
-            return
-        flags = validation.column("failed", failed)
-        if flags.dtype != np.bool_:
-            raise InputError(
-                f"failed must be True or False for each search, but its type is {flags.dtype}"
-            )
-        checks.same_length({"searches": length.size, "failed": flags.size}, "search")
-        listed = np.flatnonzero(flags & (length > 0))
-        if listed.size:
-            raise InputError(
-                f"search {listed[0]} (counted from 0) failed, but has a list", row=int(listed[0])
-            )
-        self.failed = flags.copy()
-        self.reach[flags] = -np.inf
+        without = (lists.length > 0) & (lists.scores[:, 0] == -np.inf)
+        flags = without | (self.is_mated & (self.mate_score == -np.inf))
+        if failed is not None:
+            given = validation.column("failed", failed)
+            if given.dtype != np.bool_:
+                raise InputError(
+                    f"failed must be True or False for each search, but its type is {given.dtype}"
+                )
+            checks.same_length({"searches": flags.size, "failed": given.size}, "search")
+            listed = np.flatnonzero(given & (lists.length > 0) & ~without)
+            if listed.size:
+                raise InputError(
+                    f"search {listed[0]} (counted from 0) failed, but has a list",
+                    row=int(listed[0]),
+                )
+            without |= given
+            flags |= given
+        self.failed = flags
+        self.reach[without] = -np.inf
         of_mated = flags & self.is_mated
         self.mate_score[of_mated] = -np.inf
         self.rank[of_mated] = self.last_rank[of_mated] = self.n_enrolled + 1
@@ -791,11 +834,13 @@ class Searches(Shown):
                 if is_same
                 else _columns_of(self.subject, self.enrolled)
             )
-            if columns is not None and is_of_a_set_with_itself(matrix, columns):
+            alike = matrix if self._sign > 0 else -matrix
+            if columns is not None and is_of_a_set_with_itself(alike, columns):
                 raise InputError(
                     f"the matrix is symmetric with the best scores alone on its diagonal: {_ITSELF}"
                 )
-        self._search(_Matrix(matrix, policies), candidates, templates, n_threads, executor)
+        scores = _Matrix(matrix, policies, self.score_kind == "distance")
+        self._search(scores, candidates, templates, n_threads, executor)
         self._exclude(policies)
         self._finished()
 
@@ -942,7 +987,7 @@ class Searches(Shown):
         ):  # of chance it would have a uniform law
             warn(
                 f"mates score lower than other people: on average {100 * share:.0f} % of them"
-                " outrank a mate. If the scores are distances give their negative, else look"
+                ' outrank a mate. If the scores are distances say ⟦score_kind="distance"⟧, else look'
                 " whether the names of probes and of enrolled people are right",
                 ReversedScoresWarning,
             )
@@ -973,15 +1018,67 @@ _OF_SEARCHES = (
 
 
 @dataclass(frozen=True)
+class _Lists:
+    """Candidate lists.
+
+    Attributes
+    ----------
+    scores : (searches, places) ndarray
+        Similarities, descending; -inf for empty places, and for what has no score.
+    people : (searches, places) ndarray of int32
+        Who has them; -1 for empty places.
+    length : (searches,) ndarray of int64
+        How many entries each list has.
+    """
+
+    scores: Floats
+    people: Codes
+    length: Integers
+
+    @classmethod
+    def of_entries(cls, search: Integers, person: Codes, scores: Floats, n: int) -> _Lists:
+        """Arrange entries, in any order, as lists of n searches."""
+        length = np.bincount(search, minlength=n)
+        longest = int(length.max(initial=0))
+        rises = (search[1:] < search[:-1]) | (
+            (search[1:] == search[:-1]) & (scores[1:] > scores[:-1])
+        )
+        if rises.any():
+            order = np.lexsort((-scores, search))
+            person, scores = person[order], scores[order]
+        if length.min(initial=longest) == longest:
+            return cls(scores.reshape(n, longest), person.reshape(n, longest), length)
+        is_used = np.arange(longest) < length[:, None]
+        listed, who = np.full((n, longest), -np.inf), np.full((n, longest), -1, np.int32)
+        listed[is_used], who[is_used] = scores, person
+        return cls(listed, who, length)
+
+    def of_people(self) -> _Lists:
+        """Keep the best entry of each person on a list."""
+        n, longest = self.people.shape
+        by_person = np.argsort(self.people, axis=1, kind="stable")
+        sorted_people = np.take_along_axis(self.people, by_person, 1)
+        first = np.ones((n, longest), np.bool_)
+        first[:, 1:] = sorted_people[:, 1:] != sorted_people[:, :-1]
+        is_best = np.empty_like(first)
+        np.put_along_axis(is_best, by_person, first, 1)
+        is_best &= self.people >= 0
+        search = np.nonzero(is_best)[0]
+        return _Lists.of_entries(search, self.people[is_best], self.scores[is_best], n)
+
+
+@dataclass(frozen=True)
 class _Matrix:
     """The scores of a matrix, of which those that failed are NaN, or -inf where they count as no
     candidates.
 
-    order: of templates, None where they stay where they are.
+    are_distances: whether similarities are the negative. order: of templates, None where they stay
+    where they are.
     """
 
     scores: NDArray[Any]
     policies: Policies
+    are_distances: bool = False
     order: Indices | None = None
 
     def sorted(self, order: Indices) -> _Matrix:
@@ -1016,12 +1113,14 @@ class _Matrix:
         block = self.scores[rows]
         if block.dtype not in (np.float16, np.float32):
             block = validation.floats("scores", block, rows.start)
-        how = self.policies
+        how, failed = self.policies, None
         if how.failures != "error" or how.failure_score is not None:
             failed = np.isnan(block)
             if how.failure_score is not None:
                 with np.errstate(over="ignore"):  # beyond float32 it is no score
                     failed |= block == block.dtype.type(how.failure_score)
+        block = -block if self.are_distances else block
+        if failed is not None:
             block = np.where(
                 failed, block.dtype.type(np.nan if how.failures == "error" else -np.inf), block
             )
@@ -1128,6 +1227,8 @@ def _positions(coded: Coded, labels: NDArray[Any]) -> Integers:
     """Return the position of each label of a column among the labels of people, the last position +
     1 for none.
     """
+    if coded.labels is labels:
+        return np.arange(labels.size)
     known = {label: k for k, label in enumerate(labels.tolist())}
     return np.array([known.get(label, labels.size) for label in coded.labels.tolist()], np.int64)
 

@@ -60,6 +60,8 @@ class Estimand:
     methods : tuple of str
         Methods of intervals that are for some quantities only and serve it; the first is what
         "auto" takes.
+    in_per_cent : bool
+        Whether people read a proportion in per cent.
     fitted : bool
         Whether it is a cost at a threshold, or of a calibration, that is fitted to the same
         comparisons.
@@ -97,6 +99,7 @@ class Estimand:
     sides: tuple[str, ...] = ()
     error: str = ""
     methods: tuple[str, ...] = ()
+    in_per_cent: bool = True
     fitted: bool = False
     greatest: Callable[[Any], float] | None = None
     of: tuple[str, ...] = ()
@@ -235,6 +238,16 @@ METRICS: dict[str, Estimand] = {
             "min_cllr", "min Cllr", "Minimum cost of log-likelihood ratios",
             "What would be the Cllr of scores that were perfectly calibrated?", fitted=True,
         ),
+        _metric(
+            "auc", "AUC", "Area under the ROC curve",
+            "How often is a mated comparison more similar than a non-mated one, ties counted half?",
+            methods=("logit",), aliases=("ROC AUC",), in_per_cent=False,
+        ),
+        _metric(
+            "d_prime", "d'", "Decidability index",
+            "How many standard deviations, averaged in square, lie between the means of mated and non-mated scores?",
+            range=(-_INF, _INF), aliases=("decidability", "d-prime"),
+        ),
         _rate(
             "frr", "FRR", MATED, "false rejection",
             "What is the FNMR where comparisons without a score count as rejected?",
@@ -272,6 +285,29 @@ METRICS: dict[str, Estimand] = {
             "tpir", "TPIR", MATED, "false negative identification",
             "Which share of searches of enrolled people returns them?", kind="identification rate",
             long_title="True positive identification rate",
+        ),
+        _rate(
+            "fta", "FTA", MATED, "failure to acquire", "Which share of acquisitions yields no sample?",
+            long_title="Failure-to-acquire rate", kind="rate of counts",
+        ),
+        _rate(
+            "fte", "FTE", MATED, "failure to enrol", "Which share of people cannot be enrolled?",
+            long_title="Failure-to-enrol rate", kind="rate of counts",
+        ),
+        _rate(
+            "apcer", "APCER", MATED, "attack presentation classification error",
+            "Which share of attack presentations is taken for bona fide?",
+            long_title="Attack presentation classification error rate", kind="rate of counts",
+        ),
+        _rate(
+            "bpcer", "BPCER", MATED, "bona fide presentation classification error",
+            "Which share of bona fide presentations is taken for attacks?",
+            long_title="Bona fide presentation classification error rate", kind="rate of counts",
+        ),
+        _rate(
+            "iapar", "IAPAR", MATED, "impostor attack presentation accept",
+            "Which share of impostor attack presentations matches the person imitated?",
+            long_title="Impostor attack presentation accept rate", kind="rate of counts",
         ),
         Estimand(
             name="selectivity", title="selectivity", range=(0.0, _INF), kind="identification rate",

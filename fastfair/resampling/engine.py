@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
@@ -27,7 +27,13 @@ from fastfair.data.sorted_scores import not_kept, read_only
 from fastfair.error_rates import score_metrics
 from fastfair.error_rates.operating_points import OperatingPoint, threshold_key
 from fastfair.error_rates.rates import ERROR_RATES
-from fastfair.error_rates.score_metrics import exact_costs, ratio_cost
+from fastfair.error_rates.score_metrics import (
+    centred_scores,
+    decidability,
+    exact_costs,
+    nonmated_beyond,
+    ratio_cost,
+)
 from fastfair.errors import InputError
 
 from . import scanned_pairs, vector_sides  # noqa: F401 - register their kinds of source
@@ -79,6 +85,12 @@ class Replicates:
     fnmr: Floats
     metrics: dict[str, Floats] = field(default_factory=dict)
     cells: tuple[tuple[int, int], ...] = ()
+
+    def part(self, some: slice) -> Replicates:
+        """Return some of the replicates."""
+        threshold, fmr, fnmr = (of[..., some] for of in (self.threshold, self.fmr, self.fnmr))
+        metrics = {name: values[..., some] for name, values in self.metrics.items()}
+        return Replicates(threshold, fmr, fnmr, metrics, self.cells)
 
 
 def _padded(n: int) -> int:
@@ -175,7 +187,7 @@ class BlockSweep:
 
     def _find_metrics(self, out: dict[str, Floats], totals: Classes[Totals], number: int) -> bool:
         """Compute what has no operating point, and return whether lists reach far enough."""
-        from fastfair.kernels import replicated_cost
+        from fastfair.kernels import replicated_cost, replicated_scores
 
         engine, costs = self._engine, self._engine.metrics.costs
         if engine.need_eer and not self._find_equal_errors():
@@ -184,6 +196,10 @@ class BlockSweep:
             out["eer"][:] = self._read_hull("eer") if engine.hull_eer else self._eer
         if "min_cllr" in out:
             out["min_cllr"][:] = self._read_hull("min_cllr")
+        if "auc" in out:
+            replicated_scores.areas(*self._shrunk("auc"), *engine.runs, out["auc"])
+        if "d_prime" in out:
+            out["d_prime"][:] = self._d_prime()
         if "cllr" in out:
             out["cllr"][:] = self._cllr(totals, number)
         if "min_dcf" in out:
@@ -319,6 +335,16 @@ class BlockSweep:
         values = np.empty_like(self._eer)
         replicated_hull.hull_figures(*self._shrunk(name), *self._engine.blocks, what, values)
         return values
+
+    def _d_prime(self) -> Floats:
+        from fastfair.kernels import replicated_scores
+
+        means = []
+        for side, scores in zip(self._shrunk("d_prime"), self._engine.scores, strict=True):
+            means.append(np.empty((2, 1 + self._engine.n_groups, BLOCK)))
+            replicated_scores.moments(side, scores, means[-1])
+        nonmated, mated = means
+        return np.asarray(decidability(tuple(mated), tuple(nonmated)))
 
     def _cllr(self, totals: Classes[Totals], number: int) -> Floats:
         engine = self._engine
@@ -544,7 +570,7 @@ _BYTES_OF_COSTS = 48  # and for that in min Cllr
 _SPARE = 1.5
 _SPARE_DEVIATIONS = 8
 _LEAST_KEPT = 2**13
-Metric = Literal["eer", "min_dcf", "cllr", "min_cllr"]
+Metric = Literal["eer", "min_dcf", "cllr", "min_cllr", "auc", "d_prime"]
 METRICS: tuple[Metric, ...] = get_args(Metric)
 
 
@@ -555,7 +581,7 @@ class Metrics:
     Attributes
     ----------
     names : tuple of str
-        Some of "eer", "min_dcf", "cllr" and "min_cllr".
+        Some of "eer", "min_dcf", "cllr", "min_cllr", "auc" and "d_prime".
     eer_method : str
         As in `eer`; thresholds are those of "nearest".
     costs : Costs
@@ -572,6 +598,7 @@ class Metrics:
 
 ALL_METRICS = Metrics()
 NO_METRICS = Metrics(())
+_OF_ALL = {"min_cllr", "auc", "d_prime"}  # metrics that need lists of all comparisons
 
 
 class Resampler(Engine):
@@ -666,8 +693,14 @@ class Resampler(Engine):
         with_eer = self._find_estimates()
         self._make_sides(with_eer, workers)
         self.guesses = self.error_lists.nonmated.count_errors(self.eer_keys[: self.eer_lists])
-        if self._needs_all:
+        if self.hull_eer or "min_cllr" in metrics.names:
             self._find_blocks()
+        if "auc" in metrics.names:
+            self._find_runs()
+        if "d_prime" in metrics.names:
+            of_lists = self.error_lists.mated.keys, ~self.error_lists.nonmated.keys
+            mated, nonmated = centred_scores(keys_of(comparisons), *of_lists)[2:]
+            self.scores = nonmated, mated
         if "cllr" in metrics.names:
             self.mean_costs = [side.mean_costs(1 + self.n_groups) for side in self._sides]
         self.shrinkage = self._find_shrinkage(scheme)
@@ -675,7 +708,7 @@ class Resampler(Engine):
     @property
     def _needs_all(self) -> bool:
         """Whether metrics need all comparisons, and not only those near the errors."""
-        return self.hull_eer or "min_cllr" in self.metrics.names
+        return self.hull_eer or not _OF_ALL.isdisjoint(self.metrics.names)
 
     def _make_sides(self, with_eer: list[int], workers: Workers) -> None:
         """Group the comparisons of each class by unit, and list those near the errors."""
@@ -713,7 +746,7 @@ class Resampler(Engine):
         """Refuse more comparisons than can be grouped by unit, and divided into lists, in the
         memory there is.
         """
-        costs = sorted({"cllr", "min_cllr"} & set(self.metrics.names))
+        costs = sorted({"cllr", *_OF_ALL} & set(self.metrics.names))
         would_do = "use fewer comparisons" + (
             " or no groups, which take up to half of it" if self.n_groups else ""
         )
@@ -729,7 +762,7 @@ class Resampler(Engine):
             _BYTES_KEPT
             + self.comparisons.nonmated.keys.itemsize
             - 4
-            + _BYTES_OF_COSTS * ("min_cllr" in costs)
+            + _BYTES_OF_COSTS * (not _OF_ALL.isdisjoint(costs))
         )
         # Lists of groups hold each comparison once more.
         n_bytes += kept * n_kept * (2 if self.n_groups else 1)
@@ -851,7 +884,7 @@ class Resampler(Engine):
         keys = {"eer": self.eer_keys} if self.need_eer else {}
         keys |= {"min_dcf": self.cost_keys} if "min_dcf" in names else {}
         shrinkage = find_shrinkage(both, self.thresholds, keys, dyadic=dyadic)
-        for name in {"cllr", "min_cllr"} & set(names):
+        for name in {"cllr", *_OF_ALL} & set(names):
             shrinkage.metrics[name] = Classes(np.ones(n_lists), np.ones(n_lists))
         if dyadic and "cllr" in names:
             for side, means, factors in zip(
@@ -859,12 +892,18 @@ class Resampler(Engine):
             ):
                 if side.two_way:
                     factors[:] = shrinkage_of(side.variances_of_mean_costs(means))
-        if dyadic and "min_cllr" in names:
-            for lists, costs, factors in zip(
-                both, self._calibrated_costs(), shrinkage.metrics["min_cllr"], strict=True
-            ):
-                factors[:] = lists.shrinkage_of_costs(costs, n_lists)
-        # below 1 where mated pairs of a sample with itself take the rest
+        costs_of = {
+            "min_cllr": self._calibrated_costs,
+            "auc": self._parts_of_areas,
+            "d_prime": self._parts_of_d_primes,
+        }
+        for name in costs_of if dyadic else ():
+            if name in names:
+                for lists, costs, factors in zip(
+                    both, costs_of[name](), shrinkage.metrics[name], strict=True
+                ):
+                    factors[:] = lists.shrinkage_of_costs(costs, n_lists)
+        # Below 1 where mated pairs of a sample with itself take the rest.
         mean = both.mated.source.mean_weight
         shrinkage.mated[:] *= mean[:, None]
         for mated, _ in shrinkage.metrics.values():
@@ -876,19 +915,77 @@ class Resampler(Engine):
 
         Replicates have other calibrations, which change the mean cost only in the second order.
         """
-        mated, nonmated = self.error_lists
-        costs = Classes(np.zeros(mated.keys.size), np.zeros(nonmated.keys.size))
+
+        def parts(k: int) -> tuple[Floats, Floats]:
+            mated, nonmated = (lists.keys_of(k) for lists in self.error_lists)
+            each = score_metrics.calibrated_costs(read_only(mated), read_only(~nonmated[::-1]))
+            return np.repeat(*each[0]), np.repeat(*each[1])[::-1]
+
+        return self._of_each_list(parts)
+
+    def _find_runs(self) -> None:
+        """Find the runs of mated comparisons from which the areas of all replicates are made."""
+        (mated, nonmated), runs = self.error_lists, []
         for k in range(1 + self.n_groups):
-            of_mated, of_nonmated = mated.keys_of(k), nonmated.keys_of(k)
-            if of_mated.size and of_nonmated.size:
-                mated_costs, nonmated_costs = score_metrics.calibrated_costs(
-                    read_only(of_mated), read_only(~of_nonmated[::-1])
-                )
-                mated_rows = slice(mated.start[k], mated.end[k])
-                nonmated_rows = slice(nonmated.start[k], nonmated.end[k])
-                costs.mated[mated_rows] = np.repeat(*mated_costs)
-                costs.nonmated[nonmated_rows] = np.repeat(*nonmated_costs)[::-1]
-        return costs
+            places = np.array(nonmated_beyond(mated.keys_of(k), ~nonmated.keys_of(k)[::-1]))
+            is_first = np.ones(places.shape[1], np.bool_)
+            is_first[1:] = (places[:, 1:] != places[:, :-1]).any(axis=0)
+            start = np.flatnonzero(is_first)[::-1]
+            runs.append(np.array([start, *places[:, start]], np.int64))
+        start, above, at_least = np.concatenate(runs, axis=1)
+        self.runs = start, above, at_least, np.cumsum([part.shape[1] for part in runs])
+
+    def _parts_of_areas(self) -> Classes[Floats]:
+        """Compute what share of the comparisons of the other class of its list each comparison
+        listed is on the wrong side of.
+
+        Weights change the area as they change the means of these shares, in the first order.
+        """
+        both = self.error_lists
+
+        def share(beyond: tuple[Integers, Integers], n: int) -> Floats:
+            return np.add(*beyond) / (2 * n)
+
+        def parts(k: int) -> tuple[Floats, Floats]:
+            mated, inverted = both.mated.keys_of(k), both.nonmated.keys_of(k)
+            above = nonmated_beyond(mated, ~inverted[::-1])
+            below = nonmated_beyond(inverted, ~mated[::-1])
+            return share(above, inverted.size), share(below, mated.size)
+
+        return self._of_each_list(parts)
+
+    def _parts_of_d_primes(self) -> Classes[Floats]:
+        """Compute by how much each comparison listed moves the d' of its list, in the first
+        order.
+        """
+        nonmated, mated = self.scores
+
+        def parts(k: int) -> tuple[Floats, Floats]:
+            both = self.error_lists
+            x = mated[both.mated.start[k] : both.mated.end[k]]
+            y = nonmated[both.nonmated.start[k] : both.nonmated.end[k]]
+            variance = float(x.var() + y.var()) / 2 or 1.0
+            d = float(x.mean() - y.mean()) / variance**0.5
+
+            def moved(scores: Floats, sign: int) -> Floats:
+                away = (scores - scores.mean()) / variance**0.5
+                return np.asarray(sign * away - d / 4 * away**2)
+
+            return moved(x, 1), moved(y, -1)
+
+        return self._of_each_list(parts)
+
+    def _of_each_list(self, parts: Callable[[int], tuple[Floats, Floats]]) -> Classes[Floats]:
+        """Compute something of each comparison listed: that of mated and of non-mated ones of each
+        list that has both.
+        """
+        of_both = Classes(*(np.zeros(lists.keys.size) for lists in self.error_lists))
+        for k in range(1 + self.n_groups):
+            rows = [slice(lists.start[k], lists.end[k]) for lists in self.error_lists]
+            if all(part.stop > part.start for part in rows):
+                for of_class, part, values in zip(of_both, rows, parts(k), strict=True):
+                    of_class[part] = values
+        return of_both
 
     def position(self, cell: tuple[int, int] | None) -> int:
         """Return the list of a pair of groups, or of all comparisons."""

@@ -410,7 +410,7 @@ def hangs_on_threshold(rates: Floats, thresholds: Floats) -> NDArray[np.bool_]:
     return np.asarray(intervals.correlations_of(np.array([finite, rates])) ** 2 > _LARGE)
 
 
-_SIDES = {name: METRICS[name].sides for name in (*RATES, "eer", "act_dcf", *FITTED)}
+_SIDES = {name: METRICS[name].sides for name in (*RATES, "eer", "act_dcf", "auc", *FITTED)}
 
 
 @dataclass(frozen=True, eq=False)

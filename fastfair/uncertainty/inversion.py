@@ -270,7 +270,14 @@ class MovedSystems:
 
     def invert(self) -> Inversion:
         """Compare the estimates of measures with the replicates of fairer and less fair systems."""
-        table = np.full((len(self.keys), POWERS.size, 2), np.nan)
+        shares, path = self._shares_at(POWERS, partial(self.path, _STEPS))
+        return Inversion(self.keys, shares[..., 0], shares[..., 1], path, self.n_replicates)
+
+    def _shares_at(self, powers: Floats, beside: Callable[[], Any] = lambda: None) -> Any:
+        """Return (measures, powers, 2) shares of replicates that are at least as unfair, and at
+        least as fair, as the estimates, and the result of what is called beside.
+        """
+        shares = np.full((len(self.keys), powers.size, 2), np.nan)
         row_of = {key: k for k, key in enumerate(self.keys)}
         size, calls = 0, list[Callable[[], Any]]()
         for part in self._parts():
@@ -278,25 +285,33 @@ class MovedSystems:
             size += at_once
             found = measure_entries(base_of(part.of(self._start)), part.selection)
             rows = np.array([row_of[key] for key in self._keys_of(found, part)], np.intp)
-            stretches = np.array_split(np.arange(POWERS.size), n_calls(POWERS.size, at_once))
+            stretches = np.array_split(np.arange(powers.size), n_calls(powers.size, at_once))
             calls += [
-                partial(self._fill, table, part, rows, powers) for powers in stretches if rows.size
+                partial(self._fill, shares, part, rows, powers, some)
+                for some in stretches
+                if rows.size
             ]
-        calls.append(partial(self.path, _STEPS))
-        *_, path = in_threads(size, lambda call: call(), calls, self._n_threads)
-        return Inversion(self.keys, table[..., 0], table[..., 1], path, self.n_replicates)
+        *_, result = in_threads(size, lambda call: call(), [*calls, beside], self._n_threads)
+        return shares, result
 
     def _fill(
-        self, table: Floats, part: Part, rows: NDArray[np.intp], which: NDArray[np.intp]
+        self,
+        shares: Floats,
+        part: Part,
+        rows: NDArray[np.intp],
+        powers: Floats,
+        which: NDArray[np.intp],
     ) -> None:
         """Write the shares of the measures of a part, at some powers, into their places."""
-        moved, done = base_of(self._moved(part, POWERS[which])), 0
+        moved, done = base_of(self._moved(part, powers[which])), 0
         for found, points in measured_quantities(moved, part.selection):
             values = rows_of(found, points)
             some = rows[done : done + len(values)]
             done += some.size
             sign, estimates = self.signs[some[0]], self.estimates[some, None, None]
-            table[some[:, None], which] = _shares(values if sign > 0 else -values, sign * estimates)
+            shares[some[:, None], which] = _shares(
+                values if sign > 0 else -values, sign * estimates
+            )
 
     def _moved(self, part: Part, powers: Floats) -> dict[str, Floats]:
         """Return the (..., powers, r) replicates of the rates and metrics of a part."""
@@ -515,16 +530,14 @@ class AlikeGroups(MovedSystems):
         Of absolute measures it is the share of replicates that are at least as unfair as the
         estimate, and a third of that of relative ones.
         """
-        of_each = zip(
-            self.keys, self.signs, self.estimates, self.replicates(np.zeros(1)), strict=True
-        )
+        shares, _ = self._shares_at(np.zeros(1))
+        of_each = zip(self.keys, shares[:, 0, 0].tolist(), strict=True)
         return {
-            key: (
-                float(_shares(sign * drawn, sign * np.array([[estimate]]))[0, 0])
-                / (_OF_RELATIVE if key in self._relative else 1)
-            )
-            for key, sign, estimate, drawn in of_each
+            key: share / (_OF_RELATIVE if key in self._relative else 1) for key, share in of_each
         }
+
+    def _kinds(self, p: int) -> frozenset[str]:
+        return self._selection.kinds
 
 
 class CountedSystems(MovedSystems):

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields, replace
+from functools import partial
 from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
@@ -13,10 +15,11 @@ from numpy.typing import NDArray
 from fastfair._lib import validation
 from fastfair._lib.tables import columns_of
 from fastfair._lib.text import did_you_mean, number_with_interval, rate_with_interval
+from fastfair._lib.threads import in_threads
 from fastfair._lib.warnings import warn
 from fastfair.data.comparisons import Comparisons
 from fastfair.error_rates.operating_points import OperatingPoint
-from fastfair.error_rates.rates import Rates
+from fastfair.error_rates.rates import ERROR_RATES, Rates
 from fastfair.errors import InputError, NarrowIntervalsWarning
 from fastfair.measures._fairness import KINDS, BaseMetric, MeasuredQuantity, measure_all
 from fastfair.measures._registry import (
@@ -32,7 +35,9 @@ from fastfair.resampling.engine import Replicates
 from .notes import Note, Noted
 
 RATES, WITH_FAILURES, FAILURE_RATES = map(names_of, ("rate", "rate with failures", "failure rate"))
-IN_PER_CENT = tuple(name for name in METRICS if "logit" in methods_of(name))  # proportions
+IN_PER_CENT = tuple(
+    name for name, one in METRICS.items() if "logit" in methods_of(name) and one.in_per_cent
+)  # proportions
 OF_MATED = tuple(name for name, one in METRICS.items() if one.sides == (MATED,))
 FITTED = tuple(name for name, one in METRICS.items() if one.fitted)
 RATIOS = (
@@ -169,8 +174,8 @@ class Quantity(Estimated):
     Attributes
     ----------
     name : str
-        "threshold", "fmr", "fnmr", "fmr_matrix", "eer", "min_dcf", "cllr", "min_cllr", or a
-        fairness measure followed by its base metric, if it has one, in parentheses, such as
+        "threshold", "fmr", "fnmr", "fmr_matrix", "eer", "min_dcf", "cllr", "min_cllr", "auc",
+        "d_prime", or a fairness measure followed by its base metric, if it has one, in parentheses, such as
         "gini(fmr)".
     group : str or None
         The group; None for all comparisons and for a measure over all groups. For "fmr_matrix", the
@@ -350,6 +355,7 @@ def _group_of(row: Estimated) -> Group:
 Floats = NDArray[np.float64]
 EntryKey = tuple[str, str | None, str | None, int | None]  # name, group, probe's group and point
 
+_FEWEST_AT_ONCE = 500  # replicates that a thread takes
 _AT_ONCE = 2**17  # numbers that the second cache holds, with what is made of them
 
 
@@ -411,6 +417,8 @@ class Selection:
         between groups.
     kinds : set of {"fmr", "fnmr", "both rates"}
         Of which rates to report measures at operating points.
+    rates : tuple of {"fmr", "fnmr"}
+        Which rates to report; one of them where all comparisons are of one class.
     """
 
     groups: tuple[str, ...]
@@ -425,6 +433,7 @@ class Selection:
     zero_policy: str | float = "keep"
     matrix: tuple[tuple[int, int], ...] = ()
     kinds: frozenset[str] = KINDS
+    rates: tuple[str, ...] = ERROR_RATES
 
 
 def sizes_of_groups(comparisons: Comparisons) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -459,11 +468,12 @@ def entries(base: Replicates, selection: Selection) -> Iterator[Entry]:
     position |= {cell: 1 + n_groups + k for k, cell in enumerate(base.cells)}
     for point in range(selection.n_points):
         yield Entry("threshold", None, point, base.threshold[point])
-        yield Entry("fmr", None, point, base.fmr[point, 0])
-        yield Entry("fnmr", None, point, base.fnmr[point, 0])
-        for name, rates in (("fmr", base.fmr), ("fnmr", base.fnmr)):
+        of_point = {"fmr": base.fmr[point], "fnmr": base.fnmr[point]}
+        for name in selection.rates:
+            yield Entry(name, None, point, of_point[name][0])
+        for name in selection.rates:
             for k, group in enumerate(selection.groups):
-                yield Entry(name, group, point, rates[point, 1 + k], (k, k))
+                yield Entry(name, group, point, of_point[name][1 + k], (k, k))
         for i, j in selection.matrix:
             value = base.fmr[point, position[i, j]]
             yield Entry(
@@ -499,8 +509,23 @@ def rows_of(found: MeasuredQuantity, points: Sequence[int]) -> Floats:
     return np.asarray(values)
 
 
-def numbers(base: Replicates, selection: Selection) -> Floats:
-    """Compute all numbers at once, (entries, ...), in the order of `entries`."""
+def numbers(base: Replicates, selection: Selection, n_threads: int | None = None) -> Floats:
+    """Compute all numbers at once, (entries, ...), in the order of `entries`.
+
+    Threads share replicates in parts that do not depend on their number.
+    """
+    r = base.fnmr.shape[2] if base.fnmr.ndim > 2 else 0
+    ends = np.linspace(0, r, r // _FEWEST_AT_ONCE + 1).astype(int).tolist()
+    if len(ends) < 3:
+        return _numbers(base, selection)
+    parts = [base.part(slice(*both_ends)) for both_ends in itertools.pairwise(ends)]
+    found = in_threads(
+        base.fmr.size + base.fnmr.size, partial(_numbers, selection=selection), parts, n_threads
+    )
+    return np.concatenate(found, axis=1)
+
+
+def _numbers(base: Replicates, selection: Selection) -> Floats:
     groups = slice(1, 1 + len(selection.groups))
     position = {(k, k): 1 + k for k in range(groups.stop - 1)}
     position |= {cell: groups.stop + k for k, cell in enumerate(base.cells)}
@@ -508,10 +533,12 @@ def numbers(base: Replicates, selection: Selection) -> Floats:
     rows = [
         some
         for p in range(selection.n_points)
-        for fmr, fnmr in [(base.fmr[p], base.fnmr[p])]
+        for rates in [[getattr(base, name)[p] for name in selection.rates]]
         for some in (
             base.threshold[p : p + 1],
-            *(fmr[:1], fnmr[:1], fmr[groups], fnmr[groups], fmr[between]),
+            *(rate[:1] for rate in rates),
+            *(rate[groups] for rate in rates),
+            base.fmr[p][between],
         )
     ]
     rows += [base.metrics[name] for name in selection.metrics]

@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 
 import numpy as np
+import polars as pl
 import pytest
-from helpers.command_line import run, succeeded
+from helpers.command_line import printed, run, succeeded
+from helpers.command_line import refused as refused_by_command
 from helpers.refusals import refused
 
 import fastfair as ff
@@ -63,7 +65,7 @@ def test_vectors_without_roles_and_points_of_comparisons_are_refused(faces):
     assert json.loads(run("identify", faces, *inner).output)["rows"][0]["estimate"] == expected
     asked = succeeded("identify", "--help-all").output
     assert "negative_euclidean" not in asked
-    refused("have no roles", run, "identify", faces, "--at", "rank=1")
+    refused("role= says which are", run, "identify", faces, "--at", "rank=1")
     refused(
         "FMR=0.1 is an operating point of comparisons",
         run,
@@ -86,7 +88,7 @@ def test_requirements_end_with_the_exit_codes_of_check(faces, tmp_path):
         "threshold=0.95",
         "--group",
         "sex",
-        "--gallery",
+        "--for-gallery",
         "fixed",
     ]
     done = run(
@@ -109,3 +111,81 @@ def test_requirements_end_with_the_exit_codes_of_check(faces, tmp_path):
     assert run(*asked, "--require", "fnir[*] <= 1 %").exit_code == 1
     assert run(*asked, "--require", "fpir[*] <= 1 %").exit_code == 3
     refused("name an attribute with --group", run, *asked[:6], "--returned")
+
+
+@pytest.fixture(scope="module")
+def months(tmp_path_factory):
+    """Write the logs of two months; in June people of one group are returned more often."""
+    folder, rng = tmp_path_factory.mktemp("months"), np.random.default_rng(1)
+    people = np.array([f"p{k:03}" for k in range(400)])
+    pl.DataFrame({"person": people[:80]}).write_csv(folder / "gallery.csv")
+    for name, worse in (("may", 0.0), ("june", 0.1)):
+        who = rng.integers(0, 400, 900)
+        scores = rng.normal(0.3, 0.07, (900, 80)) + worse * (who % 2 == 0)[:, None]
+        scores[who < 80, who[who < 80]] += 0.4
+        scores = np.round(scores, 3)
+        row, column = np.nonzero(scores >= 0.4)
+        columns = {
+            "search": [f"{name}{k}" for k in row],
+            "candidate": people[column],
+            "score": scores[row, column],
+        }
+        pl.DataFrame(columns).write_csv(folder / f"{name}.csv")
+        about = {"search": [f"{name}{k}" for k in range(900)], "probe": people[who]}
+        about |= {"sex": np.where(who % 2, "f", "m")}
+        pl.DataFrame(about).write_csv(folder / f"{name}_searches.csv")
+    return folder
+
+
+def test_logs_of_two_months_are_measured_judged_and_compared(months, tmp_path, monkeypatch):
+    monkeypatch.chdir(months)
+    tables = ["--gallery", "gallery.csv", "--group", "sex", "--for-gallery", "fixed"]
+    may = ["identify", "may.csv", "--searches", "may_searches.csv", *tables]
+    june = ["identify", "june.csv", "--searches", "june_searches.csv", *tables]
+    found = printed(*may, "--at", "fpir=0.05", "--json")
+    threshold = found["rows"][0]["threshold"]
+    said = f"FPIR=0.05 is held at the threshold {threshold!r}."
+    assert said in succeeded(*may, "--at", "fpir=0.05").output
+
+    log, searches = pl.read_csv("may.csv"), pl.read_csv("may_searches.csv")
+    hits = log.filter(pl.col("score") >= threshold)["search"].unique()
+    strangers = searches.filter(pl.col("probe") >= "p080")["search"]
+    n_errors = strangers.is_in(hits.to_list()).sum()
+    assert n_errors == found["rows"][0]["n_errors"] <= 0.05 * len(strangers)
+    typed = printed(*may, "--at", f"threshold={threshold!r}", "--json")
+    assert typed["rows"][0]["n_errors"] == n_errors
+
+    gate = ["--at", f"threshold={threshold!r}", "--require", "fpir[*] <= 12 %"]
+    files = [
+        "--junit",
+        tmp_path / "junit.xml",
+        "--output",
+        tmp_path,
+        "--report",
+        tmp_path / "page.html",
+    ]
+    assert run(*may, *gate, *files).exit_code == 0
+    assert "<testsuite" in (tmp_path / "junit.xml").read_text()
+    assert "held at the threshold" not in (tmp_path / "page.html").read_text("utf-8")
+    assert run(*june, *gate).exit_code == 1
+    repeated = run("identify", "--config", tmp_path / "config.toml")
+    assert repeated.exit_code == 0, repeated.output
+
+    against = ["--against", "may.csv", "--against-searches", "may_searches.csv"]
+    done = run(*june, *gate[:2], *against, "--unpaired", "--require", "difference(fpir)[*] <= 3 %")
+    assert (done.exit_code, "compared as independent ones" in done.output) == (1, True)
+    assert "Not met: difference(fpir)[*] <= 3 % (1 of 2 groups): m: " in done.output
+    pairs = printed(*may, *gate[:2], *against, "--json")
+    assert {row["estimate"] for row in pairs["comparison"]["rows"]} == {0.0}
+
+
+def test_options_that_need_others_are_refused(months, faces, monkeypatch):
+    monkeypatch.chdir(months)
+    asked = ["identify", "may.csv", "--searches", "may_searches.csv", "--gallery", "gallery.csv"]
+    asked += ["--at", "threshold=0.6"]
+    assert "go with --require" in refused_by_command(*asked, "--allow-undecided")
+    assert "go with --against" in refused_by_command(*asked, "--unpaired")
+    assert "--returned goes with" in refused_by_command(*asked, "--returned")
+    assert "--role goes with --input vectors" in refused_by_command(
+        *asked, "--role", "role", "--input", "searches"
+    )

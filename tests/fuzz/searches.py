@@ -1,10 +1,10 @@
 """Search galleries, compare vectors and measure fairness at random, and hold results against plain
 loops.
 
-Matrices, rows, candidate lists, vectors and templates, of every type of numbers, with ties, scores
-of -inf, failures and people who search twice. Allowed are the library's own errors, and results
-with these counts, whose intervals hold their estimates and are never narrower at a higher level. A
-threshold that is shown and typed again gives the same counts.
+Matrices, rows, candidate lists, vectors and templates, as arrays and as files, of every type of
+numbers, with ties, scores of -inf, failures and people who search twice. Allowed are the library's
+own errors, and results with these counts, whose intervals hold their estimates and are never
+narrower at a higher level. A threshold that is shown and typed again gives the same counts.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import itertools
 import math
 import random
 import sys
+import tempfile
 import time
 import traceback
 import warnings
@@ -24,6 +25,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
 
 sys.path.insert(0, str(Path(__file__).parent))
 sys.path.insert(0, str(Path(__file__).parents[1]))
@@ -53,6 +55,8 @@ class Draw:
         People, and the groups of probes, or None.
     source : {"matrix", "rows", "lists", "vectors"}
         How they are given.
+    in_files : bool
+        Whether files hold them.
     """
 
     scores: np.ndarray
@@ -66,6 +70,7 @@ class Draw:
     rank: int | None
     gallery: str
     vectors: tuple[np.ndarray, np.ndarray] | None
+    in_files: bool
 
 
 def drawn_scores(rng: np.random.Generator, shape: tuple[int, int], source: str) -> np.ndarray:
@@ -125,11 +130,104 @@ def drawn(rng: np.random.Generator) -> Draw:
         int(rng.integers(1, 5)) if rng.random() < 0.3 else None,
         str(rng.choice(["drawn", "fixed"])),
         vectors,
+        source in ("matrix", "lists") and bool(rng.random() < 0.4),
     )
+
+
+def from_files(draw: Draw, rng: np.random.Generator) -> ff.Searches:
+    """Write the searches to files of some kind, and read them."""
+    with tempfile.TemporaryDirectory() as folder:
+        return _read(draw, rng, Path(folder))
+
+
+def _read(draw: Draw, rng: np.random.Generator, folder: Path) -> ff.Searches:
+    n, width = draw.scores.shape
+    suffix = str(rng.choice(["csv", "tsv", "parquet"]))
+
+    def write(name: str, columns: dict[str, Any]) -> Path:
+        path = folder / f"{name}.{suffix}"
+        frame = pl.DataFrame(columns)
+        if suffix == "parquet":
+            frame.write_parquet(path)
+        else:
+            frame.write_csv(path, separator="," if suffix == "csv" else "\t")
+        return path
+
+    about: dict[str, Any] = {
+        "policies": ff.Policies(failures=draw.failures, self_comparisons="keep"),
+        "groups": None if draw.group is None else ["sex"],
+    }
+    of_searches = {"search": [f"s{k}" for k in range(n)], "probe": draw.probe}
+    of_searches |= {} if draw.group is None else {"sex": draw.group}
+    if draw.source == "matrix":
+        gallery = {"template": [f"t{k}" for k in range(width)], "person": draw.enrolled}
+        np.save(folder / "scores.npy", draw.scores.astype(np.float64))
+        layout = ff.SearchLayout(gallery_subject="person", candidates=max(2, draw.length))
+        return ff.read_searches(
+            folder / "scores.npy",
+            searches=write("searches", of_searches),
+            enrolled=write("gallery", gallery),
+            layout=layout,
+            templates="best" if len(set(draw.enrolled)) < width else "refuse",
+            **about,
+        )
+    scores = draw.scores.astype(np.float64)
+    order = np.argsort(-scores + 1e-12 * rng.random((n, width)), axis=1)[:, : draw.length]
+    listed = np.take_along_axis(scores, order, 1)
+    tables = {"enrolled": write("gallery", {"person": draw.enrolled})}
+    kind, length = str(rng.choice(["rows", "faiss", "nist"])), draw.length
+    if kind == "faiss":
+        if rng.random() < 0.5:
+            order = np.append(order, np.full((n, 1), -1), 1)
+            listed = np.append(listed, np.full((n, 1), np.finfo(np.float32).min), 1)
+        np.savez(folder / "lists.npz", D=listed, I=order)
+        return ff.read_searches(
+            folder / "lists.npz",
+            searches=write("searches", of_searches),
+            layout=ff.SearchLayout(length=length),
+            **tables,
+            **about,
+        )
+    row, place = np.indices(order.shape).reshape(2, -1)
+    shuffled = rng.permutation(row.size) if rng.random() < 0.5 else np.arange(row.size)
+    row, place = row[shuffled], place[shuffled]
+    people = np.array(draw.enrolled)[order[row, place]]
+    if kind == "nist":
+        lines = ["searchId candidateRank searchRetCode isAssigned templateId score"]
+        lines += [
+            f"s{k} {p} 0 1 {who} {score!r}"
+            for k, p, who, score in zip(
+                row, place, people, listed[row, place].tolist(), strict=True
+            )
+        ]
+        lines += [f"s0 {length} 0 0 x -1"] * bool(rng.random() < 0.5)
+        path = folder / "log.txt"
+        path.write_text("\n".join(lines) + "\n")
+        of_searches["searchId"] = of_searches.pop("search")
+        tables["searches"] = write("searches", of_searches)
+    else:
+        columns: dict[str, Any] = {
+            "search": [f"s{k}" for k in row],
+            "candidate": people,
+            "score": listed[row, place],
+        }
+        columns |= {"rank": place + 1} if rng.random() < 0.5 else {}
+        if rng.random() < 0.5:
+            tables["searches"] = write("searches", of_searches)
+        else:
+            columns |= {
+                name: [values[k] for k in row]
+                for name, values in of_searches.items()
+                if name != "search"
+            }
+        path = write("log", columns)
+    return ff.read_searches(path, layout=ff.SearchLayout(length=length), **tables, **about)
 
 
 def searches_of(draw: Draw, rng: np.random.Generator) -> ff.Searches:
     """Give the searches to the library."""
+    if draw.in_files:
+        return from_files(draw, rng)
     templates = "best" if len(set(draw.enrolled)) < len(draw.enrolled) else "refuse"
     policies = ff.Policies(failures=draw.failures, self_comparisons="keep")
     if draw.vectors is not None:

@@ -233,6 +233,8 @@ def calls() -> dict[str, dict[str, Any]]:
         "Calibration.measure": {"name": "nrb(act_dcf)", "application": ff.Costs(0.3)},
         "fastfair.det": {"comparisons": c},
         "fastfair.roc": {"comparisons": c},
+        "fastfair.auc": {"comparisons": c},
+        "fastfair.d_prime": {"comparisons": c},
         "fastfair.eer": {"comparisons": c},
         "fastfair.min_dcf": {"comparisons": c},
         "fastfair.rates": {"comparisons": c, "at": at},

@@ -307,9 +307,7 @@ def test_distances_are_noticed(n):
             enrolled=range(n),
         ),
     ):
-        with pytest.warns(
-            ReversedScoresWarning, match="If the scores are distances give their negative"
-        ):
+        with pytest.warns(ReversedScoresWarning, match='say score_kind="distance"'):
             make()
     with warnings.catch_warnings():
         warnings.simplefilter("error")

@@ -1,0 +1,854 @@
+"""`read_searches`: searches of a gallery out of files of candidate lists, or of matrices of
+scores.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastfair._lib import label_codes
+from fastfair._lib.arguments import AtLeastTwo, checked
+from fastfair._lib.arrays import Flags
+from fastfair._lib.frames import FrameColumns
+from fastfair._lib.label_codes import MISSING_TEXTS, Coded, encode, encode_together
+from fastfair._lib.warnings import warn
+from fastfair.data import checks, side_columns
+from fastfair.data.columns import NOBODY, USUAL, Policies
+from fastfair.data.exclusions import gathering, leave_out
+from fastfair.errors import FastfairWarning, FileFormatError, InputError
+from fastfair.io import files, tables, text
+from fastfair.io.embeddings import as_text, cut_subjects
+
+from .searches import Searches, SearchScores, Templates
+
+if TYPE_CHECKING:
+    import polars as pl
+    from narwhals.typing import IntoDataFrame
+
+# The names of columns that are looked for where none is given: our own, then those of NIST's logs.
+_NAMES = {
+    "search_id": ("search", "search_id", "searchId"),
+    "candidate": ("candidate", "templateId"),
+    "score": ("score",),
+    "probe": ("probe",),
+    "candidate_rank": ("rank", "candidateRank"),
+    "failed": ("failed",),
+}
+_Column = Any  # labels: a column of text of polars, which is the fastest, or `Coded`
+_RETURN_CODE, _ASSIGNED = "searchRetCode", "isAssigned"  # of NIST's logs
+_ARRAYS = (".npy", ".npz")
+_NO_ID = np.array([str(label) for label in NOBODY], object)
+_NAMED = 5  # that a message names
+
+
+@checked
+@dataclass(frozen=True)
+class SearchLayout:
+    """How files of searches are laid out, where they differ from the usual.
+
+    Attributes
+    ----------
+    shape : {"auto", "lists", "matrix"}
+        What a table holds: a row for each candidate, or for each search, with a column of scores
+        for each template that is enrolled, whose name it has. By default rows of candidates; of
+        NumPy files, arrays tell.
+    candidate_rank : str, optional
+        Column of the candidate's rank, by default "rank" if there is one. Ranks have to go with
+        scores, without a gap.
+    failed : str, optional
+        Column, of `searches` or of the candidates, that says whether the search failed (1 or 0,
+        true or false), by default "failed" if there is one. NIST's logs have return codes.
+    nobody : str, optional
+        What the column `probe` has where the probe is of nobody who is enrolled, such as "unknown",
+        or "" for blank fields. Each such probe is taken for a person of its own.
+    gallery_id : str, optional
+        The column of `enrolled` with what candidates are called, by default the first.
+    gallery_subject : str, optional
+        The column of `enrolled` with the person of each template, where candidates are templates.
+    length : int, optional
+        How long lists can be; by default as long as the longest is.
+    least_score : float, optional
+        The score from which on people are put on lists, of distances the greatest; by default the
+        least that occurs.
+    candidates : int, default 20
+        How many of the best other people are kept of each search of a matrix. Rates in smaller
+        galleries need all at or above the threshold.
+
+    Examples
+    --------
+    >>> import fastfair as ff
+    >>> ff.SearchLayout(nobody="unknown", length=20).candidates
+    20
+    """
+
+    shape: Literal["auto", "lists", "matrix"] = "auto"
+    candidate_rank: str | None = None
+    failed: str | None = None
+    nobody: str | None = None
+    gallery_id: str | None = None
+    gallery_subject: str | None = None
+    length: int | None = None
+    least_score: float | None = None
+    candidates: AtLeastTwo = 20
+
+
+USUAL_SEARCH_LAYOUT = SearchLayout()
+
+
+@files.refuse_changes()
+@checked
+def read_searches(
+    path: str | Path | IntoDataFrame,
+    search_id: str | None = None,
+    candidate: str | None = None,
+    score: str | None = None,
+    probe: str | None = None,
+    groups: str | Sequence[str] | None = None,
+    *,
+    searches: str | Path | IntoDataFrame | None = None,
+    enrolled: str | Path | IntoDataFrame | None = None,
+    subject_pattern: str | None = None,
+    score_kind: SearchScores = "similarity",
+    layout: SearchLayout = USUAL_SEARCH_LAYOUT,
+    templates: Templates = "refuse",
+    policies: Policies = USUAL,
+) -> Searches:
+    r"""Read searches of a gallery: candidate lists, or a matrix of scores.
+
+    Parameters
+    ----------
+    path : path or data frame
+        The candidates, one row for each: CSV, TSV, Parquet, or a log of NIST's validation packages.
+        A ``.npz`` has the arrays of scores and of places in the gallery that FAISS returns, or a
+        matrix of scores, as a ``.npy`` does.
+
+        Or any data frame.
+    search_id : str, optional
+        Column of the search, by default "search".
+    candidate : str, optional
+        Column of the candidate, by default "candidate". It names a person, or a template that
+        `enrolled` lists.
+    score : str, optional
+        Column of scores, by default "score".
+    probe : str, optional
+        Column of the probe's person, by default "probe". It is one of `searches` if given.
+    groups : str or sequence of str, optional
+        Columns that make the groups of probes, of the table that has `probe`. Several make
+        intersections.
+    searches : path or data frame, optional
+        Table with a row for each search, also without a candidate. Rows of arrays are in its order.
+    enrolled : path or data frame, optional
+        Table with a row for each enrolled person or template. Columns of arrays are in its order.
+    subject_pattern : str, optional
+        Regular expression (Rust syntax) that finds the person in what candidates, probes and
+        templates are called, such as ``"^([^/]+)/"``: its first group, or else the whole match.
+    score_kind : {"similarity", "distance"}
+        Whether high or low scores speak for the same person.
+    layout : SearchLayout
+        How files are laid out, where they differ from the usual.
+    templates : {"refuse", "best"}
+        What several templates of one person are: an error, or one enrolment whose score is the best
+        of them.
+    policies : Policies
+        What to do with searches and scores that failed, with missing labels of groups, and with a
+        gallery that is searched by itself, as for `Searches.from_candidates`.
+
+    Returns
+    -------
+    Searches
+
+    Raises
+    ------
+    FileFormatError
+        For a file that is missing, empty, of another format or ambiguous, and for text where a
+        number belongs (the line is named).
+    InputError
+        For columns that do not exist (the message suggests the nearest names), searches and
+        candidates that their tables do not have, two probes of one search, ranks that contradict
+        scores, searches that failed where `policies` does not say what to do with them, and what
+        the files do not tell: whether all searches are there, and who is enrolled.
+
+    Warns
+    -----
+    DroppedWarning
+        For what is left out: places of lists that were not filled, and what `policies` leaves out.
+    FastfairWarning
+        Where people on lists are taken for the gallery, as no table of it is given.
+
+    Notes
+    -----
+    A row without candidate and score says that its search has no candidate. Files are read whole:
+    ten million candidates take about 2 GB.
+
+    Examples
+    --------
+    >>> import fastfair as ff
+    >>> import pathlib, tempfile
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> _ = (folder / "log.csv").write_text("search,candidate,score\np,ann,0.9\np,bob,0.4\nq,cid,0.3\n")
+    >>> _ = (folder / "searches.csv").write_text("search,probe,sex\np,ann,f\nq,eve,f\nr,dan,m\n")
+    >>> _ = (folder / "gallery.csv").write_text("person\nann\nbob\ncid\n")
+    >>> ff.read_searches(folder / "log.csv", groups="sex", searches=folder / "searches.csv",
+    ...                  enrolled=folder / "gallery.csv")
+    Searches(3 searches of 3 enrolled people, 1 mated, 2 non-mated, 2 groups)
+    """
+    named = {
+        "search_id": search_id,
+        "candidate": candidate,
+        "score": score,
+        "probe": probe,
+        "candidate_rank": layout.candidate_rank,
+        "failed": layout.failed,
+    }
+    how = _How(
+        named, side_columns.names_of_groups(groups), subject_pattern, score_kind, layout, policies
+    )
+    with gathering() as left_out:
+        file = _opened(path, "path", "the data frame")
+        of_searches = None if searches is None else _opened(searches, "searches", "searches")
+        gallery = (
+            None
+            if enrolled is None
+            else _Gallery.of(_opened(enrolled, "enrolled", "enrolled"), how)
+        )
+        about = {"score_kind": score_kind, "templates": templates, "policies": policies}
+        matrix, places = _arrays_of(file) if file.take is not None else (None, None)
+        if matrix is not None or layout.shape == "matrix":
+            made = _of_matrix(file, matrix, places, of_searches, gallery, how, about)
+        else:
+            made = _of_lists(file, of_searches, gallery, how, about)
+    made.left_out = (*(one for one in left_out if one not in made.left_out), *made.left_out)
+    return made
+
+
+@dataclass
+class _How:
+    """Arguments of `read_searches`: names of columns by role, attributes, and how to read."""
+
+    named: dict[str, str | None]
+    attributes: list[str]
+    subject_pattern: str | None
+    score_kind: SearchScores
+    layout: SearchLayout
+    policies: Policies
+
+    def column(self, table: tables.Table, role: str) -> str:
+        """Return the column of a role, which must be there."""
+        found = self.column_if_there(table, role)
+        if found is None:
+            return table.require(role, _NAMES[role][0])
+        return found
+
+    def column_if_there(self, table: tables.Table, role: str) -> str | None:
+        """Return the column of a role, if it is named or has one of the usual names."""
+        name = self.named[role]
+        if name is not None:
+            return table.require(role, name)
+        return next((one for one in _NAMES[role] if one in table.names), None)
+
+    def people(self, name: str, column: _Column) -> _Column:
+        """Return the people of what candidates, probes or templates are called."""
+        if self.subject_pattern is None:
+            return column
+        return cut_subjects([(name, _coded(name, column))], self.subject_pattern)[0]
+
+
+def _column(frame: FrameColumns, name: str, advice: str = label_codes.COMPLETE) -> _Column:
+    """Return a column of labels as text."""
+    if frame.is_text(name):
+        return frame.polars([name])[name]
+    column = frame.polars([name])[name]
+    if column.dtype.is_integer() and not column.null_count():
+        return column.cast(files.polars().String)
+    return as_text(frame.labels(name, advice))
+
+
+def _complete(frame: FrameColumns, name: str, advice: str) -> _Column:
+    """Return a column of labels as text, none of which may be missing."""
+    column = _column(frame, name, advice)
+    if not isinstance(column, Coded):
+        blank = column.str.strip_chars().fill_null("").is_in(["", *MISSING_TEXTS])
+        return frame.labels(name, advice) if blank.any() else column  # which refuses them
+    return column
+
+
+def _coded(name: str, column: _Column, advice: str = label_codes.COMPLETE) -> Coded:
+    """Turn a column of labels into codes."""
+    return _coded_together({name: column}, advice)[name]
+
+
+def _coded_together(
+    columns: Mapping[str, _Column], advice: str = label_codes.COMPLETE
+) -> dict[str, Coded]:
+    """Turn columns into codes of one list of labels."""
+    called = [f"column {name!r}" for name in columns]
+    labels, codes = encode_together(called, list(columns.values()), advice)
+    return {name: Coded(labels, one) for name, one in zip(columns, codes, strict=True)}
+
+
+@dataclass
+class _Gallery:
+    """What is enrolled: what templates are called, and whose they are, where names differ."""
+
+    ids: _Column
+    people: _Column | None
+    place: str
+
+    @classmethod
+    def of(cls, table: tables.Table, how: _How) -> _Gallery:
+        """Read a table of the gallery."""
+        name, subject = how.layout.gallery_id or table.names[0], how.layout.gallery_subject
+        wanted = [table.require("gallery_id", name)]
+        wanted += [] if subject is None else [table.require("gallery_subject", subject)]
+        frame = FrameColumns(table.columns(wanted))
+        with table.placed():
+            ids = _column(frame, name)
+            coded = _coded(name, ids)
+            of_label = np.bincount(coded.codes, minlength=coded.labels.size)
+            if of_label.max() > 1:
+                again = int(of_label.argmax())
+                first, second = np.flatnonzero(coded.codes == again)[:2].tolist()
+                raise InputError(
+                    f"{coded.labels.item(again)!r} is twice in column {name!r}: {table.where(first)}"
+                    f" and {table.where(second)}",
+                    row=second,
+                )
+            whose = None if subject is None else _column(frame, subject)
+        if whose is not None or how.subject_pattern is not None:
+            whose = how.people(subject or name, ids if whose is None else whose)
+        return cls(ids, whose, str(table.place))
+
+    def named(self, name: str, candidates: _Column, probe: _Column) -> tuple[Coded, Coded, Coded]:
+        """Return the people of candidates, of probes and of what is enrolled, with labels of one
+        list.
+        """
+        if self.people is None:
+            found = _coded_together({name: candidates, "enrolled": self.ids, "probe": probe})
+            self.require(name, found[name], found["enrolled"])
+            return found[name], found["probe"], found["enrolled"]
+        found = _coded_together({name: candidates, "enrolled": self.ids})
+        self.require(name, found[name], found["enrolled"])
+        who = _coded_together({"enrolled": self.people, "probe": probe})
+        people = who["enrolled"]
+        labels = np.append(people.labels.astype(object), "-1")  # of places that an index left empty
+        of_id = np.full(found[name].labels.size, labels.size - 1)
+        of_id[found["enrolled"].codes] = people.codes
+        if labels[-1] in people.labels:
+            of_id[of_id == labels.size - 1] = np.flatnonzero(people.labels == labels[-1])[0]
+            labels = people.labels
+        return Coded(labels, of_id[found[name].codes]), who["probe"], people
+
+    def require(self, name: str, candidates: Coded, ids: Coded) -> None:
+        """Refuse candidates that the gallery lacks, but for places that an index left empty."""
+        is_there = np.isin(candidates.labels, _NO_ID)
+        is_there[ids.codes] = True
+        wrong = ~is_there[candidates.codes]
+        if wrong.any():
+            lost = np.unique(candidates.codes[wrong])
+            named = ", ".join(repr(candidates.labels.item(k)) for k in lost[:_NAMED].tolist())
+            raise InputError(
+                f"{lost.size} labels of column {name!r} are not in {self.place}:"
+                f" {named}{', ...' * (lost.size > _NAMED)}",
+                row=int(wrong.argmax()),
+            )
+
+
+@dataclass
+class _Declared:
+    """Every search once: its name, the person of its probe, its groups, and whether it failed.
+
+    of_nobody: which probes are of nobody who is enrolled.
+    """
+
+    search: _Column
+    probe: _Column
+    of_nobody: Flags
+    groups: dict[str, Any]
+    failed: Flags | None
+
+
+def _opened(source: Any, called: str, place: str) -> tables.Table:
+    """Open a table, or arrays; logs of NIST have blanks between fields."""
+    if isinstance(source, str | Path):
+        path = files.check_file(source)
+        if path.suffix.lower() in _ARRAYS:
+            return tables.read_arrays(path)
+        if path.suffix.lower() != ".parquet":
+            content = text.read(path, failures=True)
+            alone = " " if " " in content.first.strip() else ","  # of a single column
+            return tables.read_text(content, tables.separator_of(content) or alone)
+    return tables.read_source(source, called, place)
+
+
+def _declared(table: tables.Table, how: _How, rows: pl.DataFrame | None = None) -> _Declared:
+    """Read the table of searches; rows: of candidates, where these alone tell of searches."""
+    name, probe = how.column(table, "search_id"), how.column(table, "probe")
+    failed = how.column_if_there(table, "failed")
+    attributes = [table.require("groups", one) for one in how.attributes]
+    wanted = [name, probe, *attributes, *([] if failed is None else [failed])]
+    if rows is None:
+        rows = table.columns(wanted)
+    else:
+        distinct = rows.select(list(dict.fromkeys(wanted))).unique(maintain_order=True)
+        rows = distinct.unique(subset=name, keep="first", maintain_order=True)
+        if rows.height < distinct.height:
+            again = distinct.filter(distinct[name].is_duplicated())
+            others = [
+                one
+                for one in wanted[1:]
+                if again.filter(again[name] == again[name][0])[one].n_unique() > 1
+            ]
+            raise InputError(
+                f"{table.place}: search {again[name][0]!r} has two entries in column {others[0]!r}:"
+                " a search has one probe, in the same groups"
+            )
+    frame = FrameColumns(rows)
+    with table.placed():
+        search = _complete(frame, name, _EACH)
+        return _Declared(
+            search,
+            *_probes(frame, probe, how),
+            {one: frame.entries(one) for one in attributes},
+            None if failed is None else _flags(frame, failed),
+        )
+
+
+_EACH = "each row needs the name of its search"
+_TRUE, _FALSE = frozenset(["1", "true", "t", "yes", "y"]), frozenset(["0", "false", "f", "no", "n"])
+
+
+def _flags(frame: FrameColumns, name: str) -> Flags:
+    """Read a column that says whether searches failed; blank fields say that they did not."""
+    texts, codes = frame.texts(name)
+    said = ["0" if one is None else one.strip().lower().removesuffix(".0") for one in texts]
+    wrong = next((k for k, one in enumerate(said) if one not in _TRUE | _FALSE), None)
+    if wrong is not None:
+        raise InputError(
+            f"column {name!r} must say 1 or 0, or true or false, not {texts[wrong]!r}",
+            row=int((codes == wrong).argmax()),
+        )
+    return np.array([one in _TRUE for one in said], np.bool_)[codes]
+
+
+def _probes(frame: FrameColumns, name: str, how: _How) -> tuple[_Column, Flags]:
+    """Return the people of probes, and which are of nobody: each has a label of its own."""
+    nobody = how.layout.nobody
+    if nobody is None:
+        whose = how.people(name, _complete(frame, name, _OF_PROBES))
+        return whose, np.zeros(frame.height, np.bool_)
+    texts, codes = frame.texts(name)
+    of_text = np.array([(one or "") == nobody.strip() for one in texts], np.bool_)
+    lost = np.array([one is None for one in texts], np.bool_) & ~of_text
+    if lost.any():
+        raise InputError(
+            f"column {name!r} has a blank field; {_OF_PROBES}", row=int(lost[codes].argmax())
+        )
+    if not of_text.any():
+        raise InputError(f"no probe is {nobody!r} in column {name!r}, as ⟦nobody=⟧ says")
+    alone = of_text[codes]
+    people = np.array([one or "" for one in texts], object)[codes]
+    if not alone.all():
+        known = _coded(name, how.people(name, encode("probe", people[~alone])))
+        people[~alone] = known.labels[known.codes]
+    people[alone] = [f"{_NOBODY} {k}" for k in np.flatnonzero(alone).tolist()]
+    clash = [one for one in people[~alone].tolist() if one.startswith(_NOBODY)]
+    if clash:
+        raise InputError(f"column {name!r} has {clash[0]!r}: no person may be called {_NOBODY!r}")
+    return encode("probe", people), alone
+
+
+_NOBODY = "nobody who is enrolled, row"
+_OF_PROBES = (
+    'give a label, or say ⟦nobody=""⟧ where blank fields are of people who are not enrolled'
+)
+
+
+def _of_lists(
+    file: tables.Table,
+    of_searches: tables.Table | None,
+    gallery: _Gallery | None,
+    how: _How,
+    about: Mapping[str, Any],
+) -> Searches:
+    """Read rows of candidates."""
+    search, candidate, score = (
+        how.column(file, one) for one in ("search_id", "candidate", "score")
+    )
+    rank = how.column_if_there(file, "candidate_rank")
+    roles = [search, candidate, score, *([] if rank is None else [rank])]
+    codes = [one for one in (_RETURN_CODE, _ASSIGNED) if one in file.names]
+    others = []
+    if of_searches is None:
+        if how.column_if_there(file, "probe") is None:
+            raise InputError(
+                f"{file.place} has no column {how.named['probe'] or 'probe'!r} with the person of"
+                " each probe: name it with ⟦probe=⟧, or give a table of searches as ⟦searches=⟧"
+            )
+        failed = how.column_if_there(file, "failed")
+        others = [how.column(file, "probe"), *how.attributes, *([] if failed is None else [failed])]
+    numbers = [score, *([] if rank is None else [rank]), *codes]
+    frame = file.columns([*roles, *others, *codes], numbers)
+    columns = FrameColumns(frame)
+    declared = _declared(of_searches or file, how, None if of_searches is not None else frame)
+    with file.placed():
+        values = columns.numbers(score)
+        is_entry, of_codes = _entries(file, columns, candidate, values, codes)
+        of_rows, names = _searches_of_rows(columns, search, declared)
+        if of_searches is None and is_entry.all():
+            _require_lists_alike(file, of_rows)
+        ranks = None if rank is None else columns.numbers(rank)
+        in_order = of_rows
+        if not is_entry.all():
+            frame, values = frame.filter(is_entry), values[is_entry]
+            in_order = Coded(of_rows.labels, of_rows.codes[is_entry])
+            ranks = None if ranks is None else ranks[is_entry]
+    with file.placed(is_entry):
+        listed = _column(FrameColumns(frame), candidate)
+        _require_usable(values, how.policies)
+        if ranks is not None:
+            _require_ranks(ranks, in_order, values, how)
+        if gallery is None:
+            whose = how.people(candidate, listed)
+            found = _coded_together({candidate: whose, "probe": declared.probe})
+            people, probe = found[candidate], found["probe"]
+            enrolled: Any = _gallery_of_lists(file, people, probe, declared.of_nobody, in_order)
+        else:
+            people, probe, enrolled = gallery.named(candidate, listed, declared.probe)
+    lost = _failed_searches(declared, names, of_rows, of_codes, how.policies)
+    with files.name_file(file.place), file.placed(is_entry):
+        return Searches.from_candidates(
+            in_order,
+            people,
+            values,
+            searches=names,
+            probe=probe,
+            enrolled=enrolled,
+            group=declared.groups or None,
+            length=how.layout.length,
+            least_score=how.layout.least_score,
+            failed=lost,
+            **about,
+        )
+
+
+def _searches_of_rows(
+    columns: FrameColumns, search: str, declared: _Declared
+) -> tuple[Coded, Coded]:
+    """Return the search of each row of candidates, and the names of those declared, with labels of
+    one list.
+    """
+    column = _column(columns, search, _EACH)
+    if isinstance(column, Coded):
+        found = _coded_together({search: column, "searches": declared.search}, _EACH)
+        return found[search], found["searches"]
+    runs = column.rle_id().to_numpy()  # the rows of a search follow each other as a rule
+    heads = np.flatnonzero(np.diff(runs, prepend=runs[:1] + 1))
+    found = _coded_together({search: column.gather(heads), "searches": declared.search}, _EACH)
+    return Coded(found[search].labels, found[search].codes[runs]), found["searches"]
+
+
+def _entries(
+    file: tables.Table,
+    columns: FrameColumns,
+    candidate: str,
+    values: NDArray[Any],
+    codes: Sequence[str],
+) -> tuple[Flags, Flags | None]:
+    """Tell which rows are entries of lists, and of which rows the search failed, as NIST's codes
+    say.
+    """
+    is_entry, failed = np.ones(values.size, np.bool_), None
+    if _RETURN_CODE in codes:
+        failed = columns.numbers(_RETURN_CODE) != 0
+        is_entry &= ~failed
+    if _ASSIGNED in codes:
+        is_filled = columns.numbers(_ASSIGNED) != 0
+        leave_out(
+            is_filled | ~is_entry,
+            "entries of lists",
+            "padding",
+            f"as {_ASSIGNED} says that their places are empty",
+        )
+        is_entry &= is_filled
+    unknown = np.flatnonzero(np.isnan(values) & is_entry)
+    if unknown.size:
+        texts, of_rows = FrameColumns(columns.polars([candidate])[unknown]).texts(candidate)
+        blank = np.array([one is None or one in MISSING_TEXTS for one in texts], np.bool_)
+        is_entry[unknown[blank[of_rows]]] = False
+    if not is_entry.any():
+        raise InputError(f"{file.place} has no row with a candidate: no scores are known")
+    return is_entry, failed
+
+
+def _require_usable(values: NDArray[Any], policies: Policies) -> None:
+    """Refuse missing scores of candidates, where policies do not say what to do with them."""
+    lost = np.isnan(values)
+    if policies.failures == "error" and lost.any():
+        raise InputError(
+            f"{int(lost.sum())} of {values.size} candidates have no score; {checks.FAILURES_DO}",
+            row=int(lost.argmax()),
+        )
+
+
+def _require_lists_alike(file: tables.Table, search: Coded) -> None:
+    """Refuse lists of several lengths where no table tells whether some are empty."""
+    length = np.bincount(search.codes, minlength=search.labels.size)
+    if length.min() < length.max():
+        raise InputError(
+            f"{file.place}: lists have from {length.min()} to {length.max()} candidates, so that"
+            " searches without a candidate may be missing from it: give a table of all searches as"
+            " ⟦searches=⟧, or a row for each of them without candidate and score"
+        )
+
+
+def _require_ranks(rank: NDArray[Any], search: Coded, values: NDArray[Any], how: _How) -> None:
+    """Refuse ranks that have gaps, or that scores contradict."""
+    codes = search.codes
+    stays = codes[1:] == codes[:-1]
+    are_together = int((~stays).sum()) + 1 == np.unique(codes).size
+    is_sorted = are_together and bool((rank[1:] > rank[:-1])[stays].all())
+    order = np.arange(rank.size) if is_sorted else np.lexsort((rank, codes))
+    at, ranks, scores = codes[order], rank[order], values[order]
+    is_next = at[1:] == at[:-1]
+    begins = np.append(True, ~is_next)
+    wrong = np.zeros(rank.size, np.bool_)
+    wrong[1:] = is_next & (ranks[1:] != ranks[:-1] + 1)
+    wrong |= begins & (ranks != 1) & (ranks != ranks.min(initial=1))
+    if wrong.any():
+        row = int(order[wrong.argmax()])
+        raise InputError(
+            f"search {search.labels.item(search.codes[row])!r} has the rank {rank[row]:g} without the"
+            " one before it: ranks count the candidates of a search from 1, or from 0",
+            row=row,
+        )
+    sign = -1.0 if how.score_kind == "distance" else 1.0
+    with np.errstate(invalid="ignore"):
+        rises = is_next & (sign * scores[1:] > sign * scores[:-1])
+    if rises.any():
+        k = int(rises.argmax()) + 1
+        what = "falls" if sign < 0 else "rises"
+        other = "similarity" if sign < 0 else "distance"
+        raise InputError(
+            f"search {search.labels.item(at[k])!r}: the score {what} from {scores[k - 1]:g} at rank"
+            f" {ranks[k - 1]:g} to {scores[k]:g} at rank {ranks[k]:g} ({int(rises.sum())} such"
+            f' rows): correct one of the columns, or say ⟦score_kind="{other}"⟧',
+            row=int(order[k]),
+        )
+
+
+def _failed_searches(
+    declared: _Declared, names: Coded, of_rows: Coded, of_codes: Flags | None, policies: Policies
+) -> Flags | None:
+    """Tell which declared searches failed; refuse them where policies do not say what to do.
+
+    names, of_rows: the searches declared, and those of the rows of candidates. of_codes: which of
+    these say that the search failed.
+    """
+    failed = declared.failed
+    if of_codes is not None:
+        by_code = np.zeros(names.labels.size, np.bool_)
+        by_code[of_rows.codes[of_codes]] = True
+        failed = by_code[names.codes] | (False if failed is None else failed)
+    if failed is not None and failed.any() and policies.failures == "error":
+        raise InputError(
+            f"{int(failed.sum())} of {failed.size} searches failed;"
+            ' ⟦failures="non-match"⟧ counts them as misses, ⟦failures="exclude"⟧ leaves them out'
+        )
+    return failed
+
+
+def _gallery_of_lists(
+    file: tables.Table, people: Coded, probe: Coded, of_nobody: Flags, search: Coded
+) -> Coded:
+    """Return the people on lists, who are taken for the gallery; refuse to guess whether the person
+    of a probe is enrolled.
+    """
+    is_listed = np.zeros(people.labels.size, np.bool_)
+    is_listed[people.codes] = True
+    is_listed &= ~np.isin(people.labels, _NO_ID)
+    lost = np.unique(probe.codes[~of_nobody & ~is_listed[probe.codes]]).tolist()
+    if lost:
+        named = ", ".join(repr(probe.labels.item(k)) for k in lost[:_NAMED])
+        raise InputError(
+            f"{file.place}: {len(lost)} people of probes are on no list: {named}"
+            f"{', ...' * (len(lost) > _NAMED)}. Whether they are enrolled decides what counts as an"
+            " error: give the gallery as ⟦enrolled=⟧, or name what the probes of people who are not"
+            " enrolled are called with ⟦nobody=⟧"
+        )
+    listed = np.flatnonzero(is_listed)
+    if people.codes.size < listed.size * np.unique(search.codes).size:
+        warn(
+            f"the {listed.size:,} people who are on lists are taken for the gallery: give it as"
+            " ⟦enrolled=⟧ where others are enrolled, too",
+            FastfairWarning,
+        )
+    return Coded(people.labels, listed)
+
+
+def _arrays_of(table: tables.Table) -> tuple[NDArray[Any], NDArray[Any] | None]:
+    """Return the scores of a NumPy file, a row for each search, and the places in the gallery that
+    they are of; None where they are of all.
+    """
+    assert table.take is not None
+    arrays = {name: table.take(name) for name in table.names}
+    wide = {name: one for name, one in arrays.items() if one.ndim == 2}
+    floats = [name for name, one in wide.items() if one.dtype.kind == "f"]
+    whole = [name for name, one in wide.items() if one.dtype.kind in "iu"]
+    if len(floats) != 1 or len(whole) > 1 or "vectors" in floats:
+        found = ", ".join(
+            f"{name or 'an array'} {one.shape} {one.dtype}" for name, one in arrays.items()
+        )
+        raise FileFormatError(
+            f"{table.place} must have one matrix of scores, and perhaps one of places in the"
+            f" gallery, as FAISS returns them, but has {found}: of vectors, ⟦role=⟧ says which are"
+            " references and which probes"
+        )
+    scores, places = wide[floats[0]], wide[whole[0]] if whole else None
+    if places is not None and places.shape != scores.shape:
+        raise FileFormatError(
+            f"{table.place}: {floats[0]!r} is of shape {scores.shape}, {whole[0]!r} of"
+            f" {places.shape}: both need a row for each search"
+        )
+    return scores, places
+
+
+def _of_matrix(
+    file: tables.Table,
+    matrix: NDArray[Any] | None,
+    places: NDArray[Any] | None,
+    of_searches: tables.Table | None,
+    gallery: _Gallery | None,
+    how: _How,
+    about: Mapping[str, Any],
+) -> Searches:
+    """Read a matrix of scores, or arrays of lists, with rows and columns in the order of tables."""
+    if matrix is None:
+        return _of_wide_table(file, of_searches, gallery, how, about)
+    table = file if of_searches is None else of_searches
+    probe = how.column(table, "probe")
+    frame = FrameColumns(
+        table.columns([probe, *(table.require("groups", one) for one in how.attributes)])
+    )
+    checks.same_length({"scores": len(matrix), "searches": frame.height}, "search")
+    with table.placed():
+        who, _ = _probes(frame, probe, how)
+        groups = {one: frame.entries(one) for one in how.attributes}
+    if gallery is None:
+        if "enrolled" not in file.names:
+            raise InputError(
+                f"{file.place} does not say who is enrolled: give the gallery, in the order of its"
+                " columns, as ⟦enrolled=⟧"
+            )
+        gallery = _Gallery.of(replace(file, names=["enrolled"]), how)
+    whose = gallery.ids if gallery.people is None else gallery.people
+    found = _coded_together({"probe": who, "enrolled": whose})
+    n_templates = found["enrolled"].codes.size
+    if places is None:
+        checks.same_length(
+            {"columns of scores": matrix.shape[1], "enrolled": n_templates}, "template"
+        )
+        with files.name_file(file.place):
+            return Searches.from_matrix(
+                matrix,
+                found["probe"],
+                found["enrolled"],
+                group=groups or None,
+                candidates=how.layout.candidates,
+                **about,
+            )
+    entries = places.ravel().astype(np.int64)
+    if how.layout.gallery_id is None:
+        outside = (entries < -1) | (entries >= n_templates)
+        if outside.any():
+            raise InputError(
+                f"{file.place}: a candidate is {entries[outside][0]}, but {gallery.place} has"
+                f" {n_templates} rows: places are counted from 0, and -1 is nobody; where they are"
+                " names, say in which column with ⟦gallery_id=⟧"
+            )
+        labels = np.append(found["enrolled"].labels.astype(object), "-1")
+        codes = np.append(found["enrolled"].codes.astype(np.int64), labels.size - 1)
+        people = Coded(labels, codes[entries])
+    else:
+        names = files.polars().Series("candidate", entries).cast(files.polars().String)
+        people, found["probe"], found["enrolled"] = gallery.named("candidate", names, who)
+    rows = np.arange(len(matrix))
+    with files.name_file(file.place):
+        return Searches.from_candidates(
+            np.repeat(rows, matrix.shape[1]),
+            people,
+            matrix.ravel(),
+            searches=rows,
+            probe=found["probe"],
+            enrolled=found["enrolled"],
+            group=groups or None,
+            length=how.layout.length,
+            least_score=how.layout.least_score,
+            **about,
+        )
+
+
+def _of_wide_table(
+    file: tables.Table,
+    of_searches: tables.Table | None,
+    gallery: _Gallery | None,
+    how: _How,
+    about: Mapping[str, Any],
+) -> Searches:
+    """Read a table with a row for each search and a column for each template."""
+    name = how.column(file, "search_id")
+    labels = [
+        name,
+        *([] if of_searches is not None else [how.column(file, "probe"), *how.attributes]),
+    ]
+    if (failed := how.column_if_there(file, "failed")) is not None and of_searches is None:
+        labels.append(failed)
+    columns = [one for one in file.names if one not in labels]
+    if not columns:
+        raise InputError(
+            f"{file.place} has no columns of scores, whose names are those of templates"
+        )
+    frame = file.columns([*labels, *columns], columns)
+    declared = _declared(of_searches or file, how, None if of_searches is not None else frame)
+    values = FrameColumns(frame)
+    with file.placed():
+        matrix = np.column_stack([values.numbers(one) for one in columns])
+        of_rows, names = _searches_of_rows(values, name, declared)
+    row_of = np.full(names.labels.size, -1)
+    row_of[names.codes] = np.arange(names.codes.size)
+    rows = row_of[of_rows.codes]
+    if not np.array_equal(np.sort(rows), np.arange(names.codes.size)):
+        raise InputError(
+            f"{file.place} has {rows.size:,} rows, and {names.codes.size:,} searches are declared: a"
+            " matrix needs one row for each, with its name"
+        )
+    lost = _failed_searches(declared, names, of_rows, None, how.policies)
+    header = files.polars().Series("header", columns)
+    if gallery is None:
+        found = _coded_together({"header": how.people("header", header), "probe": declared.probe})
+        people, probe = found["header"], found["probe"]
+    else:
+        people, probe, enrolled = gallery.named("header", header, declared.probe)
+        if people.codes.size != enrolled.codes.size:
+            raise InputError(
+                f"{file.place} has columns of {people.codes.size:,} of {enrolled.codes.size:,}"
+                " templates: a matrix needs all"
+            )
+    ordered = np.empty_like(matrix)
+    ordered[rows] = matrix
+    if lost is not None:
+        ordered[lost] = np.nan
+    with files.name_file(file.place):
+        return Searches.from_matrix(
+            ordered,
+            probe,
+            people,
+            group=declared.groups or None,
+            candidates=how.layout.candidates,
+            **about,
+        )
