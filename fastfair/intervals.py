@@ -323,9 +323,9 @@ def _bca_tails(
     is_defined = ~np.isnan(values)
     n = is_defined.sum(axis=-1)
     with np.errstate(invalid="ignore", divide="ignore"):
-        below = (values < estimate[..., None]).sum(axis=-1) + (values == estimate[..., None]).sum(
-            axis=-1
-        ) / 2
+        lower = (values < estimate[..., None]).sum(axis=-1)
+        equal = (values == estimate[..., None]).sum(axis=-1)
+        below = lower + equal / 2
         bias = ndtri(below / n)
         finite = np.isfinite(jackknife)
         mean = finite_mean(jackknife)
@@ -418,8 +418,10 @@ def ratio_interval(first: Floats, second: Floats, correlation: Floats) -> tuple[
     Donner and Zou, "Closed-form confidence intervals for functions of the normal mean and standard
     deviation", Statistical Methods in Medical Research 21 (2012), equation 8.
     """
-    low = _root(first, second, first[0] - first[1], second[2] - second[0], correlation, upper=False)
-    high = _root(first, second, first[2] - first[0], second[0] - second[1], correlation, upper=True)
+    below, above = first[0] - first[1], first[2] - first[0]
+    other_below, other_above = second[0] - second[1], second[2] - second[0]
+    low = _root(first, second, below, other_above, correlation, upper=False)
+    high = _root(first, second, above, other_below, correlation, upper=True)
     return low, high
 
 

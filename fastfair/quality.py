@@ -21,7 +21,7 @@ from scipy.special import gammaincinv
 from fastfair import intervals
 from fastfair._lib import validation
 from fastfair._lib.arguments import checked
-from fastfair._lib.arrays import Flags, Floats
+from fastfair._lib.arrays import Flags, Floats, Integers
 from fastfair._lib.plots import draw_lines, tick_per_cent
 from fastfair._lib.text import per_cent, rate_with_interval, typed
 from fastfair._lib.warnings import warn
@@ -91,7 +91,9 @@ def quality_of(
             raise InputError(
                 f"{called} must have one value for each of the {n:,} comparisons, not {array.shape}"
             )
-        wrong = np.sort(used[np.isinf(array[used]) if excludes else ~np.isfinite(array[used])])
+        values_used = array[used]
+        is_wrong = np.isinf(values_used) if excludes else ~np.isfinite(values_used)
+        wrong = np.sort(used[is_wrong])
         if wrong.size:
             way = ': ⟦failures="exclude"⟧ leaves comparisons without a quality out'
             raise InputError(
@@ -150,11 +152,14 @@ def area_of(
     share = np.concatenate(([0], np.cumsum(np.bincount(level, minlength=size)))) / n
     width = np.diff(np.minimum(share, limit))
     last = int(np.flatnonzero(width > 0)[-1])
-    kept, errors = (
-        np.cumsum(np.bincount(level[which], minlength=size)[::-1])[::-1][: last + 1]
-        for which in (inside, inside & wrong)
-    )
     width = width[: last + 1]
+
+    def count_above(which: Flags) -> Integers:
+        """Count comparisons of each level or a higher one."""
+        counts = np.bincount(level[which], minlength=size)
+        return np.cumsum(counts[::-1])[::-1][: last + 1]
+
+    kept, errors = count_above(inside), count_above(inside & wrong)
     if not (kept[width > 0] > 0).all():
         return math.nan, np.zeros(n), math.nan
     rate = np.where(width > 0, errors / np.maximum(kept, 1), 0.0)
@@ -165,7 +170,8 @@ def area_of(
     added = np.where(inside, wrong * to_errors[reached] - to_all[reached], 0.0)
     # The share that is discarded below a level varies with the data, too.
     moved = np.where(level < last, rate[reached] - rate[last], 0.0)
-    added += (moved - (rate[:last] @ width[:last] - rate[last] * share[last])) / n
+    mean_moved = rate[:last] @ width[:last] - rate[last] * share[last]
+    added += (moved - mean_moved) / n
     return float(rate @ width), added, float(to_errors[last])
 
 

@@ -101,8 +101,9 @@ def learn(errors: Floats, n: Floats) -> GroupLaws:
     27 (1999).
     """
     about = (errors + 0.5) / (n + 1)
-    ends = logit(about.min()) - np.log(_FARTHEST), logit(about.max()) + np.log(_FARTHEST)
-    mean = expit(np.linspace(*ends, _N_MEANS))
+    lowest = logit(about.min()) - np.log(_FARTHEST)
+    highest = logit(about.max()) + np.log(_FARTHEST)
+    mean = expit(np.linspace(lowest, highest, _N_MEANS))
     root = (np.arange(_N_SHARES) + 0.5) / _N_SHARES  # so that small shares lie close together
     size = root**2 / (1 - root**2) * n.size / (1 / n).sum()
     mean, size, root = (
@@ -320,7 +321,8 @@ def shrunken_rates(
     n = _effective_sizes(evaluation, uncertainty.sizes, rows)
     laws = learn(raw * n, n)
     level = float(evaluation.settings["confidence_level"])
-    low, high = (laws.quantiles(raw * n, n, share) for share in ((1 - level) / 2, (1 + level) / 2))
+    tails = (1 - level) / 2, (1 + level) / 2
+    low, high = (laws.quantiles(raw * n, n, tail) for tail in tails)
     assert quantities[0].at is not None
     return ShrunkenRates(
         rate=rate,

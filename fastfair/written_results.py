@@ -124,10 +124,9 @@ def _contents(path: str | Path) -> list[dict[str, Any]]:
     text = check_file(path).read_text("utf-8")
     if _BEFORE not in text:
         return [json.loads(text)]
-    text = text[text.index(_BEFORE) + len(_BEFORE) :]
-    contents: list[dict[str, Any]] = json.loads(text[: text.index(_AFTER)], object_hook=in_rows)[
-        "results"
-    ]
+    _, _, behind = text.partition(_BEFORE)
+    numbers = behind[: behind.index(_AFTER)]
+    contents: list[dict[str, Any]] = json.loads(numbers, object_hook=in_rows)["results"]
     return contents
 
 

@@ -86,11 +86,11 @@ def raise_as(error: type[FastfairError], what: str) -> Iterator[None]:
         yield
     except (FastfairError, KeyboardInterrupt, SystemExit, GeneratorExit):
         raise
-    except BaseException as found:
+    except BaseException as cause:
         reason = next(
-            (line for line in str(found).splitlines() if line.strip()), type(found).__name__
+            (line for line in str(cause).splitlines() if line.strip()), type(cause).__name__
         )
-        raise error(f"{what}: {reason}") from found
+        raise error(f"{what}: {reason}") from cause
 
 
 def require(module: str, extra: str, purpose: str) -> ModuleType:

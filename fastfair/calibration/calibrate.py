@@ -516,7 +516,10 @@ def calibrate(
         comparisons.require_groups()
         source.require_groups()
     how = method, p_target, group_wise
-    everything = np.ones(len(source.mated), np.bool_), np.ones(len(source.nonmated), np.bool_)
+    everything = (
+        np.ones(len(source.mated), np.bool_),
+        np.ones(len(source.nonmated), np.bool_),
+    )
     settings = {
         "method": method,
         "p_target": p_target,

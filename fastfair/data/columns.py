@@ -228,8 +228,9 @@ def subject_of_each(samples: BothSides, subjects: BothSides | None) -> Codes:
     subject = group_labels.labels_of_subjects(samples[0].size, columns)
     if subject is None:
         k, row, here, earlier = group_labels.first_conflict(samples[0].size, columns)
+        side = ("reference", "probe")[k]
         raise InputError(
-            f"{('reference', 'probe')[k]}_sample {samples[0].item(samples[1 + k][row])!r} is of"
+            f"{side}_sample {samples[0].item(samples[1 + k][row])!r} is of"
             f" subject {subjects[0].item(here)!r} in row {row} (counted from 0), but of"
             f" {subjects[0].item(earlier)!r} in another; a sample has one subject",
             row=row,

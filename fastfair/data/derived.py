@@ -579,13 +579,14 @@ def _refuse(
         if any(lost is not None and lost.policy == "exclude" and lost.n for lost in failed)
         else ""
     )
-    n = len(ordered[0])
-    size = min(map(len, ordered))
-    apart = int(np.argmax(np.append(ordered[0][:size] != ordered[1][:size], True)))
+    first, second = ordered
+    size = min(len(first), len(second))
+    # Where one is the beginning of the other, they differ behind its end.
+    apart = int(np.argmax(np.append(first[:size] != second[:size], True)))
     ends = [codes[apart] if apart < len(codes) else np.iinfo(np.int64).max for codes in ordered]
     name = ("first", "second")[int(ends[1] < ends[0])]
     raise InputError(
-        f"the {_SPOKEN[kind]} comparisons differ: first has {n:,} and second {len(ordered[1]):,},"
+        f"the {_SPOKEN[kind]} comparisons differ: first has {len(first):,} and second {len(second):,},"
         f" and {name} has one that the other lacks or has less often,"
         f" {_compared(sorted(ends), labels, 0)}{would_do}"
     )

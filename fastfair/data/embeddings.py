@@ -577,9 +577,9 @@ class Embeddings:
             if not self.pairing.two_sets:
                 first, second = np.minimum(first, second), np.maximum(first, second)
             i, j = first.astype(np.int64), second.astype(np.int64)
-            rows[part] = (
-                i * n + j if self.pairing.two_sets else i * n - i * (i + 1) // 2 + j - i - 1
-            )
+            # Of one set only the pairs above the diagonal are numbered.
+            skipped = 0 if self.pairing.two_sets else (i + 1) * (i + 2) // 2
+            rows[part] = i * n + j - skipped
             reference[part], probe[part] = first, second
             of_reference[part] = self.subject[first]
             of_probe[part] = self.subject[second]

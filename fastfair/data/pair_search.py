@@ -88,7 +88,8 @@ def choose_scale(vectors: AnyFloats, largest: int = 127) -> tuple[float, float]:
     margin : float
         About how far products of whole numbers lie from those of the vectors at most.
     """
-    wide = vectors[np.linspace(0, len(vectors) - 1, _SEEN).astype(np.intp)].astype(np.float64)
+    some = np.linspace(0, len(vectors) - 1, _SEEN).astype(np.intp)
+    wide = vectors[some].astype(np.float64)
     highest = float(np.abs(wide).max())
     if not 1e-30 < highest < 1e30:  # squares would leave the range of float32
         return 0.0, math.inf

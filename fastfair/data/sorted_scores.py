@@ -504,8 +504,11 @@ def _sort_rows(packed: NDArray[np.uint64]) -> tuple[NDArray[np.uint64], NDArray[
 
 
 def _unpack(packed: NDArray[np.uint64], free: NDArray[np.uint64]) -> Sorted:
-    keys, rows = free.view(np.int32)[: packed.size], free.view(np.uint32)[packed.size :]
-    low, high = packed.view(np.uint32).reshape(-1, 2).T[:: 1 if sys.byteorder == "little" else -1]
+    """Take keys and rows out of packed integers, into free memory as large."""
+    keys = free.view(np.int32)[: packed.size]
+    rows = free.view(np.uint32)[packed.size :]
+    halves = packed.view(np.uint32).reshape(-1, 2).T
+    low, high = halves if sys.byteorder == "little" else halves[::-1]
 
     def unpack(part: slice) -> None:
         rows[part] = low[part]

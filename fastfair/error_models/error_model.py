@@ -202,7 +202,8 @@ class Stratification:
         """Make the row of a value in some strata, whose rate is errors over comparisons unless it
         is given.
         """
-        n, errors = int(self.n[v, strata].sum()), int(self.errors[v, strata].sum())
+        n = int(self.n[v, strata].sum())
+        errors = int(self.errors[v, strata].sum())
         more.setdefault("estimate", errors / max(n, 1))
         low, high = limits
         return StratifiedRate(
@@ -240,24 +241,22 @@ class Stratification:
     ) -> StratifiedDifference:
         with np.errstate(invalid="ignore", divide="ignore"):
             rates = self.errors / self.n
+            overall = self.errors.sum(axis=1) / self.n.sum(axis=1)
         shared = np.flatnonzero((self.n[v] > 0) & (self.n[w] > 0))
+        # 1 where the rate of the value is higher, -1 where it is lower.
         order = {s: float(np.sign(rates[v, s] - rates[w, s])) for s in shared}
-        enough = [
-            order[s] for s in shared if self.errors[v, s] + self.errors[w, s] >= ENOUGH_ERRORS
-        ]
-        margin = float(
-            np.sign(self.errors[v].sum() / self.n[v].sum() - self.errors[w].sum() / self.n[w].sum())
-        )
-        reversed_in_all = (
-            len(enough) > 1 and margin != 0 and all(estimate == -margin for estimate in enough)
-        )
+        errors = self.errors[v] + self.errors[w]
+        enough = [order[s] for s in shared if errors[s] >= ENOUGH_ERRORS]
+        margin = float(np.sign(overall[v] - overall[w]))
+        reversed_in_all = margin != 0 and len(enough) > 1 and set(enough) == {-margin}
         verdicts = [
             float(np.sign(estimate.value)) if p <= 1 - level else 0.0
             for estimate, p in zip(both, pvalues, strict=True)
         ]
         ends = [estimate.ratio_interval(level) for estimate in both]
         ratios = [estimate.exponential for estimate in both]
-        apart = not ends[1][0] <= ratios[0] <= ends[1][1] and not math.isnan(ratios[0] + ratios[1])
+        low, high = ends[1]
+        apart = not low <= ratios[0] <= high and not math.isnan(sum(ratios))
         return StratifiedDifference(
             self.by,
             self.strata,
@@ -288,7 +287,8 @@ class Stratification:
         log_odds = inside.values(np.eye(self.n.size)[cells_of_value])
         gradient = np.zeros(self.n.size)
         # Where all comparisons are errors, or none, the data determine no log odds.
-        chances = np.where(np.isnan(log_odds), self.errors[v] > 0, 1 / (1 + np.exp(-log_odds)))
+        fitted = 1 / (1 + np.exp(-log_odds))
+        chances = np.where(np.isnan(log_odds), self.errors[v] > 0, fitted)
         gradient[cells_of_value] = self.mix * (chances * (1 - chances))
         return float(np.cumsum(self.mix * chances)[-1]), gradient
 
@@ -394,10 +394,12 @@ def stratify(
 def _log_ratio(
     fitted: Fit, first: tuple[float, Floats], second: tuple[float, Floats]
 ) -> StudentEstimate:
-    if not (first[0] > 0 and second[0] > 0):
+    """Estimate the logarithm of the ratio of two rates, each with its gradient."""
+    (rate, gradient), (other_rate, other_gradient) = first, second
+    if not (rate > 0 and other_rate > 0):
         return StudentEstimate()
     return fitting.of_function(
-        fitted, math.log(first[0] / second[0]), first[1] / first[0] - second[1] / second[0]
+        fitted, math.log(rate / other_rate), gradient / rate - other_gradient / other_rate
     )
 
 

@@ -323,13 +323,12 @@ def make_design(
     The baseline of an attribute is by default the value of most comparisons.
     """
     columns: list[Floats] = [np.ones(cells.n.size)]
-    plans: list[
-        tuple[int, str, int | None, int]
-    ] = []  # attribute, value, its position or None, column
+    # Attribute, value, its position or None, column.
+    plans: list[tuple[int, str, int | None, int]] = []
     chosen: dict[str, str] = {}
     for a, (name, labels) in enumerate(zip(attributes, cells.labels, strict=True)):
         first, second = cells.first[:, a], cells.second[:, a]
-        sizes = np.bincount(first, cells.n, len(labels)) + np.bincount(second, cells.n, len(labels))
+        sizes = np.bincount(np.append(first, second), np.tile(cells.n, 2), len(labels))
         base = baseline.get(name, labels[int(sizes.argmax())])
         if base not in labels:
             raise InputError(
@@ -474,7 +473,8 @@ def fit(cells: Cells, design: Floats, offset: Floats | None = None) -> Fit:
     """
     kept = ~find_separated(cells, design)
     offset = np.zeros(cells.n.size) if offset is None else offset
-    n, errors = cells.n[kept].astype(np.float64), cells.errors[kept].astype(np.float64)
+    n = cells.n[kept].astype(np.float64)
+    errors = cells.errors[kept].astype(np.float64)
     if not kept.any():  # nothing but errors, or none: no coefficient is known
         empty = np.zeros((0, design.shape[1]))
         chances = (cells.errors > 0).astype(np.float64)
@@ -635,8 +635,9 @@ def _robust(
         errors, n = cells.errors[kept], cells.n[kept]
         squared = errors * (1 - p) ** 2 + (n - errors) * p**2
         return (rows.T * squared) @ rows * n.sum() / (n.sum() - rows.shape[1]), None, None
-    scores = cells.errors_of[:, kept] @ rows - cells.n_of[:, kept] @ (p[:, None] * rows)
-    scores = _corrected(scores, cells.n_of[:, kept], rows, p * (1 - p))
+    n_of = cells.n_of[:, kept]
+    scores = cells.errors_of[:, kept] @ rows - n_of @ (p[:, None] * rows)
+    scores = _corrected(scores, n_of, rows, p * (1 - p))
     if cells.rate == "fnmr":
         return scores.T @ scores, scores, None
     products, squares = cells.pair_residuals(chances)
@@ -739,8 +740,8 @@ def estimate(fit: Fit, contrast: Floats) -> StudentEstimate:
 def of_function(fit: Fit, value: float, gradient: Floats) -> StudentEstimate:
     """Return a function of the coefficients with its uncertainty by the delta method."""
     freedom = fit.freedom(gradient)
-    spread = math.sqrt(max(0.0, float(fit.covariance_of(gradient[None])[0, 0])) * (1 + 1 / freedom))
-    return StudentEstimate(value, spread, freedom)
+    variance = max(0.0, float(fit.covariance_of(gradient[None])[0, 0]))
+    return StudentEstimate(value, math.sqrt(variance * (1 + 1 / freedom)), freedom)
 
 
 def mean_chance(fit: Fit, rows: Floats, weights: Floats) -> tuple[float, Floats]:

@@ -778,7 +778,8 @@ class HeldThreshold:
             # is too flat.
             run = self.held(self.key) * float(np.log(ends[1] / ends[0]))
         below = [self.errors_below(key) for key in keys]
-        behind = sum(abs(below[1][side] - below[0][side]) for side in (0, 1) if self.signs[side])
+        moved = (abs(after - before) for before, after in zip(*below, strict=True))
+        behind = sum(n for n, sign in zip(moved, self.signs, strict=True) if sign)
         comparisons = self.comparisons
         n_groups = len(comparisons.groups)
 

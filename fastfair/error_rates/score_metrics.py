@@ -165,18 +165,28 @@ def equal_error(keys: ClassKeys, method: str) -> tuple[float, float]:
         low, high = _bracket(keys)
         x = np.array([n - low.below_nonmated, n - high.below_nonmated]) / n
         y = np.array([low.below_mated, high.below_mated]) / m
-        share = (x[0] - y[0]) / ((x[0] - y[0]) - (x[1] - y[1]))
         at = score_keys.decode(np.array([low.key, high.key])).astype(np.float64)
-        return float(x[0] + share * (x[1] - x[0])), float(at[0] + share * (at[1] - at[0]))
+        share = _share_to_equal(x, y)
+        return _between(x, share), _between(at, share)
     from fastfair.kernels import curves as kernels
 
     keys.require_all("the convex hull")
     false_matches, false_nonmatches = kernels.convex_hull(keys.mated, keys.nonmated)
     x, y = false_matches / n, false_nonmatches / m
     after = int(np.argmax(x <= y))  # from (1, 0) to (0, 1), so there is one, and not the first
-    gap = x[after - 1 : after + 1] - y[after - 1 : after + 1]
-    share = gap[0] / (gap[0] - gap[1])
-    return float(x[after - 1] + share * (x[after] - x[after - 1])), float("nan")
+    edge = slice(after - 1, after + 1)
+    return _between(x[edge], _share_to_equal(x[edge], y[edge])), float("nan")
+
+
+def _share_to_equal(x: Floats, y: Floats) -> float:
+    """Return the share of the way between two points after which x and y, each (2,), are equal."""
+    first, second = x - y
+    return float(first / (first - second))
+
+
+def _between(ends: Floats, share: float) -> float:
+    """Return the number that lies a share of the way between two."""
+    return float(ends[0] + share * (ends[1] - ends[0]))
 
 
 def prior_log_odds(p_target: float) -> float:
@@ -190,7 +200,8 @@ def ratio_cost(p_target: float, of_mated: Any, of_nonmated: Any) -> Any:
     """
     p = p_target
     q = 1 - p_target
-    return (2 * p * of_mated + 2 * q * of_nonmated) / (-2 * float(p * np.log(p) + q * np.log(q)))
+    without_scores = -2 * float(p * np.log(p) + q * np.log(q))
+    return (2 * p * of_mated + 2 * q * of_nonmated) / without_scores
 
 
 def log_likelihood_ratio_cost(

@@ -125,16 +125,15 @@ def kinds_of_groups(
     """Count the subjects of each group with the same failures and attempts; some groups may have no
     subjects.
     """
-    widths = n_groups, int(attempts.max(initial=0)) + 1, int(failures.max(initial=0)) + 1
-    cell = (group.astype(np.int64) * widths[1] + attempts) * widths[2] + failures
+    n_attempts = int(attempts.max(initial=0)) + 1
+    n_failures = int(failures.max(initial=0)) + 1
+    cell = (group.astype(np.int64) * n_attempts + attempts) * n_failures + failures
     cells, sizes = np.unique(cell, return_counts=True)
-    of_group = cells // (widths[1] * widths[2])
+    of_group = cells // (n_attempts * n_failures)
     order = np.lexsort((-sizes, of_group))
-    cells = cells[order]
-    end = np.searchsorted(of_group, np.arange(widths[0]), side="right")
-    return SubjectKinds(
-        cells % widths[2], cells // widths[2] % widths[1], sizes[order], end.astype(np.int64)
-    )
+    rest, of_failures = np.divmod(cells[order], n_failures)
+    end = np.searchsorted(of_group, np.arange(n_groups), side="right")
+    return SubjectKinds(of_failures, rest % n_attempts, sizes[order], end.astype(np.int64))
 
 
 def sum_kinds(kinds: SubjectKinds) -> Integers:
@@ -546,7 +545,8 @@ class FailureCounts(Shown):
     @cached_property
     def n_subjects(self) -> Integers:
         """(g,) number of subjects of each group."""
-        return np.diff(np.append(0, np.cumsum(self.kinds.subjects))[np.append(0, self.kinds.end)])
+        before = np.append(0, np.cumsum(self.kinds.subjects))
+        return np.diff(before[self.kinds.end], prepend=0)
 
     @property
     def n_attempts(self) -> Integers:
@@ -760,7 +760,8 @@ class FailureCounts(Shown):
             (int(self.n_failures.sum()), "failure"),
             (len(self.groups), "group"),
         )
-        return f"{type(self).__name__}({', '.join(f'{n} {what}{chr(115) * (n != 1)}' for n, what in parts)})"
+        named = ", ".join(f"{n} {what}{'' if n == 1 else 's'}" for n, what in parts)
+        return f"{type(self).__name__}({named})"
 
 
 _Found = TypeVar("_Found")
@@ -881,9 +882,9 @@ def draw_groups(
     )
 
     def block(first: int) -> None:
-        place = slice(first, min(first + AT_ONCE, n))
-        sums = np.empty((5, place.stop - first, n_subjects.size), np.int64)
+        stretch = slice(first, min(first + AT_ONCE, n))
+        sums = np.empty((5, stretch.stop - first, n_subjects.size), np.int64)
         clusters.draw_sums(drawn_from, n_subjects, purpose.value, first, key, sums)
-        use(place, sums)
+        use(stretch, sums)
 
     run_blocks(block, range(0, n, AT_ONCE), n, AT_ONCE, n_threads, progress)

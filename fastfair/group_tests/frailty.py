@@ -119,7 +119,8 @@ def count_errors(
         subjects, unit = np.unique(ends, return_inverse=True)
     a, b = unit.reshape(2, -1)
     two = a != b  # a comparison of a subject with itself is seen once
-    seen_from, seen = np.concatenate((a, b[two])), np.concatenate((b, a[two]))
+    seen_from = np.concatenate((a, b[two]))
+    seen = np.concatenate((b, a[two]))
     sights = 2 * (seen_from * subjects.size + seen) + np.concatenate((erred, erred[two]))
     sights.sort()
     pair = np.flatnonzero(np.diff(sights >> 1, prepend=-1))  # where the next partner begins

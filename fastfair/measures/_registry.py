@@ -194,8 +194,8 @@ def _metric(name: str, title: str, long_title: str, question: str, **more: Any) 
 
 
 METRICS: dict[str, Estimand] = {
-    one.name: one
-    for one in (
+    metric.name: metric
+    for metric in (
         Estimand(
             name="threshold", title="threshold", kind="threshold", range=(-_INF, _INF),
             question="What is the lowest score that is accepted?",
@@ -678,7 +678,8 @@ def _on_samples(record: Estimand) -> Estimand:
         )
     away = np.abs(of_samples - record.fair_value)
     if not (away[:, 0] < _CLOSE).all():
-        worst = of_samples[:, 0].flat[int(np.argmax(np.nan_to_num(away[:, 0], nan=_INF)))]
+        farthest = int(np.argmax(np.nan_to_num(away[:, 0], nan=_INF)))
+        worst = of_samples[:, 0].flat[farthest]
         raise broken(f"equal rates give {worst:g}, not the fair value {record.fair_value:g}")
     extreme = values(_EXTREMES)
     for value in (of_samples, extreme):

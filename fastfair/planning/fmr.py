@@ -857,7 +857,8 @@ def _smallest(
         high = min(most, math.ceil(_STEP * high))
     low = high
     while low >= _LEAST and is_enough(low):
-        low, high = max(_LEAST, math.floor(low / _STEP)) if low > _LEAST else _LEAST - 1, low
+        high = low
+        low = max(_LEAST, math.floor(low / _STEP)) if low > _LEAST else _LEAST - 1
     return least_whole(is_enough, low, high, ratio)
 
 

@@ -118,7 +118,8 @@ class Subjects:
         distance = np.abs(np.arange(pmf.size) - n * m * self.fnmr)
         order = np.argsort(distance)
         wanted = probability ** (1 / n_groups) - _SHORT
-        return np.asarray(distance[order[np.searchsorted(np.cumsum(pmf[order]), wanted)]] / (n * m))
+        nearest = np.searchsorted(np.cumsum(pmf[order]), wanted)
+        return np.asarray(distance[order[nearest]] / (n * m))
 
 
 def attempts_of(attempts: ArrayLike) -> tuple[Integers, Floats]:
@@ -295,7 +296,8 @@ class Study:
         def use(at: slice, sums: Integers) -> None:
             m, e = sums[:2]
             margin[at] = self._normal_margins(sums)
-            apart[at] = e[:, 0] / m[:, 0] - e.sum(axis=1) / m.sum(axis=1)
+            overall = e.sum(axis=1) / m.sum(axis=1)
+            apart[at] = e[:, 0] / m[:, 0] - overall
 
         self._draw(n, use)
         numbers = self.others.numbers
@@ -987,7 +989,8 @@ def plan_subjects(
         margins.flat[k] = simulated.margin_kept(0.5)
     missing = np.isnan(needed)
     if missing.any():
-        first = ", ".join(f"{name} {array[missing][0]:g}" for name, array in settings.items())
+        k = int(missing.argmax())
+        first = ", ".join(f"{name} {array.flat[k]:g}" for name, array in settings.items())
         warn(
             f"{max_subjects:,} subjects in each group are not enough for {missing.sum()} of"
             f" {missing.size} settings, the first {first}: ⟦n_subjects⟧ is NaN there; raise"

@@ -979,13 +979,13 @@ class Resampler(Engine):
         """Compute something of each comparison listed: that of mated and of non-mated ones of each
         list that has both.
         """
-        found = Classes(*(np.zeros(lists.keys.size) for lists in self.error_lists))
+        of_both = Classes(*(np.zeros(lists.keys.size) for lists in self.error_lists))
         for k in range(1 + self.n_groups):
-            places = [slice(lists.start[k], lists.end[k]) for lists in self.error_lists]
-            if all(place.stop > place.start for place in places):
-                for of_class, place, values in zip(found, places, parts(k), strict=True):
-                    of_class[place] = values
-        return found
+            rows = [slice(lists.start[k], lists.end[k]) for lists in self.error_lists]
+            if all(part.stop > part.start for part in rows):
+                for of_class, part, values in zip(of_both, rows, parts(k), strict=True):
+                    of_class[part] = values
+        return of_both
 
     def position(self, cell: tuple[int, int] | None) -> int:
         """Return the list of a pair of groups, or of all comparisons."""

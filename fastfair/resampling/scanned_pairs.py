@@ -421,7 +421,8 @@ def _add_pairs(errors: list[GroupedErrors], stratum: Integers, varies: Flags) ->
             sums[name][k] for name in ("comparisons", "repeats_squared", "inside")
         )
         of_list = pair_walk.Sums(comparisons, squared, inside, no_errors, sums["of_pairs"][k])
-        counted = errors[k]._replace(repeats=sums["repeats"][ends[k] - errors[k].at.size : ends[k]])
+        repeats = sums["repeats"][ends[k] - errors[k].at.size : ends[k]]
+        counted = errors[k]._replace(repeats=repeats)
         runs = grouped.runs_of_list(k)
         seen = np.empty(stratum.size, np.int64)
         with lock:

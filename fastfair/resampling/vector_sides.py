@@ -76,8 +76,8 @@ class Products:
 
     def of_two(self, first: AnyIntegers, second: AnyIntegers) -> AnyArray:
         """Count the pairs of two units."""
-        (r, p), (q, s) = ((self.references[unit], self.probes[unit]) for unit in (first, second))
-        return self._once(r * s + q * p)
+        r, p = self.references, self.probes
+        return self._once(r[first] * p[second] + r[second] * p[first])
 
     def of_units(self) -> AnyArray:
         """Count the pairs of each unit."""
@@ -201,7 +201,8 @@ class VectorSide(SideInMemory, CountedSide):
         n_strata = self.stratum_size.size
         require_room(n_lists, n_rows)
         comparisons, squares = np.zeros((2, n_lists, n_rows), np.int64)
-        inside, of_all, of_ends = np.zeros((n_lists, n_strata)), *np.zeros((2, n_lists), np.int64)
+        inside = np.zeros((n_lists, n_strata))
+        of_all, of_ends = np.zeros((2, n_lists), np.int64)
         repeats = [
             np.zeros(stop - start, np.int32)
             for start, stop in zip(errors.start, errors.stops, strict=True)

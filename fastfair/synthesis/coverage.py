@@ -312,7 +312,8 @@ class _Ranked(NamedTuple):
     def of(cls, lists: ErrorLists) -> _Ranked:
         cumulative = np.empty(0)
         if lists.scale:
-            cumulative = np.append(0, np.cumsum(lists.scale[0][lists.a] * lists.scale[1][lists.b]))
+            scale, other_scale = lists.scale
+            cumulative = np.append(0, np.cumsum(scale[lists.a] * other_scale[lists.b]))
         return cls(
             lists.keys.copy(),
             cumulative,
