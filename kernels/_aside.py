@@ -20,9 +20,8 @@ from typing import Any, TypeVar
 
 _Item = TypeVar("_Item")
 _Result = TypeVar("_Result")
-WRITING = (
-    threading.Lock()
-)  # held while a file is written that must not stay unfinished, and taken before the end
+# held while a file is written that must not stay unfinished, and taken before the end
+WRITING = threading.Lock()
 _GLANCE = 0.05  # seconds between checks whether the result is still wanted
 
 
@@ -101,9 +100,8 @@ def deal(
         Called in this thread after each item, with the number of the item and what `work` returned.
     """
     process = os.getpid()
-    shared = enumerate(
-        items
-    )  # shared safely, as the interpreter's lock lets one thread at a time advance it
+    # shared safely, as the interpreter's lock lets one thread at a time advance it
+    shared = enumerate(items)
     with _at_work(work, shared, min(n_threads, len(items))) as found:
         for _ in items:
             number, result, error = _next(found, process)
@@ -237,9 +235,8 @@ def _end() -> None:
     """Wait for threads before the interpreter is taken down; after an interrupt, end the process
     without waiting.
     """
-    if not any(
-        hand.is_alive() for hand in list(_busy)
-    ):  # a process that was forked from a busy one has none
+    # a process that was forked from a busy one has none
+    if not any(hand.is_alive() for hand in list(_busy)):
         return
     interactive = hasattr(sys, "ps1")
     if not interactive and getattr(sys, "last_type", None) is KeyboardInterrupt:

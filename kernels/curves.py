@@ -14,9 +14,8 @@ import numpy as np
 from ._jit import helper, jit, jit_if_large
 from .sorting import rearrange
 
-_CHUNK = (
-    1024  # points collected before they become rates: three such buffers fit the first-level cache
-)
+# points collected before they become rates: three such buffers fit the first-level cache
+_CHUNK = 1024
 _ONE = np.uint64(1)  # positions are unsigned, so that no access tests for a negative index
 
 

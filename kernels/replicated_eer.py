@@ -170,9 +170,8 @@ def _of_one_replicate(nonmated, mated, first, last, x_sums, y_sums, method, r):
         next_y = np.int64(y_keys[q]) if q < y_kept else above_all
         next_x = np.int64(~x_keys[p]) if p >= 0 else above_all
         key = next_x if next_x < next_y else next_y
-    if (
-        q == y_kept and y_kept < m
-    ):  # what ended at the last mated score that is kept may go on behind it
+    # what ended at the last mated score that is kept may go on behind it
+    if q == y_kept and y_kept < m:
         return MORE_KEPT, np.nan, NO_LIMIT
     return FOUND, value, key
 

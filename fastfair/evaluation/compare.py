@@ -233,9 +233,8 @@ def _compared(
         one.without_failure_rates()
         for one in _matched(given, names, one_by_one=request.unit == "comparison")
     ]
-    if {system.score_kind for system in given} != {
-        LOG_LIKELIHOOD_RATIO
-    }:  # all systems have the same metrics
+    # all systems have the same metrics
+    if {system.score_kind for system in given} != {LOG_LIKELIHOOD_RATIO}:
         metrics = [
             name
             for one in as_names(request.metrics)

@@ -101,9 +101,8 @@ class Errors:
         return sums(place, np.ones(place.size), people.size), sums(place, self.value, people.size)
 
 
-_SUM_IS_ZERO = (
-    1e-12  # times its terms: so little is rounding, which the order of people's names decides
-)
+# times its terms: so little is rounding, which the order of people's names decides
+_SUM_IS_ZERO = 1e-12
 
 
 class Influence(NamedTuple):

@@ -240,9 +240,8 @@ class Estimator:
         fewest, most = law.errors(tail, upper_limit) if rate.of_mated else law.errors(tail)
         near = None if fewest == 0 else float(scores[fewest - 1])
         far = None if most >= n else float(scores[most])
-        if (
-            not rate.of_mated
-        ):  # thresholds are above the scores, and the strict one makes few errors
+        # thresholds are above the scores, and the strict one makes few errors
+        if not rate.of_mated:
             far, near = (None if score is None else self.above(score) for score in (near, far))
         return Held(rate, law, errors, known, tail, (far, near))
 

@@ -49,9 +49,8 @@ from fastfair.data.score_keys import given_similarities
 from fastfair.data.sorted_scores import read_only
 from fastfair.errors import InputError, LookAlikeWarning, ReversedScoresWarning
 
-Kept = tuple[
-    Floats, Integers, Floats, Codes
-]  # mates' scores and ranks, the best others' scores, and who
+# mates' scores and ranks, the best others' scores, and who
+Kept = tuple[Floats, Integers, Floats, Codes]
 Templates = Literal["refuse", "best"]
 GroupLabels = Labels | Mapping[str, Labels]
 # A tile is some searches of the whole gallery: its size depends on the gallery's alone, and tasks
@@ -681,9 +680,8 @@ class Searches(Shown):
         with np.errstate(invalid="ignore"):
             is_open = self.is_mated & (self.reach > -np.inf) & ~(self.mate_score > self.reach)
         self.last_rank = np.where(is_open, self.n_enrolled, self.rank)
-        last = np.argsort(
-            own, axis=1, kind="stable"
-        )  # the mate leaves the list, and others move up
+        # the mate leaves the list, and others move up
+        last = np.argsort(own, axis=1, kind="stable")
         self.best = np.take_along_axis(np.where(own, -np.inf, listed), last, 1)
         self.candidate = np.take_along_axis(np.where(own, -1, who), last, 1).astype(np.int32)
 
@@ -935,9 +933,8 @@ class Searches(Shown):
         ahead = np.where(mate[:, 0] < best[:, -1], self.rank[rows] - 1, (best > mate).sum(axis=1))
         share = float((ahead / n_others[rows]).mean()) if rows.size else 0.0
         n_people = np.unique(self.subject[rows]).size
-        if share > 0.5 + _SURE / math.sqrt(
-            12 * max(n_people, 1)
-        ):  # of chance it would have a uniform law
+        # of chance it would have a uniform law
+        if share > 0.5 + _SURE / math.sqrt(12 * max(n_people, 1)):
             warn(
                 f"mates score lower than other people: on average {100 * share:.0f} % of them"
                 " outrank a mate. If the scores are distances give their negative, else look"
