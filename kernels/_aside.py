@@ -4,6 +4,8 @@ Python raises KeyboardInterrupt in the main thread, between two of its instructi
 held a lock of numba or llvmlite, the lock would never be released; if it compiled a kernel, the
 interrupt would wait for seconds. So long work, and work that holds such a lock, runs in other
 threads, and the main thread only waits for the result.
+
+All of fastfair uses these threads. They stand among the kernels, which import nothing of fastfair.
 """
 
 from __future__ import annotations
@@ -20,7 +22,7 @@ from typing import Any, TypeVar
 
 _Item = TypeVar("_Item")
 _Result = TypeVar("_Result")
-# held while a file is written that must not stay unfinished, and taken before the end
+# held while a file is written that must not stay unfinished; `_die` waits for it
 WRITING = threading.Lock()
 _GLANCE = 0.05  # seconds between checks whether the result is still wanted
 
@@ -32,8 +34,8 @@ def free_in_forks(lock: Any) -> None:
     """Take a lock while the process is forked, so that no thread, which the other process lacks,
     holds it there.
 
-    Locks are taken in the reverse order of these calls: one that a thread holds while it takes
-    another comes later.
+    Locks are taken in the reverse order of these calls. So a lock that a thread holds while it takes
+    another one is given here after that one.
     """
     if hasattr(os, "register_at_fork"):
         os.register_at_fork(
