@@ -49,6 +49,8 @@ def jit(function: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(kernel, updated=())
     def call(*arguments: Any) -> Any:
+        # In place of numba's types, which take longer to make. Calls that differ only in dimensions,
+        # or inside tuples, are the same here: numba then compiles in the calling thread.
         kinds = tuple(
             [getattr(argument, "dtype", None) or type(argument) for argument in arguments]
         )
@@ -92,7 +94,7 @@ def jit_if_large(function: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(kernel)
     def call(*arguments: Any) -> Any:
         nonlocal seconds
-        if _compiles_all or seconds > _PATIENCE or is_kept() or _size(arguments) > SMALL:
+        if _compiles_all or seconds > _PATIENCE or is_cached() or _size(arguments) > SMALL:
             return kernel(*arguments)
         start = time.thread_time()
         result = function(*arguments)
@@ -100,7 +102,7 @@ def jit_if_large(function: Callable[..., Any]) -> Callable[..., Any]:
         return result
 
     @functools.cache
-    def is_kept() -> bool:
+    def is_cached() -> bool:
         return bool(CACHE_FOLDER) and any(files_of(function, Path(CACHE_FOLDER)))
 
     return call
@@ -115,7 +117,7 @@ def _size(argument: Any) -> int:
 
 
 def compile_all() -> None:
-    """Compile all kernels that this process calls, whatever the size of data."""
+    """From now on compile each kernel at its first call, also where data are small."""
     global _compiles_all
     _compiles_all = True
 

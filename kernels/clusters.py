@@ -16,9 +16,8 @@ from numpy.typing import NDArray
 from ._jit import helper, jit
 from .philox import BLOCK, fill, fill_some
 
-ATTEMPTS, FAILURES, FAILURES_SQUARED, FAILURES_BY_ATTEMPTS, ATTEMPTS_SQUARED = range(
-    5
-)  # rows of the array of sums
+# rows of the array of sums
+ATTEMPTS, FAILURES, FAILURES_SQUARED, FAILURES_BY_ATTEMPTS, ATTEMPTS_SQUARED = range(5)
 _UNIT, _WORDS = 2.0**-53, 2.0**32
 # expected replicates of 64 that draw a kind of subjects: below it, to count up one by one is faster
 _SOME = 32.0
@@ -99,9 +98,8 @@ def _count_up(n, most, p, words, rest, probability, drawn):
             drawn[r] += beyond
             probability[r] *= step * (n[r] - k + 1)
             rest[r] -= probability[r]
-    for r in range(
-        BLOCK
-    ):  # a sum of rounded probabilities may stay below a random number close to 1
+    # a sum of rounded probabilities may stay below a random number close to 1
+    for r in range(BLOCK):
         drawn[r] = drawn[r] if drawn[r] < n[r] else n[r]
 
 
@@ -232,9 +230,8 @@ def _count_up_some(n, most, p, words, drawn):
     zeros, out
     """
     odds, log_complement = p / (1 - p), np.log1p(-p)
-    surely_zero = np.uint64(
-        np.int64((1 - most * p - _ROUNDING) * _WORDS)
-    )  # below it, the upper word
+    # below it, the upper word
+    surely_zero = np.uint64(np.int64((1 - most * p - _ROUNDING) * _WORDS))
     seen = False
     for r in range(BLOCK):
         if words[0, r] >= surely_zero:
@@ -312,9 +309,8 @@ def _draw_each(kinds, start, stop, size, stream, cumulative, words, totals):
     scratch; totals: (5, 64) int64, out
     """
     n_kinds, whole = stop - start, cumulative[stop - 1]
-    guide = np.empty(
-        n_kinds, np.int64
-    )  # the first kind that each of as many equal parts of the whole may draw
+    # the first kind that each of as many equal parts of the whole may draw
+    guide = np.empty(n_kinds, np.int64)
     kind = start
     for part in range(n_kinds):
         while cumulative[kind] <= part * whole / n_kinds:

@@ -30,9 +30,8 @@ class Numbers(NamedTuple):
     """
 
     own: NDArray[np.int64]  # (2, subjects) a and c
-    sums: NDArray[
-        np.int64
-    ]  # (2, subjects + groups) sums of b and of d over the first members of each group, from 0 on
+    # (2, subjects + groups) sums of b and of d over the first members of each group, from 0 on
+    sums: NDArray[np.int64]
     member: NDArray[np.int64]  # (subjects,) those of a group side by side, ascending
     place: NDArray[np.int64]  # (subjects,) where each subject stands there
     start: NDArray[np.int64]  # (groups + 1,) where groups begin there, and where the last one ends
@@ -41,9 +40,8 @@ class Numbers(NamedTuple):
 class Partners(NamedTuple):
     """Comparisons, each seen from both its subjects."""
 
-    partner: NDArray[
-        np.int32
-    ]  # (seen,) subject on the other side; those of a subject side by side, ascending; or none
+    # (seen,) subject on the other side; those of a subject side by side, ascending; or none
+    partner: NDArray[np.int32]
     end: NDArray[np.int64]  # (subjects,) where each subject's partners end
     group: NDArray[np.int64]  # (subjects,) each subject's group
     # of comparisons of each two subjects, whose partners then are those of a list, in this order
@@ -54,9 +52,8 @@ class Rates(NamedTuple):
     """What errors are drawn from."""
 
     rate: float  # share of comparisons that err, in (0, 1)
-    kappa: NDArray[
-        np.float64
-    ]  # (groups,) relative covariance of errors that share a subject, at least 0
+    # (groups,) relative covariance of errors that share a subject, at least 0
+    kappa: NDArray[np.float64]
     again: float  # chance that another comparison of two subjects errs where one does
 
 
@@ -128,9 +125,8 @@ def _counted(numbers, k, group, at):
     numbers.
     """
     low, high = 0, numbers.start[group + 1] - numbers.start[group]
-    while (
-        high - low > 1
-    ):  # the first `low` members have at most `at` comparisons with k, the first `high` have more
+    # the first `low` members have at most `at` comparisons with k, the first `high` have more
+    while high - low > 1:
         middle = (low + high) // 2
         if _seen_before(numbers, k, group, middle) <= at:
             low = middle

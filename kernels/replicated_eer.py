@@ -4,7 +4,10 @@ lie.
 Lists and weights are those of `sweep`: both begin with the errors. For a position p in the
 non-mated list, with the score k, let D(p) be the share of non-mated up to and including p minus the
 share of mated below k. D never falls, so the place where it becomes positive is found by bisection
-over stored sums, and then one by one.
+over stored sums, and then comparison by comparison inside the chunk.
+
+In names x stands for non-mated and y for mated, as on the axes of an ROC; p and q are positions in
+these lists, r is a replicate; ranges of chunks end before `last`.
 """
 
 from __future__ import annotations
@@ -75,10 +78,11 @@ def _next_with_weight(errors, position, step, stop, r):
 
 @helper
 def _of_one_replicate(nonmated, mated, first, last, x_sums, y_sums, method, r):
-    """Return FOUND, or what does not reach far enough, the EER of replicate r, and its threshold's
-    key.
+    """Return three numbers of replicate r: a status, the EER, and its threshold's key.
 
-    Arguments are as in `store_sums`. Lists that are not complete end before their last comparison.
+    The status is FOUND, MORE_SUMS where sums of further chunks are needed, or MORE_KEPT where the
+    lists are too short. method: NEAREST, NEAREST_MAX or INTERPOLATED; other arguments are as in
+    `store_sums`. Lists that are not complete end before their last comparison.
     """
     x_keys, x_a, x_b, y_keys, y_a, y_b = (
         nonmated.keys,
@@ -170,9 +174,8 @@ def _of_one_replicate(nonmated, mated, first, last, x_sums, y_sums, method, r):
         next_y = np.int64(y_keys[q]) if q < y_kept else above_all
         next_x = np.int64(~x_keys[p]) if p >= 0 else above_all
         key = next_x if next_x < next_y else next_y
-    if (
-        q == y_kept and y_kept < m
-    ):  # what ended at the last mated score that is kept may go on behind it
+    # what ended at the last mated score that is kept may go on behind it
+    if q == y_kept and y_kept < m:
         return MORE_KEPT, np.nan, NO_LIMIT
     return FOUND, value, key
 

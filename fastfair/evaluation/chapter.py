@@ -528,18 +528,14 @@ def distances_from_fair(one: Quantity) -> tuple[float, float, float, float]:
 
 
 Floats = NDArray[np.float64]
-ColumnOf = tuple[
-    str | Column, Callable[[Any], str | Cell]
-]  # a column, and what writes its cell in a row
+# a column, and what writes its cell in a row
+ColumnOf = tuple[str | Column, Callable[[Any], str | Cell]]
 OWN_SCALES = "Each bar has its own scale."
 FEW_ERRORS = (
     f"* fewer than {ENOUGH_ERRORS} errors behind the rate (Doddington's rule of {ENOUGH_ERRORS})"
 )
-LEADING = (
-    "garbe",
-    "max_geomean_ratio(fmr)",
-    "max_geomean_ratio(fnmr)",
-)  # measures that the answer speaks of
+# measures that the answer speaks of
+LEADING = ("garbe", "max_geomean_ratio(fmr)", "max_geomean_ratio(fnmr)")
 _MOST_LEADING = 4
 _DIFFERS = {"yes": "Differs from fair", "may be chance": "May be chance", "not known": "Not known"}
 _NOT_ADJUSTED = (
@@ -548,11 +544,8 @@ _NOT_ADJUSTED = (
 _MOST_LETTERS = 20  # with more groups the cells of a matrix have no numbers
 _HIGHEST = 8  # cells of a matrix that are listed with intervals
 _INVISIBLE = 4.5  # divided by a panel's side: normal deviates between a curve and its lines
-_FEW_GROUPS, _LARGE, _SMALL = (
-    4,
-    230,
-    150,
-)  # groups whose panels are larger, and sides of panels in pixels
+# groups whose panels are larger, and sides of panels in pixels
+_FEW_GROUPS, _LARGE, _SMALL = 4, 230, 150
 _LEAST_RATE, _GREATEST_RATE = 1e-5, 0.6  # ends of the axes of curves
 
 

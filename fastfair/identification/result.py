@@ -34,6 +34,7 @@ from .searches import Searches
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+# Measures that are quasi-convex in rates or in their logarithms, which `range_within` needs.
 FAIRNESS = "gini", "std", "max_min_ratio", "max_geomean_ratio", "log_geomean_sum"
 
 

@@ -60,9 +60,8 @@ MOST_PER_ERROR = 1 / 3  # of the subjects whose share of the errors is looked at
 _MOST_STEPS = 30  # errors by which thresholds for an EER's limits differ from its own
 _LOOKED_AT = 300  # errors; of more, it is not computed how many independent ones they are
 _LARGE = 0.3  # share of a rate's variance that comes from its threshold
-_FREEDOM = (
-    30.0  # degrees of freedom of the FMR, from which on no few subjects cause most false matches
-)
+# degrees of freedom of the FMR, from which on no few subjects cause most false matches
+_FREEDOM = 30.0
 
 
 class Limits(NamedTuple):
@@ -75,9 +74,8 @@ class Limits(NamedTuple):
     missing: Note | None = None
 
 
-_Asked = tuple[
-    int, bool, int
-]  # the row of an entry, whether its FNMR or its FMR is asked for, and the threshold's key
+# the row of an entry, whether its FNMR or its FMR is asked for, and the threshold's key
+_Asked = tuple[int, bool, int]
 _Search = Generator[list[_Asked], Floats, Limits | None]
 
 
@@ -260,9 +258,8 @@ class FewHeldErrors:
         """Look for the limits of a rate where another one is held."""
         held, is_fnmr = self._held[point], self._entries[row].name == "fnmr"
         near, far = self._ends_of_threshold(point, half)
-        harm, other = (
-            (near, far) if is_fnmr != (held.name == "fnmr") else (far, near)
-        )  # the first has more errors
+        # the first has more errors
+        harm, other = (near, far) if is_fnmr != (held.name == "fnmr") else (far, near)
         ends = yield [(row, is_fnmr, key) for key in (other, harm) if key is not None]
         low = 0.0 if other is None else float(ends[0, 0])
         if harm is None:
@@ -319,9 +316,8 @@ class FewHeldErrors:
         errors, n = self._count(lists, k, key), int(lists.sizes[k])
         if not n or errors > _LOOKED_AT:
             return False
-        if (
-            errors < FEWEST_ERRORS or mated
-        ):  # one more subject allows for few subjects behind many failures
+        # one more subject allows for few subjects behind many failures
+        if errors < FEWEST_ERRORS or mated:
             return errors < FEWEST_ERRORS
         error = self._error(mated, lists, k, errors)[0]
         return error > 0 and (errors / n / error) ** 2 < FEWEST_ERRORS
@@ -500,14 +496,12 @@ def degrees_of_freedom(
     found, comparisons = np.full(len(entries), np.inf), resampler.comparisons
     if resampler.units.unit == "sample":
         return found
-    stratum = (
-        resampler.units.stratum_of_subject
-    )  # None where comparisons are drawn, in a stratum for each class
+    # None where comparisons are drawn, in a stratum for each class
+    stratum = resampler.units.stratum_of_subject
     n_all, has_some = 1 if stratum is None else int(stratum.max()) + 1, None
     if stratum is not None and comparisons.group_of_subject is not None:
-        has_some = np.zeros(
-            (len(comparisons.groups), n_all), np.bool_
-        )  # whether a group has subjects in a stratum
+        # whether a group has subjects in a stratum
+        has_some = np.zeros((len(comparisons.groups), n_all), np.bool_)
         has_some[comparisons.group_of_subject, stratum] = True
 
     def count(mated: bool, cell: Cell) -> int:
@@ -658,9 +652,8 @@ def raised_by_one_more(entries: Sequence[Entry], resampler: Resampler) -> Floats
             found[row] = _of_least_cost(value, resampler.metrics.costs, keys, more)
             continue
         found[row] = raised_rate(value, keys.sizes[0], more)
-        if (
-            entry.name == "eer"
-        ):  # which rises by less than the FNMR at its threshold, as the new one is laxer
+        # which rises by less than the FNMR at its threshold, as the new one is laxer
+        if entry.name == "eer":
             raised = _crossing(keys, more) - _crossing(keys, 0.0)
             found[row] = found[row] if math.isnan(raised) else max(0.0, raised)
     return found

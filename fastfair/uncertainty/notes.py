@@ -14,12 +14,10 @@ from fastfair.measures._registry import printed_name
 from fastfair.resampling.dependence import ENOUGH_PAIRS
 
 Value = float | int | str
-ENOUGH_EFFECTIVE_ERRORS = (
-    10  # from which on intervals made of quantiles hold the truth often enough
-)
-ENOUGH_EFFECTIVE_ATTEMPTS = (
-    20  # of a group, as independent ones, with which it may have met who fails most
-)
+# from which on intervals made of quantiles hold the truth often enough
+ENOUGH_EFFECTIVE_ERRORS = 10
+# of a group, as independent ones, with which it may have met who fails most
+ENOUGH_EFFECTIVE_ATTEMPTS = 20
 CONCENTRATED = 0.7  # share of false matches that 5 % of the subjects are involved in
 
 

@@ -40,10 +40,8 @@ IN_PER_CENT = tuple(
 )  # proportions
 OF_MATED = tuple(name for name, one in METRICS.items() if one.sides == (MATED,))
 FITTED = tuple(name for name, one in METRICS.items() if one.fitted)
-RATIOS = (
-    "group_to_average_ratio",
-    "group_to_average_log_ratio",
-)  # the second is minus the logarithm
+# the second is minus the logarithm
+RATIOS = ("group_to_average_ratio", "group_to_average_log_ratio")
 
 # The order of columns in tables of estimates: what is named in neither stands between.
 _FIRST = (
@@ -120,9 +118,8 @@ class Estimate(Estimated):
     n_subjects: int | None = None
     notes: tuple[Note, ...] = ()
 
-    _unused: ClassVar[
-        tuple[str, ...]
-    ] = ()  # of these attributes, those that rows of a class have none of
+    # of these attributes, those that rows of a class have none of
+    _unused: ClassVar[tuple[str, ...]] = ()
 
     @classmethod
     def _column_names(cls) -> list[str]:

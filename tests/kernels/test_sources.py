@@ -8,6 +8,7 @@ from pathlib import Path
 
 import fastfair.kernels
 import pytest
+from fastfair.kernels import _sources
 from helpers.each import each
 
 pytestmark = pytest.mark.jit
@@ -90,3 +91,20 @@ def test_kernels_take_arguments_that_one_can_hold_in_mind(path):
             assert len(node.args.args) <= MOST_ARGUMENTS, (
                 f"{node.name} takes {len(node.args.args)} arguments"
             )
+
+
+def digest_of(folder: Path, **files: str) -> str:
+    for name, text in files.items():
+        (folder / f"{name}.py").write_text(text)
+    _sources.digest_of.cache_clear()
+    _sources._source_of.cache_clear()
+    return _sources.digest_of(folder / "kernel.py")
+
+
+def test_machine_code_depends_on_helpers_and_on_options_of_decorators(tmp_path):
+    kernel, decorators = "from ._jit import jit\nfrom .other import a\n", "from ._aside import b\n"
+    first = digest_of(tmp_path, kernel=kernel, other="a = 1\n", _jit=decorators, _aside="b = 1\n")
+    assert digest_of(tmp_path, _aside="b = 2\n") == first  # which makes no code
+    assert digest_of(tmp_path, other="a = 2\n") != first
+    assert digest_of(tmp_path, other="a = 1\n") == first
+    assert digest_of(tmp_path, _jit=f"{decorators}helper = 2\n") != first
