@@ -6,7 +6,6 @@ import itertools
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields, replace
-from functools import partial
 from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
@@ -515,11 +514,15 @@ def numbers(base: Replicates, selection: Selection, n_threads: int | None = None
     ends = np.linspace(0, r, r // _FEWEST_AT_ONCE + 1).astype(int).tolist()
     if len(ends) < 3:
         return _numbers(base, selection)
-    parts = [base.part(slice(*both_ends)) for both_ends in itertools.pairwise(ends)]
-    found = in_threads(
-        base.fmr.size + base.fnmr.size, partial(_numbers, selection=selection), parts, n_threads
-    )
-    return np.concatenate(found, axis=1)
+    parts, size = [slice(*both) for both in itertools.pairwise(ends)], base.fmr.size
+    found = in_threads(size, lambda some: _numbers(base.part(some), selection), parts, n_threads)
+    joined = np.empty((len(found[0]), r))
+
+    def join(k: int) -> None:
+        joined[:, parts[k]] = found[k]
+
+    in_threads(joined.size, join, range(len(parts)), n_threads)
+    return joined
 
 
 def _numbers(base: Replicates, selection: Selection) -> Floats:
