@@ -205,8 +205,8 @@ WORDS: Mapping[Code, Words] = {
     ),
     Code.NO_END: _words("the development data have too few errors to bound the threshold"),
     Code.THRESHOLD_BEYOND_SCORES: _words(
-        "an end of the threshold's interval lies beyond all scores: more searches, or longer lists,"
-        " are needed"
+        "an end of the threshold's interval lies beyond all scores: more comparisons, or longer lists"
+        " of candidates, are needed"
     ),
     Code.NO_SUCH_ERRORS: _words("no interval: no group has such errors"),
     Code.FEW_GROUP_ERRORS: _words(

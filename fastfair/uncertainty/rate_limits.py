@@ -89,7 +89,7 @@ class RateEvidence:
         """Return the evidence of some of the rates."""
         return replace(self, **{one.name: getattr(self, one.name)[rows] for one in fields(self)})
 
-    def interval(self, level: float) -> tuple[Floats, Floats]:
+    def interval(self, level: Numbers) -> tuple[Floats, Floats]:
         """Return the limits to both sides; NaN for a rate of 0 or 1 whose effective sample size is
         not known.
         """
@@ -166,7 +166,7 @@ class RateEvidence:
         ]
 
     def _outermost(
-        self, low: Numbers, high: Numbers, level: float, first: int
+        self, low: Numbers, high: Numbers, level: Numbers, first: int
     ) -> tuple[Floats, Floats]:
         """Return the outermost of ends and of the lines from the first on."""
         tail = (1 - level) / 2
@@ -177,6 +177,14 @@ class RateEvidence:
             np.asarray(np.fmin.reduce(np.broadcast_arrays(low, *lower))),
             np.asarray(np.fmax.reduce(np.broadcast_arrays(high, *upper))),
         )
+
+
+def may_be_equal(lower: tuple[float, float], higher: tuple[float, float]) -> bool:
+    """Return whether two rates may be the same, by the method of Zou and Donner; both as estimated,
+    with the limit toward the other.
+    """
+    (low, its_upper), (high, its_lower) = lower, higher
+    return high - low <= math.hypot(its_upper - low, high - its_lower)
 
 
 class HeldRate(NamedTuple):
