@@ -58,7 +58,7 @@ from fastfair.resampling.error_lists import ErrorLists
 
 from .notes import CONCENTRATED, Code, Note
 from .quantities import FITTED, RATES, Entry, base_metric_of_ratio
-from .rate_limits import HeldRate, RateEvidence, may_be_equal, raised_rate
+from .rate_limits import HeldRate, RateEvidence, joined_limits, may_be_equal, raised_rate
 
 Floats = NDArray[np.float64]
 Cell = tuple[int, int] | None
@@ -251,7 +251,7 @@ class FewHeldErrors:
             held, tail = self._of_points[point], (1 - half) / 2
             mated = held.name == "fnmr"
             few, many = (
-                held.errors(tail, lambda errors: self._failures_at(errors, tail)[1])
+                held.errors(tail, lambda errors: self.failures_at(errors, tail)[1])
                 if mated and self._draws_subjects
                 else held.errors(tail)
             )
@@ -262,10 +262,11 @@ class FewHeldErrors:
                 self._require_more()
                 many = held.n
             near, far = (
-                None if few == 0 else int(keys[few - 1]),
+                None if few == 0 else int(keys[few - 1]) + mated,
                 None if many >= held.n else int(keys[many]),
             )
-            if not mated:  # keys are inverted; thresholds lie above the scores
+            # The threshold of few failures, or of any false matches, is above a score.
+            if not mated:  # keys are inverted
                 near, far = (None if key is None else ~key + 1 for key in (near, far))
             self._ends[point, half] = near, far
         return self._ends[point, half]
@@ -298,7 +299,7 @@ class FewHeldErrors:
             degrees_of_freedom([Entry("fnmr", None, 0, None)], self._resampler, of_held=False)[0]
         )
 
-    def _failures_at(self, errors: int, tail: float) -> tuple[float, float]:
+    def failures_at(self, errors: int, tail: float) -> tuple[float, float]:
         """Return the FNMR of all comparisons at a score with so many of them below, and its upper
         limit.
         """
@@ -312,20 +313,28 @@ class FewHeldErrors:
         """
         if self._resampler.points[point].rate:
             return self._ends_of_threshold(point, 1 - 2 * tail)[0]
+        return self.lax_end_of_equal_errors(int(self._resampler.thresholds[point]), tail)
+
+    def lax_end_of_equal_errors(self, key: int, tail: float) -> int | None:
+        """Return the key of the lowest threshold at which the population's FMR and FNMR may be
+        equal, given that of the data; None below all scores.
+
+        The relative standard error of the FMR is that at the data's threshold.
+        """
         keys, lists = keys_of(self._resampler.comparisons), self._resampler.lists(True)
-        key = int(self._resampler.thresholds[point])
         evidence = RateEvidence(*self._evidence_at(None, False, key, math.inf))
-        lower = float(evidence.interval(1 - 2 * tail)[0] / evidence.estimate)
+        rate, low = float(evidence.estimate), float(evidence.interval(1 - 2 * tail)[0])
+        lower = low / rate if rate else 0.0
 
         def are_equal(errors: int) -> bool:
             key = int(lists.keys_of(0)[errors])
             if keys.limits is not None and key < keys.limits[0]:
                 return False
             fmr = (keys.nonmated.size - count_below(keys.nonmated, key)) / keys.sizes[1]
-            return may_be_equal(self._failures_at(errors, tail), (fmr, fmr * lower))
+            return may_be_equal(self.failures_at(errors, tail), (fmr, fmr * lower))
 
         fewest = least_whole(are_equal, -1, self._count(lists, 0, key))
-        return None if fewest == 0 else int(lists.keys_of(0)[fewest - 1])
+        return None if fewest == 0 else int(lists.keys_of(0)[fewest - 1]) + 1
 
     def _below_all_scores(self, point: int, half: float) -> Note | None:
         """Say that the lax end of a threshold lies below all scores."""
@@ -342,15 +351,16 @@ class FewHeldErrors:
         low = float(ends[0, -1]) if at_strict else 0.0 if point in self._held else math.nan
         if lax is None:
             return Limits(low, 1.0, self._below_all_scores(point, half))
-        rate, there = float(self._entries[row].value), self._fmr_at(row, lax)
-        return Limits(low, rate + math.hypot(float(ends[1, 0]) - rate, there - rate))
+        rate = float(self._entries[row].value)
+        given_ends = float(ends[0, 0]), float(ends[1, 0])
+        return Limits(low, joined_limits(rate, given_ends, [rate, self._fmr_at(row, lax)])[1])
 
     def _limits_of_threshold(self, point: int, half: float) -> Limits:
         """Return the lax end of the interval of a threshold that failures hold."""
         key, comparisons = self._lax_threshold(point, 1 - half), self._resampler.comparisons
         if key is None:
             return Limits(math.nan, math.nan, self._below_all_scores(point, half))
-        score = float(score_keys.decode(np.array([key], comparisons.mated.keys.dtype))[0])
+        score = float(score_keys.decode(np.array([key - 1], comparisons.mated.keys.dtype))[0])
         if comparisons.score_kind == "distance":
             return Limits(math.nan, comparisons.to_scale(score))
         return Limits(score, math.nan)

@@ -23,7 +23,7 @@ theirs:
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any, Literal, NamedTuple, Self, get_args
 
@@ -33,12 +33,14 @@ from fastfair._lib.arrays import Floats
 from fastfair._lib.bisection import least_multiple, least_whole
 from fastfair._lib.proportions import Line, Numbers, clopper_pearson_line, student_line
 from fastfair.error_rates.operating_points import allowed_errors
+from fastfair.intervals import difference_interval
 
 Side = Literal["lower", "upper"]
 _LEAST_FREEDOM = 1.0
 _MOST_TIMES = 1e12  # as many subjects as there are; beyond it no number is named
 _MOST_TIMES_OF_HELD = 1e9  # as many comparisons as there are; likewise
 _LEAST_HELD = 1e-300  # no data hold a rate below it, and its square is 0
+_INFINITE = 700.0  # log odds of rates that floats tell from neither 0 nor 1
 _WIDE = 16.0  # the shape of a gamma law from which on its quantiles do not fall as it gets wider
 
 
@@ -177,6 +179,29 @@ class RateEvidence:
             np.asarray(np.fmin.reduce(np.broadcast_arrays(low, *lower))),
             np.asarray(np.fmax.reduce(np.broadcast_arrays(high, *upper))),
         )
+
+
+def joined_limits(
+    rate: float, given: tuple[float, float], ends: Sequence[float], correlation: float = 0.0
+) -> tuple[float, float]:
+    """Join the limits of a rate at a given threshold with the rates at the ends of the threshold's
+    interval, by the method of Zou and Donner.
+
+    Rates grow in proportion, so they are joined as log odds; where there are none, as they are.
+    """
+    from scipy.special import expit, logit
+
+    has_odds = 0 < rate < 1
+    values = np.array([rate, *given, min(*ends, rate), max(*ends, rate)])
+    if has_odds:
+        with np.errstate(divide="ignore"):
+            values = np.clip(logit(values), -_INFINITE, _INFINITE)
+    center, low, high, least, most = values
+    # what the threshold adds, with the sign turned
+    other = np.array([0.0, center - most, center - least])
+    found = difference_interval(np.array([center, low, high]), other, np.asarray(correlation))
+    both = expit(np.array(found)) if has_odds else np.clip(found, 0.0, 1.0)
+    return float(both[0]), float(both[1])
 
 
 def may_be_equal(lower: tuple[float, float], higher: tuple[float, float]) -> bool:

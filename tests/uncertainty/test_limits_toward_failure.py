@@ -111,9 +111,11 @@ def test_upper_limits_of_fmrs_reach_to_where_failures_may_be_as_many_as_are_held
         assert limits.high == 1
         assert limits.missing
         return
-    lax = evaluated(c, ff.at_threshold(mated[k - 1])).value("fmr", group)
-    upper = of_all[0].interval("fmr", group)[1] - q.estimate
-    assert limits.high == pytest.approx(q.estimate + math.hypot(upper, lax - q.estimate))
+    above = ff.at_threshold(float(np.nextafter(mated[k - 1], math.inf)))
+    lax = evaluated(c, above).value("fmr", group)
+    logits = [math.log(p / (1 - p)) for p in (q.estimate, of_all[0].interval("fmr", group)[1], lax)]
+    reach = math.hypot(logits[1] - logits[0], logits[2] - logits[0])
+    assert limits.high == pytest.approx(1 / (1 + math.exp(-logits[0] - reach)))
     assert of_threshold.low == mated[k - 1]
 
 
