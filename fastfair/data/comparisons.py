@@ -160,6 +160,7 @@ class Comparisons:
     failed: FailedComparisons | None = None
     quality: NDArray[Any] | tuple[NDArray[Any], NDArray[Any]] | None = None
     origin: Mapping[str, NDArray[Any]] = MappingProxyType({})
+    is_normalized = False  # whether scores are relative to those of a cohort
     pairing: Pairing | None = (
         None  # of the samples, where these are vectors all of whose pairs are compared
     )
@@ -180,6 +181,7 @@ class Comparisons:
         "failed",
         "quality",
         "origin",
+        "is_normalized",
         "pairing",
     )
 

@@ -457,8 +457,8 @@ class FewHeldErrors:
             return (math.nan,) * 5
         errors, n = self._count(lists, k, key), int(lists.sizes[k])
         rate, effective = errors / n, math.nan
-        if errors < ENOUGH_PAIRS or errors == n:
-            effective = self._resampler.effective_sample_size(mated, cell, errors == n)
+        if min(errors, n - errors) < ENOUGH_PAIRS:
+            effective = self._resampler.effective_sample_size(mated, cell, 2 * errors > n)
         if errors in (0, n):
             return rate, 0.0, 1.0, effective, math.nan
         error, freedom, attempts = self._error(mated, lists, k, errors)
@@ -524,8 +524,8 @@ class SampleSizes:
     degrees_of_freedom : (quantities,) ndarray
         Of rates, costs, and groups' ratios to the average; infinite for others.
     effective : (quantities,) ndarray
-        Effective sample sizes of rates and EERs of 0 or 1, and of rates with one to four errors;
-        NaN for others.
+        Effective sample sizes of rates and EERs of 0 or 1, and of rates with one to four errors,
+        or correct decisions; NaN for others.
     raised : (quantities,) ndarray
         By how much one more subject raises rates of failure, EERs and minDCFs; NaN for others.
     few_held : FewHeldErrors, optional
@@ -652,9 +652,9 @@ def is_equal_error(entry: Entry, resampler: Resampler) -> bool:
 
 def effective_sample_sizes(entries: Sequence[Entry], resampler: Resampler) -> Floats:
     """Compute the effective sample size of rates and EERs of 0 or 1, and of rates with one to four
-    errors.
+    errors, or correct decisions.
 
-    So few errors have no design effect of their own. That of a group's FNMR is that with the
+    So few have no design effect of their own. That of a group's FNMR is that with the
     intra-class correlation of all groups at this threshold, if five of their subjects fail there;
     else, and of other rates, that of a laxer threshold. An EER of 0 means that both rates are 0 at
     the thresholds between all non-mated and all mated scores. It cannot lie above the larger of the
@@ -688,10 +688,8 @@ def effective_sample_sizes(entries: Sequence[Entry], resampler: Resampler) -> Fl
         )
         few = not held and entry.name in RATES and 0 < entry.value < 1
         if few:
-            few = (
-                round(float(entry.value) * resampler.n_comparisons(entry.name == "fnmr", cell))
-                < ENOUGH_PAIRS
-            )
+            n = resampler.n_comparisons(entry.name == "fnmr", cell)
+            few = round(min(entry.value, 1 - entry.value) * n) < ENOUGH_PAIRS
         if few or entry.value in (0, 1):
             found[k] = (
                 of_failures(entry.point)[cell[0]]
@@ -700,7 +698,7 @@ def effective_sample_sizes(entries: Sequence[Entry], resampler: Resampler) -> Fl
             )
             if math.isnan(found[k]):
                 found[k] = min(
-                    count(side == "mated", cell, bool(entry.value == 1))
+                    count(side == "mated", cell, bool(entry.value > 0.5))
                     for side in _SIDES[entry.name]
                 )
     return found

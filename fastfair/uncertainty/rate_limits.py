@@ -15,9 +15,11 @@ theirs:
   rates of failure. Where a few subjects fail most of their attempts it is luck whether any of them
   is in the data, which the variance of those in the data does not show: it is the step of Agresti
   and Coull, for subjects. The subject raises the estimate, and its standard error by as much again;
-- Clopper and Pearson's of the effective sample size, for lower limits of rates with few errors, as
-  an interval that is symmetric on the scale of log odds begins too high there; and for rates of 0
-  and 1, which have no other line.
+- Clopper and Pearson's of as many independent attempts as have the rate's standard error, for lower
+  limits of rates below a half and upper ones of rates above: an interval that is symmetric on the
+  scale of log odds ends too soon towards the side where it is long;
+- the same of the effective sample size, where errors, or what is no error, are few; and for rates
+  of 0 and 1, which have no other line.
 """
 
 from __future__ import annotations
@@ -37,6 +39,7 @@ from fastfair.intervals import difference_interval
 
 Side = Literal["lower", "upper"]
 _LEAST_FREEDOM = 1.0
+_OF_ERRORS_ALONE = 2  # lines of limits, the first ones
 _MOST_TIMES = 1e12  # as many subjects as there are; beyond it no number is named
 _MOST_TIMES_OF_HELD = 1e9  # as many comparisons as there are; likewise
 _LEAST_HELD = 1e-300  # no data hold a rate below it, and its square is 0
@@ -65,7 +68,8 @@ class RateEvidence:
         Of each; the degrees of freedom are the number of independent units minus the number of
         their strata.
     effective : (...) ndarray
-        The effective sample size where a rate is 0 or 1, or rests on few errors; else NaN.
+        The effective sample size where a rate is 0 or 1, or few comparisons are errors, or are
+        none; else NaN.
     raised : (...) ndarray
         By how much one more subject raises a rate of failure; NaN for other rates.
     strata : (...) ndarray
@@ -107,7 +111,7 @@ class RateEvidence:
         """Widen intervals that were made otherwise, as by quantiles, for few errors and for one
         more subject.
         """
-        return self._outermost(low, high, level, 1)
+        return self._outermost(low, high, level, _OF_ERRORS_ALONE)
 
     def pvalue(self, bound: Numbers, side: Side) -> Floats:
         """Return p-values of the hypotheses that rates are above a bound ("upper"), or below it
@@ -151,20 +155,29 @@ class RateEvidence:
 
     def _lines(self, side: Side) -> list[Line]:
         """Return the lines of limits to one side, NaN where one says nothing; `widened` leaves out
-        the first.
+        those made of standard errors alone.
         """
         rate, error, freedom = self.estimate, self.standard_error, self.degrees_of_freedom
+        varies = (rate > 0) & (rate < 1) & (error > 0)
+        reach = np.where(varies, np.minimum(error, np.minimum(rate, 1 - rate)), np.nan)
+        independent = rate * (1 - rate) / reach**2
+        known = np.where((rate == 0) | (rate == 1) | ~np.isnan(error), self.effective, np.nan)
         if side == "upper":
+            is_long = rate >= 0.5
             return [
                 student_line(1, rate, error, freedom),
+                clopper_pearson_line(1, np.where(is_long, rate * independent, np.nan), independent),
                 student_line(1, rate + self.raised, np.hypot(error, self.raised), freedom + 1),
-                clopper_pearson_line(1, np.where(rate == 0, 0.0, np.nan), self.effective),
+                clopper_pearson_line(
+                    1, np.where((rate == 0) | (is_long & (rate < 1)), rate * known, np.nan), known
+                ),
             ]
-        has_errors = (rate == 1) | ((rate > 0) & ~np.isnan(error))
-        errors = np.where(has_errors, rate * self.effective, np.nan)
         return [
             student_line(-1, rate, error, freedom),
-            clopper_pearson_line(-1, errors, self.effective),
+            clopper_pearson_line(
+                -1, np.where(rate <= 0.5, rate * independent, np.nan), independent
+            ),
+            clopper_pearson_line(-1, np.where(rate > 0, rate * known, np.nan), known),
         ]
 
     def _outermost(
