@@ -175,6 +175,8 @@ class FewHeldErrors:
                 keys = resampler.eer_keys if entry.name == "eer" else resampler.cost_keys
                 key = int(keys[resampler.position(entry.cell)])
                 return (yield from self._between_rates(row, key, half))
+        elif entry.point is None:
+            return None
         elif entry.name == "threshold" and self._knows_failures(entry.point):
             return self._limits_of_threshold(entry.point, half)
         elif entry.point in self._held:  # a threshold or a measure
@@ -646,8 +648,9 @@ def degrees_of_freedom(
 
 def is_equal_error(entry: Entry, resampler: Resampler) -> bool:
     """Return whether a rate of all comparisons is an EER, which their threshold holds."""
-    is_rate_of_all = entry.name in RATES and entry.cell is None and entry.point is not None
-    return is_rate_of_all and resampler.points[entry.point].rule.eers == "all"
+    if entry.name not in RATES or entry.cell is not None or entry.point is None:
+        return False
+    return resampler.points[entry.point].rule.eers == "all"
 
 
 def effective_sample_sizes(entries: Sequence[Entry], resampler: Resampler) -> Floats:
