@@ -651,7 +651,16 @@ class _Estimates:
     def quantities(self) -> tuple[Quantity, ...]:
         """The same, with what is known of each."""
         shares = concentrations(self.comparisons, self.rates)
-        return tuple(described(entry, self.rates, shares) for entry in self.entries)
+        found = (described(entry, self.rates, shares) for entry in self.entries)
+        return tuple(noted(one, *self._whom) if one.name in RATES else one for one in found)
+
+    @property
+    def _whom(self) -> list[Note]:
+        """Notes on whom intervals of rates are about, where it is not other people."""
+        of_samples = self.request.unit == "sample" and self.request.n_resamples > 0
+        codes = [Code.OF_THESE_PEOPLE] * of_samples
+        codes += [Code.OF_THIS_COHORT] * self.comparisons.is_normalized
+        return [Note(code) for code in codes]
 
     @cached_property
     def failures(self) -> Failures | None:
