@@ -31,7 +31,7 @@ free_in_forks(global_compiler_lock)  # while it is held, files are written
 free_in_forks(_compiling)
 
 # A helper is part of the kernels that call it; called from Python, it runs as plain Python.
-helper: Any = register_jitable(error_model="numpy")
+helper: Any = register_jitable(**OPTIONS)
 
 
 def jit(function: Callable[..., Any]) -> Callable[..., Any]:
