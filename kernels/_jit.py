@@ -42,7 +42,7 @@ def jit(function: Callable[..., Any]) -> Callable[..., Any]:
     """
     if config.DISABLE_JIT:
         return function
-    kernel: Any = numba.njit(**OPTIONS)(function)
+    kernel: Any = numba.njit(**OPTIONS, _nrt=function.__name__ not in ("equal_error_rates","first_beyond","shares_at","least_costs","pack_with_rows"))(function)
     if CACHE_FOLDER:
         kernel._cache = KernelCache(function, CACHE_FOLDER)
     compiled = set[tuple[Any, ...]]()

@@ -11,8 +11,8 @@ A comparison's weight in a replicate is the product of two unit weights; if it d
 only, the other weight is from a row of ones. A share of errors is (1 - shrinkage) * unweighted
 share + shrinkage * weighted share.
 
-Weights are summed in uint16, of which two registers hold 64 replicates, over so few comparisons
-that they cannot overflow, and then added to sums in int64.
+Weights are summed in uint16 (`pair_sums`), over so few comparisons that they cannot overflow, and
+then added to sums in int64.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._jit import helper, jit
+from .pair_sums import add_pairs
 from .philox import BLOCK
 
 CHUNK = 64  # comparisons between two stored sums
@@ -111,46 +112,16 @@ def list_of(side, k):
 
 
 @helper
-def add_pairs(a, b, weights, start, stop, sums):
-    """Add the weights of so few comparisons that uint16 cannot overflow.
-
-    a, b: (n,) int32 rows of weights; weights: (rows, 64) uint8; start, stop: the comparisons; sums:
-    (64,) uint16, out
-    """
-    # Two at a time, so that the sums are read and written half as often.
-    for p in range(start, stop - 1, 2):
-        first, second, third, fourth = (
-            weights[a[p]],
-            weights[b[p]],
-            weights[a[p + 1]],
-            weights[b[p + 1]],
-        )
-        for r in range(BLOCK):
-            sums[r] += np.uint16(first[r]) * np.uint16(second[r]) + np.uint16(third[r]) * np.uint16(
-                fourth[r]
-            )
-    if (stop - start) % 2:
-        first, second = weights[a[stop - 1]], weights[b[stop - 1]]
-        for r in range(BLOCK):
-            sums[r] += np.uint16(first[r]) * np.uint16(second[r])
-
-
-@helper
 def add_many_pairs(a, b, weights, largest, start, stop, totals):
     """Add the weights of any number of comparisons.
 
     a, b: (n,) int32 rows of weights; weights: (rows, 64) uint8; largest: the largest weight; start,
     stop: the comparisons; totals: (64,) int64, out
     """
-    sums = np.empty(BLOCK, np.uint16)
     step = _MOST // (largest * largest)
     while start < stop:
         end = start + step if start + step < stop else stop
-        for r in range(BLOCK):
-            sums[r] = 0
-        add_pairs(a, b, weights, start, end, sums)
-        for r in range(BLOCK):
-            totals[r] += sums[r]
+        add_pairs(a, b, weights, start, end, totals)
         start = end
 
 
@@ -254,7 +225,7 @@ def _pass_range(errors, summed, k, shares, first_open, count_before, before, pos
 
 
 @jit
-def first_beyond(errors, summed, shares, positions):
+def first_beyond(errors, summed, shares, positions, sums):
     """Find where in a list the share of errors first exceeds each given share, in each replicate.
 
     errors: an `ErrorList`, whose shrinkage is that of each share; summed: `Summed`, of which list 0
@@ -270,8 +241,10 @@ def first_beyond(errors, summed, shares, positions):
         errors.shrinkage,
     )
     stored = a.size
-    before, after = _sums(scale), _sums(scale)
-    count_before = _sums(scale)[0]
+    before, after = sums[0], sums[1]
+    for r in range(BLOCK):
+        before[r] = after[r] = 0
+    count_before = before[0]
     for r in range(BLOCK):
         for point in range(shares.size):
             positions[point, r] = stored if totals[r] > 0 else -1
@@ -372,7 +345,7 @@ def _advance(keys, position, stop, limit):
 
 
 @jit
-def shares_at(side, summed, limits, order, shares):
+def shares_at(side, summed, limits, order, shares, running):
     """Find the share of errors of each list at each replicate's own thresholds, in one pass.
 
     side: a `Side`, with a shrinkage for each point; summed: `Summed`, inside of whose ranges no
@@ -385,7 +358,8 @@ def shares_at(side, summed, limits, order, shares):
     first_list = end.size - shares.shape[1]
     start = end[first_list - 1] if first_list > 0 else np.int64(0)
     for k in range(first_list, end.size):
-        running = _sums(scale)
+        for r in range(BLOCK):
+            running[r] = 0
         count = running[0]
         position, n_passed = start, np.int64(0)
         for event in order:

@@ -164,7 +164,8 @@ class BlockSweep:
                 *self._shrunk("eer"),
                 engine.guesses,
                 _EER_METHODS[engine.metrics.eer_method],
-                *self._sums,
+                self._sums,
+                np.empty((3, BLOCK), np.int64),
                 self._eer,
                 self._eer_keys,
             )
@@ -187,7 +188,7 @@ class BlockSweep:
         if "min_dcf" in out:
             least, of_data = np.empty_like(self._eer), engine.least_costs * costs.unit
             if not replicated_cost.least_costs(
-                *self._shrunk("min_dcf"), costs.miss, costs.false_match, of_data, least
+                *self._shrunk("min_dcf"), costs.miss, costs.false_match, of_data, np.empty((3,2,BLOCK),np.int64), np.empty((2,BLOCK)), least
             ):
                 return False
             out["min_dcf"][:] = least / costs.unit
@@ -223,7 +224,7 @@ class BlockSweep:
             if first_list < lists.end.size:
                 shares = np.empty((limits.shape[0], lists.end.size - first_list, BLOCK))
                 sweep.shares_at(
-                    side, summed, limits, np.argsort(limits, axis=None, kind="stable"), shares
+                    side, summed, limits, np.argsort(limits, axis=None, kind="stable"), shares, np.empty(BLOCK, side.totals.dtype)
                 )
                 out[name][:, first_list:] = shares
         return True
@@ -297,7 +298,7 @@ class BlockSweep:
         ascending = np.argsort(rates, kind="stable")
         errors = self._sides.of(mated).first(points[ascending])
         positions = np.empty((points.size, BLOCK), np.int64)
-        sweep.first_beyond(errors, self._summed.of(mated), rates[ascending], positions)
+        sweep.first_beyond(errors, self._summed.of(mated), rates[ascending], positions, np.empty((2,BLOCK), errors.totals.dtype))
         too_short = not lists.complete and (positions == errors.keys.size).any()
         if too_short or (positions == sweep.INSIDE_RANGE).any():
             return None
