@@ -30,8 +30,11 @@ _compiling = threading.Lock()  # held by the thread that compiles a kernel
 free_in_forks(global_compiler_lock)  # while it is held, files are written
 free_in_forks(_compiling)
 
-# A helper is part of the kernels that call it; called from Python, it runs as plain Python.
+# A helper is linked into the kernels that call it; called from Python, it runs as plain Python.
 helper: Any = register_jitable(**OPTIONS)
+# A part of one kernel, called at one place of it: it is compiled as if it stood there, which takes
+# less time.
+part: Any = numba.njit(**OPTIONS, inline="always")
 
 
 def jit(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -40,9 +43,22 @@ def jit(function: Callable[..., Any]) -> Callable[..., Any]:
     An interrupt while a kernel is compiled, or while Python makes the arrays that it returns, is a
     KeyboardInterrupt.
     """
+    return _jit(function)
+
+
+def jit_in_place(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Compile a kernel that makes no arrays, but writes to those that it is given.
+
+    It needs no memory manager, so that it is sooner compiled, and quicker; numba refuses to compile
+    one that makes an array.
+    """
+    return _jit(function, _nrt=False)
+
+
+def _jit(function: Callable[..., Any], **options: Any) -> Callable[..., Any]:
     if config.DISABLE_JIT:
         return function
-    kernel: Any = numba.njit(**OPTIONS, _nrt=function.__name__ not in ("equal_error_rates","first_beyond","shares_at","least_costs","pack_with_rows"))(function)
+    kernel: Any = numba.njit(**OPTIONS, **options)(function)
     if CACHE_FOLDER:
         kernel._cache = KernelCache(function, CACHE_FOLDER)
     compiled = set[tuple[Any, ...]]()

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from llvmlite import ir
 from numba import types
+from numba.core.errors import TypingError
 from numba.extending import intrinsic
 
 from ._jit import config
@@ -23,6 +24,8 @@ _BYTES, _WORDS, _WIDE = (ir.VectorType(ir.IntType(bits), BLOCK) for bits in (8, 
 @intrinsic
 def _add_in_registers(typing_context, a, b, weights, start, stop, totals):
     """Add the weights of comparisons; see `add_pairs`."""
+    if (weights.dtype, totals.dtype) != (types.uint8, types.int64):
+        raise TypingError("weights are uint8, and their sums int64")
 
     def generate(context, builder, signature, arguments):
         rows_a, rows_b, of_units, out = (

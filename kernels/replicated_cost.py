@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ._jit import helper, jit
+from ._jit import helper, jit_in_place, part
 from .curves import count_below
 from .philox import BLOCK
 from .sweep import CHUNK, add_many_pairs, list_of
@@ -25,7 +25,7 @@ class _Costs(NamedTuple):
     false_match_unit: NDArray[np.float64]  # (64,)
 
 
-@helper
+@part
 def _costs_of(nonmated, mated, miss, false_match, units):
     """Return the costs of the errors of two `ErrorList`s; NaN in replicates in which a class has no
     weight.
@@ -96,7 +96,7 @@ def _try(costs, p, q, errors, best):
     return gain_possible
 
 
-@helper
+@part
 def _may_be_better(costs, p, q, before, after, best):
     """Tell whether a threshold up to the one after may cost less: it has no fewer misses than the
     one before.
@@ -113,7 +113,7 @@ def _may_be_better(costs, p, q, before, after, best):
     return False
 
 
-@helper
+@part
 def _walk(nonmated, mated, costs, start, sums, best):
     """Try thresholds from low to high, until a higher one can lower no replicate's cost.
 
@@ -122,8 +122,9 @@ def _walk(nonmated, mated, costs, start, sums, best):
 
     nonmated, mated: each an `ErrorList`; costs: of `_costs_of`; start: position in the non-mated
     list; the first threshold rejects those from it on; sums: (3, 2, 64) int64, scratch, weights of
-    errors at three thresholds; best: (64,) float64, out. Returns `_FOUND`, `_LOWER` where a threshold lower than the first may be better,
-    or `_TOO_SHORT` where too few mated comparisons are kept.
+    errors at three thresholds; best: (64,) float64, out. Returns `_FOUND`, `_LOWER` where a
+    threshold lower than the first may be better, or `_TOO_SHORT` where too few mated comparisons
+    are kept.
     """
     x_keys, y_keys, weights, largest = nonmated.keys, mated.keys, nonmated.weights, nonmated.largest
     n, m = x_keys.size, y_keys.size
@@ -170,15 +171,15 @@ def _walk(nonmated, mated, costs, start, sums, best):
     return _FOUND
 
 
-@jit
+@jit_in_place
 def least_costs(nonmated, mated, miss, false_match, estimates, sums, units, values):
     """Find the least of miss * FNMR + false_match * FMR of the first lists of both sides, in every
     replicate.
 
     nonmated, mated: each a `Side`; miss, false_match: the factors; estimates: (lists,) float64, the
     least costs without weights; sums: (3, 2, 64) int64, scratch; units: (2, 64) float64, scratch;
-    values: (lists, 64) float64, out, NaN where a class has no weight.
-    Returns whether lists reach far enough
+    values: (lists, 64) float64, out, NaN where a class has no weight. Returns whether lists reach
+    far enough
     """
     for k in range(estimates.size):
         for r in range(BLOCK):

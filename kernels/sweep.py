@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ._jit import helper, jit
+from ._jit import helper, jit_in_place, part
 from .pair_sums import add_pairs
 from .philox import BLOCK
 
@@ -92,6 +92,11 @@ class ErrorList(NamedTuple):
     largest: int
     totals: NDArray[Any]  # (64,)
     shrinkage: Any  # a number, or (points,) float64
+
+
+def new_sums(errors: Side | ErrorList) -> NDArray[Any]:
+    """Return (2, 64) scratch for sums of weights, scaled or not."""
+    return np.empty((2, BLOCK), np.float64 if errors.scale else np.int64)
 
 
 @helper
@@ -171,15 +176,7 @@ def _count(a, b, scale, start, stop, count):
     return count
 
 
-@helper
-def _sums(scale):
-    """Make an array for the sums of 64 replicates, (64,) int64, or float64 if there is a scale."""
-    if len(scale) == 0:
-        return np.zeros(BLOCK, np.int64)
-    return np.zeros(BLOCK, np.float64)
-
-
-@helper
+@part
 def _resolve(errors, point, share, start, stop, r, count, weight):
     """Find the first comparison of start to stop at which replicate r's share of errors exceeds
     `share`, or the last.
@@ -198,7 +195,7 @@ def _resolve(errors, point, share, start, stop, r, count, weight):
     return stop - 1
 
 
-@helper
+@part
 def _pass_range(errors, summed, k, shares, first_open, count_before, before, positions):
     """Add the sums of range k to those before it, and mark the replicates that exceed a share
     inside it.
@@ -224,14 +221,15 @@ def _pass_range(errors, summed, k, shares, first_open, count_before, before, pos
     return count
 
 
-@jit
-def first_beyond(errors, summed, shares, positions, sums):
+@jit_in_place
+def first_beyond(errors, summed, shares, sums, positions):
     """Find where in a list the share of errors first exceeds each given share, in each replicate.
 
     errors: an `ErrorList`, whose shrinkage is that of each share; summed: `Summed`, of which list 0
-    counts; shares: (points,), ascending; positions: (points, 64) int64, out: the length of the list
-    if the share is not exceeded up to its end, -1 if the replicate has no weight, INSIDE_RANGE if
-    the share is exceeded inside a range that is summed
+    counts; shares: (points,), ascending; sums: of `new_sums`, scratch; positions:
+    (points, 64) int64, out: the length of the list if the share is not exceeded up to its end, -1
+    if the replicate has no weight, INSIDE_RANGE if the share is exceeded inside a range that is
+    summed
     """
     a, b, scale, size = errors.a, errors.b, errors.scale, errors.size
     weights, largest, totals, shrinkage = (
@@ -344,19 +342,20 @@ def _advance(keys, position, stop, limit):
     return low
 
 
-@jit
-def shares_at(side, summed, limits, order, shares, running):
+@jit_in_place
+def shares_at(side, summed, limits, order, sums, shares):
     """Find the share of errors of each list at each replicate's own thresholds, in one pass.
 
     side: a `Side`, with a shrinkage for each point; summed: `Summed`, inside of whose ranges no
     limit lies; limits: (points, 64) int64: the keys below are errors; order: (points * 64,) int64
-    that sorts them; shares: (points, k, 64) float64, out, of the last k lists, NaN where there is
-    no limit or no weight
+    that sorts them; sums: of `new_sums`, scratch; shares: (points, k, 64) float64,
+    out, of the last k lists, NaN where there is no limit or no weight
     """
     keys, a, b, scale, end, sizes = side.keys, side.a, side.b, side.scale, side.end, side.sizes
     weights, largest, totals, shrinkage = side.weights, side.largest, side.totals, side.shrinkage
     first_list = end.size - shares.shape[1]
     start = end[first_list - 1] if first_list > 0 else np.int64(0)
+    running = sums[0]
     for k in range(first_list, end.size):
         for r in range(BLOCK):
             running[r] = 0

@@ -187,8 +187,9 @@ class BlockSweep:
             out["cllr"][:] = self._cllr(totals, number)
         if "min_dcf" in out:
             least, of_data = np.empty_like(self._eer), engine.least_costs * costs.unit
+            scratch = np.empty((3, 2, BLOCK), np.int64), np.empty((2, BLOCK))
             if not replicated_cost.least_costs(
-                *self._shrunk("min_dcf"), costs.miss, costs.false_match, of_data, np.empty((3,2,BLOCK),np.int64), np.empty((2,BLOCK)), least
+                *self._shrunk("min_dcf"), costs.miss, costs.false_match, of_data, *scratch, least
             ):
                 return False
             out["min_dcf"][:] = least / costs.unit
@@ -222,9 +223,10 @@ class BlockSweep:
             if not lists.reach(limits):
                 return False
             if first_list < lists.end.size:
+                sums = sweep.new_sums(side)
                 shares = np.empty((limits.shape[0], lists.end.size - first_list, BLOCK))
                 sweep.shares_at(
-                    side, summed, limits, np.argsort(limits, axis=None, kind="stable"), shares, np.empty(BLOCK, side.totals.dtype)
+                    side, summed, limits, np.argsort(limits, axis=None, kind="stable"), sums, shares
                 )
                 out[name][:, first_list:] = shares
         return True
@@ -297,8 +299,9 @@ class BlockSweep:
         rates, lists = self._engine.rates[points], self._lists.of(mated)
         ascending = np.argsort(rates, kind="stable")
         errors = self._sides.of(mated).first(points[ascending])
+        sums = sweep.new_sums(errors)
         positions = np.empty((points.size, BLOCK), np.int64)
-        sweep.first_beyond(errors, self._summed.of(mated), rates[ascending], positions, np.empty((2,BLOCK), errors.totals.dtype))
+        sweep.first_beyond(errors, self._summed.of(mated), rates[ascending], sums, positions)
         too_short = not lists.complete and (positions == errors.keys.size).any()
         if too_short or (positions == sweep.INSIDE_RANGE).any():
             return None

@@ -171,7 +171,9 @@ def one_by_one(group, n_replicates: int) -> np.ndarray:
     found = np.empty((2, n_replicates), np.int64)
     drawn = np.empty((e.size, 64), np.uint8)
     for first in range(0, n_replicates, 64):
-        assert weights.draw_with_replacement(np.array([e.size]), PURPOSE + 1, first, KEY, drawn)
+        words = np.empty((4, 64), np.uint64)
+        end = np.array([e.size])
+        assert weights.draw_with_replacement(end, PURPOSE + 1, first, KEY, words, drawn)
         found[:, first : first + 64] = np.array([e, m]) @ drawn
     return found
 
