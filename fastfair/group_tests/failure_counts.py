@@ -884,7 +884,8 @@ def draw_groups(
     def block(first: int) -> None:
         stretch = slice(first, min(first + AT_ONCE, n))
         sums = np.empty((5, stretch.stop - first, n_subjects.size), np.int64)
-        clusters.draw_sums(drawn_from, n_subjects, purpose.value, first, key, sums)
+        scratch = clusters.new_scratch(drawn_from.share.size)
+        clusters.draw_sums(drawn_from, n_subjects, purpose.value, first, key, scratch, sums)
         use(stretch, sums)
 
     run_blocks(block, range(0, n, AT_ONCE), n, AT_ONCE, n_threads, progress)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import sys
+from collections import Counter
 from pathlib import Path
 
 import fastfair.kernels
@@ -57,7 +58,7 @@ def test_kernels_call_helpers_and_no_kernel():
     for path in KERNELS:
         functions |= decorated(path)
     kernels = {name.split()[1] for name in functions if name.startswith("jit")}
-    helpers = {name.split()[1] for name in functions if name.startswith("helper")}
+    helpers = {name.split()[1] for name in functions if name.startswith(("helper", "part"))}
     assert len(kernels) > 80
     assert len(helpers) > 50
     assert not any(name.startswith("_") for name in kernels), (
@@ -66,6 +67,21 @@ def test_kernels_call_helpers_and_no_kernel():
     for name, called in functions.items():
         if name.startswith(("jit", "helper")):
             assert not called & (kernels - helpers), f"{name} calls a kernel"
+
+
+def test_parts_are_called_at_one_place_of_a_file():
+    """At several they would be compiled several times, which takes longer than a helper does."""
+    parts = {
+        name.split()[1] for path in KERNELS for name in decorated(path) if name.startswith("part ")
+    }
+    assert len(parts) > 10
+    for path in KERNELS:
+        called = Counter(
+            call.func.id
+            for call in ast.walk(ast.parse(path.read_text()))
+            if isinstance(call, ast.Call) and isinstance(call.func, ast.Name)
+        )
+        assert {name: called[name] for name in parts if called[name] > 1} == {}, path.name
 
 
 @each("path", KERNELS)
