@@ -99,7 +99,7 @@ class Verb:
     arguments: str = "scores"
     own: Sequence[Option] = ()
     without: str = ""
-    writes: str = "as_json output plots report"
+    writes: str = "as_json output plots report tables"
     flags: Mapping[str, str] = field(default_factory=dict)
     asks: bool = True
 
@@ -143,6 +143,11 @@ OUTPUT = (
     Option("report", "Write one HTML page with everything: plots, tables and numbers.", "path"),
     Option("title", "With --report: the title of the page."),
     Option(
+        "tables",
+        "Write the tables of the page to one file: .xlsx, .docx, .tex, .html, .md or .csv.",
+        "path",
+    ),
+    Option(
         "config",
         "File of options (TOML), such as the config.toml that --output writes. Options given here"
         " count before those of the file.",
@@ -184,7 +189,7 @@ _EVALUATED = (
     Option("requirements", 'What must hold, as "fnmr@fmr=0.001 <= 0.05" or "fnmr[*] <= 5 %", of each group. See '
            "`fastfair check`.", multiple=True),
 )  # fmt: skip
-_PAGE = "as_json output plots report title"
+_PAGE = "as_json output plots report title tables"
 
 VERBS: dict[str, Verb] = {
     "evaluate": Verb(

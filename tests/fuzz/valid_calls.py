@@ -527,6 +527,8 @@ def calls() -> dict[str, dict[str, Any]]:
         ("to_frame", {"backend": "polars"}),
         *((name, {}) for name in ("to_json", "to_latex", "schema", "summary")),
         ("report", {"path": "report.html"}),
+        ("table", {}),
+        ("write_tables", {"path": "tables.md"}),
     ]
     for name in have:
         plots = [
