@@ -19,6 +19,7 @@ from fastfair._lib.plots import off_screen, save
 from fastfair._lib.seeds import fixed
 from fastfair._lib.tables import write_json
 from fastfair._lib.whole_files import write_csv
+from fastfair.errors import InputError
 from fastfair.io import files
 from fastfair.io.comparisons import read_comparisons
 from fastfair.io.embeddings import read_embeddings, read_named_vectors
@@ -100,7 +101,10 @@ class Run:
                     )
                 whole_files.ready_folder(path.parent)
         if "tables" in self.options:
-            kind_of(self.options["tables"])
+            try:
+                kind_of(self.options["tables"])
+            except InputError as error:
+                raise click.UsageError(f"--tables: {error.marked}") from None
 
     def take(self, name: str, default: Any = None) -> Any:
         """Remove an option that the functions do not get, and return it."""

@@ -107,7 +107,8 @@ class Verb:
 SECTIONS = ("Input", "Vectors", "Groups", "What is computed", "Intervals", "Output")
 _OF_SECTION = {
     "Groups": (
-        "groups group reference_group probe_group by incomplete_groups missing_labels baseline"
+        "groups group bands reference_group probe_group by incomplete_groups missing_labels"
+        " baseline"
     ),
     "Intervals": (
         """n_resamples quick unit confidence_level scheme method alternative simultaneous quantile center rng

@@ -379,7 +379,7 @@ def test_a_page_is_written_with_each_attribute_and_the_files(scores, tmp_path):
 
 
 def test_the_tables_of_the_page_go_into_one_file(scores, tmp_path):
-    words = [*options(scores), *ESTIMATES, "--require", "fnmr[sex=*] <= 95 %"]
+    words = [*options(scores), *OVER_ROWS, "--require", "fnmr[sex=*] <= 95 %"]
     succeeded(*words, "--tables", tmp_path / "tables.md")
     text = (tmp_path / "tables.md").read_text("utf-8")
     assert "| **by sex** |" in text
