@@ -487,6 +487,8 @@ class GroupTest(Result):
             if is_different
         )
 
+    _table_name = "tests"
+
     def _tables(self) -> list[Printed]:
         names = (
             f"group n_subjects n_{self.trials} n_errors {self.rate_name} group_pvalue"
