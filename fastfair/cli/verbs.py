@@ -371,6 +371,8 @@ VERBS: dict[str, Verb] = {
                    section="Input"),
             Option("against_gallery", "The table of the gallery of --against, if it is not --gallery.", "path",
                    section="Input"),
+            Option("own_thresholds", "Tell as well what rates of groups would be at thresholds of their own, which "
+                   "hold the rate of --at in each.", "flag"),
             Option("unpaired", "With --against: the searches are others, such as those of two months, and are compared "
                    "as independent ones.", "flag"),
         ),

@@ -153,6 +153,11 @@ class Estimator:
         self.searches, self.rank, self.level = searches, rank, confidence_level
         self.drawn = gallery == "drawn"
 
+    def of_group(self, code: int) -> Estimator:
+        """Return what estimates rates of one group's searches alone."""
+        alone = self.searches._of_group(code)
+        return Estimator(alone, self.rank, "drawn" if self.drawn else "fixed", self.level)
+
     def influence(self, errors: SearchContributions) -> Influence:
         """Return a rate with its variance and the influence of people on it."""
         return influence(
@@ -337,14 +342,16 @@ class Estimator:
         kept = errors.within(group)
         return self.evidence(kept, self.influence(kept), target)
 
-    def rows(self, at: OperatingPoint, sizes: Sequence[int]) -> list[IdentifiedRate]:
-        """Return all rows of an operating point."""
+    def rows(
+        self, at: OperatingPoint, sizes: Sequence[int], rates: Sequence[SearchRate] = ()
+    ) -> list[IdentifiedRate]:
+        """Return all rows of an operating point; rates: of these alone."""
         criterion = self.criterion_at(at)
         held = self.held(at, criterion)
         return [
             row
             for size in sizes
-            for rate in RATES.values()
+            for rate in rates or RATES.values()
             if ("mated" if rate.of_mated else "non-mated") in at.rule.searches
             and rate.of_searches(self.searches).any()
             for row in self._rows_of(rate, at, criterion._replace(size=size), held)
@@ -485,6 +492,24 @@ class Estimator:
         low = min(float(joined[0]), ends[0], min(rates))
         high = max(float(joined[1]), ends[1], max(rates))
         return (max(0.0, low), min(target.highest, high)), notes
+
+    def influence_with_threshold(
+        self,
+        errors: SearchContributions,
+        moved: Sequence[SearchContributions | None],
+        held: Held | None,
+        rate: SearchRate,
+    ) -> Floats:
+        """Return what people add to a rate, and by way of the threshold that holds another rate."""
+        mine = self.influence(errors).of_people
+        rates = [float(one.value.mean()) for one in moved if one is not None]
+        if held is None or len(rates) < 2 or not held.influence.variance:
+            return mine
+        reach = abs(rates[0] - rates[1]) / 2 / float(stdtrit(held.influence.freedom, 1 - held.tail))
+        sign = -1.0 if rate.of_mated == held.rate.of_mated else 1.0
+        of_held = held.influence.of_people
+        length = math.sqrt(float(of_held @ of_held))
+        return mine + (sign * reach / length) * of_held if length else mine
 
     def counts(self, rate: SearchRate, at: OperatingPoint) -> FailureCounts:
         """Count the searches of each person, and the errors among them, in this very gallery."""

@@ -900,6 +900,14 @@ class Searches(Shown):
         self.failed = np.where(self.is_mated, ~has_mate, self.best[:, 0] == -np.inf)
         self.last_rank = self.rank
 
+    def _of_group(self, code: int) -> Searches:
+        """Return the searches of one group of probes, without groups."""
+        part, rows = copy(self), self.group == code
+        for name in _OF_SEARCHES:
+            setattr(part, name, getattr(self, name)[rows])
+        part.groups, part.group = (), np.zeros(int(rows.sum()), np.int32)
+        return part
+
     def _part(self, searches: Flags, templates: Flags) -> Searches:
         """Return some searches of some templates, of a gallery of as many people."""
         part = copy(self)
