@@ -641,7 +641,7 @@ def _area(
         for evaluation, q in zip(evaluations, quantities, strict=True)
         if evaluation is not None and q is not None
     ]
-    notes = joined(*(q.notes for _, q in both if any(note.is_narrow for note in q.notes)))
+    notes = joined(*(q.notes for _, q in both if any(note.warns for note in q.notes)))
     freedom = min(
         float(evaluation.maker.sizes.degrees_of_freedom[evaluation.quantities.index(q)])
         for evaluation, q in both

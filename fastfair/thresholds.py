@@ -27,6 +27,7 @@ from numpy.typing import ArrayLike, NDArray
 from fastfair import intervals
 from fastfair._lib import validation
 from fastfair._lib.arguments import checked
+from fastfair._lib.arrays import Floats, Integers
 from fastfair._lib.plots import STANDS_OUT, USUAL, Bar, Line, draw_lines, draw_rows, rate_ticks
 from fastfair._lib.text import per_cent, rate_with_interval, typed
 from fastfair._lib.warnings import hold_warnings
@@ -169,10 +170,6 @@ def _ends_of_rate(
         return laxest, math.inf if few == 0 else int(keys[n - few]) + 1
     laxest = -math.inf if few == 0 else int(keys[few - 1])
     return laxest, math.inf if many >= n else int(keys[many])
-
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -246,7 +246,7 @@ class RocBand(Curve):
         matplotlib Axes
         """
         ax = plots.axes_or_new(ax)
-        scaled = _deviates if det else np.asarray
+        scaled = _probit_clipped if det else np.asarray
         (line,) = ax.plot(scaled(self.fmr), scaled(self.fnmr), **kwargs)
         limits = [scaled(end) for end in (self.low, self.high, self.band_low, self.band_high)]
         plots.draw_ranges(ax, scaled(self.fmr), limits, line.get_color())
@@ -347,7 +347,7 @@ class FairnessBand(Curve):
 _EDGE = 1e-6  # rates this near to 0 or 1 are drawn at the edge, as deviates would be infinite
 
 
-def _deviates(rates: Floats) -> Floats:
+def _probit_clipped(rates: Floats) -> Floats:
     """Return the places of rates on probit axes; 0 and 1, at infinity, go to the edge of what can
     be told apart.
     """
@@ -476,7 +476,7 @@ class CurveMaker:
         of_curve = level_of_curve(
             self._centred[rows], self.values[rows], self.rates.settings.confidence_level
         )
-        ends = ends_of(self._about_estimate.quantities_at(rows, of_curve, "auto"))
+        ends = end_arrays(self._about_estimate.quantities_at(rows, of_curve, "auto"))
         value, curve = self._banded(rows, self._pointwise(rows), _falling(self.rates.levels, *ends))
         return RocBand(fnmr=value, **curve)
 
@@ -498,8 +498,8 @@ class CurveMaker:
             band = self._band_of_quantiles(rows)
         else:
             inverted = np.array([quantity.method in (INVERSION, "log") for quantity in pointwise])
-            of_curve = level_of_curves(self._centred[rows][inverted], settings.confidence_level)
-            wider = ends_of(self._about_estimate.quantities_at(rows, of_curve, "auto"))
+            of_curve = level_by_depth(self._centred[rows][inverted], settings.confidence_level)
+            wider = end_arrays(self._about_estimate.quantities_at(rows, of_curve, "auto"))
             pointwise = [
                 q if kept else _withheld(q) for q, kept in zip(pointwise, inverted, strict=True)
             ]
@@ -601,7 +601,7 @@ class CurveMaker:
         rates = self.rates
         drawn = self._drawn[rows]
         value = self.values[rows]
-        numbers = dict(zip(ENDS, (*ends_of(pointwise), *band), strict=True)) | {
+        numbers = dict(zip(ENDS, (*end_arrays(pointwise), *band), strict=True)) | {
             "v_statistic": self._expected[rows]
         }
         with np.errstate(invalid="ignore", divide="ignore"):
@@ -629,7 +629,7 @@ def _withheld(quantity: Quantity) -> Quantity:
     return replace(quantity, low=np.nan, high=np.nan, notes=(reason, *missing))
 
 
-def level_of_curves(replicates: Floats, confidence_level: float) -> float:
+def level_by_depth(replicates: Floats, confidence_level: float) -> float:
     """Find the confidence level at which percentile intervals hold whole curves of replicates at
     another.
 
@@ -684,8 +684,8 @@ def _notes_of(quantities: Sequence[Quantity]) -> tuple[Note, ...]:
     return tuple(replace(note, about=where(at)) for note, at in levels_of.items())
 
 
-def ends_of(quantities: Sequence[Quantity]) -> Range:
-    """Return the lower and the upper ends of intervals."""
+def end_arrays(quantities: Sequence[Quantity]) -> Range:
+    """Return the lower and the upper ends of intervals as arrays."""
     low, high = np.array([(q.low, q.high) for q in quantities], np.float64).T
     return low, high
 
@@ -775,7 +775,7 @@ def roc_band(
     Notes
     -----
     The threshold of each FMR is found again in every replicate, so the intervals include its
-    uncertainty. Where the standard error is more than half of the FNMR, it may hang on the
+    uncertainty. Where the standard error is more than half of the FNMR, it may depend on the
     threshold more than on chance: intervals then reach at least as far as the quantiles of the
     replicates. Where no false non-match is left the interval is Clopper and Pearson's, unless those
     of replicates reach farther. `note` says where few subjects cause most of the false matches that

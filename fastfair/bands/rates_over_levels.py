@@ -418,7 +418,7 @@ class _OfVectors:
             )
             return make(replace(rates, sizes=partial(self.sizes, counted=counted)))
 
-        return with_enough_pairs([data], points, False, of_scan, workers)
+        return with_enough_pairs([data], points, with_metrics=False, use=of_scan, workers=workers)
 
     def sizes(self, listed: Sequence[Entry], counted: Resampler | None = None) -> SampleSizes:
         """Compute how much data are behind entries; counted: the pairs near the errors, all of

@@ -52,7 +52,12 @@ from fastfair.error_rates.score_metrics import (
 )
 from fastfair.errors import InputError
 from fastfair.evaluation.chapter import sizes_in_words
-from fastfair.evaluation.evaluate import EvaluationSettings, concentrations, described, evaluate
+from fastfair.evaluation.evaluate import (
+    EvaluationSettings,
+    concentrations,
+    evaluate,
+    quantity_of_entry,
+)
 from fastfair.evaluation.result import Evaluation
 from fastfair.measures import MEASURES
 from fastfair.measures._registry import quantity_name
@@ -1066,7 +1071,7 @@ def _interval_maker(
     systems = partial(MovedSystems, no_points[0], no_points[1], of_measures, n_threads)
     rows = {entry.key: k for k, entry in enumerate(listed)}
     return IntervalMaker(
-        tuple(described(entry, [at_bayes], shares) for entry in listed),
+        tuple(quantity_of_entry(entry, [at_bayes], shares) for entry in listed),
         np.array([entry.value for entry in replicates]),
         sizes=SampleSizes.of(listed, resampler),
         inversion=MeasureInversion(rows, systems) if measures else None,

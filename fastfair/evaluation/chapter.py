@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtr
 
 from fastfair import intervals
+from fastfair._lib.arrays import Floats
 from fastfair._lib.text import (
     NONE,
     in_lines,
@@ -79,6 +80,25 @@ _LEFT_OUT = (
     "They are left out of FNMR and FMR, and of the measures; the FRR and the FAR count them as"
     " non-matches."
 )
+# a column, and what writes its cell in a row
+ColumnOf = tuple[str | Column, Callable[[Any], str | Cell]]
+OWN_SCALES = "Each bar has its own scale."
+FEW_ERRORS = (
+    f"* fewer than {ENOUGH_ERRORS} errors behind the rate (Doddington's rule of {ENOUGH_ERRORS})"
+)
+# measures that the answer speaks of
+LEADING = ("garbe", "max_geomean_ratio(fmr)", "max_geomean_ratio(fnmr)")
+_MOST_LEADING = 4
+_DIFFERS = {"yes": "Differs from fair", "may be chance": "May be chance", "not known": "Not known"}
+_NOT_ADJUSTED = (
+    "Of so many measures of a fair system some seem to differ: these p-values are not adjusted."
+)
+_MOST_LETTERS = 20  # with more groups the cells of a matrix have no numbers
+_HIGHEST = 8  # cells of a matrix that are listed with intervals
+_INVISIBLE = 4.5  # divided by a panel's side: normal deviates between a curve and its lines
+# groups whose panels are larger, and sides of panels in pixels
+_FEW_GROUPS, _LARGE, _SMALL = 4, 230, 150
+_LEAST_RATE, _GREATEST_RATE = 1e-5, 0.6  # ends of the axes of curves
 
 
 def rates_of(evaluation: Evaluated) -> list[ErrorRate]:
@@ -88,7 +108,7 @@ def rates_of(evaluation: Evaluated) -> list[ErrorRate]:
 
 
 def summary_of(evaluation: Evaluated) -> list[str]:
-    """Return the sentences."""
+    """Return the sentences of an evaluation."""
     return summary_of_attributes([evaluation])
 
 
@@ -98,16 +118,24 @@ def summary_of_attributes(evaluations: Sequence[Evaluated]) -> list[str]:
     """
     first, several = evaluations[0], len(evaluations) > 1
     said = [f"{size_of(first, evaluations)}."] if first.rates else []
-    answer = overall(first)
+    answer = sentences_on_overall_rates(first)
     answer += metrics_in_words(first, shown_metrics(first)) if several else []
     for one in evaluations:
-        answer += [*of_groups(one, (), several=several), *of_measures(one, several=several)]
-        answer += limits(one) if not several else []
+        answer += [
+            *sentences_on_groups(one, (), several=several),
+            *sentences_on_measures(one, several=several),
+        ]
+        answer += sentences_on_limitations(one) if not several else []
     said += [f"{name}: {sentence}" for name, sentence in answer]
     if has_failures(first):
         said += sentences_on_failures(first)
         said += (
-            [extremes(one, name) for one in evaluations if one.groups for name in FAILURE_RATES]
+            [
+                sentence_on_extreme_groups(one, name)
+                for one in evaluations
+                if one.groups
+                for name in FAILURE_RATES
+            ]
             if not several
             else []
         )
@@ -161,7 +189,7 @@ def grouping_of(evaluation: Evaluated) -> str:
     return visible(" & ".join(evaluation.settings["grouping"] or ("group",)))
 
 
-def overall(evaluation: Evaluated) -> Said:
+def sentences_on_overall_rates(evaluation: Evaluated) -> Said:
     """Say how often comparisons are wrong at each operating point."""
     said = []
     for k, rates in enumerate(evaluation.rates):
@@ -193,7 +221,9 @@ def _share(one: Quantity, kind: str, verb: str) -> str:
     return f"{per_cent(rate, 2)} of {kind} comparisons are wrongly {verb} {behind}"
 
 
-def of_groups(evaluation: Evaluated, tests: Sequence[Any], *, several: bool = False) -> Said:
+def sentences_on_groups(
+    evaluation: Evaluated, tests: Sequence[Any], *, several: bool = False
+) -> Said:
     """Say where rates are highest and lowest, and what tests of these groups say.
 
     Somewhere they always are, so that only a test answers whether groups differ.
@@ -206,7 +236,7 @@ def of_groups(evaluation: Evaluated, tests: Sequence[Any], *, several: bool = Fa
         found = []
         for name in rates_of(evaluation):
             here = [one for one in tests if one.rate_name == name] if k == 0 else []
-            found += [extremes(evaluation, name, rates.at), *map(_tested, here)]
+            found += [sentence_on_extreme_groups(evaluation, name, rates.at), *map(_tested, here)]
         said.append(at + " ".join(found))
     if not tests and not several:
         said.append(WHETHER)
@@ -277,7 +307,9 @@ def _tested(test: Any) -> str:
     return " ".join([test.answer, which, *left_out])
 
 
-def extremes(evaluation: Evaluated, name: str, at: OperatingPoint | None = None) -> str:
+def sentence_on_extreme_groups(
+    evaluation: Evaluated, name: str, at: OperatingPoint | None = None
+) -> str:
     """Say which groups have the highest and the lowest rate, among those with enough errors."""
     title = printed_name(name)
     found = [find(evaluation.quantities, name, group, at) for group in evaluation.groups]
@@ -297,7 +329,7 @@ def extremes(evaluation: Evaluated, name: str, at: OperatingPoint | None = None)
     )
 
 
-def limits(evaluation: Evaluated) -> Said:
+def sentences_on_limitations(evaluation: Evaluated) -> Said:
     """Say what the data cannot tell, and what was not tested."""
     if not evaluation.rates:
         return []
@@ -491,7 +523,7 @@ def _differs(one: Quantity, pvalue: float, significance: float) -> str:
     return "not known" if has_flag(one, Flag.NARROW) or math.isnan(pvalue) else "yes"
 
 
-def of_measures(evaluation: Evaluated, *, several: bool = False) -> Said:
+def sentences_on_measures(evaluation: Evaluated, *, several: bool = False) -> Said:
     """Say which of a few measures differ from fair, and how many measures were looked at."""
     judged = judged_measures(evaluation)
     if not judged:
@@ -527,33 +559,11 @@ def distances_from_fair(one: Quantity) -> tuple[float, float, float, float]:
     return value, 0.0 if low <= measure.fair_value <= high else min(ends), max(ends), largest
 
 
-Floats = NDArray[np.float64]
-# a column, and what writes its cell in a row
-ColumnOf = tuple[str | Column, Callable[[Any], str | Cell]]
-OWN_SCALES = "Each bar has its own scale."
-FEW_ERRORS = (
-    f"* fewer than {ENOUGH_ERRORS} errors behind the rate (Doddington's rule of {ENOUGH_ERRORS})"
-)
-# measures that the answer speaks of
-LEADING = ("garbe", "max_geomean_ratio(fmr)", "max_geomean_ratio(fnmr)")
-_MOST_LEADING = 4
-_DIFFERS = {"yes": "Differs from fair", "may be chance": "May be chance", "not known": "Not known"}
-_NOT_ADJUSTED = (
-    "Of so many measures of a fair system some seem to differ: these p-values are not adjusted."
-)
-_MOST_LETTERS = 20  # with more groups the cells of a matrix have no numbers
-_HIGHEST = 8  # cells of a matrix that are listed with intervals
-_INVISIBLE = 4.5  # divided by a panel's side: normal deviates between a curve and its lines
-# groups whose panels are larger, and sides of panels in pixels
-_FEW_GROUPS, _LARGE, _SMALL = 4, 230, 150
-_LEAST_RATE, _GREATEST_RATE = 1e-5, 0.6  # ends of the axes of curves
-
-
 def chapter_of(evaluation: Evaluated, numbers: str, beside: Beside) -> Chapter:
     """Make a chapter."""
     tests = beside.tests_of(evaluation.groups) if evaluation.groups else []
-    of_rates, several = of_groups(evaluation, tests), len(beside.evaluations) > 1
-    answer = [*of_rates, *of_measures(evaluation)]
+    of_rates, several = sentences_on_groups(evaluation, tests), len(beside.evaluations) > 1
+    answer = [*of_rates, *sentences_on_measures(evaluation)]
     sections = [Section("", [*left_out_of_measures(evaluation), *(said for _, said in answer)])]
     for rates in evaluation.rates:
         sections += _rates_sections(evaluation, rates, beside, tests)
@@ -579,22 +589,22 @@ def chapter_of(evaluation: Evaluated, numbers: str, beside: Beside) -> Chapter:
         )
     if has_failures(evaluation):
         sections.append(
-            Section("Failures", sentences_on_failures(evaluation), (), [_failures(evaluation)])
+            Section("Failures", sentences_on_failures(evaluation), (), [_failure_table(evaluation)])
         )
-    metrics = _metrics(evaluation)
+    metrics = _metric_tables(evaluation)
     if metrics and evaluation.groups:
         sections.append(Section("Summaries of all thresholds", (), (), metrics, is_folded=True))
     if evaluation.has_curves:
-        sections += _curves(evaluation)
+        sections += _curve_sections(evaluation)
     picture = None
     is_drawn = any(one.quantities is evaluation.quantities for one in beside.one_by_one)
     if evaluation.groups and evaluation.rates and is_drawn:
         picture = rates_of_groups(evaluation, evaluation.rates[0], beside, tests, is_short=True)
     first = FirstScreen(
         facts_of(evaluation, beside.evaluations),
-        overall(evaluation),
+        sentences_on_overall_rates(evaluation),
         of_rates if several else answer,
-        [] if several else limits(evaluation),
+        [] if several else sentences_on_limitations(evaluation),
         picture,
         attribute_of(evaluation),
     )
@@ -771,8 +781,11 @@ def _verdict(verdicts: Mapping[str | None, Cell], group: str | None) -> str | Ce
 def _rates_sections(
     evaluation: Evaluated, rates: Rates, beside: Beside, tests: Sequence[Any]
 ) -> list[Section]:
-    tables = [rates_of_groups(evaluation, rates, beside, tests), *_leading(evaluation, rates)]
-    more, between = _all_measures(evaluation, rates), _between_groups(evaluation, rates)
+    tables = [
+        rates_of_groups(evaluation, rates, beside, tests),
+        *_tables_of_leading_measures(evaluation, rates),
+    ]
+    more, between = _tables_of_all_measures(evaluation, rates), _between_groups(evaluation, rates)
     sections = [
         Section(f"At {rates.at}" if len(evaluation.rates) > 1 else "", (), (), tables),
         Section(f"All measures at {rates.at}", (), (), more, is_folded=True),
@@ -781,7 +794,7 @@ def _rates_sections(
     return [section for section in sections if section.tables]
 
 
-def _leading(evaluation: Evaluated, rates: Rates) -> list[Table]:
+def _tables_of_leading_measures(evaluation: Evaluated, rates: Rates) -> list[Table]:
     """Write the measures that the answer speaks of, with adjusted p-values and whether they differ
     from fair.
     """
@@ -801,7 +814,7 @@ def _leading(evaluation: Evaluated, rates: Rates) -> list[Table]:
         f"{OWN_SCALES} Chosen in advance; p-values are adjusted for {len(judged)} by Holm's"
         " procedure."
     )
-    return _measures(
+    return _measure_tables(
         evaluation,
         rates,
         leading_measures(evaluation, rates),
@@ -811,7 +824,9 @@ def _leading(evaluation: Evaluated, rates: Rates) -> list[Table]:
     )
 
 
-def _all_measures(evaluation: Evaluated, rates: Rates, *, always: bool = False) -> list[Table]:
+def _tables_of_all_measures(
+    evaluation: Evaluated, rates: Rates, *, always: bool = False
+) -> list[Table]:
     """Write all measures, always or where they are more than the answer speaks of, with p-values
     that are not adjusted.
     """
@@ -822,12 +837,12 @@ def _all_measures(evaluation: Evaluated, rates: Rates, *, always: bool = False) 
         ("p, not adjusted", lambda one: p_value(math.nan if one.pvalue is None else one.pvalue))
     ]
     explanation = f"{OWN_SCALES} {_NOT_ADJUSTED}"
-    return _measures(
+    return _measure_tables(
         evaluation, rates, found, columns, f"All {len(found)} fairness measures", explanation
     )
 
 
-def _measures(
+def _measure_tables(
     evaluation: Evaluated,
     rates: Rates,
     measures: Sequence[Quantity],
@@ -912,7 +927,7 @@ def _column(
     return heading, lambda group: write(find(evaluation.quantities, name, group, at))
 
 
-def _failures(evaluation: Evaluated) -> Table:
+def _failure_table(evaluation: Evaluated) -> Table:
     """Write the shares of comparisons that failed, and the rates in which they count, of all and of
     each group.
     """
@@ -945,7 +960,7 @@ def shown_metrics(evaluation: Evaluated) -> list[str]:
     return [name for name in shown if name in asked["metrics"]]
 
 
-def _metrics(evaluation: Evaluated) -> list[Table]:
+def _metric_tables(evaluation: Evaluated) -> list[Table]:
     """Write EERs, costs and Cllr of log-likelihood ratios, of all comparisons and of each group."""
     asked, names = evaluation.settings, shown_metrics(evaluation)
     if not names:
@@ -979,7 +994,7 @@ def tables_of_rates(evaluations: Sequence[Evaluated]) -> list[Printed]:
     """
     tables = [table for _, table in rates_at_points(evaluations)]
     is_alone = len(evaluations) == 1 and has_failures(evaluations[0])
-    return list(map(printed_of, [*tables, *([_failures(evaluations[0])] if is_alone else [])]))
+    return list(map(printed_of, [*tables, *([_failure_table(evaluations[0])] if is_alone else [])]))
 
 
 def rates_at_points(evaluations: Sequence[Evaluated]) -> list[tuple[OperatingPoint, Table]]:
@@ -1019,10 +1034,10 @@ def tables_to_show(
     measures = [
         (at.at, replace(stacked(tables, 0), caption=f"Fairness measures at {at.at}"))
         for at in first.rates
-        if (tables := _titled(evaluations, at, partial(_all_measures, always=True)))
+        if (tables := _titled(evaluations, at, partial(_tables_of_all_measures, always=True)))
     ]
     metrics = [
-        (f"by {grouping_of(one)}", one_of) for one in evaluations for one_of in _metrics(one)
+        (f"by {grouping_of(one)}", one_of) for one in evaluations for one_of in _metric_tables(one)
     ]
     return {
         "rates": rates_at_points(evaluations),
@@ -1032,7 +1047,7 @@ def tables_to_show(
         ]
         if metrics
         else [],
-        "failures": [(None, _failures(first))] if has_failures(first) else [],
+        "failures": [(None, _failure_table(first))] if has_failures(first) else [],
     }
 
 
@@ -1045,9 +1060,12 @@ def printed_tables(evaluation: Evaluated) -> list[Printed]:
     """Return the tables of the terminal below the summary: metrics, measures, and FMRs between
     groups.
     """
-    tables = _metrics(evaluation)
+    tables = _metric_tables(evaluation)
     for rates in evaluation.rates:
-        tables += [*_leading(evaluation, rates), *_all_measures(evaluation, rates)]
+        tables += [
+            *_tables_of_leading_measures(evaluation, rates),
+            *_tables_of_all_measures(evaluation, rates),
+        ]
         tables += _between_groups(evaluation, rates)
     return list(map(printed_of, tables))
 
@@ -1096,7 +1114,7 @@ def det_curve(evaluation: Evaluated, group: str | None, side: int) -> tuple[Floa
     return x[kept], y[kept]
 
 
-def _curves(evaluation: Evaluated) -> list[Section]:
+def _curve_sections(evaluation: Evaluated) -> list[Section]:
     """Draw the DET curve and the scores of all comparisons, or of each group before them."""
     groups: Sequence[str | None] = evaluation.groups if len(evaluation.groups) > 1 else (None,)
     side = _LARGE if len(groups) <= _FEW_GROUPS else _SMALL

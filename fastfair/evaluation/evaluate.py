@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from fastfair import intervals
 from fastfair._lib import seeds, validation
 from fastfair._lib.arguments import Resamples, Share, checked
-from fastfair._lib.arrays import RandomKey
+from fastfair._lib.arrays import Floats, RandomKey
 from fastfair._lib.threads import meanwhile
 from fastfair._lib.warnings import hold_warnings, warn
 from fastfair._lib.workers import Checkpoint, Executor, Workers
@@ -108,7 +108,8 @@ BY_NAME_ALONE = ("auc", "d_prime")  # which "auto" leaves out: they say nothing 
 USUAL_METRICS = METRICS_OF_SCANS[:-1]  # of any scores, and of vectors without a list of all pairs
 
 
-_SETTINGS = (
+# Names of the settings that a result lists always, and of those that it lists with intervals.
+_REPORTED_ALWAYS = (
     "alpha",
     "eer_method",
     "p_target",
@@ -119,9 +120,7 @@ _SETTINGS = (
     "incomplete_groups",
     "n_resamples",
 )
-
-
-_OF_INTERVALS = ("unit", "confidence_level", "method", "alternative", "simultaneous")
+_REPORTED_WITH_INTERVALS = ("unit", "confidence_level", "method", "alternative", "simultaneous")
 
 
 def as_names(names: str | Sequence[str]) -> Sequence[str]:
@@ -192,9 +191,6 @@ def _complete_groups(comparisons: Comparisons, policy: str) -> list[int]:
         raise InputError(f"no group has both mated and non-mated comparisons of its own: {found}")
     warn(f"left out of the measures: {found}", DroppedWarning)
     return kept
-
-
-Floats = NDArray[np.float64]
 
 
 @checked
@@ -305,7 +301,7 @@ class Request(EvaluationSettings):
             everything = METRICS_WITH_FAILURES
         if comparisons.lacks_rate:
             everything = ()
-        found = self.in_words(comparisons.groups, everything, comparisons.score_kind)
+        found = self.resolved(comparisons.groups, everything, comparisons.score_kind)
         measures = _measures_of_class(found.measures, as_names(self.measures), comparisons)
         found = replace(found, measures=measures)
         for name in found.metrics:
@@ -317,11 +313,11 @@ class Request(EvaluationSettings):
         found._check_resampling(comparisons)
         return replace(found, measured=tuple(_complete_groups(comparisons, self.incomplete_groups)))
 
-    def in_words(
+    def resolved(
         self, groups: Sequence[str], everything: Sequence[str], score_kind: str = "similarity"
     ) -> Request:
-        """Return the arguments checked as far as that needs no comparisons, but the names of their
-        groups.
+        """Check the arguments as far as that needs no comparisons, only the names of groups, and
+        replace "all" and "auto" by names.
 
         Parameters
         ----------
@@ -397,14 +393,14 @@ class Request(EvaluationSettings):
             "thresholds": list(thresholds),
             "measures": list(self.measures),
             "metrics": list(self.metrics),
-            **{name: known[name] for name in _SETTINGS},
+            **{name: known[name] for name in _REPORTED_ALWAYS},
         }
         if comparisons.failed is not None:
             found["failures"] = comparisons.failed.policy
         if self.n_resamples:
             found |= {"scheme": self.scheme if self.unit == "subject" else "product", "rng": seed}
         if self.n_resamples or self.is_in_closed_form(comparisons):
-            found |= {name: known[name] for name in _OF_INTERVALS}
+            found |= {name: known[name] for name in _REPORTED_WITH_INTERVALS}
         return found
 
 
@@ -579,7 +575,7 @@ def on_comparisons(
     """
     vectors = [one for one in given if isinstance(one, Embeddings)]
     if len(vectors) == len(given):
-        request.in_words(vectors[0].groups, USUAL_METRICS)
+        request.resolved(vectors[0].groups, USUAL_METRICS)
         if not request.needs_all_pairs:
             return with_enough_pairs(
                 vectors, request.points, request.with_metrics, compute, workers
@@ -651,7 +647,7 @@ class _Estimates:
     def quantities(self) -> tuple[Quantity, ...]:
         """The same, with what is known of each."""
         shares = concentrations(self.comparisons, self.rates)
-        found = (described(entry, self.rates, shares) for entry in self.entries)
+        found = (quantity_of_entry(entry, self.rates, shares) for entry in self.entries)
         return tuple(noted(one, *self._whom) if one.name in RATES else one for one in found)
 
     @property
@@ -854,8 +850,9 @@ def evaluated(
         quantities = maker.with_intervals(
             request.confidence_level, request.method, request.alternative, request.simultaneous
         )
-        are_of_quantiles = request.measures and request.method != "auto"
-        warn_of_narrow_intervals(quantities, made.rates, measured if are_of_quantiles else ())
+        # Other methods than "auto" take the quantiles of replicates for measures, too.
+        by_quantiles = bool(request.measures) and request.method != "auto"
+        warn_of_narrow_intervals(quantities, made.rates, measured if by_quantiles else ())
     return Evaluation(
         quantities,
         tuple(made.rates),
@@ -954,8 +951,8 @@ def evaluate_at_thresholds(
     """Compute rates at given thresholds with intervals, by default in closed form; notes tell what
     warnings would.
 
-    Where subjects are not known, comparisons are taken for independent. how: further arguments of
-    `evaluate`.
+    Where subjects are not known, comparisons are treated as independent. how: further arguments
+    of `evaluate`.
     """
     with hold_warnings():
         return evaluate(
@@ -1000,10 +997,10 @@ def concentrations(
     ]
 
 
-def described(
+def quantity_of_entry(
     entry: Entry, at_points: Sequence[Rates], shares: Sequence[dict[bool, tuple[float, Floats]]]
 ) -> Quantity:
-    """Make a quantity of a number by adding the counts behind it and its notes."""
+    """Make a quantity of an entry by adding the counts behind it and its notes."""
     value = float(entry.value)
     if entry.point is None:
         return Quantity(entry.name, entry.group, None, value, notes=_not_computable(value))
@@ -1083,20 +1080,19 @@ def noted_few_subjects(
             for k, quantity in enumerate(quantities)
             if quantity.name == "fnmr" and quantity.at == rates.at
         ]
-        hanging = hangs_on_threshold(
-            replicates[rows], replicates[[threshold[rates.at]] * len(rows)]
-        )
+        of_threshold = np.broadcast_to(replicates[threshold[rates.at]], replicates[rows].shape)
+        hanging = hangs_on_threshold(replicates[rows], of_threshold)
         share = (
             concentration(comparisons, rates, False, MOST_PER_ERROR)[0] if hanging.any() else 0.0
         )
         if is_held_by_few_subjects(resampler.freedom(point), share):
-            for k in np.array(rows)[hanging].tolist():
+            for k in np.array(rows)[hanging]:
                 found[k] = noted(found[k], Note(Code.HELD_BY_FEW_SUBJECTS))
     return tuple(found)
 
 
 # of each kind in every group: with fewer, intervals of measures miss the truth more often
-_LEAST_ERRORS = 5
+_FEWEST_ERRORS_FOR_MEASURES = 5
 _MOST_NAMED = 4  # in a warning; notes are at every quantity
 
 
@@ -1119,7 +1115,7 @@ def warn_of_narrow_intervals(
     found: dict[str, list[str]] = {}
     for one in quantities:
         for note in one.notes:
-            if note.is_narrow:
+            if note.warns:
                 reason = (
                     Note.of(note.code, share="most").reason
                     if note.code is Code.CONCENTRATED
@@ -1128,14 +1124,14 @@ def warn_of_narrow_intervals(
                 of = " / ".join(filter(None, (one.group, one.probe_group))) or "all"
                 found.setdefault(reason, []).append(f"{one.name} of {of}")
     for result in at_points if measured else ():
-        few = _fewer_errors(result) < _LEAST_ERRORS
+        few = _fewer_errors(result) < _FEWEST_ERRORS_FOR_MEASURES
         of_groups = [
             name
             for name, too_few in zip(result.groups, few, strict=True)
             if too_few and name in measured
         ]
         reason = (
-            f"measures over groups with fewer than {_LEAST_ERRORS} false matches or false"
+            f"measures over groups with fewer than {_FEWEST_ERRORS_FOR_MEASURES} false matches or false"
             " non-matches"
         )
         found[reason] = [*found.get(reason, ()), *of_groups]

@@ -9,9 +9,9 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
+from fastfair._lib.arrays import Floats, Integers
 from fastfair.data import score_keys
 from fastfair.data.comparisons import Comparisons, keys_of
 from fastfair.error_rates.rates import Rates
@@ -20,8 +20,6 @@ from fastfair.results.written import UNWRITTEN
 from fastfair.uncertainty.interval_maker import NO_REPLICATES, IntervalMaker
 from fastfair.uncertainty.quantities import Quantity
 
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 _BINS = 60
 # of each class, evenly spaced as normal deviates, that the points of a curve are chosen from
 _CURVE_POINTS = 240
@@ -115,7 +113,9 @@ class Evaluated:
         none = np.zeros(0, np.int64)
         if not (mated.size and nonmated.size):
             return DetCurve(mated.size, nonmated.size, none, none)
-        thresholds = np.unique(np.concatenate([spread(mated), spread(nonmated)]))
+        thresholds = np.unique(
+            np.concatenate([evenly_spaced_keys(mated), evenly_spaced_keys(nonmated)])
+        )
         matches = nonmated.size - np.searchsorted(nonmated, thresholds)
         nonmatches = np.searchsorted(mated, thresholds)
         seen = (
@@ -205,7 +205,7 @@ def outline(x: Floats, y: Floats, tolerance: float) -> Integers:
     return np.sort(kept)
 
 
-def spread(keys: score_keys.Keys) -> score_keys.Keys:
+def evenly_spaced_keys(keys: score_keys.Keys) -> score_keys.Keys:
     """Take keys whose ranks are evenly spaced as normal deviates, with the extreme ones."""
     if keys.size <= _CURVE_POINTS:
         return keys

@@ -138,7 +138,8 @@ class Evaluation(Evaluated, Result):
         Raises
         ------
         InputError
-            As `quantity` does, and without replicates.
+            As `quantity` does, and where neither replicates nor a closed form give the quantity an
+            interval: without replicates only FMRs and FNMRs have one.
 
         Examples
         --------
@@ -153,11 +154,7 @@ class Evaluation(Evaluated, Result):
             raise InputError(
                 f"{name} has no interval without replicates: evaluate with ⟦n_resamples⟧ > 0"
             )
-        return (
-            (math.nan, math.nan)
-            if found.low is None or found.high is None
-            else (found.low, found.high)
-        )
+        return ends_of(found)
 
     @checked
     def replicates(
@@ -217,7 +214,7 @@ class Evaluation(Evaluated, Result):
         Raises
         ------
         InputError
-            For an unknown method, a level outside (0, 1), and without replicates.
+            For an unknown method, a level outside (0, 1), and where nothing has an interval.
 
         Examples
         --------

@@ -45,16 +45,11 @@ from .units import BLOCK, Units
 if TYPE_CHECKING:
     from fastfair.kernels.sweep import Side
 
-_UNFINISHED = (  # the name of a further array: which replicates need more than was at hand
-    "unfinished"
-)
-# whose hull is another kernel's
-_EER_METHODS = {
-    "nearest": 0,
-    "nearest-max": 1,
-    "interpolated": 2,
-    "convex-hull": 0,
-}
+# the name of a further array: which replicates need more than was at hand
+_UNFINISHED = "unfinished"
+# Numbers of `kernels.replicated_eer`. The EER of the hull is another kernel's: here it only needs the
+# threshold, which is that of "nearest".
+_EER_METHODS = {"nearest": 0, "nearest-max": 1, "interpolated": 2, "convex-hull": 0}
 Scheme = Literal["dyadic", "product"]
 _lock = threading.Lock()  # not the object's, which travels to other processes
 _MOST_LEFT_OUT = 20_000  # beyond it the jackknife takes longer than all replicates
@@ -367,14 +362,25 @@ class BlockSweep:
 class Engine(ABC):
     """Draws replicates of comparisons whose lists, thresholds and shrinkage a subclass has found.
 
+    A subclass also sets what `BlockSweep` reads and `Resampler` documents: `score_kind`,
+    `lowest_key`, `rates`, `first_fmr`, `shrinkage`, and `need_eer` and `hull_eer`, which may be
+    False. Only with metrics or EER thresholds are `thresholds`, `measured`, `guesses`, `blocks`,
+    `least_costs` and `mean_costs` read.
+
     Attributes
     ----------
     units : Units
         The units that are drawn.
     error_lists : Classes of ErrorLists
         The mated and the non-mated comparisons near the errors.
+    points : sequence of OperatingPoint
+        The operating points.
     metrics : Metrics
         What to compute besides the rates at the operating points.
+    cells : tuple of tuple of int
+        Pairs of different groups whose FMRs are computed.
+    n_groups : int
+        The number of groups.
     """
 
     units: Units
@@ -405,7 +411,7 @@ class Engine(ABC):
         TooFewKeptError
             In workers that were given the lists alone.
         """
-        if self._not_sent[0] not in vars(self):
+        if self._not_sent[0] not in vars(self):  # a copy of a worker, without all comparisons
             raise TooFewKeptError
         with _lock:
             if self.error_lists is lists:
@@ -1121,7 +1127,8 @@ class Resampler(Engine):
         return self._run(self.units.n_units, _Blocks(self, sides), Workers(n_threads))
 
     def influences(self, left_out: Floats) -> Floats:
-        """Center jackknife values on the mean of their stratum, as units are drawn within strata.
+        """Turn jackknife values into influences: their distance from the mean of the unit's
+        stratum, times (n - 1) / n with n units in it, as units are drawn within strata.
 
         Parameters
         ----------
@@ -1131,6 +1138,7 @@ class Resampler(Engine):
         Returns
         -------
         (..., units) ndarray
+            NaN for values that are NaN or infinite.
         """
         stratum = self.units.stratum[: self.units.n_units]
         values = np.where(np.isfinite(left_out), left_out, np.nan)

@@ -31,9 +31,10 @@ if TYPE_CHECKING:
     from fastfair.kernels.sweep import Side, Summed
 
 _CELL_BITS = 16  # of the range of keys
-_FEW = 500_000  # pairs that are all sorted
-_LOOKED_AT = 2_000_000  # pairs that tell how much the errors of units vary
-# of the number of errors, on either side of a threshold, within which pairs are sorted,
+_SORT_ALL_UP_TO = 500_000  # pairs
+_SAMPLED_PAIRS = 2_000_000  # that tell how much the errors of units vary
+# standard deviations of the number of errors, on either side of a threshold, within which pairs are
+# sorted,
 _DEVIATIONS = 6.0
 _LEAST_WIDTH = 64  # and as many pairs more
 _IN_A_RUN = 8  # pairs of a unit in a range, in the mean, from which on sums are faster than sorting
@@ -144,7 +145,10 @@ class PairParting:
         n_rows = self._units.n_rows - 1
         n_lists = 1 + self._n_groups
         size = self._packed.size
-        if size < max(_FEW, n_rows * self._positions.size) or self._positions[-1] >= size:
+        if (
+            size < max(_SORT_ALL_UP_TO, n_rows * self._positions.size)
+            or self._positions[-1] >= size
+        ):
             return None
         part, ends = self._parts(max(_IN_A_RUN * n_rows * n_lists, int(_LEAST_SHARE * size)))
         if not ends:
@@ -199,7 +203,7 @@ class PairParting:
 
         cells = np.searchsorted(self._cells, self._positions, side="right")
         part = np.searchsorted(cells, np.arange(self._cells.size)).astype(np.int32)
-        step = max(1, self._packed.size // _LOOKED_AT)
+        step = max(1, self._packed.size // _SAMPLED_PAIRS)
         errors = np.zeros((cells.size, self._units.n_rows - 1))
         kernels.count_rows(self._packed, step, self._bits, part, self._row, errors)
         errors = step * np.cumsum(errors, axis=0)
@@ -272,7 +276,7 @@ class ErrorLists:
     mated : bool
         Whether the comparisons are mated.
     source : PairSide
-        All comparisons; a `SummedSide` for what is asked of lists one by one.
+        The side with all comparisons; a `SummedSide` where variances of single lists are asked for.
     complete : bool
         Whether all comparisons are kept.
     scale : tuple of (rows,) ndarray, or ()
@@ -398,7 +402,7 @@ class ErrorLists:
     def variance(self, k: int, n_errors: int, *, from_the_end: bool) -> tuple[Floats, Floats]:
         """Compute what `variances` does for list k alone with so many errors: (3,) and (sums,).
 
-        With `from_the_end` the last comparisons of the list are taken for errors.
+        With `from_the_end` the last comparisons of the list are treated as errors.
         """
         first = self.end[k] - n_errors if from_the_end else self.start[k]
         of_list = Errors(self.a, self.b, first, np.array([first + n_errors]))
@@ -578,7 +582,7 @@ def find_shrinkage(
 
     n_points = thresholds.size
     factors = []
-    freedom = np.empty(0)
+    freedom_of_fmr: Floats = np.empty(0)
     for lists in both:
         shape = n_points + len(keys), lists.end.size
         of_class = np.ones(shape)
@@ -588,9 +592,13 @@ def find_shrinkage(
             of_class = shrinkage_of(variances)
             freedom = variances[..., kernels.FREEDOM]
         factors.append(of_class)
+        if not lists.mated:
+            freedom_of_fmr = freedom
     metrics = {
         name: Classes(*(of_class[row, : of_lists.size] for of_class in factors))
         for row, (name, of_lists) in enumerate(keys.items(), n_points)
     }
-    mated, nonmated, of_fmr = (of_points[:n_points].T.copy() for of_points in (*factors, freedom))
+    mated, nonmated, of_fmr = (
+        of_points[:n_points].T.copy() for of_points in (*factors, freedom_of_fmr)
+    )
     return Shrinkage(mated, nonmated, metrics, of_fmr)

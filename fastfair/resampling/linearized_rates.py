@@ -254,20 +254,22 @@ class LinearizedRates:
             for side, slopes, variances in zip(
                 self._sides, threshold.slopes, of_classes, strict=True
             ):
-                shared = side.sums_of_units(point, threshold.of_units[0] + threshold.of_units[1])
+                covariance = side.sums_of_units(
+                    point, threshold.of_units[0] + threshold.of_units[1]
+                )
                 if threshold.sign and side is self._sides.nonmated and side.lists.source.two_way:
                     pairs = [
                         _sum_of_pairs(point, k, (side, k), (side, 0))
                         for k in range(side.sizes.size)
                     ]
-                    shared = shared - threshold.sign * np.array(pairs)
+                    covariance = covariance - threshold.sign * np.array(pairs)
                 given = side.variances[point]
                 held = threshold.variance
-                most = np.sqrt(given * held)
-                apart = given + slopes**2 * held
-                together = apart - 2 * slopes * np.clip(shared, -most, most)
+                bound = np.sqrt(given * held)  # by Cauchy and Schwarz
+                total = given + slopes**2 * held
+                variance = total - 2 * slopes * np.clip(covariance, -bound, bound)
                 variances[point] = np.where(
-                    together > _ROUNDING * apart, together, np.where(np.isnan(apart), apart, 0)
+                    variance > _ROUNDING * total, variance, np.where(np.isnan(total), total, 0)
                 )
         return Classes(*map(np.sqrt, of_classes))
 

@@ -1,9 +1,12 @@
 """What the engine asks of comparisons, wherever they lie: in memory, in files, or as numbers of
 vectors.
 
-A source has two sides, the mated and the non-mated comparisons. `side_of` makes one from what
-`Comparisons.pairs` holds of a class; a new kind of source registers its own. What a kind of data
-cannot do stands in `Comparisons.lacks`, in words, and is asked for by `Comparisons._require`.
+A source has two sides, the mated and the non-mated comparisons. Of a side, comparisons near the
+errors are listed, that is kept one by one in `ErrorLists`; all others are counted, that is only
+sums over them are kept. There is a list of all comparisons of the side, and one of each group or
+pair of groups. `side_of` makes one from what `Comparisons.pairs` holds of a class; a new kind of
+source registers its own. What a kind of data cannot do stands in `Comparisons.lacks`, in words, and
+is asked for by `Comparisons._require`.
 
 The promises of a side: what it sums are whole numbers, so that no order, number of threads or
 partition changes a bit; rows of weights are those of `Units`, in the order in which these are
@@ -64,7 +67,7 @@ _T = TypeVar("_T")
 
 
 class Classes(NamedTuple, Generic[_T]):
-    """What the mated, and what the non-mated, comparisons have."""
+    """What the two sides, the mated and the non-mated comparisons, have."""
 
     mated: _T
     nonmated: _T
@@ -757,7 +760,7 @@ class VectorsWithThemselves(ListedSide):
         )
 
     def weigh(self, block: int, weights: Bytes, largest: int, totals: AnyArray) -> None:
-        """As in `PairSide`, with the mean weights of pairs of subjects that are drawn so often."""
+        """As in `Totals`, with the mean weights of pairs of subjects that are drawn so often."""
         of_subjects = self._units.subject_weights(weights)
         for k, (members, means) in enumerate(self._mean_of_members):
             totals[k] = (means[:, None] * of_subjects[members]).sum(axis=0)

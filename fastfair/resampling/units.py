@@ -213,17 +213,19 @@ class Units:
         """Allocate the weights of a block so that each row takes one line of the processor's
         cache.
         """
-        room = np.ones((self.n_rows + 1) * BLOCK, np.uint8)
-        start = -room.ctypes.data % BLOCK
-        return room[start : start + self.n_rows * BLOCK].reshape(self.n_rows, BLOCK)
+        buffer = np.ones((self.n_rows + 1) * BLOCK, np.uint8)
+        start = -buffer.ctypes.data % BLOCK
+        return buffer[start : start + self.n_rows * BLOCK].reshape(self.n_rows, BLOCK)
 
     def draw(self, first_replicate: int, key: RandomKey, weights: Bytes) -> None:
         """Draw the weights of 64 replicates; each replicate depends only on the key and on its
         number.
         """
         raw = self._raw(weights)
-        for draw, rows in zip(self._draws, np.split(raw, [self._draws[0].size]), strict=False):
-            draw.fill(first_replicate, key, rows)
+        start = 0
+        for draw in self._draws:
+            draw.fill(first_replicate, key, raw[start : start + draw.size])
+            start += draw.size
         self._multiply(raw, weights)
 
     def leave_one_out(self, first_unit: int, weights: Bytes) -> None:
@@ -237,8 +239,8 @@ class Units:
         self._multiply(raw, weights)
 
     def _raw(self, weights: Bytes) -> Bytes:
-        """Return where weights of units are written, (units, 64): ones for subjects and samples,
-        else the rows.
+        """Return the array that draws are written into, (units, 64): the rows of weights, or where
+        both subjects and samples are drawn a new one, which `_multiply` takes to the rows.
         """
         n_units = sum(draw.size for draw in self._draws)
         return np.ones((n_units, BLOCK), np.uint8) if len(self._draws) > 1 else weights[:-1]
@@ -355,8 +357,8 @@ def _split(stratum: AnyIntegers, label: AnyIntegers, enough: int) -> AnyIntegers
         of_cell = cells // width
         rest = np.bincount(of_cell, np.where(sizes < enough, sizes, 0))
         largest = np.zeros(rest.size, np.int64)
-        for k in np.argsort(sizes, kind="stable"):
-            largest[of_cell[k]] = k
+        ascending = np.argsort(sizes, kind="stable")
+        largest[of_cell[ascending]] = ascending  # the last one stays
         # The rest, where it is small itself, goes with the largest of its stratum.
         joined = np.where(rest[of_cell] < enough, largest[of_cell], sizes.size + of_cell)
         cell = np.where(sizes < enough, joined, np.arange(sizes.size))[cell]

@@ -76,8 +76,8 @@ class Products:
 
     def of_two(self, first: AnyIntegers, second: AnyIntegers) -> AnyArray:
         """Count the pairs of two units."""
-        r, p = self.references, self.probes
-        return self._once(r[first] * p[second] + r[second] * p[first])
+        of_first = self.references[first] * self.probes[second]
+        return self._once(of_first + self.references[second] * self.probes[first])
 
     def of_units(self) -> AnyArray:
         """Count the pairs of each unit."""
@@ -128,8 +128,8 @@ _EVERYBODY = slice(None)
 class VectorSide(SideInMemory, CountedSide):
     """The mated, or the non-mated, pairs of vectors.
 
-    Without roles, those of two groups of which one is that of the references depend on the order of
-    the vectors.
+    Without roles, the list of two groups of which one is that of the references is ordered: whether
+    a pair is on it depends on which vector is the reference.
     """
 
     def __init__(self, pairs: PairsOfVectors, kept: SortedComparisons, workers: Workers) -> None:
@@ -154,9 +154,9 @@ class VectorSide(SideInMemory, CountedSide):
         """As in `PairSide`."""
         return bool(self._products.between(self.varies, self.varies).of_units().any())
 
-    def _lists(self) -> Iterator[tuple[int, int, int]]:
-        """Yield the lists of groups that do not depend on an order, with the groups of references
-        and of probes.
+    def _unordered_lists(self) -> Iterator[tuple[int, int, int]]:
+        """Yield the lists of groups that are not ordered, with the groups of references and of
+        probes.
         """
         for g, h in zip(*(axis.tolist() for axis in np.nonzero(self._cells)), strict=True):
             if g == h or not self._is_ordered:
@@ -173,13 +173,13 @@ class VectorSide(SideInMemory, CountedSide):
         """
         of_groups = [np.flatnonzero(self._members(g)) for g in range(self._cells.shape[0])]
         return {0: (_EVERYBODY, _EVERYBODY)} | {
-            k: (of_groups[g], of_groups[h]) for k, g, h in self._lists()
+            k: (of_groups[g], of_groups[h]) for k, g, h in self._unordered_lists()
         }
 
-    def _of_lists(self) -> Iterator[tuple[int, Products]]:
-        """Yield each of these lists with its numbers of pairs."""
+    def _lists_with_products(self) -> Iterator[tuple[int, Products]]:
+        """Yield each list that is not ordered, with its numbers of pairs."""
         yield 0, self._products
-        for k, g, h in self._lists():
+        for k, g, h in self._unordered_lists():
             yield k, self._products.between(self._members(g), self._members(h))
 
     def weigh(self, block: int, weights: Bytes, largest: int, totals: Integers) -> None:
@@ -207,7 +207,7 @@ class VectorSide(SideInMemory, CountedSide):
             np.zeros(stop - start, np.int32)
             for start, stop in zip(errors.start, errors.stops, strict=True)
         ]
-        for k, products in self._of_lists():
+        for k, products in self._lists_with_products():
             squared = products.squares()
             comparisons[k] = products.of_units()
             squares[k] = self.varies * products.squares(self.varies)
@@ -231,8 +231,8 @@ class VectorSide(SideInMemory, CountedSide):
             repeats,
         )
 
-    def _ordered(self) -> Iterator[tuple[int, int, int]]:
-        """Yield the lists of two groups, with those of references and of probes."""
+    def _ordered_lists(self) -> Iterator[tuple[int, int, int]]:
+        """Yield the ordered lists, with the groups of references and of probes."""
         for g, h in zip(*(axis.tolist() for axis in np.nonzero(self._cells)), strict=True):
             if g != h:
                 yield int(self._cells[g, h]), g, h
@@ -247,7 +247,7 @@ class VectorSide(SideInMemory, CountedSide):
         group = self.group
         comparisons, squares, of_all, of_ends = sums
         as_reference, as_probe = pairs.with_groups(group, self._cells.shape[0])
-        for k, g, h in self._ordered():
+        for k, g, h in self._ordered_lists():
             comparisons[k, :-1] = np.where(
                 group == g, as_reference[:, h], np.where(group == h, as_probe[:, g], 0)
             )
@@ -274,7 +274,7 @@ class VectorSide(SideInMemory, CountedSide):
 
         vectors = np.argsort(self._pairs.subject, kind="stable").astype(np.int32)
         begin = np.append(0, np.cumsum(self._pairs.vectors[0]))
-        for k, g, _ in self._ordered():
+        for k, g, _ in self._ordered_lists():
             part = slice(errors.start[k], errors.stops[k])
             a, b = errors.a[part], errors.b[part]
             swapped = self.group[a] != g

@@ -24,10 +24,9 @@ many errors are behind it: at its lax end the upper limit of the FNMR still reac
 The upper limit of an FMR joins that at the data's threshold with the FMR at the lax end, as the
 method of Zou and Donner does, and replicates' limit stays where it is higher.
 
-An EER lies between the two rates at any threshold. Where fewer than ten errors of a kind are behind
-it, its upper limit is the lowest that the greater of the two rates' upper limits can be: as one of
-them falls with the threshold and the other one rises, it is above the EER wherever both limits hold
-at the EER's own threshold. A minDCF is at most the cost at any threshold, and then has the limits
+At any threshold the EER lies between FMR and FNMR, so that the greater one of their upper limits
+bounds it. Where fewer than ten errors of a kind are behind an EER, its upper limit is that at the
+threshold where this bound is lowest. A minDCF is at most the cost at any threshold, and then has the limits
 of the rates at its own.
 """
 
@@ -44,6 +43,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastfair import intervals
+from fastfair._lib.arrays import Floats
 from fastfair._lib.bisection import least_whole
 from fastfair.data import score_keys
 from fastfair.data.comparisons import keys_of
@@ -60,13 +60,12 @@ from .notes import CONCENTRATED, Code, Note
 from .quantities import FITTED, RATES, Entry, base_metric_of_ratio
 from .rate_limits import HeldRate, RateEvidence, joined_limits, may_be_equal, raised_rate
 
-Floats = NDArray[np.float64]
 Cell = tuple[int, int] | None
 MOST_PER_ERROR = 1 / 3  # of the subjects whose share of the errors is looked at
 _MOST_STEPS = 30  # errors by which thresholds for an EER's limits differ from its own
 _LOOKED_AT = 300  # errors; of more, it is not computed how many independent ones they are
 _LARGE = 0.3  # share of a rate's variance that comes from its threshold
-# degrees of freedom of the FMR, from which on no few subjects cause most false matches
+# degrees of freedom of the FMR from which on no small group of subjects causes most false matches
 _FREEDOM = 30.0
 
 
@@ -149,8 +148,10 @@ class FewHeldErrors:
         return [found[row] for row in rows]
 
     def _search(self, row: int, half: float) -> _Search:
-        """Look for the limits of an entry: yield the rates and thresholds whose limits, (2, asked),
-        they rest on.
+        """Look for the limits of an entry, as a generator.
+
+        It yields the rates and thresholds whose limits it needs next, and is sent these, (2,
+        asked): so those of all entries are computed in one call.
         """
         entry, resampler = self._entries[row], self._resampler
         if not math.isfinite(entry.value):
@@ -395,8 +396,8 @@ class FewHeldErrors:
     def _best_of_thresholds(
         self, row: int, mated: bool, key: int, half: float, *, upper: bool
     ) -> Generator[list[_Asked], Floats, float]:
-        """Return the greatest lower limit of both rates, or minus the lowest upper one, at
-        thresholds near a key.
+        """Return the greatest lower limit of both rates, or minus the lowest upper one (so that
+        the best is the greatest), at thresholds near a key.
 
         They are those with one error of a kind more, or less, after the other. Where errors of the
         kind are as many, an upper limit is sought where the others are fewest, and a lower one
@@ -496,8 +497,8 @@ def hangs_on_threshold(rates: Floats, thresholds: Floats) -> NDArray[np.bool_]:
     """Return where a good part of the variance of a rate's replicates is that of their thresholds.
 
     Where few subjects hold the threshold, intervals of the rate are then likely too narrow: whether
-    such subjects are in the data is luck. In simulations this was so in 97 % of the intervals that
-    failed at FMRs at which they hold the truth in fewer than 92 % of data sets.
+    such subjects are in the data is luck. In simulations, of the intervals that missed the true rate
+    at FMRs at which fewer than 92 % hold it, 97 % were of this kind.
 
     Parameters
     ----------
@@ -717,7 +718,8 @@ def _of_correlated_failures(resampler: Resampler, point: int) -> Floats:
 
 
 def attempts_of_one_more(entries: Sequence[Entry], resampler: Resampler) -> Floats:
-    """Compute how many attempts one more subject has for each FNMR, EER and minDCF.
+    """Compute how many attempts an added subject has for each FNMR, EER and minDCF; see
+    `rate_limits` for what it is added for.
 
     Parameters
     ----------

@@ -1,7 +1,10 @@
 """`IntervalMaker`: intervals of quantities, each by the method that suits it, from replicates or in
 closed form.
 
-Which interval a quantity gets, and which notes warn of its weaknesses, are rules at the beginning.
+What is asked of a quantity, such as whether it is a rate, are functions at the beginning.
+`IntervalMaker.ends_at` says which interval a quantity gets, in three steps: a method makes it, it is
+withheld where it would not tell how uncertain the quantity is, and it is widened. `_notes` says what
+else there is to say of it.
 """
 
 from __future__ import annotations
@@ -376,7 +379,7 @@ class IntervalMaker:
         side of a bound.
 
         That of an upper limit which is at most the bound, or of a lower one which is at least it.
-        It is looked for between 1e-6 and 0.5, and 1 where there is none.
+        It is looked for between 1e-6 and just below 0.5, and 1 where there is none.
         """
 
         def excludes(tail: float) -> bool:
@@ -395,6 +398,9 @@ class IntervalMaker:
     def ends_at(self, rows: Sequence[int], confidence_level: float, method: str) -> Ends:
         """Compute the two-sided intervals of some of the quantities, by the method that each is to
         have.
+
+        The order matters: a method is in `made_by` before intervals are withheld, so that those
+        that are withheld have none and are not widened.
         """
         if self._replicates is None and method != "auto":
             raise InputError(
@@ -551,7 +557,7 @@ class IntervalMaker:
         """Widen intervals of rates at thresholds held by others, in place, where few errors are
         left.
 
-        Such a rate may hang on the threshold, which replicates find anew, more than on chance: the
+        Such a rate may depend on the threshold, which replicates find anew, more than on chance: the
         interval is to hold the quantiles of its replicates. The note of a rate of 0 or 1 says so.
         """
         if self._replicates is None:
@@ -992,7 +998,7 @@ def level_of_groups(
         How often the intervals are to hold together.
     n_others : int, default 0
         Number of groups besides, whose intervals do not come from replicates, as those of groups
-        without errors. They are taken for independent of the others.
+        without errors. They are treated as independent of the others.
 
     Returns
     -------

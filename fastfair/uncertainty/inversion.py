@@ -34,6 +34,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from fastfair._lib.arrays import Floats
 from fastfair._lib.seeds import Purpose
 from fastfair._lib.threads import in_threads
 from fastfair.error_rates.rates import ERROR_RATES
@@ -53,7 +54,6 @@ from .quantities import (
     rows_of,
 )
 
-Floats = NDArray[np.float64]
 NO_SUCH_ERRORS = "no such errors"  # instead of a method
 FEW_DRAWN = "inversion with few errors"  # drawn anew
 INVERSION = "inversion"  # what the method of intervals by test inversion is called
@@ -64,10 +64,12 @@ POWERS = np.array([0, 0.3, 0.6, 1, 1.3, 1.7, 2.5, 4, 10])
 _STEPS = POWERS[-1] * np.linspace(0, 1, 201) ** 2
 _ROUNDING = 1e-12  # by which sums of floats may keep a fair system's measure from the fair value
 # errors of all groups, with which intervals miss the truth more often where subjects err unequally
-_FEW = 10
+_FEW_ERRORS_OF_ALL = 10
 _LEAST_SIZE = 0.5  # of a beta distribution, where one comparison leaves nothing to be alike
 _INFINITE = 1e13  # trials, of which beta-binomial numbers are gamma-Poisson ones
-_OF_RELATIVE = 3  # what shares of replicates of `AlikeGroups` are divided by for relative measures
+# What p-values of `AlikeGroups` are divided by for relative measures, such as Gini coefficients, so
+# that these keep their power.
+_RELATIVE_DIVISOR = 3
 GAMMA = 0.01
 _VALUES = 16  # of the measure, at which systems are compared
 
@@ -192,6 +194,8 @@ class MovedSystems:
         group's ratio to the average, are left out.
     n_threads : int, optional
         Number of threads; all processors by default.
+    points : sequence of int, optional
+        The positions of the operating points among those of the evaluation; by default all.
 
     Attributes
     ----------
@@ -447,10 +451,10 @@ class AlikeGroups(MovedSystems):
     groups together do.
 
     Few people fail most attempts. A group that happens to have none of them has replicates that
-    hardly vary, and a fair system seems unfair by absolute measures, which add up what rates differ
-    by. So the standard deviation of a group's FNMR is here at least that of beta-binomial numbers
-    with the correlation of all groups together, and that of its EER is raised as its FNMR's at the
-    mean of the groups' EER thresholds.
+    hardly vary, and a fair system seems unfair by measures that add up what rates differ by. So the
+    standard deviation of a group's FNMR is here at least that of beta-binomial numbers with the
+    correlation of all groups together, and that of its EER is raised as its FNMR's at the mean of
+    the groups' EER thresholds.
 
     Parameters
     ----------
@@ -469,8 +473,8 @@ class AlikeGroups(MovedSystems):
         models: Callable[[], list[dict[str, CountModel]]],
         n_threads: int | None = None,
     ) -> None:
-        absolute = tuple(name for name in selection.measures if not MEASURES[name].ratio)
-        super().__init__(estimates, drawn, replace(selection, measures=absolute), n_threads)
+        without_ratio = tuple(name for name in selection.measures if not MEASURES[name].ratio)
+        super().__init__(estimates, drawn, replace(selection, measures=without_ratio), n_threads)
         measured = list(selection.measured)
         spread = (
             self._scattered["fnmr"].std(axis=-1) if "fnmr" in self._scattered else np.empty((0, 1))
@@ -490,6 +494,7 @@ class AlikeGroups(MovedSystems):
         self._n_effective = n_effective
 
     def _moved(self, part: Part, powers: Floats) -> dict[str, Floats]:
+        """Return replicates of the fair system alone, whatever the powers."""
         start, found = part.of(self._start), {}
         for name, values in part.of(self._scattered).items():
             about = start[name][..., None]
@@ -526,13 +531,14 @@ class AlikeGroups(MovedSystems):
     def pvalues(self) -> dict[EntryKey, float]:
         """Return the least p-value of the fair value that a measure may have.
 
-        Of absolute measures it is the share of replicates that are at least as unfair as the
-        estimate, and a third of that of relative ones.
+        It is the share of replicates that are at least as unfair as the estimate; for relative
+        measures that share is divided by three.
         """
         shares, _ = self._shares_at(np.zeros(1))
         of_each = zip(self.keys, shares[:, 0, 0].tolist(), strict=True)
         return {
-            key: share / (_OF_RELATIVE if key in self._relative else 1) for key, share in of_each
+            key: share / (_RELATIVE_DIVISOR if key in self._relative else 1)
+            for key, share in of_each
         }
 
     def _kinds(self, p: int) -> frozenset[str]:
@@ -598,6 +604,7 @@ class CountedSystems(MovedSystems):
             selection, n_points=len(points), with_mean_group_eer=False, measures=tuple(measures)
         )
         without_metrics = Replicates(estimates.threshold[points], **rates, metrics={}, cells=())
+        # The estimates stand in for replicates, which are drawn below at rates set here.
         super().__init__(without_metrics, without_metrics, own, n_threads, points)
         self.n_replicates = n_replicates
         self._key = key
@@ -626,7 +633,7 @@ class CountedSystems(MovedSystems):
         be of.
         """
         models = {} if key[3] is None else self._models[self.points.index(key[3])]
-        return any(0 < model.errors.sum() < _FEW for model in models.values())
+        return any(0 < model.errors.sum() < _FEW_ERRORS_OF_ALL for model in models.values())
 
     def _ratios(self, name: str, overall: Floats) -> Floats:
         with np.errstate(invalid="ignore", divide="ignore"):
@@ -747,7 +754,7 @@ def _false_nonmatches(model: CountModel, rates: Floats) -> tuple[Floats, Floats,
     return n, inside * size, (1 - inside) * size
 
 
-class Inverted(NamedTuple):
+class MeasureIntervals(NamedTuple):
     """The intervals of measures, (measures,) of each: positions among quantities, ends, and what
     they are made by.
     """
@@ -849,7 +856,7 @@ class MeasureInversion:
         asked: NDArray[np.bool_],
         quantiles: tuple[Floats, Floats],
         confidence_level: float,
-    ) -> Inverted:
+    ) -> MeasureIntervals:
         """Return the intervals of the measures among the quantities asked for.
 
         estimates, quantiles: (quantities,) of all, the latter of replicates that are rid of their
@@ -879,7 +886,7 @@ class MeasureInversion:
                 )
                 low[k], high[k] = np.minimum(ends[0], estimate[k]), np.maximum(ends[1], estimate[k])
         kept = wanted & ~without_errors
-        return Inverted(places[kept], low[kept], high[kept], made_by[kept])
+        return MeasureIntervals(places[kept], low[kept], high[kept], made_by[kept])
 
 
 @dataclass(frozen=True, eq=False)

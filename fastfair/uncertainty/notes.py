@@ -127,14 +127,18 @@ class Words:
         "" for nothing.
     flag : Flag
         What verdicts depend on.
-    is_narrow : bool
-        Whether ": likely too narrow" follows; then there is a warning of it, too.
+    warns : bool
+        Whether there is a warning of it, too, and ": likely too narrow" follows the words. Of the
+        codes with the flag NARROW, those whose words say so themselves give no warning: they are
+        of measures and of fitted costs. Of those that warn, FEW_ENROLLED leaves room in verdicts in
+        place of that flag, and FEW_ERRORS_OF_A_KIND has none, as no verdict is about measures of
+        actual costs.
     """
 
     parts: tuple[str, ...]
     on_page: str | None = None
     flag: Flag = Flag.NONE
-    is_narrow: bool = False
+    warns: bool = False
 
 
 _CLOPPER_PEARSON = ": Clopper and Pearson's interval for the effective sample size."
@@ -150,9 +154,9 @@ _OF_GALLERY = (
 
 
 def _words(
-    *parts: str, on_page: str | None = None, flag: Flag = Flag.NONE, is_narrow: bool = False
+    *parts: str, on_page: str | None = None, flag: Flag = Flag.NONE, warns: bool = False
 ) -> Words:
-    return Words(parts, on_page, flag, is_narrow)
+    return Words(parts, on_page, flag, warns)
 
 
 WORDS: Mapping[Code, Words] = {
@@ -232,7 +236,7 @@ WORDS: Mapping[Code, Words] = {
     ),
     Code.MANY_GROUPS: _words("there are more than {most} groups, or some lack searches"),
     Code.FEW_EFFECTIVE_ERRORS: _words(
-        f"fewer than {ENOUGH_EFFECTIVE_ERRORS} effective errors", flag=Flag.NARROW, is_narrow=True
+        f"fewer than {ENOUGH_EFFECTIVE_ERRORS} effective errors", flag=Flag.NARROW, warns=True
     ),
     Code.FEW_DRAWN: _words(
         "fewer than 10 errors in all groups, and none in one: likely too narrow where few subjects"
@@ -243,18 +247,18 @@ WORDS: Mapping[Code, Words] = {
         "{share} of the errors involve the 5 % of subjects with most",
         on_page=_FEW_CAUSE_MOST,
         flag=Flag.NARROW,
-        is_narrow=True,
+        warns=True,
     ),
     Code.RESTS_ON_CONCENTRATED: _words(
         "few subjects cause most false matches",
         on_page=_FEW_CAUSE_MOST,
         flag=Flag.NARROW,
-        is_narrow=True,
+        warns=True,
     ),
     Code.HELD_BY_FEW_SUBJECTS: _words(
         f"few subjects cause {100 * CONCENTRATED:.0f} % or more of the false matches",
         flag=Flag.NARROW,
-        is_narrow=True,
+        warns=True,
     ),
     Code.UNKNOWN_WHOSE: _words(  # after "fewer than 30 errors"
         "too narrow if few subjects cause most of them",
@@ -287,10 +291,10 @@ WORDS: Mapping[Code, Words] = {
         flag=Flag.NARROW,
     ),
     Code.BY_PERCENTILES: _words(
-        "a group has no errors, so the interval is of percentiles", flag=Flag.NARROW, is_narrow=True
+        "a group has no errors, so the interval is of percentiles", flag=Flag.NARROW, warns=True
     ),
     Code.FEW_ERRORS_OF_A_KIND: _words(
-        "a group has fewer than {least} false matches or false non-matches", is_narrow=True
+        "a group has fewer than {least} false matches or false non-matches", warns=True
     ),
     Code.SHIFTED_REPLICATES: _words(
         "replicates lie mostly to one side of the estimate, as chance makes groups differ: see"
@@ -310,7 +314,7 @@ WORDS: Mapping[Code, Words] = {
         "comparisons of the same subjects were taken for independent, so the limit is too narrow"
     ),
     Code.FEW_ENROLLED: _words(
-        "few enrolled people cause much of the uncertainty", flag=Flag.LEAVES_ROOM, is_narrow=True
+        "few enrolled people cause much of the uncertainty", flag=Flag.LEAVES_ROOM, warns=True
     ),
     Code.CHANCE_OF_GALLERY: _words(_OF_GALLERY, flag=Flag.LEAVES_ROOM),
     Code.MEASURE_OF_GALLERY: _words(_OF_GALLERY, flag=Flag.UNKNOWN_CONCENTRATION),
@@ -372,7 +376,7 @@ class Note:
         return (
             (f"{self.about}: " if self.about else "")
             + self.reason
-            + (": likely too narrow" * self.is_narrow)
+            + (": likely too narrow" * self.warns)
         )
 
     @property
@@ -381,9 +385,9 @@ class Note:
         return _filled(WORDS[self.code].parts, dict(self.values))
 
     @property
-    def is_narrow(self) -> bool:
-        """Whether an interval is likely too narrow, of which there is a warning."""
-        return WORDS[self.code].is_narrow
+    def warns(self) -> bool:
+        """Whether there is a warning that an interval is likely too narrow."""
+        return WORDS[self.code].warns
 
     @property
     def flag(self) -> str:

@@ -1,4 +1,10 @@
-"""The numbers of an evaluation: computed, reported with intervals, and found in lists."""
+"""The numbers of an evaluation: computed, reported with intervals, and found in lists.
+
+An `Entry` is a number, or its replicates, with its position among groups and operating points. A
+`Quantity` is what an evaluation reports of an entry: with its interval, counts and notes. An
+`Estimate` is a row of another result, such as a plan or searches, and `Estimated` what both have. What
+is known of a name, whatever the data, is an `Estimand` of `measures`.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastfair._lib import validation
+from fastfair._lib.arrays import Floats
 from fastfair._lib.tables import columns_of
 from fastfair._lib.text import did_you_mean, number_with_interval, rate_with_interval
 from fastfair._lib.threads import in_threads
@@ -150,7 +157,7 @@ def of_group(
 
 def warn_of_narrow(rows: Sequence[Estimate]) -> None:
     """Warn where the notes of rows say that an interval is likely too narrow."""
-    if any(note.is_narrow for row in rows for note in row.notes):
+    if any(note.warns for row in rows for note in row.notes):
         warn(
             "some intervals are likely too narrow: the notes of the rates say why",
             NarrowIntervalsWarning,
@@ -182,13 +189,13 @@ class Quantity(Estimated):
     estimate : float
         The value; NaN or infinite where it is not computable, and `note` says why.
     low, high : float or None
-        Confidence interval; None without replicates, NaN where it is not computable, and `note`
-        says why.
+        Confidence interval; None where there are no replicates and no closed form of it, NaN where
+        it is not computable, and `note` says why.
     method : str or None
-        The method of the interval: one of `intervals.confidence_interval`, "inversion", "log" or
-        "clopper-pearson".
+        The method of the interval: one of `intervals.confidence_interval`, "inversion", "log",
+        "clopper-pearson", or "closed form" without replicates.
     standard_error : float or None
-        Standard deviation of the finite replicates.
+        Standard deviation of the finite replicates, or without them that of the closed form.
     not_computable : float or None
         Share of replicates in which the quantity was not computable: NaN or infinite.
     n_comparisons, n_errors, n_subjects : int or None
@@ -348,7 +355,6 @@ def _group_of(row: Estimated) -> Group:
     return row.group if row.group is None or probe is None else (row.group, probe)
 
 
-Floats = NDArray[np.float64]
 EntryKey = tuple[str, str | None, str | None, int | None]  # name, group, probe's group and point
 
 _FEWEST_AT_ONCE = 500  # replicates that a thread takes

@@ -6,9 +6,9 @@ known of each, and says how far the rates may lie from these estimates: `interva
 `times_needed`. `HeldRate` is a rate that an operating point holds: its threshold is an estimate,
 which lies between two scores of the data (`errors`).
 
-A limit and its p-value are one line, read in both directions: from the probability beyond the limit
-to the limit, and back. A limit is the outermost of its lines, and its p-value the largest of
-theirs:
+Each rule below is a `Line`: it gives the limit for an error probability and, read the other way,
+the error probability (the p-value) for a limit. Where several rules apply, the outermost limit and
+the largest p-value count:
 
 - Student's t on the scale of log odds, for both limits of rates that are neither 0 nor 1;
 - the same with one more subject of typical weight, half of whose attempts fail, for upper limits of
@@ -73,7 +73,7 @@ class RateEvidence:
     raised : (...) ndarray
         By how much one more subject raises a rate of failure; NaN for other rates.
     strata : (...) ndarray
-        The number of subjects minus the degrees of freedom.
+        The number of subjects minus the degrees of freedom, mostly the number of strata.
     """
 
     estimate: Any
@@ -126,7 +126,9 @@ class RateEvidence:
         return np.asarray(np.where(self.estimate == (side == "upper"), 1.0, found))
 
     def times(self, share: Numbers) -> Self:
-        """Return the evidence of the same rates in data of so many times as many subjects."""
+        """Return the evidence of the same rates in data of so many times as many subjects; share:
+        the factor, at least 1.
+        """
         freedom = share * (self.degrees_of_freedom + self.strata) - self.strata
         return replace(
             self,
