@@ -5,8 +5,6 @@ from __future__ import annotations
 
 import math
 
-from scipy import stats
-
 from . import intervals
 
 
@@ -24,30 +22,15 @@ def limits(
         return (0.0, 1 - tail ** (1 / effective)) if effective > 0 else (math.nan, math.nan)
     if rate == 1:
         return (tail ** (1 / effective), 1.0) if effective > 0 else (math.nan, math.nan)
-    low, high = intervals.logit(rate, error, freedom, level)
-    if error > 0:
-        independent = rate * (1 - rate) / min(error, rate, 1 - rate) ** 2
-        if rate <= 0.5:
-            low = min(low, clopper_pearson(rate, independent, tail)[0])
-        if rate >= 0.5:
-            high = max(high, clopper_pearson(rate, independent, tail)[1])
+    low, high = intervals.bounded(rate, error, freedom, level)
     if not math.isnan(effective):
-        low = min(low, clopper_pearson(rate, effective, tail)[0])
+        low = min(low, intervals.clopper_pearson(rate, effective, tail)[0])
         if rate >= 0.5:
-            high = max(high, clopper_pearson(rate, effective, tail)[1])
+            high = max(high, intervals.clopper_pearson(rate, effective, tail)[1])
     if not math.isnan(raised):
         both = math.sqrt(error**2 + raised**2)
         high = max(high, intervals.logit(rate + raised, both, freedom + 1, level)[1])
     return low, high
-
-
-def clopper_pearson(rate: float, n: float, tail: float) -> tuple[float, float]:
-    """Both limits of n attempts, which need not be whole."""
-    errors = rate * n
-    return (
-        float(stats.beta.ppf(tail, errors, n - errors + 1)),
-        float(stats.beta.isf(tail, errors + 1, n - errors)),
-    )
 
 
 def pvalue(known: tuple[float, float, float, float, float], bound: float, side: str) -> float:
