@@ -331,7 +331,7 @@ VERBS: dict[str, Verb] = {
         fastfair identify log.csv --gallery gallery.csv --group sex --at threshold=0.58 --require "fpir[*] <= 0.1 %"
         fastfair identify june.csv --against may.csv --gallery gallery.csv --unpaired --at threshold=0.58
         fastfair identify faces.npz --role role --at rank=1 --group sex --sizes 100 --report report.html""",
-        "search_id candidate score probe searches enrolled groups at requirements gallery output report junit",
+        "search_id probe searches enrolled groups at requirements gallery output report",
         "identify", "read_searches read_embeddings", "path",
         (
             Option("kind", "What PATH holds; by default vectors where --role is given, else searches.", "choice",

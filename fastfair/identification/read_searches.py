@@ -611,10 +611,13 @@ def _require_ranks(rank: NDArray[Any], search: Coded, values: NDArray[Any], how:
     """Refuse ranks that have gaps, or that scores contradict."""
     codes = search.codes
     stays = codes[1:] == codes[:-1]
-    are_together = int((~stays).sum()) + 1 == np.unique(codes).size
-    is_sorted = are_together and bool((rank[1:] > rank[:-1])[stays].all())
-    order = np.arange(rank.size) if is_sorted else np.lexsort((rank, codes))
-    at, ranks, scores = codes[order], rank[order], values[order]
+    n_searches = np.count_nonzero(np.bincount(codes, minlength=1))
+    are_together = np.count_nonzero(~stays) + 1 == n_searches
+    if are_together and bool((stays <= (rank[1:] > rank[:-1])).all()):
+        order, at, ranks, scores = np.arange(rank.size), codes, rank, values
+    else:
+        order = np.lexsort((rank, codes))
+        at, ranks, scores = codes[order], rank[order], values[order]
     is_next = at[1:] == at[:-1]
     begins = np.append(True, ~is_next)
     wrong = np.zeros(rank.size, np.bool_)

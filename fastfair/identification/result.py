@@ -232,14 +232,20 @@ class Identification(Result):
         return self._estimator().counts(RATES[rate], self.of(rate, at=at).at)
 
     @checked
-    def own_thresholds(self) -> OwnThresholds:
+    def own_thresholds(
+        self, at: OperatingPoint | Sequence[OperatingPoint] | None = None
+    ) -> OwnThresholds:
         """Tell what FNIRs of groups would be if the threshold of each group held the FPIR, or the
         other way around, in that group.
+
+        Parameters
+        ----------
+        at : OperatingPoint or sequence of OperatingPoint, optional
+            Of `at_fpir` and `at_fnir`; by default those of this result.
 
         Returns
         -------
         OwnThresholds
-            At each operating point of this result that holds a rate.
 
         Examples
         --------
@@ -253,7 +259,8 @@ class Identification(Result):
         [('f', 3.4), ('m', 3.29)]
         """
         estimator = self._estimator(self.confidence_level)
-        points = [at for at in dict.fromkeys(row.at for row in self.rows) if not at.is_given]
+        asked = dict.fromkeys(row.at for row in self.rows) if at is None else points_of(at)
+        points = [one for one in asked if not one.is_given]
         if not points or not self.groups:
             raise InputError(
                 "own thresholds are of groups, at operating points that hold a rate: give group, and"
@@ -262,10 +269,10 @@ class Identification(Result):
         rows = []
         for code, group in enumerate(self.groups):
             alone = estimator.of_group(code)
-            for at in points:
-                needed = RATES[at.rule.holds[0]].of_searches(alone.searches)
+            for point in points:
+                needed = RATES[point.rule.holds[0]].of_searches(alone.searches)
                 if needed.any():
-                    found = alone.rows(at, [self.n_enrolled])
+                    found = alone.rows(point, [self.n_enrolled])
                     rows += [replace(row, group=group) for row in found if row.group is None]
         if not rows:
             raise InputError("no group has searches of the kind that the operating points hold")

@@ -404,6 +404,8 @@ def _has_plain_ends(data: bytes) -> bool:
     """Tell whether each carriage return stands before a line feed; to replace a million takes as
     long as to read.
     """
+    if b"\r" not in data:
+        return True
     characters = np.frombuffer(data, np.uint8)
     returns = np.flatnonzero(characters == _RETURN)
     return not data.endswith(b"\r") and bool((characters[returns + 1] == _FEED).all())

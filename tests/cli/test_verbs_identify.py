@@ -171,6 +171,11 @@ def test_logs_of_two_months_are_measured_judged_and_compared(months, tmp_path, m
     repeated = run("identify", "--config", tmp_path / "config.toml")
     assert repeated.exit_code == 0, repeated.output
 
+    own = printed(*may, "--at", "fpir=0.05", "--own-thresholds", "--json")["own_thresholds"]["rows"]
+    held = [row for row in own if row["name"] == "fpir"]
+    assert [row["group"] for row in held] == ["f", "m"]
+    assert all(row["estimate"] <= 0.05 for row in held)
+
     against = ["--against", "may.csv", "--against-searches", "may_searches.csv"]
     done = run(*june, *gate[:2], *against, "--unpaired", "--require", "difference(fpir)[*] <= 3 %")
     assert (done.exit_code, "compared as independent ones" in done.output) == (1, True)

@@ -105,6 +105,7 @@ def made() -> dict[str, Any]:
         ),
         "Searches": _searches(),
         "Identification": ff.identify(_searches(), ff.at_threshold(0.45)),
+        "OwnThresholds": ff.identify(_searches(), ff.at_fnir(0.4)).own_thresholds(),
         "SearchComparison": ff.compare_searches(_searches(), _searches(), ff.at_threshold(0.45)),
         "GroupTest": ff.fmr_test(comparisons, at, n_resamples=200, rng=0),
         "MarginOfError": ff.margin_of_error(counts, n_resamples=200, rng=0),
@@ -120,6 +121,7 @@ def made() -> dict[str, Any]:
         "Costs": ff.Costs(0.3),
         "Policies": ff.Policies(),
         "Layout": ff.Layout(),
+        "SearchLayout": ff.SearchLayout(),
         "Storage": ff.Storage(),
         "Calibration": ff.evaluate_calibration(_ratios(), ff.Costs(0.3), n_resamples=20, rng=0),
         "CalibratedScores": ff.calibrate(_ratios(), development=_ratios()),
@@ -409,7 +411,20 @@ def calls() -> dict[str, dict[str, Any]]:
             "second": _searches(),
             "at": ff.at_threshold(0.45),
         },
+        "fastfair.read_searches": {
+            "path": pl.DataFrame(
+                {"search": list("ppq"), "candidate": list("abc"), "score": _SCORES[:3]}
+            ),
+            "searches": pl.DataFrame(
+                {"search": list("pq"), "probe": list("ax"), "sex": list("fm")}
+            ),
+            "enrolled": pl.DataFrame({"person": list("abcd")}),
+            "groups": "sex",
+        },
+        "SearchLayout": {"length": 3, "nobody": "unknown"},
         "SearchComparison.of": {"name": "fnir"},
+        "SearchComparison.check": {"requirements": "difference(fnir) <= 0.5"},
+        "Identification.own_thresholds": {"at": ff.at_fnir(0.4)},
         "Identification.check": {"requirements": "fnir[*] <= 0.5"},
         "fastfair.at_fpir": {"fpir": 0.01},
         "fastfair.at_fnir": {"fnir": 0.05},

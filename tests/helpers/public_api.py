@@ -37,7 +37,7 @@ from fastfair.evaluation.worst_comparisons import WorstComparisons
 from fastfair.group_tests.equal_rates import GroupTest, MarginOfError
 from fastfair.identification.compare_searches import SearchComparison, SearchDifference
 from fastfair.identification.estimator import IdentifiedRate
-from fastfair.identification.result import Identification
+from fastfair.identification.result import Identification, OwnThresholds
 from fastfair.planning.fmr import FmrPlan, FmrStudy
 from fastfair.planning.fnmr import GroupsPlan
 from fastfair.quality import DiscardArea, DiscardCurve, DiscardedRate
@@ -60,7 +60,7 @@ RESULTS = {
     CostDifference, CostMeasure, CoverageExperiment, DiscardArea, DiscardCurve, DiscardedRate,
     Effect, ErrorModel, Evaluation, ExpectedError, ExpectedPerformance, FairnessBand, FmrPlan,
     FmrStudy, GroupTest, GroupsPlan, IdentifiedRate, Identification,
-    MarginOfError, Quantity, RankedSystem, RatioCost, RocBand,
+    MarginOfError, OwnThresholds, Quantity, RankedSystem, RatioCost, RocBand,
     ff.ScannedComparisons, ff.Searches, SearchComparison, SearchDifference, ShrunkenRates, StratifiedDifference,
     StratifiedRate,
     StratifiedRates, Synthesis, SystemComparison, Tippett, TrainedTransform,

@@ -113,6 +113,9 @@ MADE: dict[str, list[Callable[[], Any]]] = {
     "GroupsPlan": [lambda: ff.plan_margin(n_subjects=60, n_attempts=COUNTS, n_simulations=20, **PLAN)],
     "FmrPlan": [lambda: ff.plan_fmr(claimed=0.1, at=ff.at_threshold(2), pilot=C, n_simulations=20, rng=0)],
     "Identification": [lambda: ff.identify(ff.Searches.from_embeddings(GALLERY), ff.at_rank(1))],
+    "OwnThresholds": [
+        lambda: ff.identify(ff.Searches.from_embeddings(GALLERY), ff.at_fnir(0.5)).own_thresholds()
+    ],
     "SearchComparison": [lambda: ff.compare_searches(*2 * [ff.Searches.from_embeddings(GALLERY)], ff.at_rank(1))],
 }  # fmt: skip
 # Not results of their own: the class that both bands share.
