@@ -23,6 +23,7 @@ from .data.comparisons import Comparisons as Comparisons
 from .data.derived import normalize_scores as normalize_scores
 from .data.embeddings import Embeddings as Embeddings
 from .data.embeddings import NamedVectors as NamedVectors
+from .data.label_bands import label_bands as label_bands
 from .data.scans import ScannedComparisons as ScannedComparisons
 from .error_models.error_model import error_model as error_model
 from .error_models.error_model import stratified_rates as stratified_rates

@@ -193,6 +193,10 @@ class LookAlikeWarning(FastfairWarning):
     """Names of two subjects or groups look alike, or a label says that there is none."""
 
 
+class ManyGroupsWarning(FastfairWarning):
+    """An attribute has numbers, such as ages in years, each of which is a group of its own."""
+
+
 class ContradictingLabelsWarning(FastfairWarning):
     """A few subjects have several labels of an attribute, of which the others have one each."""
 

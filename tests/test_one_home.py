@@ -301,7 +301,7 @@ def no_false_positive() -> Iterator[ff.OperatingPoint]:
         kind, title, example, holds = "no false positive", "no false positive", "nofp", ("fpir",)
 
         def threshold_of_searches(self, searches, at):
-            return searches.above(searches.ordered(RATES["fpir"])[0])
+            return searches.next_threshold_above(searches.scores_errors_first(RATES["fpir"])[0])
 
     yield ff.OperatingPoint("no false positive")
     del RULES["no false positive"]

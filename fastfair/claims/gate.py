@@ -25,6 +25,8 @@ from fastfair.evaluation.result import Evaluation
 from fastfair.group_tests.failure_counts import FailureCounts
 from fastfair.measures._fairness import ZeroPolicy
 from fastfair.measures._registry import measure_of
+from fastfair.pages.parts import Table
+from fastfair.pages.report import limits_table
 from fastfair.resampling.engine import METRICS as SCORE_METRICS
 from fastfair.resampling.units import Unit
 from fastfair.results.result import Result
@@ -139,6 +141,9 @@ class Check(Result):
             text: _worst([row.verdict for row in self.rows if row.requirement == text])
             for text in self.requirements
         }
+
+    def _display(self) -> Mapping[str, Sequence[tuple[OperatingPoint | None, Table]]]:
+        return {"requirements": [(None, limits_table(self))]}
 
     def _sentences(self) -> list[str]:
         """Return the sentences of the summary."""

@@ -347,6 +347,7 @@ def identify(run: Run) -> None:
         raise click.UsageError("--junit and --allow-undecided go with --require")
     of_second = {name: run.take(f"against_{name}") for name in ("searches", "gallery")}
     against, unpaired = run.take("against"), run.take("unpaired", False)
+    own_thresholds = run.take("own_thresholds", False)
     if against is None and (unpaired or any(of_second.values())):
         raise click.UsageError(
             "--unpaired, --against-searches and --against-gallery go with --against"
@@ -354,6 +355,8 @@ def identify(run: Run) -> None:
     searches, more = _searches(run, kind, run.context.params["path"])
     found = run.call(ff.identify, searches, **more)
     results: dict[str, Any] = {"identification": found}
+    if own_thresholds:
+        results["own_thresholds"] = found.own_thresholds()
     if against is not None:
         other = {"searches": of_second["searches"], "enrolled": of_second["gallery"]}
         run.options |= {name: path for name, path in other.items() if path is not None}

@@ -99,7 +99,7 @@ class Verb:
     arguments: str = "scores"
     own: Sequence[Option] = ()
     without: str = ""
-    writes: str = "as_json output plots report"
+    writes: str = "as_json output plots report tables"
     flags: Mapping[str, str] = field(default_factory=dict)
     asks: bool = True
 
@@ -107,7 +107,8 @@ class Verb:
 SECTIONS = ("Input", "Vectors", "Groups", "What is computed", "Intervals", "Output")
 _OF_SECTION = {
     "Groups": (
-        "groups group reference_group probe_group by incomplete_groups missing_labels baseline"
+        "groups group bands reference_group probe_group by incomplete_groups missing_labels"
+        " baseline"
     ),
     "Intervals": (
         """n_resamples quick unit confidence_level scheme method alternative simultaneous quantile center rng
@@ -143,6 +144,11 @@ OUTPUT = (
     ),
     Option("report", "Write one HTML page with everything: plots, tables and numbers.", "path"),
     Option("title", "With --report: the title of the page."),
+    Option(
+        "tables",
+        "Write the tables of the page to one file: .xlsx, .docx, .tex, .html, .md or .csv.",
+        "path",
+    ),
     Option(
         "config",
         "File of options (TOML), such as the config.toml that --output writes. Options given here"
@@ -188,7 +194,7 @@ def _required(example: str) -> Option:
 
 
 _EVALUATED = (_INTERSECTIONS, _QUICK, _required('fnmr@fmr=0.001 <= 0.05" or "fnmr[*] <= 5 %'))
-_PAGE = "as_json output plots report title"
+_PAGE = "as_json output plots report title tables"
 
 VERBS: dict[str, Verb] = {
     "evaluate": Verb(
@@ -365,6 +371,8 @@ VERBS: dict[str, Verb] = {
                    section="Input"),
             Option("against_gallery", "The table of the gallery of --against, if it is not --gallery.", "path",
                    section="Input"),
+            Option("own_thresholds", "Tell as well what rates of groups would be at thresholds of their own, which "
+                   "hold the rate of --at in each.", "flag"),
             Option("unpaired", "With --against: the searches are others, such as those of two months, and are compared "
                    "as independent ones.", "flag"),
         ),

@@ -161,6 +161,7 @@ class Comparisons:
     failed: FailedComparisons | None = None
     quality: AnyArray | tuple[AnyArray, AnyArray] | None = None
     origin: Mapping[str, AnyArray] = MappingProxyType({})
+    is_normalized = False  # whether scores are relative to those of a cohort
     pairing: Pairing | None = (
         None  # of the samples, where these are vectors all of whose pairs are compared
     )
@@ -181,6 +182,7 @@ class Comparisons:
         "failed",
         "quality",
         "origin",
+        "is_normalized",
         "pairing",
     )
 

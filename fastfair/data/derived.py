@@ -277,7 +277,11 @@ def normalize_scores(
         mean = np.bincount(unit, scores, len(names)) / n
         spread = np.sqrt(np.bincount(unit, (scores - mean[unit]) ** 2, len(names)) / (n - 1))
     lacking = (n < _LEAST) | ~(spread > _NO_SPREAD * (scores.std() if scores.size else 0))
-    parts: dict[str, Any] = {"score_kind": "similarity", "score_dtype": _RESCORED}
+    parts: dict[str, Any] = {
+        "score_kind": "similarity",
+        "score_dtype": _RESCORED,
+        "is_normalized": True,
+    }
     for name in ("mated", "nonmated"):
         side = getattr(comparisons, name)
         both = _units(comparisons, name, by, of_comparisons)

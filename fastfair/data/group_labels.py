@@ -109,7 +109,10 @@ def flag_labelled(lacking: Mapping[str, Flags], policy: str, n: int, entries: st
 def attribute(name: str, labels: AnyArray) -> tuple[str, ...]:
     """Return the distinct labels of an attribute as text; refuse more than there can be groups."""
     if labels.size > _MOST_GROUPS:
-        raise InputError(f"{name!r} has {labels.size} labels; at most {_MOST_GROUPS} are possible")
+        raise InputError(
+            f"{name!r} has {labels.size} labels; at most {_MOST_GROUPS} are possible, and numbers"
+            " go into bands, as with label_bands"
+        )
     text = tuple(map(str, labels))
     if len(set(text)) < len(text):
         twice = next(label for k, label in enumerate(text) if label in text[:k])

@@ -21,12 +21,20 @@ from fastfair.measures._registry import measure_of
 from fastfair.results.result import Printed, Result
 from fastfair.uncertainty.quantities import table_of
 
-from .chapter import lines_of_tables, summary_of_attributes, tables_of_rates
+from .chapter import (
+    lines_of_tables,
+    summary_of_attributes,
+    tables_of_rates,
+    tables_to_show,
+)
 from .evaluate import EvaluationSettings, evaluate
 from .result import Evaluation
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+    from fastfair.error_rates.operating_points import OperatingPoint
+    from fastfair.pages.parts import Table
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -92,6 +100,9 @@ class AttributeEvaluations(Result):
 
     def _tables(self) -> list[Printed]:
         return []
+
+    def _display(self) -> Mapping[str, Sequence[tuple[OperatingPoint | None, Table]]]:
+        return tables_to_show(self.evaluations)
 
     def _shown_tables(self) -> Sequence[Printed]:
         return tables_of_rates(self.evaluations)

@@ -528,18 +528,14 @@ def distances_from_fair(one: Quantity) -> tuple[float, float, float, float]:
 
 
 Floats = NDArray[np.float64]
-ColumnOf = tuple[
-    str | Column, Callable[[Any], str | Cell]
-]  # a column, and what writes its cell in a row
+# a column, and what writes its cell in a row
+ColumnOf = tuple[str | Column, Callable[[Any], str | Cell]]
 OWN_SCALES = "Each bar has its own scale."
 FEW_ERRORS = (
     f"* fewer than {ENOUGH_ERRORS} errors behind the rate (Doddington's rule of {ENOUGH_ERRORS})"
 )
-LEADING = (
-    "garbe",
-    "max_geomean_ratio(fmr)",
-    "max_geomean_ratio(fnmr)",
-)  # measures that the answer speaks of
+# measures that the answer speaks of
+LEADING = ("garbe", "max_geomean_ratio(fmr)", "max_geomean_ratio(fnmr)")
 _MOST_LEADING = 4
 _DIFFERS = {"yes": "Differs from fair", "may be chance": "May be chance", "not known": "Not known"}
 _NOT_ADJUSTED = (
@@ -548,11 +544,8 @@ _NOT_ADJUSTED = (
 _MOST_LETTERS = 20  # with more groups the cells of a matrix have no numbers
 _HIGHEST = 8  # cells of a matrix that are listed with intervals
 _INVISIBLE = 4.5  # divided by a panel's side: normal deviates between a curve and its lines
-_FEW_GROUPS, _LARGE, _SMALL = (
-    4,
-    230,
-    150,
-)  # groups whose panels are larger, and sides of panels in pixels
+# groups whose panels are larger, and sides of panels in pixels
+_FEW_GROUPS, _LARGE, _SMALL = 4, 230, 150
 _LEAST_RATE, _GREATEST_RATE = 1e-5, 0.6  # ends of the axes of curves
 
 
@@ -818,12 +811,12 @@ def _leading(evaluation: Evaluated, rates: Rates) -> list[Table]:
     )
 
 
-def _all_measures(evaluation: Evaluated, rates: Rates) -> list[Table]:
-    """Write all measures, where they are more than the answer speaks of, with p-values that are not
-    adjusted.
+def _all_measures(evaluation: Evaluated, rates: Rates, *, always: bool = False) -> list[Table]:
+    """Write all measures, always or where they are more than the answer speaks of, with p-values
+    that are not adjusted.
     """
     found = measures_at(evaluation, rates)
-    if len(found) == len(leading_measures(evaluation, rates)):
+    if not always and len(found) == len(leading_measures(evaluation, rates)):
         return []
     columns: list[ColumnOf] = [
         ("p, not adjusted", lambda one: p_value(math.nan if one.pvalue is None else one.pvalue))
@@ -981,24 +974,71 @@ def lines_of_tables(evaluations: Sequence[Evaluated]) -> list[str]:
 
 
 def tables_of_rates(evaluations: Sequence[Evaluated]) -> list[Printed]:
-    """Return tables of rates of all groups, of which intersections are left out where attributes
-    are alone, too; and of failures where there is one evaluation.
+    """Return tables of rates of all groups as the terminal has them, and of failures where there is
+    one evaluation.
     """
-    first, several = evaluations[0], len(evaluations) > 1
+    tables = [table for _, table in rates_at_points(evaluations)]
+    is_alone = len(evaluations) == 1 and has_failures(evaluations[0])
+    return list(map(printed_of, [*tables, *([_failures(evaluations[0])] if is_alone else [])]))
+
+
+def rates_at_points(evaluations: Sequence[Evaluated]) -> list[tuple[OperatingPoint, Table]]:
+    """Return a table of rates of all groups for each operating point; intersections are left out
+    where attributes are alone, too.
+    """
     beside = Beside(evaluations=evaluations)
-    tables = [
-        stacked(
-            [
-                (f"by {grouping_of(one)}", rates_of_groups(one, rates, beside, ()))
-                for one in beside.one_by_one
-                for rates in one.rates
-                if rates.at == at.at
-            ]
-        )
-        for at in first.rates
+
+    def make(one: Evaluated, rates: Rates) -> list[Table]:
+        return [rates_of_groups(one, rates, beside, ())]
+
+    return [(at.at, stacked(_titled(beside.one_by_one, at, make))) for at in evaluations[0].rates]
+
+
+def _titled(
+    evaluations: Sequence[Evaluated],
+    at: Rates,
+    make: Callable[[Evaluated, Rates], Sequence[Table]],
+) -> list[tuple[str, Table]]:
+    """Make tables of several evaluations at an operating point, with the attributes that they are
+    by.
+    """
+    return [
+        (f"by {grouping_of(one)}", table)
+        for one in evaluations
+        for rates in one.rates
+        if rates.at == at.at
+        for table in make(one, rates)
     ]
-    tables += [_failures(first)] if has_failures(first) and not several else []
-    return list(map(printed_of, tables))
+
+
+def tables_to_show(
+    evaluations: Sequence[Evaluated],
+) -> dict[str, Sequence[tuple[OperatingPoint | None, Table]]]:
+    """Return the tables to hand on of an evaluation, or of several by different attributes."""
+    first = evaluations[0]
+    measures = [
+        (at.at, replace(stacked(tables, 0), caption=f"Fairness measures at {at.at}"))
+        for at in first.rates
+        if (tables := _titled(evaluations, at, partial(_all_measures, always=True)))
+    ]
+    metrics = [
+        (f"by {grouping_of(one)}", one_of) for one in evaluations for one_of in _metrics(one)
+    ]
+    return {
+        "rates": rates_at_points(evaluations),
+        "measures": measures,
+        "metrics": [
+            (None, stacked([(name, _without_all(one, k)) for k, (name, one) in enumerate(metrics)]))
+        ]
+        if metrics
+        else [],
+        "failures": [(None, _failures(first))] if has_failures(first) else [],
+    }
+
+
+def _without_all(table: Table, k: int) -> Table:
+    """Return a table without its first row, of all comparisons, unless it is the first table."""
+    return replace(table, rows=table.rows[1:]) if k else table
 
 
 def printed_tables(evaluation: Evaluated) -> list[Printed]:

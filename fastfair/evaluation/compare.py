@@ -234,9 +234,8 @@ def _compared(
         for one in _matched(given, names, one_by_one=request.unit == "comparison")
     ]
     usual = () if matched[0].lacks_rate else USUAL_METRICS
-    if {system.score_kind for system in given} != {
-        LOG_LIKELIHOOD_RATIO
-    }:  # all systems have the same metrics
+    # All systems have the same metrics.
+    if {system.score_kind for system in given} != {LOG_LIKELIHOOD_RATIO}:
         metrics = [
             name
             for one in as_names(request.metrics)

@@ -102,10 +102,8 @@ IncompleteGroups = Literal["raise", "drop", "nan"]
 _Metrics = Literal["auto", "all", Metric]
 _Found = TypeVar("_Found")
 METRICS_OF_SCANS = ("eer", "min_dcf", "cllr")  # Cllr only where the scan keeps all scores
-METRICS_WITH_FAILURES = (
-    "eer",
-    "min_dcf",
-)  # where failed comparisons, which have no score, count as non-matches
+# Where failed comparisons, which have no score, count as non-matches.
+METRICS_WITH_FAILURES = ("eer", "min_dcf")
 BY_NAME_ALONE = ("auc", "d_prime")  # which "auto" leaves out: they say nothing of a threshold
 USUAL_METRICS = METRICS_OF_SCANS[:-1]  # of any scores, and of vectors without a list of all pairs
 
@@ -563,9 +561,8 @@ def evaluate(
         **vars(settings),
     )
     workers = Workers(n_threads, progress, executor).checked(rng)
-    seed = (
-        seeds.fix_seed(rng) if isinstance(comparisons, Embeddings) else rng
-    )  # the same one with more pairs kept
+    # The same seed with more pairs kept.
+    seed = seeds.fix_seed(rng) if isinstance(comparisons, Embeddings) else rng
     return on_comparisons(
         [comparisons], request, workers, lambda given: evaluated(given[0], request, workers, seed)
     )
@@ -654,7 +651,16 @@ class _Estimates:
     def quantities(self) -> tuple[Quantity, ...]:
         """The same, with what is known of each."""
         shares = concentrations(self.comparisons, self.rates)
-        return tuple(described(entry, self.rates, shares) for entry in self.entries)
+        found = (described(entry, self.rates, shares) for entry in self.entries)
+        return tuple(noted(one, *self._whom) if one.name in RATES else one for one in found)
+
+    @property
+    def _whom(self) -> list[Note]:
+        """Notes on whom intervals of rates are about, where it is not other people."""
+        of_samples = self.request.unit == "sample" and self.request.n_resamples > 0
+        codes = [Code.OF_THESE_PEOPLE] * of_samples
+        codes += [Code.OF_THIS_COHORT] * self.comparisons.is_normalized
+        return [Note(code) for code in codes]
 
     @cached_property
     def failures(self) -> Failures | None:
@@ -1089,9 +1095,8 @@ def noted_few_subjects(
     return tuple(found)
 
 
-_LEAST_ERRORS = (
-    5  # of each kind in every group: with fewer, intervals of measures miss the truth more often
-)
+# of each kind in every group: with fewer, intervals of measures miss the truth more often
+_LEAST_ERRORS = 5
 _MOST_NAMED = 4  # in a warning; notes are at every quantity
 
 

@@ -25,12 +25,10 @@ Integers = NDArray[np.int64]
 _BINS = 60
 # of each class, evenly spaced as normal deviates, that the points of a curve are chosen from
 _CURVE_POINTS = 240
-_INVISIBLE = (
-    0.004  # normal deviates between a curve and its lines, a sixth of a point in a large plot
-)
-_OUTSIDE = (
-    1e-4  # the share of each class at each end that the first and last bin of a histogram gather
-)
+# normal deviates between a curve and its lines, a sixth of a point in a large plot
+_INVISIBLE = 0.004
+# the share of each class at each end that the first and last bin of a histogram gather
+_OUTSIDE = 1e-4
 
 
 @dataclass(frozen=True)

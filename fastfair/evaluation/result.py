@@ -5,7 +5,7 @@ intervals from.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -27,13 +27,20 @@ from fastfair.results.result import Printed, Result
 from fastfair.uncertainty.interval_maker import require_method
 from fastfair.uncertainty.quantities import Group, Quantity, ends_of, find, table_of
 
-from .chapter import chapter_of, lines_of_tables, printed_tables, rates_of, summary_of
+from .chapter import (
+    chapter_of,
+    lines_of_tables,
+    printed_tables,
+    rates_of,
+    summary_of,
+    tables_to_show,
+)
 from .evaluated import Evaluated
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from fastfair.pages.parts import Beside, Chapter
+    from fastfair.pages.parts import Beside, Chapter, Table
 
 Alternative = Literal["two-sided", "less", "greater"]
 _POINT_LINES = ("-", ":", "-.", "--")  # of thresholds
@@ -305,6 +312,9 @@ class Evaluation(Evaluated, Result):
 
     def _sentences(self) -> Sequence[str]:
         return summary_of(self)
+
+    def _display(self) -> Mapping[str, Sequence[tuple[OperatingPoint | None, Table]]]:
+        return tables_to_show([self])
 
     def _shown(self) -> Sequence[str]:
         return super().summary().splitlines() if self.rates else [self.description]

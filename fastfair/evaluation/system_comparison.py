@@ -86,14 +86,8 @@ _MOST_SAID = 10  # systems of a ranking that a sentence names
 _MOST_PAIRS = 100  # with more, the differences are in the JSON alone
 _SAID = ("fnmr", "fmr", "eer")
 Rankings = Sequence[Sequence[RankedSystem]]
-_RANKED = (
-    "fnmr",
-    "fmr",
-    "eer",
-    "min_dcf",
-    "cllr",
-    "min_cllr",
-)  # in files and pages, overall and of groups
+# in files and pages, overall and of groups
+_RANKED = ("fnmr", "fmr", "eer", "min_dcf", "cllr", "min_cllr")
 
 
 @dataclass(frozen=True, eq=False)

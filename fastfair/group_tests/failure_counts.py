@@ -608,8 +608,8 @@ class FailureCounts(Shown):
             The interval that `evaluate` gives the rate in closed form: Student's t on the scale of
             log odds, with the number of subjects minus 1 as degrees of freedom; the upper limit is
             at least that with one more subject of typical weight, half of whose attempts fail, and
-            the lower limit of fewer than five failures at most Clopper and Pearson's. Where no
-            attempt, or every attempt, failed: Clopper and Pearson's interval for as many
+            the lower limit at most Clopper and Pearson's, as is the upper limit of a rate above a
+            half at least. Where no attempt, or every attempt, failed: Clopper and Pearson's interval for as many
             independent attempts as the group's tell with the intra-class correlation of all groups
             together; for one attempt of each subject where fewer than five subjects of all groups
             tell it. NaN for fewer than two subjects.
@@ -632,7 +632,7 @@ class FailureCounts(Shown):
         m, e, _, em, mm = self.sums
         with np.errstate(invalid="ignore", divide="ignore"):
             typical = np.fmax(mm / m, em / e)
-        few = (e < ENOUGH_PAIRS) | (e == m)
+        few = np.minimum(e, m - e) < ENOUGH_PAIRS
         independent = (
             m / common_design_effect(self.sums)[1] if self._tells_correlation else self.n_subjects
         )
@@ -884,7 +884,8 @@ def draw_groups(
     def block(first: int) -> None:
         stretch = slice(first, min(first + AT_ONCE, n))
         sums = np.empty((5, stretch.stop - first, n_subjects.size), np.int64)
-        clusters.draw_sums(drawn_from, n_subjects, purpose.value, first, key, sums)
+        scratch = clusters.new_scratch(drawn_from.share.size)
+        clusters.draw_sums(drawn_from, n_subjects, purpose.value, first, key, scratch, sums)
         use(stretch, sums)
 
     run_blocks(block, range(0, n, AT_ONCE), n, AT_ONCE, n_threads, progress)

@@ -436,7 +436,7 @@ def replicate(
         f"{n_resamples:,} replicates of {n_groups:,} groups",
         "use fewer resamples",
     )
-    counts = np.empty((n_resamples, n_groups, 5), np.int64)
+    counts = np.zeros((n_resamples, n_groups, 5), np.int64)
     rates = kernels.Rates(float(null.rate), null.kappa, float(null.again))
 
     def block(first: int) -> None:
@@ -446,6 +446,7 @@ def replicate(
             Purpose.FRAILTIES.value,
             first,
             key,
+            kernels.new_scratch(design.partners.end.size),
             counts[first : first + _AT_ONCE],
         )
 

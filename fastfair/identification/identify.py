@@ -14,7 +14,8 @@ from fastfair.errors import InputError
 from fastfair.measures import MEASURES
 from fastfair.uncertainty.quantities import warn_of_narrow
 
-from .estimator import Estimator, identified, points_of
+from .estimator import Estimator, IdentifiedRate, identified, points_of
+from .joint import largest, level_of_curves
 from .result import FAIRNESS, Identification
 from .searches import Searches
 
@@ -31,6 +32,7 @@ def identify(
     gallery: Gallery = "drawn",
     sizes: Sequence[int] | None = None,
     returned_group: Mapping[Any, str] | None = None,
+    simultaneous: bool = False,
     confidence_level: float = 0.95,
 ) -> Identification:
     """Estimate how often searches of a gallery are wrong, of all and of each group of probes.
@@ -59,6 +61,9 @@ def identify(
         The group of each enrolled person: how often people of each group are returned by searches
         of people who are not enrolled. Of several candidates the first counts, so that the shares
         of groups add up to the FPIR.
+    simultaneous : bool, default False
+        Whether intervals of the points of a curve hold together: of TPIR over ranks (CMC), of FNIR
+        over FPIRs (DET), and of rates over thresholds, each of all searches and of each group.
     confidence_level : float, default 0.95
         Confidence level of the intervals, in (0, 1).
 
@@ -82,13 +87,16 @@ def identify(
 
     Notes
     -----
+    Simultaneous intervals, and that of the largest FPIR of all groups, are of max-t: their level is
+    that of the greatest of normal numbers with the correlations of what people add to the rates.
+
     In the terms of ISO/IEC 19795-1 [1]_: FPIR(N, t) is the share of non-mated searches with a
     candidate at or above the threshold t; FNIR(N, R, t) is the share of mated searches whose mate
     is not among the first R candidates or below t; TPIR is its complement, and at a rank the
     identification rate of the CMC. Selectivity is the mean number of candidates of non-mated
-    searches. Nobody outranks a score by a tie but non-mates the mate. Intervals come from the
-    influence of people on a rate, as probes and as enrolled; see "Identification" in the
-    documentation.
+    searches. Ties count against the system: a score equal to the threshold makes a candidate, and
+    another person with the mate's score outranks the mate. Intervals come from the influence of
+    people on a rate, as probes and as enrolled; see "Identification" in the documentation.
 
     References
     ----------
@@ -121,11 +129,43 @@ def identify(
         raise InputError(
             "measures compare groups, and the searches have fewer than two: give group"
         )
-    rows = identified(
-        Estimator(searches, rank, gallery, level), points, wanted, named, returned_group
+    estimator = Estimator(searches, rank, gallery, level)
+    rows = (
+        _rows_together(estimator, points, wanted, named, returned_group)
+        if simultaneous
+        else identified(estimator, points, wanted, named, returned_group)
     )
     warn_of_narrow(rows)
+    greatest = tuple(row for at in points for row in largest(estimator, at))
     left_out = exclusions_of(searches)
     return Identification(
-        rows, searches.groups, n, rank, gallery, level, searches, left_out=left_out
+        rows,
+        searches.groups,
+        n,
+        rank,
+        gallery,
+        level,
+        searches,
+        simultaneous,
+        greatest,
+        left_out=left_out,
     )
+
+
+def _rows_together(
+    estimator: Estimator,
+    points: list[OperatingPoint],
+    sizes: list[int],
+    measures: list[str],
+    returned_group: Mapping[Any, str] | None,
+) -> tuple[IdentifiedRate, ...]:
+    """Return all rows, with intervals that hold together for the points of each kind."""
+    found: dict[OperatingPoint, tuple[IdentifiedRate, ...]] = {}
+    for kind in dict.fromkeys(at.kind for at in points):
+        of_kind = [at for at in points if at.kind == kind]
+        level = level_of_curves(estimator, of_kind)
+        gallery = "drawn" if estimator.drawn else "fixed"
+        wider = Estimator(estimator.searches, estimator.rank, gallery, level)
+        for at in of_kind:
+            found[at] = identified(wider, [at], sizes, measures, returned_group)
+    return tuple(row for at in points for row in found[at])

@@ -5,7 +5,8 @@ for tests.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import TYPE_CHECKING
@@ -18,7 +19,7 @@ from fastfair._lib.arguments import checked
 from fastfair._lib.plots import Bar, draw_lines, draw_rows, rate_ticks
 from fastfair._lib.text import p_in_words, per_cent, rate_with_interval, typed
 from fastfair.claims import Check, Estimates, Requirement, judged_check, requirements_of
-from fastfair.error_rates.operating_points import RULES, OperatingPoint
+from fastfair.error_rates.operating_points import RULES, OperatingPoint, at_rank
 from fastfair.errors import InputError
 from fastfair.group_tests.failure_counts import FailureCounts
 from fastfair.measures._registry import METRICS, measure_of
@@ -33,7 +34,11 @@ from .searches import Searches
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
+_SHARES_OF_GALLERY = 0.02, 0.05, 0.1, 0.2, 0.35, 0.5, 0.75, 1.0
+_MOST_RANKS = 20  # of a CMC on a page
+# Measures that are quasi-convex in rates or in their logarithms, which `range_within` needs.
 FAIRNESS = "gini", "std", "max_min_ratio", "max_geomean_ratio", "log_geomean_sum"
 
 
@@ -62,6 +67,11 @@ class Identification(Result):
         Whether intervals are for another gallery, or for this one.
     confidence_level : float
         The level of the intervals.
+    simultaneous : bool
+        Whether intervals of the points of a curve hold together.
+    largest : tuple of IdentifiedRate
+        At each operating point, the group with the largest FPIR; the interval is that of the
+        largest FPIR of all groups, and holds whichever group that is. Empty without groups.
     """
 
     rows: tuple[IdentifiedRate, ...]
@@ -71,6 +81,8 @@ class Identification(Result):
     gallery: str
     confidence_level: float
     searches: Searches | None = field(default=None, repr=False, metadata=UNWRITTEN)
+    simultaneous: bool = False
+    largest: tuple[IdentifiedRate, ...] = ()
 
     _title = "How often are searches of a gallery wrong?"
     _printed = (
@@ -219,6 +231,46 @@ class Identification(Result):
             raise InputError("the searches have no groups to compare: give group")
         return self._estimator().counts(RATES[rate], self.of(rate, at=at).at)
 
+    @checked
+    def own_thresholds(self) -> OwnThresholds:
+        """Tell what FNIRs of groups would be if the threshold of each group held the FPIR, or the
+        other way around, in that group.
+
+        Returns
+        -------
+        OwnThresholds
+            At each operating point of this result that holds a rate.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import fastfair as ff
+        >>> rng = np.random.default_rng(0)
+        >>> people, scores = np.arange(300), rng.normal(size=(300, 200))
+        >>> searches = ff.Searches.from_matrix(scores, people, people[:200], group=np.where(people % 2, "f", "m"))
+        >>> own = ff.identify(searches, ff.at_fpir(0.1)).own_thresholds()
+        >>> [(row.group, row.threshold) for row in own.rows if row.name == "fpir"]
+        [('f', 3.4), ('m', 3.29)]
+        """
+        estimator = self._estimator(self.confidence_level)
+        points = [at for at in dict.fromkeys(row.at for row in self.rows) if not at.is_given]
+        if not points or not self.groups:
+            raise InputError(
+                "own thresholds are of groups, at operating points that hold a rate: give group, and"
+                " at_fpir or at_fnir"
+            )
+        rows = []
+        for code, group in enumerate(self.groups):
+            alone = estimator.of_group(code)
+            for at in points:
+                needed = RATES[at.rule.holds[0]].of_searches(alone.searches)
+                if needed.any():
+                    found = alone.rows(at, [self.n_enrolled])
+                    rows += [replace(row, group=group) for row in found if row.group is None]
+        if not rows:
+            raise InputError("no group has searches of the kind that the operating points hold")
+        return OwnThresholds(tuple(rows), self.confidence_level, left_out=self.left_out)
+
     def _sentences(self) -> list[str]:
         kind = (
             "other galleries of such people"
@@ -236,9 +288,15 @@ class Identification(Result):
             if row.name in shares() and not row.is_held
         ]
         return [
-            f"Searches of a gallery of {self.n_enrolled:,} people; {level} intervals for {kind}.",
+            f"Searches of a gallery of {self.n_enrolled:,} people; {level} intervals for {kind}"
+            f"{', which hold together for all points of a curve' * self.simultaneous}.",
             *self._on_thresholds(),
             *(f"{row.title} is {_in_words(row)}{self._extremes(row)}." for row in told),
+            *(
+                f"The largest FPIR of {len(self.groups)} groups at {row.at} is {_in_words(row)}"
+                f" ({row.group})."
+                for row in self.largest
+            ),
             *self._on_groups(),
             *sentences_on_failed(self.rows),
             *(f"Note: {note}." for note in self._notes()),
@@ -324,6 +382,27 @@ class Identification(Result):
         bars = [Bar(k, row.estimate, row.low, row.high) for k, row in enumerate(rows)]
         return draw_rows(ax, labels, bars, xlabel=METRICS[rate].long_title)
 
+    def _figures(self) -> Mapping[str, Axes | Figure]:
+        """Return the plot of the rates, and of searches at hand the CMC and the FPIR over gallery
+        sizes.
+        """
+        figures = dict(super()._figures())
+        if self.searches is None:
+            return figures
+        n, at = self.n_enrolled, self.rows[0].at
+        sizes = sorted({max(1, round(n * share)) for share in _SHARES_OF_GALLERY})
+        largest_rank = min(n, self.searches.best.shape[1], _MOST_RANKS)
+        for name, points, of_sizes in (
+            ("false_positives_over_gallery_sizes", [at], sizes),
+            ("mates_over_ranks", list(map(at_rank, range(1, largest_rank + 1))), [n]),
+        ):
+            with suppress(InputError):  # of what lists do not reach, and where there are none
+                rows = identified(self._estimator(self.confidence_level), points, of_sizes)
+                drawn = "fpir" if len(of_sizes) > 1 else "tpir"
+                if len(points) + len(of_sizes) > 2 and any(row.name == drawn for row in rows):
+                    figures[name] = replace(self, rows=rows).plot(name=drawn)
+        return figures
+
     def _draw_curves(self, ax: Axes | None, rows: Sequence[IdentifiedRate], over: str) -> Axes:
         """Draw a rate over gallery sizes, or over the values of operating points of a kind."""
         by_size, at, largest = over == "size", rows[-1].at, max(row.gallery_size for row in rows)
@@ -358,6 +437,35 @@ class Identification(Result):
             ax.set_xscale("log")
             rate_ticks(ax.xaxis)
         return ax
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class OwnThresholds(Result):
+    """The result of `Identification.own_thresholds`.
+
+    Attributes
+    ----------
+    rows : tuple of IdentifiedRate
+        The rates of each group at its own threshold.
+    confidence_level : float
+        The level of the intervals.
+    """
+
+    rows: tuple[IdentifiedRate, ...]
+    confidence_level: float
+
+    _title = "What if each group had a threshold of its own?"
+    _printed = "name group operating_point typed_threshold n_searches n_errors estimate"
+
+    def _columns(self) -> dict[str, list[object]]:
+        return super()._columns() | {"typed_threshold": [typed(row.threshold) for row in self.rows]}
+
+    def _sentences(self) -> list[str]:
+        of_each = {(row.at, row.group): row for row in self.rows if row.name == row.at.rate}
+        return [
+            f"{at} is held in {group} at the threshold {typed(row.threshold)}."
+            for (at, group), row in of_each.items()
+        ]
 
 
 def _drawn() -> tuple[str, ...]:

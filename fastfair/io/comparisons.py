@@ -15,12 +15,14 @@ from fastfair._lib.arguments import checked
 from fastfair._lib.arrays import AnyFloats, Flags, Floats
 from fastfair._lib.frames import FrameColumns
 from fastfair._lib.label_codes import Coded
+from fastfair._lib.warnings import held, tell
 from fastfair.data import checks, group_labels
 from fastfair.data.checks import ScoreKind
 from fastfair.data.columns import USUAL, Policies, checked_columns, without_diagonal
 from fastfair.data.comparisons import Comparisons
 from fastfair.data.embeddings import NamedVectors
 from fastfair.data.exclusions import gathering, leave_out
+from fastfair.data.label_bands import banded, read_bands
 from fastfair.data.sorted_scores import CheckedColumns, SortedSide
 from fastfair.errors import InputError
 
@@ -272,6 +274,11 @@ def code_rows(table: ScoreTable, how: HowToRead) -> CheckedColumns:
     with gathering() as without_labels, table.placed():
         subjects, samples = _subjects_and_samples(table, how)
         sides, keep = _groups(table, how, subjects, samples)
+        of_attributes: dict[str, Any] = next(iter(sides.values()), {})
+        bands = read_bands(how.layout.bands, tuple(of_attributes))
+        with held() as told:
+            sides = {name: banded(side, bands) for name, side in sides.items()}
+        tell(list(dict.fromkeys(told)))
         if table.is_matrix and subjects is not None:
             of_sides = dict(zip(_SIDES, subjects, strict=True))
             values = table.frame["score"].to_numpy()

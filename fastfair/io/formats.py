@@ -75,6 +75,9 @@ class Layout:
     metadata_subject : str, optional
         The column of the metadata with the subject of each sample, where no pattern can find it;
         `reference` and `probe` then name samples.
+    bands : str or sequence of str
+        Bands of an attribute that has numbers, as in "age=0,20,35,50,65", the first number of each
+        band; "age=cc" are the age bands of Common Criteria, 0-19, 20-34, 35-49, 50-64 and 65-99.
     impostor : path, optional
         The scores of non-mated comparisons, one on each line or a one-dimensional ``.npy``, where
         the score file has nothing but those of mated ones.
@@ -96,6 +99,7 @@ class Layout:
     metadata_id: str | None = None
     metadata_per: MetadataPer = "subject"
     metadata_subject: str | None = None
+    bands: str | Sequence[str] = ()
     impostor: str | Path | None = None
 
 

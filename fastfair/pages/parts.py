@@ -88,15 +88,16 @@ class Table:
     explanation: str = ""
 
 
-def stacked(titled: Sequence[tuple[str, Table]]) -> Table:
+def stacked(titled: Sequence[tuple[str, Table]], n_above: int = 1) -> Table:
     """Put tables of the same columns below each other, each but a single one below its title; the
-    first row of the first one, of all comparisons, stands above.
+    first rows of the first one, such as that of all comparisons, stand above.
     """
     (title, first), *others = titled
     if not others:
         return first
-    rows = list(first.rows[:1])
-    for name, rows_of in ((title, first.rows[1:]), *((name, one.rows) for name, one in others)):
+    rows = list(first.rows[:n_above])
+    parts = ((title, first.rows[n_above:]), *((name, one.rows) for name, one in others))
+    for name, rows_of in parts:
         rows += [[Cell(name, look="title"), *[""] * (len(first.columns) - 1)], *rows_of]
     return replace(first, rows=rows)
 

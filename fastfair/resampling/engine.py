@@ -175,7 +175,8 @@ class BlockSweep:
                 *self._shrunk("eer"),
                 engine.guesses,
                 _EER_METHODS[engine.metrics.eer_method],
-                *self._sums,
+                self._sums,
+                np.empty((3, BLOCK), np.int64),
                 self._eer,
                 self._eer_keys,
             )
@@ -202,8 +203,9 @@ class BlockSweep:
         if "min_dcf" in out:
             least = np.empty_like(self._eer)
             of_data = engine.least_costs * costs.unit
+            scratch = np.empty((3, 2, BLOCK), np.int64), np.empty((2, BLOCK))
             if not replicated_cost.least_costs(
-                *self._shrunk("min_dcf"), costs.miss, costs.false_match, of_data, least
+                *self._shrunk("min_dcf"), costs.miss, costs.false_match, of_data, *scratch, least
             ):
                 return False
             out["min_dcf"][:] = least / costs.unit
@@ -237,9 +239,10 @@ class BlockSweep:
             if not lists.reach(limits):
                 return False
             if first_list < lists.end.size:
+                sums = sweep.new_sums(side)
                 shares = np.empty((limits.shape[0], lists.end.size - first_list, BLOCK))
                 sweep.shares_at(
-                    side, summed, limits, np.argsort(limits, axis=None, kind="stable"), shares
+                    side, summed, limits, np.argsort(limits, axis=None, kind="stable"), sums, shares
                 )
                 out[name][:, first_list:] = shares
         return True
@@ -313,8 +316,9 @@ class BlockSweep:
         lists = self._lists.of(mated)
         ascending = np.argsort(rates, kind="stable")
         errors = self._sides.of(mated).first(points[ascending])
+        sums = sweep.new_sums(errors)
         positions = np.empty((points.size, BLOCK), np.int64)
-        sweep.first_beyond(errors, self._summed.of(mated), rates[ascending], positions)
+        sweep.first_beyond(errors, self._summed.of(mated), rates[ascending], sums, positions)
         too_short = not lists.complete and (positions == errors.keys.size).any()
         if too_short or (positions == sweep.INSIDE_RANGE).any():
             return None

@@ -298,10 +298,8 @@ class ScannedSide(CountedSide, CostedSide):
             "repeats_squared": ((n_lists, n_units), np.float64),
             "inside": ((n_lists, self.stratum_size.size), np.float64),
             "of_pairs": ((n_lists, 1, pair_walk.N_SUMS), np.float64),
-            "repeats": (
-                (int((stops - start).sum()),),
-                np.int32,
-            ),  # those of a pair are found in one bucket alone
+            # those of a pair are found in one bucket alone
+            "repeats": ((int((stops - start).sum()),), np.int32),
         }
         add_pairs = partial(_add_pairs, grouped, self.stratum[self._row], self.varies[self._row])
         sums = self._sum(Pass(n_lists, shapes, add_pairs))

@@ -76,8 +76,9 @@ class Draw:
         """Draw the weights of 64 replicates into `weights`, (units, 64)."""
         from fastfair.kernels import weights as kernels
 
+        words = np.empty((4, BLOCK), np.uint64)
         if not kernels.draw_with_replacement(
-            np.cumsum(self.sizes), self.purpose.value, first_replicate, key, weights
+            np.cumsum(self.sizes), self.purpose.value, first_replicate, key, words, weights
         ):
             raise FastfairError(
                 "a unit was drawn more than 255 times in one replicate; no fair draw does that"

@@ -809,7 +809,9 @@ class IntervalMaker:
             self._named(is_logarithm),
         )
         ratio[is_log] = np.exp(-ratio[is_log])
-        error[is_log] = intervals.standard_error(np.exp(-self.replicates[is_log]))
+        (error[is_log],) = self._in_stretches(
+            lambda _, drawn: (intervals.standard_error(np.exp(-drawn)),), np.flatnonzero(is_log)
+        )
         return np.divide(error, ratio, out=np.full(ratio.size, np.nan), where=ratio != 0)
 
     @cached_property

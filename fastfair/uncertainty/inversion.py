@@ -60,9 +60,8 @@ INVERSION = "inversion"  # what the method of intervals by test inversion is cal
 # Powers that the groups' differences are raised to: 0 is fair, 1 as estimated. Shares are
 # interpolated between them.
 POWERS = np.array([0, 0.3, 0.6, 1, 1.3, 1.7, 2.5, 4, 10])
-_STEPS = (
-    POWERS[-1] * np.linspace(0, 1, 201) ** 2
-)  # at which measures are followed from fair to unfair
+# at which measures are followed from fair to unfair
+_STEPS = POWERS[-1] * np.linspace(0, 1, 201) ** 2
 _ROUNDING = 1e-12  # by which sums of floats may keep a fair system's measure from the fair value
 # errors of all groups, with which intervals miss the truth more often where subjects err unequally
 _FEW = 10
@@ -962,9 +961,8 @@ def _ways(systems: MovedSystems, inverted: Inversion) -> Iterator[tuple[EntryKey
 def _joint_pvalue(first: _Way, second: _Way, difference: float) -> float:
     if not (first.is_known and second.is_known):
         return float("nan")
-    if (
-        difference == 0
-    ):  # as of systems that decide alike, whose numbers of errors would be drawn apart all the same
+    # as of systems that decide alike, whose numbers of errors would be drawn apart all the same
+    if difference == 0:
         return 1.0
     least, most = max(first.limits[0], second.limits[0]), min(first.limits[1], second.limits[1])
     if least > most:
@@ -972,9 +970,8 @@ def _joint_pvalue(first: _Way, second: _Way, difference: float) -> float:
     largest = 0.0
     for value in np.linspace(least, most, _VALUES):
         one, other = (_at_value(value, way) for way in (first, second))
-        with np.errstate(
-            invalid="ignore"
-        ):  # ratios to a group without errors are infinite, in both systems
+        # ratios to a group without errors are infinite, in both systems
+        with np.errstate(invalid="ignore"):
             largest = max(largest, _two_sided(one - other, difference))
     return min(1.0, largest + GAMMA)
 

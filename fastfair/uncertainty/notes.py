@@ -14,12 +14,10 @@ from fastfair.measures._registry import printed_name
 from fastfair.resampling.dependence import ENOUGH_PAIRS
 
 Value = float | int | str
-ENOUGH_EFFECTIVE_ERRORS = (
-    10  # from which on intervals made of quantiles hold the truth often enough
-)
-ENOUGH_EFFECTIVE_ATTEMPTS = (
-    20  # of a group, as independent ones, with which it may have met who fails most
-)
+# from which on intervals made of quantiles hold the truth often enough
+ENOUGH_EFFECTIVE_ERRORS = 10
+# of a group, as independent ones, with which it may have met who fails most
+ENOUGH_EFFECTIVE_ATTEMPTS = 20
 CONCENTRATED = 0.7  # share of false matches that 5 % of the subjects are involved in
 
 
@@ -102,6 +100,9 @@ class Code(StrEnum):
     CHANCE_OF_GALLERY = "chance-of-gallery"
     MEASURE_OF_GALLERY = "measure-of-gallery"
     HIDDEN_TIES = "hidden-ties"
+    # Whom intervals are about.
+    OF_THESE_PEOPLE = "of-these-people"
+    OF_THIS_COHORT = "of-this-cohort"
     # Why two systems are not compared.
     NO_DIFFERENCE = "no-difference"
     TWO_SIDED_MEASURE = "two-sided-measure"
@@ -205,8 +206,8 @@ WORDS: Mapping[Code, Words] = {
     ),
     Code.NO_END: _words("the development data have too few errors to bound the threshold"),
     Code.THRESHOLD_BEYOND_SCORES: _words(
-        "an end of the threshold's interval lies beyond all scores: more searches, or longer lists,"
-        " are needed"
+        "an end of the threshold's interval lies beyond all scores: more comparisons, or longer lists"
+        " of candidates, are needed"
     ),
     Code.NO_SUCH_ERRORS: _words("no interval: no group has such errors"),
     Code.FEW_GROUP_ERRORS: _words(
@@ -317,6 +318,12 @@ WORDS: Mapping[Code, Words] = {
         "lists end with the mate's score in {n:,} of {of:,} searches: if others with it are missing"
         " from them, the rate is up to {highest}, as ties count against the system; lists that are"
         " longer by one tell"
+    ),
+    Code.OF_THESE_PEOPLE: _words(
+        "for other samples of these very people; for other people the interval is too narrow"
+    ),
+    Code.OF_THIS_COHORT: _words(
+        "for scores normalised with this very cohort; with another one the interval is too narrow"
     ),
     Code.NO_DIFFERENCE: _words(
         "no interval, as the two systems do not differ, in the data or in what is drawn from them"

@@ -6,7 +6,6 @@ import itertools
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields, replace
-from functools import partial
 from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
@@ -40,10 +39,8 @@ IN_PER_CENT = tuple(
 )  # proportions
 OF_MATED = tuple(name for name, one in METRICS.items() if one.sides == (MATED,))
 FITTED = tuple(name for name, one in METRICS.items() if one.fitted)
-RATIOS = (
-    "group_to_average_ratio",
-    "group_to_average_log_ratio",
-)  # the second is minus the logarithm
+# the second is minus the logarithm
+RATIOS = ("group_to_average_ratio", "group_to_average_log_ratio")
 
 # The order of columns in tables of estimates: what is named in neither stands between.
 _FIRST = (
@@ -120,9 +117,8 @@ class Estimate(Estimated):
     n_subjects: int | None = None
     notes: tuple[Note, ...] = ()
 
-    _unused: ClassVar[
-        tuple[str, ...]
-    ] = ()  # of these attributes, those that rows of a class have none of
+    # of these attributes, those that rows of a class have none of
+    _unused: ClassVar[tuple[str, ...]] = ()
 
     @classmethod
     def _column_names(cls) -> list[str]:
@@ -518,11 +514,15 @@ def numbers(base: Replicates, selection: Selection, n_threads: int | None = None
     ends = np.linspace(0, r, r // _FEWEST_AT_ONCE + 1).astype(int).tolist()
     if len(ends) < 3:
         return _numbers(base, selection)
-    parts = [base.part(slice(*both_ends)) for both_ends in itertools.pairwise(ends)]
-    found = in_threads(
-        base.fmr.size + base.fnmr.size, partial(_numbers, selection=selection), parts, n_threads
-    )
-    return np.concatenate(found, axis=1)
+    parts, size = [slice(*both) for both in itertools.pairwise(ends)], base.fmr.size
+    found = in_threads(size, lambda some: _numbers(base.part(some), selection), parts, n_threads)
+    joined = np.empty((len(found[0]), r))
+
+    def join(k: int) -> None:
+        joined[:, parts[k]] = found[k]
+
+    in_threads(joined.size, join, range(len(parts)), n_threads)
+    return joined
 
 
 def _numbers(base: Replicates, selection: Selection) -> Floats:

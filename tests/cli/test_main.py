@@ -378,6 +378,16 @@ def test_a_page_is_written_with_each_attribute_and_the_files(scores, tmp_path):
     )
 
 
+def test_the_tables_of_the_page_go_into_one_file(scores, tmp_path):
+    words = [*options(scores), *OVER_ROWS, "--require", "fnmr[sex=*] <= 95 %"]
+    succeeded(*words, "--tables", tmp_path / "tables.md")
+    text = (tmp_path / "tables.md").read_text("utf-8")
+    assert "| **by sex** |" in text
+    assert "Fairness measures at FMR=0.001" in text
+    assert "| FNMR of sex=f at FMR=0.001 |" in text
+    assert "xlsx, docx, tex, html, md or csv" in refused(*words, "--tables", tmp_path / "t.pdf")
+
+
 def test_cllr_is_printed_of_log_likelihood_ratios(scores):
     words = [*options(scores), *ESTIMATES]
     assert "Cllr " in run(*words, "--score-kind", "log-likelihood-ratio").output.replace(

@@ -233,6 +233,7 @@ def calls() -> dict[str, dict[str, Any]]:
         "Calibration.measure": {"name": "nrb(act_dcf)", "application": ff.Costs(0.3)},
         "fastfair.det": {"comparisons": c},
         "fastfair.roc": {"comparisons": c},
+        "fastfair.label_bands": {"values": [17.0, 30.0, 64.5]},
         "fastfair.auc": {"comparisons": c},
         "fastfair.d_prime": {"comparisons": c},
         "fastfair.eer": {"comparisons": c},
@@ -527,6 +528,8 @@ def calls() -> dict[str, dict[str, Any]]:
         ("to_frame", {"backend": "polars"}),
         *((name, {}) for name in ("to_json", "to_latex", "schema", "summary")),
         ("report", {"path": "report.html"}),
+        ("table", {}),
+        ("write_tables", {"path": "tables.md"}),
     ]
     for name in have:
         plots = [

@@ -38,6 +38,7 @@ _WORDS = (
     "schema",
     "to_junit",
     "write_comparisons",
+    "write_tables",
     "remarks",
 )
 POINTS = (ff.at_fmr(0.05), ff.at_threshold(1.0))
@@ -288,7 +289,8 @@ def all_calls() -> Iterator[tuple[str, Callable[[], Any]]]:
     yield from rich()
     for name, given in valid_calls.calls().items():
         last = name.rpartition(".")[2]
-        if not any(last == word or last.startswith("plot") for word in _WORDS):
+        is_display = last == "table" and not name.startswith("fastfair.")
+        if not is_display and not any(last == word or last.startswith("plot") for word in _WORDS):
             yield name, lambda name=name, given=given: calls.call(name, given)
 
 

@@ -13,7 +13,8 @@ from . import intervals
 def limits(
     rate: float, error: float, freedom: float, effective: float, raised: float, level: float
 ) -> tuple[float, float]:
-    """Logit with Student's t; lower ones of few errors, and of 0 and 1, also Clopper and Pearson's.
+    """Logit with Student's t; lower ones of at most a half, upper ones of at least a half, and those
+    of 0 and 1, also Clopper and Pearson's.
 
     Upper ones also from the rate that one more subject raises. `effective` and `raised` are NaN
     where there are none.
@@ -24,14 +25,29 @@ def limits(
     if rate == 1:
         return (tail ** (1 / effective), 1.0) if effective > 0 else (math.nan, math.nan)
     low, high = intervals.logit(rate, error, freedom, level)
+    if error > 0:
+        independent = rate * (1 - rate) / min(error, rate, 1 - rate) ** 2
+        if rate <= 0.5:
+            low = min(low, clopper_pearson(rate, independent, tail)[0])
+        if rate >= 0.5:
+            high = max(high, clopper_pearson(rate, independent, tail)[1])
     if not math.isnan(effective):
-        low = min(
-            low, float(stats.beta.ppf(tail, rate * effective, effective - rate * effective + 1))
-        )
+        low = min(low, clopper_pearson(rate, effective, tail)[0])
+        if rate >= 0.5:
+            high = max(high, clopper_pearson(rate, effective, tail)[1])
     if not math.isnan(raised):
         both = math.sqrt(error**2 + raised**2)
         high = max(high, intervals.logit(rate + raised, both, freedom + 1, level)[1])
     return low, high
+
+
+def clopper_pearson(rate: float, n: float, tail: float) -> tuple[float, float]:
+    """Both limits of n attempts, which need not be whole."""
+    errors = rate * n
+    return (
+        float(stats.beta.ppf(tail, errors, n - errors + 1)),
+        float(stats.beta.isf(tail, errors + 1, n - errors)),
+    )
 
 
 def pvalue(known: tuple[float, float, float, float, float], bound: float, side: str) -> float:
