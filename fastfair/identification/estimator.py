@@ -497,7 +497,7 @@ class Estimator:
         self,
         errors: SearchContributions,
         moved: Sequence[SearchContributions | None],
-        held: Held | None,
+        held: HeldSearchRate | None,
         rate: SearchRate,
     ) -> Floats:
         """Return what people add to a rate, and by way of the threshold that holds another rate."""

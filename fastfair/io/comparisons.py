@@ -15,7 +15,7 @@ from fastfair._lib.arguments import checked
 from fastfair._lib.arrays import AnyFloats, Flags, Floats
 from fastfair._lib.frames import FrameColumns
 from fastfair._lib.label_codes import Coded
-from fastfair._lib.warnings import held, tell
+from fastfair._lib.warnings import give_warnings, hold_warnings
 from fastfair.data import checks, group_labels
 from fastfair.data.checks import ScoreKind
 from fastfair.data.columns import USUAL, Policies, checked_columns, without_diagonal
@@ -276,9 +276,9 @@ def code_rows(table: ScoreTable, how: HowToRead) -> CheckedColumns:
         sides, keep = _groups(table, how, subjects, samples)
         of_attributes: dict[str, Any] = next(iter(sides.values()), {})
         bands = read_bands(how.layout.bands, tuple(of_attributes))
-        with held() as told:
+        with hold_warnings() as messages:
             sides = {name: banded(side, bands) for name, side in sides.items()}
-        tell(list(dict.fromkeys(told)))
+        give_warnings(list(dict.fromkeys(messages)))
         if table.is_matrix and subjects is not None:
             of_sides = dict(zip(_SIDES, subjects, strict=True))
             values = table.frame["score"].to_numpy()
