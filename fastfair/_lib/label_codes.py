@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from fastfair._lib.arrays import AnyArray, AnyIntegers, Codes, Flags, Indices
+from fastfair._lib.rounding import round_up
 from fastfair.errors import InputError
 
 from . import validation
@@ -461,7 +462,7 @@ def _by_hash(array: AnyArray, keys: AnyArray, most: int) -> tuple[AnyArray, AnyA
     of its own.
     """
     if keys.dtype.itemsize % 4:
-        keys = keys.astype(f"S{-(-keys.dtype.itemsize // 4) * 4}")  # the spare bytes are zero
+        keys = keys.astype(f"S{round_up(keys.dtype.itemsize, 4)}")  # the spare bytes are zero
     words = np.ascontiguousarray(keys).view(np.uint32).reshape(keys.size, -1)
     numbers = np.empty(keys.size, np.int32)
     firsts = read_in_parts(keys.size, partial(_hash_part, words, numbers, most))

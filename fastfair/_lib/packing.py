@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from fastfair._lib.arrays import Bytes
+from fastfair._lib.rounding import round_up
 
 _ALIGNED = 64  # bytes, as kernels for arrays at odd addresses would be compiled anew
 _Places = list[tuple[int, memoryview]]
@@ -51,7 +52,7 @@ def save(value: Any, path: Path) -> None:
         for start, part in places:
             file.seek(start)
             file.write(part)
-        file.truncate(_after(file.tell()))
+        file.truncate(round_up(file.tell(), _ALIGNED))
 
 
 def unpack(packed: Bytes) -> Any:
@@ -81,20 +82,16 @@ def _places(value: Any) -> tuple[int, _Places]:
     buffers: list[pickle.PickleBuffer] = []
     stream = pickle.dumps(value, protocol=5, buffer_callback=buffers.append)
     parts = [memoryview(stream), *(buffer.raw() for buffer in buffers)]
-    start = _after(8 + 16 * len(parts))
+    start = round_up(8 + 16 * len(parts), _ALIGNED)
     ends = []
     for part in parts:
         ends.append((start, start + part.nbytes))
-        start = _after(start + part.nbytes)
+        start = round_up(start + part.nbytes, _ALIGNED)
     table = np.array([len(parts), *np.ravel(ends)], np.int64)
     return start, [
         (0, table.view(np.uint8).data),
         *((first, part) for (first, _), part in zip(ends, parts, strict=True)),
     ]
-
-
-def _after(size: int) -> int:
-    return -(-size // _ALIGNED) * _ALIGNED
 
 
 def _room(size: int) -> Bytes:

@@ -20,6 +20,7 @@ from typing import Annotated, Any, Protocol
 import numpy as np
 
 from fastfair._lib.arrays import AnyArray
+from fastfair._lib.rounding import divide_up
 from fastfair._version import __version__
 from fastfair.errors import FileFormatError, InputError
 
@@ -272,7 +273,7 @@ def do_job(
         if workers.executor is None and workers.checkpoint is None:
             take(range(n), job.run(range(n), workers.n_threads, report))
             return
-        size = -(-n // (at_once * _MOST_PARTS)) * at_once
+        size = divide_up(n, at_once * _MOST_PARTS) * at_once
         parts = [range(start, min(start + size, n)) for start in range(0, n, size)]
         folder, done = None, 0
         # where others may lie: of other data, settings, versions, products of NumPy

@@ -23,6 +23,7 @@ from numpy.typing import DTypeLike
 
 from fastfair._lib import memory
 from fastfair._lib.arrays import AnyFloats, AnyIntegers, Bytes, Codes, Floats, Indices, Integers
+from fastfair._lib.rounding import divide_up, round_up
 from fastfair._lib.threads import count_threads, in_threads, one_blas_thread, run_blocks, slices
 from fastfair._lib.workers import Arrays, Report, Workers, do_job
 from fastfair.errors import InputError
@@ -277,19 +278,12 @@ def ready_for_products(vectors: AnyFloats, similarity: str) -> AnyFloats:
     return wide.astype(dtype, copy=False)
 
 
-def _whole_steps(d: int) -> int:
-    """Return how many elements vectors of d elements have with zeros behind them, as products are
-    summed in steps.
-    """
-    return -(-d // _ELEMENTS) * _ELEMENTS
-
-
 def padded_for_products(vectors: AnyFloats, similarity: str) -> AnyFloats:
     """Prepare vectors as `ready_for_products` does, with zeros behind them for
     `kernels.dot_products`.
     """
     ready = ready_for_products(vectors, similarity)
-    return np.pad(ready, ((0, 0), (0, _whole_steps(ready.shape[1]) - ready.shape[1])))
+    return np.pad(ready, ((0, 0), (0, round_up(ready.shape[1], _ELEMENTS) - ready.shape[1])))
 
 
 class PreparedVectors:
@@ -329,14 +323,14 @@ class PreparedVectors:
 
         n, d = vectors.shape
         self.n = n
-        self.panel = min(_PANEL, -(-n // _PARTS) * _PARTS)
-        self.n_panels = -(-n // self.panel)
+        self.panel = min(_PANEL, round_up(n, _PARTS))
+        self.n_panels = divide_up(n, self.panel)
         self.euclidean = similarity == "negative_euclidean"
         self.ordered = (
             not self.euclidean and vectors.dtype == np.float32 and dot_products.is_quick()
         )
         self.rows = _in_lines(
-            (self.n_panels * self.panel, _whole_steps(d)),
+            (self.n_panels * self.panel, round_up(d, _ELEMENTS)),
             np.dtype(np.float64) if self.euclidean else vectors.dtype,
         )
         self.rows[n:] = 0

@@ -12,6 +12,7 @@ import numpy as np
 
 from fastfair._lib.arguments import checked
 from fastfair._lib.arrays import Floats, Integers
+from fastfair._lib.rounding import divide_up
 from fastfair._lib.text import typed
 from fastfair._lib.warnings import warn
 from fastfair.data.comparisons import Comparisons
@@ -334,5 +335,5 @@ def errors_of_top_subjects(reference: Any, probe: Any, n_subjects: int, n_all: i
     """
     subjects, n_errors = np.unique(np.concatenate((reference, probe)), return_counts=True)
     is_top = np.zeros(n_all, np.bool_)
-    is_top[subjects[np.argsort(-n_errors, kind="stable")[: -(-n_subjects // 20)]]] = True
+    is_top[subjects[np.argsort(-n_errors, kind="stable")[: divide_up(n_subjects, 20)]]] = True
     return int(np.count_nonzero(is_top[reference] | is_top[probe]))

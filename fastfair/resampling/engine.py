@@ -19,6 +19,7 @@ import numpy as np
 
 from fastfair._lib import memory
 from fastfair._lib.arrays import AnyIntegers, Flags, Floats, Indices, Integers, RandomKey
+from fastfair._lib.rounding import round_up
 from fastfair._lib.threads import run_blocks
 from fastfair._lib.workers import Arrays, Report, Workers, do_job, reporting
 from fastfair.data import score_keys
@@ -86,10 +87,6 @@ class Replicates:
         threshold, fmr, fnmr = (of[..., some] for of in (self.threshold, self.fmr, self.fnmr))
         metrics = {name: values[..., some] for name, values in self.metrics.items()}
         return Replicates(threshold, fmr, fnmr, metrics, self.cells)
-
-
-def _padded(n: int) -> int:
-    return -(-n // BLOCK) * BLOCK
 
 
 class BlockSweep:
@@ -483,7 +480,7 @@ class Engine(ABC):
 
     def _run(self, n: int, job: _Blocks, workers: Workers) -> Replicates:
         """Compute n replicates block by block, with several blocks at a time."""
-        size = 8 * _padded(n) * sum(int(np.prod(shape)) for shape in self.shapes.values())
+        size = 8 * round_up(n, BLOCK) * sum(int(np.prod(shape)) for shape in self.shapes.values())
         would_do = "use fewer resamples, operating points or groups (pairs of groups count, too)"
         # what is made of them is as large
         memory.require(2 * size, f"{n:,} replicates of all rates", would_do)
@@ -543,7 +540,7 @@ class _Blocks:
         """
         n = len(steps)
         out = {
-            name: np.full((*shape, _padded(n)), np.nan)
+            name: np.full((*shape, round_up(n, BLOCK)), np.nan)
             for name, shape in self.engine.shapes.items()
         }
         unfinished = np.zeros(n, np.bool_)

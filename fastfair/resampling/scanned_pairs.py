@@ -17,6 +17,7 @@ import numpy as np
 from fastfair._lib import memory, packing, whole_files
 from fastfair._lib.arrays import Bytes, Codes, Flags, Floats, Groups, Integers, RandomKey
 from fastfair._lib.label_codes import look_up
+from fastfair._lib.rounding import divide_up
 from fastfair._lib.threads import count_threads, in_threads, run_in_order
 from fastfair._lib.workers import Arrays, Report, Workers, do_job
 from fastfair.data.scans import KeptComparisons, Reader, SpilledPairs
@@ -214,7 +215,7 @@ class ScannedSide(CountedSide, CostedSide):
         job = _Passing(self._grouping, str(self._folder.path), work)
         # Parts of sums are not worth a checkpoint: replicates, which take longer, have theirs.
         workers = replace(self._workers, progress=False, checkpoint=None)
-        do_job(job, n, -(-n // _MOST_TASKS), workers, "comparisons", take)
+        do_job(job, n, divide_up(n, _MOST_TASKS), workers, "comparisons", take)
         return arrays
 
     def _get(self, k: int) -> Grouped:
