@@ -22,12 +22,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from fastfair import intervals
 from fastfair._lib import validation
 from fastfair._lib.arguments import checked
-from fastfair._lib.arrays import Floats, Integers
+from fastfair._lib.arrays import Flags, Floats, Integers
 from fastfair._lib.plots import STANDS_OUT, USUAL, Bar, Line, draw_lines, draw_rows, rate_ticks
 from fastfair._lib.text import per_cent, rate_with_interval, typed
 from fastfair._lib.warnings import hold_warnings
@@ -106,20 +106,26 @@ def found_threshold(
             f"⟦at={at}⟧ finds no threshold in development data: use at_fmr, at_fnmr or at_eer, or"
             " evaluate with at_threshold for one that is given"
         )
-    held, of_key = HeldThreshold(comparisons, at), comparisons.mated.keys.dtype.type
+    held = HeldThreshold(comparisons, at)
+    of_key = comparisons.mated.keys.dtype.type
     threshold = comparisons.to_threshold(of_key(held.key))
-    found = evaluate_at_thresholds(comparisons, [threshold])
-    quantities = [found.quantity(name) for name in at.rule.holds]
-    error, freedom = zip(*(_error_of(found, one, at) for one in quantities), strict=True)
-    spread, least, tail = math.hypot(*error), min(freedom), (1 - confidence_level) / 2
-    known = found.maker.sizes.few_held
-    assert known is not None
+    evaluation = evaluate_at_thresholds(comparisons, [threshold])
+    quantities = [evaluation.quantity(name) for name in at.rule.holds]
+    error, freedom = zip(
+        *(_error_of(evaluation, quantity, at) for quantity in quantities), strict=True
+    )
+    spread = math.hypot(*error)
+    least = min(freedom)
+    tail = (1 - confidence_level) / 2
+    held_errors = evaluation.maker.sizes.few_held
+    assert held_errors is not None
     if at.rate is None:  # FMR minus FNMR is as far from 0 as chance takes it
         reach = (
             float(stdtrit(least, (1 + confidence_level) / 2)) * spread * math.sqrt(1 + 1 / least)
         )
-        near, relative = held.near(reach), 1.0
-        lax = known.lax_end_of_equal_errors(int(held.key), tail)
+        near = held.near(reach)
+        relative = 1.0
+        lax = held_errors.lax_end_of_equal_errors(int(held.key), tail)
         laxest_key = -math.inf if lax is None else min(near[1], lax - 1, held.key)
         ends: tuple[int | float, ...] = laxest_key, max(near[0], held.key)
     else:
@@ -127,7 +133,7 @@ def found_threshold(
         low, high = of_rate.quantiles(tail)
         few = allowed_errors(low, of_rate.n)
         if at.rate == "fnmr":
-            few = of_rate.errors(tail, lambda errors: known.failures_at(errors, tail)[1])[0]
+            few = of_rate.errors(tail, lambda errors: held_errors.failures_at(errors, tail)[1])[0]
         ends = _ends_of_rate(held, comparisons, few, allowed_errors(high, of_rate.n))
         relative = high / at.value if at.value else 1.0
     laxest, strictest = (
@@ -142,10 +148,14 @@ def found_threshold(
     return FoundThreshold(held.key, threshold, laxest, strictest, relative, spread, least)
 
 
-def _error_of(found: Evaluation, quantity: Quantity, at: OperatingPoint) -> tuple[float, float]:
+def _error_of(
+    evaluation: Evaluation, quantity: Quantity, at: OperatingPoint
+) -> tuple[float, float]:
     """Return the standard error of a rate at its threshold, and its degrees of freedom."""
-    maker, row = found.maker, found.quantities.index(quantity)
-    n, freedom = quantity.n_comparisons or 1, float(maker.sizes.degrees_of_freedom[row])
+    maker = evaluation.maker
+    row = evaluation.quantities.index(quantity)
+    n = quantity.n_comparisons or 1
+    freedom = float(maker.sizes.degrees_of_freedom[row])
     rate = quantity.estimate if at.rate is None else at.value
     independent = float(maker.sizes.effective[row])
     if math.isnan(independent):
@@ -214,7 +224,7 @@ def added(
     side = comparisons.mated if mated else comparisons.nonmated
     below = score_keys.count_below(side.keys, key)
     wrong = (np.arange(side.keys.size) < below) == mated
-    inside: NDArray[np.bool_] | slice = slice(None)
+    inside: Flags | slice = slice(None)
     if group is not None:
         by_group = comparisons.mated_by_group if mated else comparisons.nonmated_by_group
         inside = (by_group.reference_group == group) & (by_group.probe_group == group)
@@ -234,28 +244,34 @@ def added(
     )
 
 
-def correlation(one: Added, other: Added) -> float:
+def correlation(first: Added, second: Added) -> float:
     """Return the correlation of two rates; 0 where one of them does not vary.
 
     What subjects have in several pairs adds to the variance of an FMR; where it is estimated to be
     negative it counts as none, and between two rates of non-mated comparisons for no more than it
     does in their variances.
     """
-    (pairs, several), *own = (_parts(*both) for both in ((one, other), (one, one), (other, other)))
-    in_several = [max(0.0, each) for _, each in own]
-    if one.codes.size and other.codes.size:
+    (pairs, several), *variances_of = (
+        _parts(*both) for both in ((first, second), (first, first), (second, second))
+    )
+    in_several = [max(0.0, each) for _, each in variances_of]
+    if first.codes.size and second.codes.size:
         most = math.sqrt(in_several[0] * in_several[1])
         several = min(max(several, -most), most)
-    variances = [of_pairs + each for (of_pairs, _), each in zip(own, in_several, strict=True)]
+    variances = [
+        of_pairs + each for (of_pairs, _), each in zip(variances_of, in_several, strict=True)
+    ]
     scale = math.sqrt(variances[0] * variances[1])
     return min(max((pairs + several) / scale, -1.0), 1.0) if scale > 0 else 0.0
 
 
-def _parts(one: Added, other: Added) -> tuple[float, float]:
+def _parts(first: Added, second: Added) -> tuple[float, float]:
     """Return the sum over pairs, and what subjects have in several pairs, of a covariance."""
-    _, here, there = np.intersect1d(one.codes, other.codes, assume_unique=True, return_indices=True)
-    of_pairs = float(one.of_pairs[here] @ other.of_pairs[there])
-    return of_pairs, float(one.of_subjects @ other.of_subjects) - 2 * of_pairs
+    _, here, there = np.intersect1d(
+        first.codes, second.codes, assume_unique=True, return_indices=True
+    )
+    of_pairs = float(first.of_pairs[here] @ second.of_pairs[there])
+    return of_pairs, float(first.of_subjects @ second.of_subjects) - 2 * of_pairs
 
 
 def numbered(first: Comparisons, second: Comparisons) -> tuple[Integers, Integers, int, int]:
@@ -267,9 +283,9 @@ def numbered(first: Comparisons, second: Comparisons) -> tuple[Integers, Integer
     assert first.subjects is not None
     assert second.subjects is not None
     n = first.subjects.size
-    known = {who: k for k, who in enumerate(first.subjects.tolist())}
+    position = {who: k for k, who in enumerate(first.subjects.tolist())}
     others = second.subjects.tolist()
-    of_second = np.array([known.get(who, n + k) for k, who in enumerate(others)], np.int64)
+    of_second = np.array([position.get(who, n + k) for k, who in enumerate(others)], np.int64)
     return np.arange(n), of_second, n + len(others), int(np.count_nonzero(of_second < n))
 
 
@@ -366,11 +382,11 @@ class AppliedThreshold(Result):
             f" (lax) to {_end(self.strictest)} (strict). {shared} data sets."
         ]
         for name in ERROR_RATES:
-            one = self.rate(name)
+            applied = self.rate(name)
             text.append(
-                f"On the evaluation data the {name.upper()} is {in_words(one)} with the uncertainty"
+                f"On the evaluation data the {name.upper()} is {in_words(applied)} with the uncertainty"
                 " of the threshold, and"
-                f" {rate_with_interval(one.estimate, one.given_low, one.given_high)} for exactly"
+                f" {rate_with_interval(applied.estimate, applied.given_low, applied.given_high)} for exactly"
                 " this threshold."
             )
         rate = next(
@@ -488,59 +504,62 @@ def apply_threshold(
     ...     reference, probe = np.tile(k, 9), np.r_[k, *(np.roll(k, shift) for shift in range(1, 9))]
     ...     mated = reference == probe
     ...     return ff.Comparisons(rng.normal(size=2700) + 3 * mated, mated, reference, probe)
-    >>> found = ff.apply_threshold(drawn(300), ff.at_fmr(0.01), drawn(0))
-    >>> fmr = found.rate("fmr")
+    >>> applied = ff.apply_threshold(drawn(300), ff.at_fmr(0.01), drawn(0))
+    >>> fmr = applied.rate("fmr")
     >>> round(fmr.estimate, 4), [round(end, 4) for end in (fmr.low, fmr.high, fmr.given_low, fmr.given_high)]
     (0.0071, [0.0022, 0.0132, 0.0043, 0.0116])
     """
     level = intervals.level(confidence_level)
-    for name, one in (("comparisons", comparisons), ("development", development)):
-        if one.subjects is None:
+    for name, data in (("comparisons", comparisons), ("development", development)):
+        if data.subjects is None:
             raise InputError(
                 f"{name} have no subjects, and intervals need subject ids: give reference and probe"
             )
     require_same_scores(comparisons, development)
     with hold_warnings():  # notes tell what matters
-        found = found_threshold(development, at, level)
-    evaluation = evaluate_at_thresholds(comparisons, [found.threshold], level)
-    ends = [_rates_at(comparisons, threshold) for threshold in (found.laxest, found.strictest)]
-    correlation_of, n_shared = _correlation_of(comparisons, development, at, found)
+        held = found_threshold(development, at, level)
+    evaluation = evaluate_at_thresholds(comparisons, [held.threshold], level)
+    ends = [_rates_at(comparisons, threshold) for threshold in (held.laxest, held.strictest)]
+    correlation_of, n_shared = _correlation_of(comparisons, development, at, held)
     rows = []
     for group in (None, *comparisons.groups):
         for name in ERROR_RATES:
             quantity = evaluation.quantity(name, group)
-            given, notes, low, high = ends_of(quantity), quantity.notes, math.nan, math.nan
+            given = ends_of(quantity)
+            notes = quantity.notes
+            low = math.nan
+            high = math.nan
             if not math.isnan(given[0]):
                 of_ends = [rates[name, group] for rates in ends]
                 if (
                     name == at.rate == "fmr"
                     and quantity.estimate == 0
-                    and not math.isinf(found.laxest)
+                    and not math.isinf(held.laxest)
                 ):
                     # Without errors nothing tells how the FMR grows: as that of the development
                     # data does, at most.
-                    of_ends[0] = max(of_ends[0], given[1] * (found.relative - 1))
+                    of_ends[0] = max(of_ends[0], given[1] * (held.relative - 1))
                 low, high = joined_limits(
                     quantity.estimate, given, of_ends, correlation_of(name, group)
                 )
-                if math.isinf(found.laxest) or math.isinf(found.strictest):
+                if math.isinf(held.laxest) or math.isinf(held.strictest):
                     notes = (*notes, Note(Code.NO_END))
-            own = {
+            applied = {
                 "name": name,
                 "low": low,
                 "high": high,
                 "given_low": given[0],
                 "given_high": given[1],
             }
-            rows.append(AppliedRate._of(quantity, notes=notes, **own))
+            rows.append(AppliedRate._of(quantity, notes=notes, **applied))
     warn_of_narrow(rows)
-    of_development = rates_at_key(development, at, development.mated.keys.dtype.type(found.key))
+    of_development = rates_at_key(development, at, development.mated.keys.dtype.type(held.key))
     held_there = float(np.mean([getattr(of_development, name) for name in at.rule.holds]))
     return AppliedThreshold(
         at,
-        found.threshold,
-        found.laxest,
-        found.strictest,
+        held.threshold,
+        held.laxest,
+        held.strictest,
         held_there,
         comparisons.groups,
         tuple(rows),
@@ -574,10 +593,10 @@ def _rates_at(comparisons: Comparisons, threshold: float) -> dict[tuple[str, str
             for name in ERROR_RATES
             for group in groups
         }
-    found = rates_at_key(comparisons, at_threshold(threshold), comparisons.to_key(threshold))
+    rates = rates_at_key(comparisons, at_threshold(threshold), comparisons.to_key(threshold))
     of_each = {
-        "fmr": (found.fmr, *found.group_fmr.tolist()),
-        "fnmr": (found.fnmr, *found.group_fnmr.tolist()),
+        "fmr": (rates.fmr, *rates.group_fmr.tolist()),
+        "fnmr": (rates.fnmr, *rates.group_fnmr.tolist()),
     }
     return {
         (name, group): rate
@@ -587,7 +606,7 @@ def _rates_at(comparisons: Comparisons, threshold: float) -> dict[tuple[str, str
 
 
 def _correlation_of(
-    comparisons: Comparisons, development: Comparisons, at: OperatingPoint, found: FoundThreshold
+    comparisons: Comparisons, development: Comparisons, at: OperatingPoint, held: FoundThreshold
 ) -> tuple[Callable[[str, str | None], float], int]:
     """Return what computes how a rate at a threshold goes with what the threshold held adds, sign
     turned.
@@ -596,18 +615,22 @@ def _correlation_of(
     """
     numbers, of_development, n, n_shared = numbered(comparisons, development)
     parts = [
-        added(development, of_development, n, found.key, mated=name == "fnmr", group=None)
+        added(development, of_development, n, held.key, mated=name == "fnmr", group=None)
         for name in (at.rule.holds if n_shared else ())
     ]
-    key = int(comparisons.to_key(found.threshold))
+    key = int(comparisons.to_key(held.threshold))
 
     def correlation_of(name: str, group: str | None) -> float:
         if not parts:
             return 0.0
         code = None if group is None else comparisons.groups.index(group)
-        own = added(comparisons, numbers, n, key, mated=name == "fnmr", group=code)
+        at_threshold_here = added(comparisons, numbers, n, key, mated=name == "fnmr", group=code)
         of_held = parts[0] if len(parts) == 1 else parts[0].minus(parts[1])
-        return at.rule.grows * (1.0 if name == "fmr" else -1.0) * correlation(own, of_held)
+        return (
+            at.rule.grows
+            * (1.0 if name == "fmr" else -1.0)
+            * correlation(at_threshold_here, of_held)
+        )
 
     return correlation_of, n_shared
 
@@ -680,10 +703,8 @@ class ExpectedPerformance(Result):
     def _sentences(self) -> list[str]:
         """Return the sentences of the summary."""
         rows = self.of()
-        best, worst = (
-            min(rows, key=lambda row: row.estimate),
-            max(rows, key=lambda row: row.estimate),
-        )
+        best = min(rows, key=lambda row: row.estimate)
+        worst = max(rows, key=lambda row: row.estimate)
         return [
             (
                 "At the thresholds that cost least on the development data, the half total error"
@@ -801,14 +822,15 @@ def expected_performance_curve(
     keys = keys_of(development)
     costs = [least_cost(Costs(1 - float(weight)), keys) for weight in given]
     thresholds = [development.to_threshold(key) for _, key in costs]
-    found = evaluate_at_thresholds(comparisons, thresholds, level)
+    evaluation = evaluate_at_thresholds(comparisons, thresholds, level)
     rows = []
     for group in (None, *comparisons.groups):
         for weight, threshold, (cost, _) in zip(given, thresholds, costs, strict=True):
             fmr, fnmr = (
-                found.quantity(name, group, at_threshold(threshold)) for name in ("fmr", "fnmr")
+                evaluation.quantity(name, group, at_threshold(threshold))
+                for name in ("fmr", "fnmr")
             )
-            first, second = (np.array([one.estimate, *ends_of(one)]) / 2 for one in (fmr, fnmr))
+            first, second = (np.array([rate.estimate, *ends_of(rate)]) / 2 for rate in (fmr, fnmr))
             low, high = np.clip(
                 intervals.sum_interval(first, second, np.zeros(())), 0.0, 1.0
             ).tolist()
@@ -863,11 +885,11 @@ def own_thresholds(comparisons: Comparisons, at: OperatingPoint) -> dict[str, fl
         raise InputError(
             f"⟦at={at}⟧ is no rate that each group could hold: use at_fmr, at_fnmr or at_eer"
         )
-    found = {}
+    thresholds = {}
     for group in comparisons.groups:
         inside = comparisons.within_group(group)
-        found[group] = inside.to_threshold(threshold_key(inside, at))
-    return found
+        thresholds[group] = inside.to_threshold(threshold_key(inside, at))
+    return thresholds
 
 
 @checked

@@ -61,10 +61,10 @@ class _Hand(threading.Thread):
         self,
         work: Callable[[Any], Any],
         items: Iterator[tuple[int, Any]],
-        found: queue.SimpleQueue[Any],
+        results: queue.SimpleQueue[Any],
     ):
         super().__init__(name="fastfair", daemon=True)
-        self._work, self._items, self._found = work, items, found
+        self._work, self._items, self._found = work, items, results
         self.abandoned = False
 
     def run(self) -> None:
@@ -85,7 +85,7 @@ def deal(
     work: Callable[[_Item], _Result],
     items: Sequence[_Item],
     n_threads: int,
-    told: Callable[[int, _Result], None],
+    report: Callable[[int, _Result], None],
 ) -> None:
     """Call a function for each item in other threads; an interrupt or an error does not wait for
     running calls.
@@ -104,12 +104,12 @@ def deal(
     process = os.getpid()
     # shared safely, as the interpreter's lock lets one thread at a time advance it
     shared = enumerate(items)
-    with _at_work(work, shared, min(n_threads, len(items))) as found:
+    with _at_work(work, shared, min(n_threads, len(items))) as results:
         for _ in items:
-            number, result, error = _next(found, process)
+            number, result, error = _next(results, process)
             if error is not None:
                 raise error
-            told(number, result)
+            report(number, result)
 
 
 @contextlib.contextmanager
@@ -122,12 +122,12 @@ def _at_work(
     # The function registered last is called first at exit, before anything is taken down.
     atexit.unregister(_end)
     atexit.register(_end)
-    found: queue.SimpleQueue[tuple[int, Any, BaseException | None]] = queue.SimpleQueue()
-    hands = [_Hand(work, items, found) for _ in range(n_threads)]
+    results: queue.SimpleQueue[tuple[int, Any, BaseException | None]] = queue.SimpleQueue()
+    hands = [_Hand(work, items, results) for _ in range(n_threads)]
     try:
         for hand in hands:
             hand.start()
-        yield found
+        yield results
     finally:
         for hand in hands:
             hand.abandoned = True
@@ -180,10 +180,10 @@ def deal_in_order(
     """
     paced, process = _Paced(items, max(ahead, n_threads)), os.getpid()
     early: dict[int, tuple[Any, BaseException | None]] = {}
-    with _at_work(work, paced, min(n_threads, len(items))) as found:
+    with _at_work(work, paced, min(n_threads, len(items))) as results:
         for k in range(len(items)):
             while k not in early:
-                number, *result = _next(found, process)
+                number, *result = _next(results, process)
                 early[number] = result[0], result[1]
             wanted, error = early.pop(k)
             if error is not None:
@@ -209,16 +209,16 @@ def beside(call: Callable[[], _Result]) -> Iterator[Callable[[], _Result]]:
     process = os.getpid()
 
     def wait() -> _Result:
-        _, result, error = _next(found, process)
+        _, result, error = _next(results, process)
         if error is not None:
             raise error
         return result
 
-    with _at_work(lambda _: call(), enumerate((None,)), 1) as found:
+    with _at_work(lambda _: call(), enumerate((None,)), 1) as results:
         yield wait
 
 
-def _next(found: queue.SimpleQueue[Any], process: int) -> Any:
+def _next(results: queue.SimpleQueue[Any], process: int) -> Any:
     """Wait for the next result; process: where the threads are that work on it."""
     thread = threading.current_thread()
     while not (isinstance(thread, _Hand) and thread.abandoned):
@@ -229,7 +229,7 @@ def _next(found: queue.SimpleQueue[Any], process: int) -> Any:
                 " method spawn"
             )
         with contextlib.suppress(queue.Empty):
-            return found.get(timeout=_GLANCE)
+            return results.get(timeout=_GLANCE)
     raise _Abandoned
 
 

@@ -46,8 +46,10 @@ def spread(builder: Any, value: Any, lanes: int) -> Any:
     """Fill a register with a value."""
     kind = ir.VectorType(value.type, lanes)
     undefined = ir.Constant(kind, ir.Undefined)
-    one = builder.insert_element(undefined, value, ir.Constant(_PLACE, 0))
-    return builder.shuffle_vector(one, undefined, ir.Constant(ir.VectorType(_PLACE, lanes), None))
+    first_lane = builder.insert_element(undefined, value, ir.Constant(_PLACE, 0))
+    return builder.shuffle_vector(
+        first_lane, undefined, ir.Constant(ir.VectorType(_PLACE, lanes), None)
+    )
 
 
 def shuffle(builder: Any, first: Any, second: Any, places: Sequence[int]) -> Any:

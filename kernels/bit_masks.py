@@ -32,11 +32,11 @@ def _reaching_in_registers(typing_context, row, start, bound):
         at = builder.bitcast(builder.gep(values, [arguments[1]]), some.as_pointer())
         loaded = builder.load(at)
         loaded.align = context.get_abi_sizeof(kind)
-        one = builder.insert_element(
+        first_lane = builder.insert_element(
             ir.Constant(some, ir.Undefined), arguments[2], ir.Constant(ir.IntType(32), 0)
         )
         places = ir.Constant(ir.VectorType(ir.IntType(32), TOGETHER), None)
-        bounds = builder.shuffle_vector(one, ir.Constant(some, ir.Undefined), places)
+        bounds = builder.shuffle_vector(first_lane, ir.Constant(some, ir.Undefined), places)
         return builder.bitcast(builder.fcmp_ordered(">=", loaded, bounds), _MASK)
 
     return types.int64(row, types.intp, row.dtype), generate

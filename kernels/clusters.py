@@ -153,9 +153,9 @@ def _propose(size, n, p, words, proposed):
         most = 1 + y * (1 + y / 2 * (1 + y / 3 * (1 + y / 4)))
         least, most = least * least, most * most
         least, most = least * least, most * most
-        known = far < variance / 2 - 1
-        good = known & (x > -1) & (height <= least * least)
-        bad = (k < 0) | (k > n[r]) | (known & (y < 0) & (height > most * most))
+        is_bounded = far < variance / 2 - 1
+        good = is_bounded & (x > -1) & (height <= least * least)
+        bad = (k < 0) | (k > n[r]) | (is_bounded & (y < 0) & (height > most * most))
         proposed[r] = -1.0 if bad else (k if good else -2 - k)
 
 

@@ -37,17 +37,17 @@ def divide(side, lists, flip, position, out):
 
 
 @jit_if_large
-def number_pairs(a, b, begin, end, n_units, pair, of_pairs, found):
+def number_pairs(a, b, begin, end, n_units, pair, of_pairs, n_pairs_of_list):
     """Number the distinct pairs of units of some lists, from 0 in each: those with the same smaller
     unit together.
 
     a, b: (n,) int32 units below n_units of each comparison of all lists; begin, end: (lists,)
     int64, where each list's comparisons are; pair: (n,) int32, out, the pair of each comparison;
     of_pairs: smaller unit, larger unit and number of comparisons of each pair, (n,) int32 each,
-    out, from begin on for each list; found: (lists,) int64, out, the number of its pairs
+    out, from begin on for each list; n_pairs_of_list: (lists,) int64, out, the number of its pairs
     """
     first, second, repeats = of_pairs
-    place = np.zeros(n_units, np.int64)
+    position = np.zeros(n_units, np.int64)
     seen_with, number = np.full(n_units, -1, np.int32), np.empty(n_units, np.int32)
     longest = np.int64(0)
     for k in range(end.size):
@@ -58,20 +58,20 @@ def number_pairs(a, b, begin, end, n_units, pair, of_pairs, found):
         n_seen = 0
         for p in range(begin[k], end[k]):
             low = min(a[p], b[p])
-            if place[low] == 0:
+            if position[low] == 0:
                 units[n_seen] = low
                 n_seen += 1
-            place[low] += 1
+            position[low] += 1
         total = np.int64(0)
         for unit in units[:n_seen]:
-            total, place[unit] = total + place[unit], total
+            total, position[unit] = total + position[unit], total
         for p in range(begin[k], end[k]):
             low = min(a[p], b[p])
-            by_unit[place[low]] = np.int64(max(a[p], b[p])) << np.int64(32) | (p - begin[k])
-            place[low] += 1
+            by_unit[position[low]] = np.int64(max(a[p], b[p])) << np.int64(32) | (p - begin[k])
+            position[low] += 1
         start, n_pairs = np.int64(0), begin[k]
         for unit in units[:n_seen]:
-            stop = place[unit]
+            stop = position[unit]
             for q in range(start, stop):
                 other = by_unit[q] >> np.int64(32)
                 if seen_with[other] != stamp:
@@ -79,10 +79,10 @@ def number_pairs(a, b, begin, end, n_units, pair, of_pairs, found):
                     number[other] = n_pairs - begin[k]
                     first[n_pairs], second[n_pairs], repeats[n_pairs] = unit, other, 0
                     n_pairs += 1
-                own = number[other]
-                pair[begin[k] + (by_unit[q] & _LOW)] = own
-                repeats[begin[k] + own] += 1
-            place[unit] = 0
+                pair_of_unit = number[other]
+                pair[begin[k] + (by_unit[q] & _LOW)] = pair_of_unit
+                repeats[begin[k] + pair_of_unit] += 1
+            position[unit] = 0
             start = stop
             stamp += np.int32(1)
-        found[k] = n_pairs - begin[k]
+        n_pairs_of_list[k] = n_pairs - begin[k]

@@ -152,19 +152,19 @@ def merge_costs(runs, costs, n_units, merged, of_pairs):
     runs, costs: as above, each comparison on its own; merged: the same `Runs` after
     `partners.merge_repeated`; of_pairs: (pairs, 3) uint32 words, out
     """
-    place, words = np.empty(n_units, np.int64), np.empty(3, np.int64)
+    position, words = np.empty(n_units, np.int64), np.empty(3, np.int64)
     of_pairs[:] = 0
     start, first = np.int64(0), np.int64(0)
     for run in range(runs.stop.size):
         for p in range(first, merged.stop[run]):
-            place[merged.partner[p]] = p
+            position[merged.partner[p]] = p
         for p in range(start, runs.stop[run]):
-            own = of_pairs[place[runs.partner[p]]]
-            words[0] = np.int64(own[0]) + np.int64(costs[p, 0])
-            words[1] = np.int64(own[1]) + np.int64(costs[p, 1]) + (words[0] >> _BITS)
-            words[2] = np.int64(own[2]) + (words[1] >> _BITS)
+            sum_of_pair = of_pairs[position[runs.partner[p]]]
+            words[0] = np.int64(sum_of_pair[0]) + np.int64(costs[p, 0])
+            words[1] = np.int64(sum_of_pair[1]) + np.int64(costs[p, 1]) + (words[0] >> _BITS)
+            words[2] = np.int64(sum_of_pair[2]) + (words[1] >> _BITS)
             for word in range(3):
-                own[word] = words[word] & _LOW
+                sum_of_pair[word] = words[word] & _LOW
         start, first = runs.stop[run], merged.stop[run]
 
 
@@ -197,7 +197,7 @@ def add_costs(runs, costs, chosen, of_list, varies, sums):
     """
     mean, scale = of_list
     repeats, words = np.zeros(varies.size, np.int64), np.zeros((varies.size, 3), np.int64)
-    own = np.empty(3, np.int64)
+    sum_of_unit = np.empty(3, np.int64)
     k = 0
     while k < chosen.size:
         unit, first = runs.unit[chosen[k]], k
@@ -209,7 +209,7 @@ def add_costs(runs, costs, chosen, of_list, varies, sums):
                 for word in range(costs.shape[1]):
                     words[other, word] += np.int64(costs[p, word])
             k += 1
-        own[:] = 0
+        sum_of_unit[:] = 0
         for run in chosen[first:k]:
             for p in range(runs.stop[run - 1] if run > 0 else 0, runs.stop[run]):
                 other = runs.partner[p]
@@ -217,7 +217,7 @@ def add_costs(runs, costs, chosen, of_list, varies, sums):
                     continue
                 cost = _number(words[other])
                 for word in range(3):
-                    own[word] += words[other, word]
+                    sum_of_unit[word] += words[other, word]
                     sums.costs[other, word] += words[other, word]
                     words[other, word] = 0
                 if varies[unit] and varies[other]:
@@ -230,7 +230,7 @@ def add_costs(runs, costs, chosen, of_list, varies, sums):
                         left = (left - whole) * 2.0**32
                 repeats[other] = 0
         for word in range(3):
-            sums.costs[unit, word] += own[word]
+            sums.costs[unit, word] += sum_of_unit[word]
 
 
 @jit_if_large

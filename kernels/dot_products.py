@@ -241,7 +241,7 @@ def of_row(first, i, second, columns, n, out):
 
 
 @jit
-def take_reaching(rows, codes, places, bound, found):
+def take_reaching(rows, codes, places, bound, similarities):
     """Keep the pairs of rows whose product reaches a bound, and return their number.
 
     rows: (n, d) floats; codes: (pairs,) int64, the first row's number in the bits above the
@@ -259,7 +259,7 @@ def take_reaching(rows, codes, places, bound, found):
             last[:n] = codes[start:]
             _pairs(rows, last, 0, places, some)
         for k in range(n):
-            found[count], codes[count] = some[k], codes[start + k]
+            similarities[count], codes[count] = some[k], codes[start + k]
             count += np.int64(some[k] >= bound)
     return count
 

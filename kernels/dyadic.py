@@ -84,7 +84,7 @@ def _in_order(units, stratum, n_strata):
 
 
 @helper
-def _finish(of_list, of_errors, mean, totals, found):
+def _finish(of_list, of_errors, mean, totals, variances_of_list):
     """Compute the two variances and the degrees of freedom of a list from sums over its units, and
     clear these sums.
 
@@ -93,7 +93,7 @@ def _finish(of_list, of_errors, mean, totals, found):
     has two units whose weights vary; of_errors: of all units the sums of residuals T and of squared
     residuals of pairs q, and (strata, 3) float64, of which the last column is filled in; mean:
     (strata,) float64, scratch; totals: the numbers of comparisons and of errors, and the sum of
-    squared residuals of pairs; found: (3,) float64, out
+    squared residuals of pairs; variances_of_list: (3,) float64, out
     """
     units, strata, stratum, stratum_size, of_comparisons, two_way = of_list
     deviation, squares, of_stratum = of_errors
@@ -119,20 +119,24 @@ def _finish(of_list, of_errors, mean, totals, found):
         for column in range(of_one.size):
             of_one[column] = 0.0
     floored = two_way and robust <= pairs_squared * (1 + 1e-9)
-    found[ROBUST] = max(robust, pairs_squared) if two_way else one_way
-    found[PRODUCT] = product if two_way else linear
+    variances_of_list[ROBUST] = max(robust, pairs_squared) if two_way else one_way
+    variances_of_list[PRODUCT] = product if two_way else linear
     n_varying, total, total_squared = 0, 0.0, 0.0
     for unit in units:
         if stratum_size[stratum[unit]] > 1:
-            own = squares[unit] / 2
-            contribution = own if floored else (deviation[unit] - mean[stratum[unit]]) ** 2 - own
+            squares_of_unit = squares[unit] / 2
+            contribution = (
+                squares_of_unit
+                if floored
+                else (deviation[unit] - mean[stratum[unit]]) ** 2 - squares_of_unit
+            )
             n_varying += 1
             total += contribution
             total_squared += contribution**2
         deviation[unit], squares[unit] = 0.0, 0.0
     rarer = min(n_errors, n - n_errors)
     left = total_squared - total**2 * (1 / max(n_varying, 1) + 0.5 / max(rarer, 1.0))
-    found[FREEDOM] = 2 * total**2 / left if left > 1e-12 * total_squared else np.inf
+    variances_of_list[FREEDOM] = 2 * total**2 / left if left > 1e-12 * total_squared else np.inf
 
 
 @helper
@@ -215,7 +219,7 @@ def _add_residuals(first, second, repeats, sums, rate, varies, stratum, of_error
 
 
 @jit_if_large
-def variances(first, second, repeats, end, sums, stratum, stratum_size, found):
+def variances(first, second, repeats, end, sums, stratum, stratum_size, out):
     """Compute the dyadic-robust variance of each list's sum, its degrees of freedom, and that of
     product weights.
 
@@ -231,13 +235,13 @@ def variances(first, second, repeats, end, sums, stratum, stratum_size, found):
     for k in range(end.size):
         pairs = first[start : end[k]], second[start : end[k]], repeats[start : end[k]]
         of_list, n = _list_of_pairs(*pairs, stratum, stratum_size)
-        own = sums[start : end[k]]
+        sums_of_list = sums[start : end[k]]
         total = 0.0
-        for p in range(own.size):
-            total += own[p]
+        for p in range(sums_of_list.size):
+            total += sums_of_list[p]
         rate = total / n if n > 0 else 0.0
-        squared = _add_residuals(*pairs, own, rate, varies, stratum, of_errors)
-        _finish(of_list, of_errors, mean, (n, total, squared), found[k])
+        squared = _add_residuals(*pairs, sums_of_list, rate, varies, stratum, of_errors)
+        _finish(of_list, of_errors, mean, (n, total, squared), out[k])
         start = end[k]
 
 
@@ -336,7 +340,7 @@ def _list_of_all_pairs(sizes, stratum, stratum_size):
 
 
 @jit
-def variances_of_all_pairs(errors, stops, sizes, stratum, stratum_size, found):
+def variances_of_all_pairs(errors, stops, sizes, stratum, stratum_size, out):
     """Compute what `variances` does for a list that holds all pairs of its units, at several
     thresholds.
 
@@ -380,11 +384,11 @@ def variances_of_all_pairs(errors, stops, sizes, stratum, stratum_size, found):
         position = max(position, stops[point])
         rate = n_errors / n if n > 0 else 0.0
         squared = _residuals_of_units(of_list, of_units, wrong, rate, of_errors)
-        _finish(of_list, of_errors, mean, (n, n_errors, squared), found[point])
+        _finish(of_list, of_errors, mean, (n, n_errors, squared), out[point])
 
 
 @jit
-def variances_of_counts(wrong, sizes, stratum, stratum_size, found):
+def variances_of_counts(wrong, sizes, stratum, stratum_size, out):
     """Compute what `variances_of_all_pairs` does from sums over the errors of each unit.
 
     wrong: (points, 3, units) float64, as `unit_errors.add_errors` finds them; others as in
@@ -401,4 +405,4 @@ def variances_of_counts(wrong, sizes, stratum, stratum_size, found):
         rate = n_errors / n if n > 0 else 0.0
         sums = of_point[0], of_point[1], of_point[2]
         squared = _residuals_of_units(of_list, of_units, sums, rate, of_errors)
-        _finish(of_list, of_errors, mean, (n, n_errors, squared), found[point])
+        _finish(of_list, of_errors, mean, (n, n_errors, squared), out[point])

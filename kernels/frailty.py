@@ -29,7 +29,7 @@ class Numbers(NamedTuple):
     partners are listed.
     """
 
-    own: NDArray[np.int64]  # (2, subjects) a and c
+    counts: NDArray[np.int64]  # (2, subjects) a and c
     # (2, subjects + groups) sums of b and of d over the first members of each group, from 0 on
     sums: NDArray[np.int64]
     member: NDArray[np.int64]  # (subjects,) those of a group side by side, ascending
@@ -131,11 +131,11 @@ def _listed(partner, start, stop, at):
 @helper
 def _seen_before(numbers, k, group, n):
     """Count the comparisons of subject k with the first n members of its group."""
-    at, own = numbers.start[group] + group, numbers.place[k] - numbers.start[group]
-    a, c, b, d = numbers.own[0, k], numbers.own[1, k], numbers.sums[0], numbers.sums[1]
+    at, rank = numbers.start[group] + group, numbers.place[k] - numbers.start[group]
+    a, c, b, d = numbers.counts[0, k], numbers.counts[1, k], numbers.sums[0], numbers.sums[1]
     seen = a * b[at + n] + c * d[at + n]
-    if n > own:
-        seen -= a * (b[at + own + 1] - b[at + own]) + c * (d[at + own + 1] - d[at + own])
+    if n > rank:
+        seen -= a * (b[at + rank + 1] - b[at + rank]) + c * (d[at + rank + 1] - d[at + rank])
     return seen
 
 
@@ -172,15 +172,15 @@ def sum_over_pairs(numbers, group, kind, values, of_subjects, sums):
     for k in range(group.size):
         g = group[k]
         of_kind = values[kind[k]]
-        total, squared, own = sums[0, g], sums[1, g], 0.0
-        for place in range(numbers.start[g], numbers.start[g + 1]):
-            other = numbers.member[place]
+        total, squared, of_subject = sums[0, g], sums[1, g], 0.0
+        for position in range(numbers.start[g], numbers.start[g + 1]):
+            other = numbers.member[position]
             if other != k:
                 value = of_kind[kind[other]]
-                own += value
+                of_subject += value
                 total += 0.5 * value
                 squared += 0.5 * (value * value)
-        of_subjects[k] = own
+        of_subjects[k] = of_subject
         sums[0, g], sums[1, g] = total, squared
 
 

@@ -111,14 +111,14 @@ def _one_step(builder, way, sums, rows, columns, k):
     ones = ir.Constant(shorts, [1] * (2 * way.lanes))
     twice = builder.mul(k, whole(2))
     blocks = [four(step) for step in (twice, builder.add(twice, whole(1)))]
-    found = []
+    added = []
     for held, both in zip(sums, zip(*blocks, strict=True), strict=True):
         products = [
             builder.call(multiply, [builder.bitcast(b, bytes_), builder.bitcast(a, bytes_)])
             for a, b in both
         ]
-        found.append(builder.add(held, builder.call(add, [builder.add(*products), ones])))
-    return found
+        added.append(builder.add(held, builder.call(add, [builder.add(*products), ones])))
+    return added
 
 
 @intrinsic(prefer_literal=True)
@@ -154,10 +154,10 @@ def _mark_in_registers(typing_context, rows, columns, block, limits, bits, place
             lambda k, held: _one_step(builder, way, held, a, b, k),
         )
         for r in range(way.rows):
-            one = load(
+            value_of_row = load(
                 builder, least, builder.add(builder.mul(row, whole(way.rows)), whole(r)), _WORD, 4
             )
-            limit = spread(builder, one, way.lanes)
+            limit = spread(builder, value_of_row, way.lanes)
             line = builder.mul(builder.add(builder.extract_value(place, 0), whole(r)), of_o[1])
             for v in range(_REGISTERS):
                 offset = builder.add(builder.extract_value(place, 1), whole(v * way.lanes // 8))
@@ -166,8 +166,8 @@ def _mark_in_registers(typing_context, rows, columns, block, limits, bits, place
                 builder.store(builder.bitcast(reach, mask), to).align = 1
         return context.get_dummy_value()
 
-    one = types.UniTuple(types.intp, 2)
-    return types.void(rows, columns, one, limits, bits, one, number), generate
+    value_of_row = types.UniTuple(types.intp, 2)
+    return types.void(rows, columns, value_of_row, limits, bits, value_of_row, number), generate
 
 
 def _mark_by_numpy(rows, columns, block, limits, bits, place, number):
@@ -264,7 +264,7 @@ def _round_in_registers(typing_context, vectors, i, unit, largest, signed, posit
         scale, per_scale, most = (
             spread(builder, value, lanes) for value in (scale, per_scale, arguments[3])
         )
-        half, one, zero = (ir.Constant(register, [value] * lanes) for value in (0.5, 1.0, 0.0))
+        half, unity, zero = (ir.Constant(register, [value] * lanes) for value in (0.5, 1.0, 0.0))
 
         def step(k, sums):
             offset = builder.mul(k, whole(lanes))
@@ -275,15 +275,15 @@ def _round_in_registers(typing_context, vectors, i, unit, largest, signed, posit
             rounded = builder.select(builder.fcmp_ordered("<", rounded, most), rounded, most)
             rounded = builder.select(builder.fcmp_ordered(">", rounded, least), rounded, least)
             left = builder.fsub(element, builder.fmul(rounded, scale))
-            moved = builder.fadd(builder.fadd(rounded, most), one)
+            moved = builder.fadd(builder.fadd(rounded, most), unity)
             for to, value, convert in ((q, rounded, builder.fptosi), (u, moved, builder.fptoui)):
                 narrow = builder.trunc(convert(value, ir.VectorType(_WORD, lanes)), bytes_)
                 builder.store(narrow, at(builder, to, offset, bytes_)).align = 1
             more = *(builder.fmul(value, value) for value in (left, element, rounded)), rounded
             return [builder.fadd(total, value) for total, value in zip(sums, more, strict=True)]
 
-        found = repeat(builder, builder.sdiv(shape[1], whole(lanes)), [zero] * 4, step)
-        for k, value in enumerate(found):
+        totals = repeat(builder, builder.sdiv(shape[1], whole(lanes)), [zero] * 4, step)
+        for k, value in enumerate(totals):
             while value.type != double:
                 n = value.type.count // 2
                 low, high = (

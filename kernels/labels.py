@@ -47,7 +47,7 @@ def fill_table(places, entries, table):
 
 
 @jit
-def number_rows(words, first, known, slots, numbers):
+def number_rows(words, first, entries, slots, numbers):
     """Number the distinct rows of a table in the order in which they first occur, through a hash
     table.
 
@@ -57,7 +57,7 @@ def number_rows(words, first, known, slots, numbers):
     above m.
     """
     last = np.uint64(slots.size - 1)
-    found = 0
+    n_entries = 0
     for k in range(words.shape[0]):
         mixed = np.uint64(0)
         for w in range(words.shape[1]):
@@ -69,22 +69,22 @@ def number_rows(words, first, known, slots, numbers):
         while True:
             number = slots[slot]
             if number < 0:
-                if found == first.size:
+                if n_entries == first.size:
                     return -1
-                slots[slot] = found
-                first[found] = k
+                slots[slot] = n_entries
+                first[n_entries] = k
                 for w in range(words.shape[1]):
-                    known[found, w] = words[k, w]
-                numbers[k] = found
-                found += 1
+                    entries[n_entries, w] = words[k, w]
+                numbers[k] = n_entries
+                n_entries += 1
                 break
             same = True
             for w in range(words.shape[1]):
-                if words[k, w] != known[number, w]:
+                if words[k, w] != entries[number, w]:
                     same = False
                     break
             if same:
                 numbers[k] = number
                 break
             slot = (slot + np.uint64(1)) & last
-    return found
+    return n_entries

@@ -36,8 +36,8 @@ def highest_similarities(vectors, scale, members, first, second, euclidean, out)
             for y in range(begin[second[p]], begin[second[p] + 1]):
                 j = rows[y]
                 if euclidean:
-                    found = -np.sqrt(squared_distance(vectors[i], vectors[j]))
+                    similarity = -np.sqrt(squared_distance(vectors[i], vectors[j]))
                 else:
-                    found = inner_product(vectors[i], vectors[j]) * (scale[i] * scale[j])
-                best = max(best, found)
+                    similarity = inner_product(vectors[i], vectors[j]) * (scale[i] * scale[j])
+                best = max(best, similarity)
         out[p] = best

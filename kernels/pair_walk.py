@@ -166,9 +166,9 @@ def add_errors(first_unit, last_unit, errors, stops, varies, sums):
             wrong[_WRONG, unit] += 1
             wrong[_WRONG, other] += 1
             if own_varies and varies[other]:
-                for one in (unit, other):
-                    wrong[_WRONG_SQUARED, one] += added
-                    wrong[_WRONG_TIMES, one] += times
+                for end in (unit, other):
+                    wrong[_WRONG_SQUARED, end] += added
+                    wrong[_WRONG_TIMES, end] += times
             of_pairs[S_SQUARED] += added
             of_pairs[S_TIMES_M] += times
             of_pairs[S_SQUARED_OF_ENDS] += ends * added
@@ -213,12 +213,12 @@ def finish_list(sums, units, errors, strata, variances, of_pairs):
     of_errors = np.zeros(n_units), np.zeros(n_units), np.zeros((n_strata, 3))
     mean = np.zeros(n_strata)
     for point in range(stops.size):
-        found, n_errors = of_pairs[order[point]], np.float64(stops[point] - first)
+        sums_of_pairs, n_errors = of_pairs[order[point]], np.float64(stops[point] - first)
         for column in range(N_SUMS):
             if point > 0:
                 sums.of_pairs[0, column] += sums.of_pairs[point, column]
                 sums.of_pairs[point, column] = 0.0
-            found[column] = sums.of_pairs[0, column]
+            sums_of_pairs[column] = sums.of_pairs[0, column]
         rate = n_errors / n if n > 0 else 0.0
         for unit in units:
             if point > 0:
@@ -226,12 +226,12 @@ def finish_list(sums, units, errors, strata, variances, of_pairs):
                     sums.wrong[0, column, unit] += sums.wrong[point, column, unit]
                     sums.wrong[point, column, unit] = 0.0
             if stratum_size[stratum[unit]] > 1:
-                found[T_SQUARED] += (wrong[0][unit] - rate * sums.comparisons[unit]) ** 2
-                found[M_SQUARED] += sums.comparisons[unit] ** 2
+                sums_of_pairs[T_SQUARED] += (wrong[0][unit] - rate * sums.comparisons[unit]) ** 2
+                sums_of_pairs[M_SQUARED] += sums.comparisons[unit] ** 2
             # each pair is counted at both of its ends
-            found[S_SQUARED_OF_BOTH] += wrong[1][unit] / 2
-            found[S_TIMES_M_OF_BOTH] += wrong[2][unit] / 2
-            found[REPEATS_SQUARED_OF_BOTH] += sums.repeats_squared[unit] / 2
+            sums_of_pairs[S_SQUARED_OF_BOTH] += wrong[1][unit] / 2
+            sums_of_pairs[S_TIMES_M_OF_BOTH] += wrong[2][unit] / 2
+            sums_of_pairs[REPEATS_SQUARED_OF_BOTH] += sums.repeats_squared[unit] / 2
         squared = _residuals_of_units(of_list, fixed, wrong, rate, of_errors)
         _finish(of_list, of_errors, mean, (n, n_errors, squared), variances[order[point]])
     for column in range(N_SUMS):

@@ -39,7 +39,7 @@ def take_nonmated(panel, first_row, first_column, columns, n, bound, places, kep
     places: bits of a vector's number; kept: (height * width + 1,) similarities, and int64 codes,
     the first vector's number in the bits above the second's, out
     """
-    found, codes = kept
+    similarities, codes = kept
     count = np.int64(0)
     width = min(panel.shape[1], n - first_column)
     for r in range(min(panel.shape[0], columns.shape[0] - first_row)):
@@ -53,13 +53,13 @@ def take_nonmated(panel, first_row, first_column, columns, n, bound, places, kep
                 mask = reaching(row, start, bound)
                 while mask != 0:
                     c = start + lowest(mask)
-                    found[count], codes[count] = row[c], code + c
+                    similarities[count], codes[count] = row[c], code + c
                     count += 1
                     mask &= mask - 1  # without its lowest bit
                 start += TOGETHER
             # every pair is written, and kept by counting it: without a branch
             for c in range(start, end):
-                found[count], codes[count] = row[c], code + c
+                similarities[count], codes[count] = row[c], code + c
                 count += np.int64(row[c] >= bound)
             start, end = max(start, others), width
     return count

@@ -88,10 +88,10 @@ def scatter_parts(packed, bits, part, row, group, position, partner, out):
             continue
         i, j = (pair >> places) & mask, pair & mask
         of_list = np.int64(group[i] + 1) * np.int64(group[i] == group[j])
-        place = np.int64(min(row[i], row[j])) * of_row + k * n_lists + of_list
-        at = flat[place]
+        cell = np.int64(min(row[i], row[j])) * of_row + k * n_lists + of_list
+        at = flat[cell]
         partner[at] = max(row[i], row[j])
-        flat[place] = at + 1
+        flat[cell] = at + 1
 
 
 @jit

@@ -45,12 +45,12 @@ def rows_of_units(first, second, row, ones, a, b):
 
 
 @jit_if_large
-def lists_of_cells(reference_group, probe_group, lists, found):
+def lists_of_cells(reference_group, probe_group, lists, list_of):
     """Write the list of each comparison. Both groups: (n,) uint16; lists: (groups, groups) int32;
-    found: (n,), out.
+    list_of: (n,), out.
     """
-    for p in range(found.size):
-        found[p] = lists[reference_group[p], probe_group[p]]
+    for p in range(list_of.size):
+        list_of[p] = lists[reference_group[p], probe_group[p]]
 
 
 @jit_if_large
@@ -97,35 +97,35 @@ def arrange(begin, first, last, n_lists, partner, lists, words):
         n_runs += begin[unit + 1] > begin[unit]
     if lists.size == 0:
         return n_runs
-    place, seen = np.zeros(n_lists, np.int64), np.empty(n_lists, np.int64)
-    others, own = np.empty(longest, partner.dtype), np.empty(longest, lists.dtype)
+    position, seen = np.zeros(n_lists, np.int64), np.empty(n_lists, np.int64)
+    others, lists_here = np.empty(longest, partner.dtype), np.empty(longest, lists.dtype)
     own_words = np.empty((longest if words.size > 0 else 0, 2), np.uint32)
     n_runs = 0
     for unit in range(first, last):
         start, stop, n_seen = begin[unit], begin[unit + 1], 0
         for p in range(start, stop):
             k = lists[p]
-            if place[k] == 0:
+            if position[k] == 0:
                 seen[n_seen] = k
                 n_seen += 1
-            place[k] += 1
-            others[p - start], own[p - start] = partner[p], k
+            position[k] += 1
+            others[p - start], lists_here[p - start] = partner[p], k
             # element by element: an assignment of slices takes seconds to compile
             if words.size > 0:
                 own_words[p - start, 0], own_words[p - start, 1] = words[p, 0], words[p, 1]
         n_runs += n_seen
         total = start
         for k in seen[:n_seen]:
-            total, place[k] = total + place[k], total
+            total, position[k] = total + position[k], total
         for p in range(stop - start):
-            k = own[p]
-            at = place[k]
+            k = lists_here[p]
+            at = position[k]
             partner[at], lists[at] = others[p], k
             if words.size > 0:
                 words[at, 0], words[at, 1] = own_words[p, 0], own_words[p, 1]
-            place[k] = at + 1
+            position[k] = at + 1
         for k in seen[:n_seen]:
-            place[k] = 0
+            position[k] = 0
     return n_runs
 
 
@@ -164,16 +164,16 @@ def merge_repeated(runs, n_units, merged):
     """Keep each partner of a run once, with the number of its comparisons. merged: the `Runs`, out
     but for two.
     """
-    seen_in, place = np.full(n_units, -1, np.int64), np.empty(n_units, np.int64)
+    seen_in, position = np.full(n_units, -1, np.int64), np.empty(n_units, np.int64)
     n, start, repeats = np.int64(0), np.int64(0), merged.repeats
     for run in range(runs.stop.size):
         for p in range(start, runs.stop[run]):
             partner = runs.partner[p]
             if seen_in[partner] != run:
-                seen_in[partner], place[partner] = run, n
+                seen_in[partner], position[partner] = run, n
                 merged.partner[n], repeats[n] = partner, 0
                 n += 1
-            repeats[place[partner]] += 1
+            repeats[position[partner]] += 1
         start = runs.stop[run]
         merged.stop[run] = n
 

@@ -198,10 +198,10 @@ def least_costs(nonmated, mated, miss, false_match, estimates, sums, units, valu
             start = last
         costs = _costs_of(nonmated_list, mated_list, miss, false_match, units)
         while True:
-            found = _walk(nonmated_list, mated_list, costs, start, sums, values[k])
-            if found == _TOO_SHORT or (found == _LOWER and start == last < n):
+            outcome = _walk(nonmated_list, mated_list, costs, start, sums, values[k])
+            if outcome == _TOO_SHORT or (outcome == _LOWER and start == last < n):
                 return False
-            if found == _FOUND or start == n:
+            if outcome == _FOUND or start == n:
                 break
             start = last if last < 2 * start else 2 * start
         for r in range(BLOCK):

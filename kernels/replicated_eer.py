@@ -226,13 +226,13 @@ def equal_error_rates(nonmated, mated, guesses, method, sums, scratch, values, k
             store_sums(nonmated_list, mated_list, first, last, start, scratch, x_sums, y_sums)
             for r in range(BLOCK):
                 if is_open[r]:
-                    found, values[k, r], keys[k, r] = _of_one_replicate(
+                    outcome, values[k, r], keys[k, r] = _of_one_replicate(
                         nonmated_list, mated_list, first, last, x_sums, y_sums, method, r
                     )
-                    if found == MORE_KEPT:
+                    if outcome == MORE_KEPT:
                         return False
-                    is_open[r] = found != FOUND
-                    n_open -= found == FOUND
+                    is_open[r] = outcome != FOUND
+                    n_open -= outcome == FOUND
             # Those that are open have theirs in later chunks.
             start = last * CHUNK
             first, last = last, 2 * last + 1 if 2 * last + 1 < n_chunks else n_chunks

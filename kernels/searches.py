@@ -38,17 +38,17 @@ def keep_candidates(scores, mate, mate_score, rank, best, who):
     """
     k = best.shape[1]
     for s in range(scores.shape[0]):
-        row, own = scores[s], mate[s]
-        mate_score[s] = row[own] if own >= 0 else -np.inf
+        row, mate_of_search = scores[s], mate[s]
+        mate_score[s] = row[mate_of_search] if mate_of_search >= 0 else -np.inf
         if not mate_score[s] < np.inf:
             return s
-        limit = mate_score[s] if own >= 0 else np.inf
+        limit = mate_score[s] if mate_of_search >= 0 else np.inf
         best[s, :] = -np.inf
         who[s, :] = -1
         outranking, worst, cut = 0, -np.inf, -np.inf
         for j in range(row.size):
             score = row[j]
-            if score < cut or j == own:  # as nearly all; what is not a number goes on
+            if score < cut or j == mate_of_search:  # as nearly all; what is not a number goes on
                 continue
             if not score < np.inf:
                 return s
@@ -58,7 +58,7 @@ def keep_candidates(scores, mate, mate_score, rank, best, who):
                 _insert(best[s], who[s], score, j)
                 worst = best[s, k - 1]
                 cut = min(limit, worst)
-        rank[s] = 1 + outranking if own >= 0 else 0
+        rank[s] = 1 + outranking if mate_of_search >= 0 else 0
     return -1
 
 
@@ -83,15 +83,15 @@ def keep_by_products(scores, vectors, apart, mate, kept):
         np.empty(templates.shape[0] + 3, scores.dtype),
     )
     for s in range(scores.shape[0]):
-        row, own, slack = scores[s], mate[s], 2 * apart[s]
+        row, mate_of_search, slack = scores[s], mate[s], 2 * apart[s]
         limit = np.inf
-        if own >= 0:
-            size = begin[own + 1] - begin[own]
+        if mate_of_search >= 0:
+            size = begin[mate_of_search + 1] - begin[mate_of_search]
             for t in range(size):
-                chosen[t] = begin[own] + t
+                chosen[t] = begin[mate_of_search] + t
             of_row(probes, s, templates, chosen, size, product)
             limit = np.float64(_largest(product, 0, size))
-        mate_score[s] = limit if own >= 0 else -np.inf
+        mate_score[s] = limit if mate_of_search >= 0 else -np.inf
 
         # List who may be among the best, or outrank the mate.
         best[s, :] = -np.inf
@@ -107,7 +107,7 @@ def keep_by_products(scores, vectors, apart, mate, kept):
             while mask != 0:  # hardly any, once the best are at hand
                 j = start + lowest(mask)
                 mask &= mask - 1  # without its lowest bit
-                if j == own:
+                if j == mate_of_search:
                     continue
                 listed[n_listed] = j
                 n_listed += 1
@@ -144,7 +144,7 @@ def keep_by_products(scores, vectors, apart, mate, kept):
                 outranking += 1
             if score > best[s, k - 1]:
                 _insert(best[s], who[s], score, j)
-        rank[s] = 1 + outranking if own >= 0 else 0
+        rank[s] = 1 + outranking if mate_of_search >= 0 else 0
 
 
 @helper

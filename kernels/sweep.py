@@ -247,24 +247,27 @@ def first_beyond(errors, summed, shares, sums, positions):
         for point in range(shares.size):
             positions[point, r] = stored if totals[r] > 0 else -1
     first_open, start, near_until = 0, 0, 0
-    n_passed, known = 0, stored  # comparisons before `known` follow without a range between them
+    n_passed, n_ranged = (
+        0,
+        stored,
+    )  # comparisons before `n_ranged` follow without a range between them
     if summed.key.size > 0:
-        known = _advance(errors.keys, start, stored, summed.key[0])
+        n_ranged = _advance(errors.keys, start, stored, summed.key[0])
     while first_open < shares.size and start < stored:
-        while n_passed < summed.key.size and start == known:
+        while n_passed < summed.key.size and start == n_ranged:
             count_before = _pass_range(
                 errors, summed, n_passed, shares, first_open, count_before, before, positions
             )
             for r in range(BLOCK):
                 after[r] = before[r]
             n_passed += 1
-            known = stored
+            n_ranged = stored
             if n_passed < summed.key.size:
-                known = _advance(errors.keys, start, stored, summed.key[n_passed])
+                n_ranged = _advance(errors.keys, start, stored, summed.key[n_passed])
         if start == stored:
             break
         near = start < near_until
-        stop, most_until = (start + CHUNK, near_until) if near else (start + _STRIDE, known)
+        stop, most_until = (start + CHUNK, near_until) if near else (start + _STRIDE, n_ranged)
         if most_until < stop:
             stop = most_until
         _add(a, b, scale, weights, largest, start, stop, after)
@@ -308,7 +311,7 @@ def first_beyond(errors, summed, shares, sums, positions):
         count_before, start = count, stop
         if near and start == near_until and first_open < shares.size and most > shares[first_open]:
             # Some replicates exceed the share, so others soon will.
-            near_until = start + _STRIDE if start + _STRIDE < known else known
+            near_until = start + _STRIDE if start + _STRIDE < n_ranged else n_ranged
 
 
 @helper

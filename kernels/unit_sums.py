@@ -7,7 +7,7 @@ from .row_sums import repeats_at
 
 
 @jit
-def sum_errors(a, b, of_units, start, errors, found):
+def sum_errors(a, b, of_units, start, errors, sums):
     """Sum the numbers of both units over the errors of each list.
 
     a, b: (n,) int32, the units of each comparison; of_units: (units,) float64; start: (lists,)
@@ -18,7 +18,7 @@ def sum_errors(a, b, of_units, start, errors, found):
         total = 0.0
         for p in range(start[k], start[k] + errors[k]):
             total += of_units[a[p]] + of_units[b[p]]
-        found[k] = total
+        sums[k] = total
 
 
 @jit

@@ -46,15 +46,15 @@ def weigh_by_order(subject, group, lists, weights, totals):
     seen = np.zeros((n_groups, n_replicates), np.int64)
     for row in range(subject.size):
         k = subject[row]
-        own, of_group = weights[k], group[k]
+        weights_of_vector, of_group = weights[k], group[k]
         for g in range(n_groups):
             if g != of_group and lists[g, of_group] > 0:
                 total, earlier = totals[lists[g, of_group]], seen[g]
                 for r in range(n_replicates):
-                    total[r] += earlier[r] * np.int64(own[r])
+                    total[r] += earlier[r] * np.int64(weights_of_vector[r])
         earlier = seen[of_group]
         for r in range(n_replicates):
-            earlier[r] += np.int64(own[r])
+            earlier[r] += np.int64(weights_of_vector[r])
 
 
 @jit
@@ -104,8 +104,8 @@ def count_ordered(begin, rows, first, second, counts):
     for pair in range(first.size):
         at, stop = begin[first[pair]], begin[first[pair] + 1]
         earlier, total = np.int64(0), np.int64(0)
-        for place in range(begin[second[pair]], begin[second[pair] + 1]):
-            while at + earlier < stop and rows[at + earlier] < rows[place]:
+        for position in range(begin[second[pair]], begin[second[pair] + 1]):
+            while at + earlier < stop and rows[at + earlier] < rows[position]:
                 earlier += 1
             total += earlier
         counts[pair] = total

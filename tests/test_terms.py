@@ -34,6 +34,26 @@ def test_sentences_are_plain():
     assert found == []
 
 
+# They say how a value was come by, not what it is.
+VAGUE = {"one", "found", "told", "own", "known"}
+
+
+def test_names_say_what_they_hold():
+    vague = []
+    for path in [*ROOT.glob("fastfair/**/*.py"), *ROOT.glob("kernels/*.py")]:
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            name = None
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+                name = node.id
+            elif isinstance(node, ast.arg):
+                name = node.arg
+            elif isinstance(node, ast.ExceptHandler | ast.FunctionDef):
+                name = node.name
+            if name in VAGUE:
+                vague.append(f"{path.relative_to(ROOT)}:{node.lineno}: {name}")
+    assert vague == []
+
+
 def test_examples_are_short():
     for path in ROOT.glob("docs/examples/plot_*.py"):
         tree = ast.parse(path.read_text("utf-8"))

@@ -98,7 +98,10 @@ class Attributes:
             ]
         grouping = tuple(self.data.grouping)
         self._propose(rule)
-        return [replace(one, grouping=grouping) for one in rule.of_groups(self.data.groups)]
+        return [
+            replace(requirement, grouping=grouping)
+            for requirement in rule.of_groups(self.data.groups)
+        ]
 
     def _require_failures(self, rule: Requirement) -> None:
         """Refuse a term of rates that count failures where these are left out of FNMR and FMR."""
@@ -136,7 +139,9 @@ def estimates_of_each(
     """Return the quantities of evaluations by several attributes, whose limits are made of their
     replicates.
     """
-    each = {grouping: estimates_of(one, wanted) for grouping, one in evaluations.items()}
+    each = {
+        grouping: estimates_of(evaluation, wanted) for grouping, evaluation in evaluations.items()
+    }
 
     @cache
     def of(grouping: Grouping, level: float):  # type: ignore[no-untyped-def]

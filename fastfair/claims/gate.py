@@ -147,19 +147,24 @@ class Check(Result):
 
     def _sentences(self) -> list[str]:
         """Return the sentences of the summary."""
-        n, verdicts = len(self.requirements), list(self.verdicts.values())
-        told = ", ".join(
-            f"{verdicts.count(one)} {one}" for one in (MET, NOT_MET, UNDECIDED) if one in verdicts
+        n = len(self.requirements)
+        verdicts = list(self.verdicts.values())
+        counted = ", ".join(
+            f"{verdicts.count(answer)} {answer}"
+            for answer in (MET, NOT_MET, UNDECIDED)
+            if answer in verdicts
         )
         text = [
-            f"{n} requirement{'s' if n > 1 else ''}: {told}, with {100 * self.confidence_level:g} %"
+            f"{n} requirement{'s' if n > 1 else ''}: {counted}, with {100 * self.confidence_level:g} %"
             " confidence."
         ]
         for requirement, verdict in self.verdicts.items():
             rows = [row for row in self.rows if row.requirement == requirement]
             deciding = [row for row in rows if row.verdict == verdict]
-            known = [row for row in deciding if not math.isnan(row.limit)] or deciding
-            farthest = max(known, key=lambda row: row.compared if row.is_upper else -row.compared)
+            with_limits = [row for row in deciding if not math.isnan(row.limit)] or deciding
+            farthest = max(
+                with_limits, key=lambda row: row.compared if row.is_upper else -row.compared
+            )
             groups = (
                 ""
                 if len(rows) == 1
@@ -187,8 +192,8 @@ class Check(Result):
         --------
         >>> import fastfair as ff
         >>> c = ff.Comparisons([0.9, 0.3, 0.7, 0.4, 0.1, 0.6], [1, 1, 1, 0, 0, 0])
-        >>> found = ff.check(c, "eer <= 0.999", unit="comparison", rng=0)
-        >>> "<testsuite" in found.to_junit()
+        >>> check = ff.check(c, "eer <= 0.999", unit="comparison", rng=0)
+        >>> "<testsuite" in check.to_junit()
         True
         """
         return _as_junit(self, path)
@@ -240,7 +245,7 @@ class Check(Result):
 
 
 def _worst(verdicts: list[str]) -> str:
-    return next((one for one in (NOT_MET, UNDECIDED) if one in verdicts), MET)
+    return next((verdict for verdict in (NOT_MET, UNDECIDED) if verdict in verdicts), MET)
 
 
 def _as_junit(check: Check, path: str | Path | None) -> str:
@@ -393,14 +398,15 @@ def check(
     --------
     >>> import fastfair as ff
     >>> c = ff.datasets.voxceleb1_h("resnetse34v2", groups="Gender")
-    >>> found = ff.check(c, ["fnmr@fmr=0.001 <= 20 %", "fnmr[*] <= 12 %"], rng=0)
-    >>> found.passed, found.verdicts
+    >>> check = ff.check(c, ["fnmr@fmr=0.001 <= 20 %", "fnmr[*] <= 12 %"], rng=0)
+    >>> check.passed, check.verdicts
     (False, {'fnmr@fmr=0.001 <= 20 %': 'met', 'fnmr[*] <= 12 %': 'not met'})
     """
     counts = comparisons if isinstance(comparisons, FailureCounts) else None
     if isinstance(comparisons, FailureCounts):
         wanted = requirements_on(comparisons, requirements)
-        comparisons, at = decisions_of(comparisons), AT
+        comparisons = decisions_of(comparisons)
+        at = AT
     else:
         wanted = requirements_of(requirements, at)
     if isinstance(comparisons, Comparisons):  # scans have both classes
@@ -412,11 +418,13 @@ def check(
     level = level_of_limits(confidence_level)
     if n_resamples < 2:
         raise InputError("a check needs replicates: ⟦n_resamples⟧ must be at least 2")
-    points = list(dict.fromkeys(one.at for one in expanded if one.at is not None))
-    names = [one.name.partition("(") for one in expanded]
+    points = list(dict.fromkeys(required.at for required in expanded if required.at is not None))
+    names = [required.name.partition("(") for required in expanded]
     how: dict[str, Any] = {
         "at": points or [at],
-        "measures": [measure.name for one in expanded if (measure := measure_of(one.name))],
+        "measures": [
+            measure.name for required in expanded if (measure := measure_of(required.name))
+        ],
         "metrics": [
             name
             for name in SCORE_METRICS
@@ -433,11 +441,10 @@ def check(
             alpha=alpha, eer_method=eer_method, zero_policy=zero_policy, incomplete_groups="nan"
         ),
     }
-    groupings = list(dict.fromkeys(one.grouping for one in expanded))
+    groupings = list(dict.fromkeys(required.grouping for required in expanded))
     with warnings.catch_warnings():
-        warnings.simplefilter(
-            "ignore", NarrowIntervalsWarning
-        )  # reasons say so of each quantity that it concerns
+        # reasons say so of each quantity that it concerns
+        warnings.simplefilter("ignore", NarrowIntervalsWarning)
         if groupings == [tuple(comparisons.grouping)]:
             evaluations: Sequence[Evaluation] = [evaluate(comparisons, **how)]
         else:
@@ -460,13 +467,13 @@ def check_evaluations(
     """
     first = evaluations[0]
     computed = {quantity.key[::3] for quantity in first.quantities}
-    for one in wanted:
-        if (one.name, one.at) not in computed:
+    for required in wanted:
+        if (required.name, required.at) not in computed:
             raise InputError(
-                f"the evaluation has no {one.name}{'' if one.at is None else f' at {one.at}'}:"
-                f" {one.text!r}"
+                f"the evaluation has no {required.name}{'' if required.at is None else f' at {required.at}'}:"
+                f" {required.text!r}"
             )
-    by_grouping = {tuple(one.settings["grouping"]): one for one in evaluations}
+    by_grouping = {tuple(required.settings["grouping"]): required for required in evaluations}
     made = judged_check(wanted, families, estimates_of_each(by_grouping, wanted), first.settings)
     return replace(made, left_out=first.left_out)
 
@@ -480,7 +487,8 @@ def judged_check(
     """Judge requirements, each as those of the groups that it is about; settings: those of the
     check, with the confidence level.
     """
-    texts, level = [rule.text for rule in wanted], settings["confidence_level"]
+    texts = [rule.text for rule in wanted]
+    level = settings["confidence_level"]
     rows = [
         CheckedQuantity._of(
             row,

@@ -35,8 +35,8 @@ def number_of(text: str) -> float:
     """Return the number that is written, such as "1e-4" or "2 %"; a ValueError where the text is no
     finite number.
     """
-    found = _NUMBER.fullmatch(text)
-    value = float(found["number"]) / (100 if found["percent"] else 1) if found else math.nan
+    match = _NUMBER.fullmatch(text)
+    value = float(match["number"]) / (100 if match["percent"] else 1) if match else math.nan
     if not math.isfinite(value):
         raise ValueError(text)
     return value
@@ -183,7 +183,8 @@ def read_requirement(text: str, default: OperatingPoint, names: Sequence[str] = 
             " number, not that it equals one",
         )
     group = parts["group"] and parts["group"].strip()
-    called, relation = parts["called"].strip(), RELATIONS[parts["relation"]]
+    called = parts["called"].strip()
+    relation = RELATIONS[parts["relation"]]
     term = "" if names else called.lower()
     try:
         name = _OTHER_TERMS.get(term) or _name_of(called, names)
@@ -199,7 +200,8 @@ def read_requirement(text: str, default: OperatingPoint, names: Sequence[str] = 
             " another operating point, or a group",
         )
     if term in _OF_SUCCESS:  # 1 - FNMR, which is what results have
-        relation, bound = _FLIPPED[relation], round(1 - bound, _DIGITS)
+        relation = _FLIPPED[relation]
+        bound = round(1 - bound, _DIGITS)
     counts_failures = term in ("frr", "far", "tar", "gar")
     return Requirement(text.strip(), name, group, at, relation, bound, counts_failures)
 
@@ -225,17 +227,17 @@ def _name_of(called: str, names: Sequence[str]) -> str:
             " comparisons"
         )
     if names or not is_name or measure is None or code != measure.name:
-        known = names or (*_OF_COMPARISONS, *MEASURES)
-        near = did_you_mean(called.partition("(")[0], known)
+        candidates = names or (*_OF_COMPARISONS, *MEASURES)
+        near = did_you_mean(called.partition("(")[0], candidates)
         raise InputError(
-            f"there is no quantity {called!r}{near}: name one of {joined_by_or(known)}"
+            f"there is no quantity {called!r}{near}: name one of {joined_by_or(candidates)}"
         )
     metric = metric.removesuffix(")")
     if not measure.of:
         if metric:
             raise InputError(f"{measure.title} takes no ({metric}): write {measure.name}")
         return name
-    computed = [one for one in measure.of if one != "act_dcf"]
+    computed = [base_metric for base_metric in measure.of if base_metric != "act_dcf"]
     if not metric and len(computed) == 1:
         return f"{code}({computed[0]})"
     if metric not in computed:
@@ -243,7 +245,7 @@ def _name_of(called: str, names: Sequence[str]) -> str:
             raise InputError(
                 "actual DCFs are not checked: evaluate_calibration has their intervals"
             )
-        would_do = joined_by_or(f"{code}({one})" for one in computed)
+        would_do = joined_by_or(f"{code}({base_metric})" for base_metric in computed)
         raise InputError(f"{measure.title} is of a rate or cost: write {would_do}")
     return name
 
@@ -326,15 +328,15 @@ def read_statement(statement: str, names: Sequence[str] = ERROR_RATES) -> tuple[
     """Return the rate that a statement is about, one of names, and what it is claimed not to
     exceed.
     """
-    found = RELATION.search(statement)
-    rate = statement[: found.start()].strip().lower() if found else ""
-    if found is None or rate not in names or RELATIONS[found.group()] != "<=":
-        known = joined_by_or(f'"{name}"' for name in names)
+    match = RELATION.search(statement)
+    rate = statement[: match.start()].strip().lower() if match else ""
+    if match is None or rate not in names or RELATIONS[match.group()] != "<=":
+        named = joined_by_or(f'"{name}"' for name in names)
         raise InputError(
-            f'statement must be {known}, "<=" and a rate, as in "{names[0]} <= 1e-4", not'
+            f'statement must be {named}, "<=" and a rate, as in "{names[0]} <= 1e-4", not'
             f" {statement!r}"
         )
-    written = statement[found.end() :].strip()
+    written = statement[match.end() :].strip()
     try:
         limit = number_of(written)
     except ValueError:

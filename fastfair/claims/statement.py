@@ -183,17 +183,17 @@ class Claim(Result):
 
     def _sentences(self) -> list[str]:
         """Return the sentences of the summary."""
-        one = self.overall
+        overall = self.overall
         text = [
             f"The claim: {self.rate.upper()} at most {per_cent(self.claimed)}"
             f"{'' if self.at is None else f' at {self.at}'}.",
-            f"{one.n_errors:,} of {one.n_comparisons:,} {self._compared} are errors.",
-            f"The data {_SAID[one.verdict]} the claim: {one.reason}.",
+            f"{overall.n_errors:,} of {overall.n_comparisons:,} {self._compared} are errors.",
+            f"The data {_SAID[overall.verdict]} the claim: {overall.reason}.",
         ]
-        if one.limit > one.independent_limit:
+        if overall.limit > overall.independent_limit:
             text.append(
                 f"If all {self._compared} were independent, the limit would be"
-                f" {per_cent(one.independent_limit)}."
+                f" {per_cent(overall.independent_limit)}."
             )
         for verdict in (SUPPORTED, CONTRADICTED, UNDECIDED):
             groups = [rate for rate in self.groups if rate.verdict == verdict]
@@ -226,10 +226,9 @@ class Claim(Result):
         -------
         matplotlib Axes
         """
-        rows, logarithmic = (
-            self.rows,
-            self.rate == "fmr",
-        )  # FMRs, and their limits, are often powers of ten apart
+        # FMRs, and their limits, are often powers of ten apart
+        rows = self.rows
+        logarithmic = self.rate == "fmr"
         bars = verdict_bars(rows)
         bars += [
             Bar(
@@ -325,8 +324,8 @@ def claim(
     --------
     >>> import fastfair as ff
     >>> c = ff.datasets.voxceleb1_h("resnetse34v2", groups="Gender")
-    >>> found = ff.claim(c, "fmr <= 0.1 %", ff.at_threshold(-0.95), rng=0)
-    >>> found.overall.verdict, round(found.overall.limit, 5), round(found.overall.independent_limit, 5)
+    >>> claim = ff.claim(c, "fmr <= 0.1 %", ff.at_threshold(-0.95), rng=0)
+    >>> claim.overall.verdict, round(claim.overall.limit, 5), round(claim.overall.independent_limit, 5)
     ('supported', 0.00021, 0.00018)
     """
     counts = comparisons if isinstance(comparisons, FailureCounts) else None
@@ -334,7 +333,9 @@ def claim(
     if isinstance(comparisons, FailureCounts):
         require_no_point(at)
         claimed = read_statement(statement, [comparisons.rate_name])[1]
-        rate, comparisons, at = "fnmr", decisions_of(comparisons), AT
+        rate = "fnmr"
+        comparisons = decisions_of(comparisons)
+        at = AT
     else:
         rate, claimed = read_statement(statement)
     if at is None:
@@ -393,15 +394,16 @@ def _claimed_rate(
     quantity: Quantity,
     limits: Mapping[str, Any],
 ) -> ClaimedRate:
-    n, errors, claimed = quantity.n_comparisons or 0, quantity.n_errors or 0, rule.bound
+    n = quantity.n_comparisons or 0
+    errors = quantity.n_errors or 0
+    claimed = rule.bound
     within = above = math.nan
     if quantity.has_interval:
-        row, kept = evaluation.quantities.index(quantity), claimed / room_of(quantity)[0]
+        row = evaluation.quantities.index(quantity)
+        kept = claimed / room_of(quantity)[0]
         evidence = evaluation.maker.evidence[row]
-        within, above = (
-            float(evidence.pvalue(kept, "upper")),
-            float(evidence.pvalue(claimed, "lower")),
-        )
+        within = float(evidence.pvalue(kept, "upper"))
+        above = float(evidence.pvalue(claimed, "lower"))
         if not evaluation.rates[0].at.is_given:  # the limits are those of the threshold, too
             of_limit = evaluation.maker.pvalue_of_limit
             within = max(within, of_limit(row, kept, upper=True)) if within < 0.5 else within

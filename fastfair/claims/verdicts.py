@@ -235,11 +235,12 @@ class _Held:
 
     def __init__(self, rule: Requirement, row: Any, doubts: tuple[Note, ...]) -> None:
         low, high = ends_of(row)
-        self.rule, self.row, self.doubts = rule, row, doubts + doubts_about(row)
+        self.rule = rule
+        self.row = row
+        self.doubts = doubts + doubts_about(row)
         self.limit, self.opposite = (high, low) if rule.is_upper else (low, high)
-        self.room, self.why = (
-            room_of(row) if rule.allows(self.limit) else (1.0, "")
-        )  # else it decides by itself
+        # else it decides by itself
+        self.room, self.why = room_of(row) if rule.allows(self.limit) else (1.0, "")
         self.compared = rule.with_room(self.limit, self.room)
 
     @property
@@ -260,7 +261,8 @@ class _Held:
         """
         if math.isnan(self.limit):
             return f"without a limit: {self.row.note or 'it is not computable'}"
-        rule, note = self.rule, f" ({self.row.note})" if self.row.note else ""
+        rule = self.rule
+        note = f" ({self.row.note})" if self.row.note else ""
         value, bound = _written_apart(rule.name, self.compared, rule.bound)
         if self.room != 1:
             value = (
@@ -305,11 +307,9 @@ def judged(
         for rule, (is_met, level), (is_refuted, opposite_level) in zip(
             family, met, refuted, strict=False
         ):
-            row, opposite, shown = (
-                held(rule, level),
-                held(rule, opposite_level),
-                estimates.shown(rule),
-            )
+            row = held(rule, level)
+            opposite = held(rule, opposite_level)
+            shown = estimates.shown(rule)
             verdict = MET if is_met else NOT_MET if is_refuted else UNDECIDED
             reason = row.limit_in_words(_in_words(level, confidence_level, f"{len(family)} groups"))
             if verdict == NOT_MET:
@@ -347,7 +347,8 @@ def estimates_of(evaluation: Evaluation, wanted: Sequence[Requirement]) -> Estim
         made = evaluation.maker.quantities_at(list(places.values()), level, "auto")
         return partial(_quantity_of, dict(zip(places, made, strict=True)))
 
-    comparisons, unit = evaluation.comparisons, evaluation.settings["unit"]
+    comparisons = evaluation.comparisons
+    unit = evaluation.settings["unit"]
     is_dependent = comparisons is not None and repeats_subjects(comparisons, unit)
     shown = partial(_quantity_of, {row.key: row for row in evaluation.quantities})
     doubts = (Note(Code.REPEATED_SUBJECTS),) if is_dependent else ()

@@ -86,18 +86,25 @@ def _evaluate(
     run: Run, data: Any, wanted: Sequence[Requirement], show: Callable[[Any], None]
 ) -> None:
     more: dict[str, Any] = {
-        "at": list(dict.fromkeys([*_points(run), *(one.at for one in wanted if one.at)]))
+        "at": list(
+            dict.fromkeys(
+                [*_points(run), *(requirement.at for requirement in wanted if requirement.at)]
+            )
+        )
     }
     if "measures" in run.options:
-        named = [measure.name for one in wanted if (measure := measure_of(one.name))]
+        named = [
+            measure.name for requirement in wanted if (measure := measure_of(requirement.name))
+        ]
         more["measures"] = [*run.options["measures"], *named]
-    about, is_given = Attributes(data), run.take("intersections", False)
-    families = [about.family(one) for one in wanted]
+    about = Attributes(data)
+    is_given = run.take("intersections", False)
+    families = [about.family(requirement) for requirement in wanted]
     groupings = dict.fromkeys(
         [
             *about.asked,
             *([tuple(data.grouping)] if is_given else ()),
-            *(one.grouping for family in families for one in family),
+            *(requirement.grouping for family in families for requirement in family),
         ]
     )
     evaluation = _evaluated(run, data, list(groupings), more)
@@ -138,9 +145,11 @@ def _tests(run: Run, data: Any, evaluations: Sequence[Any]) -> list[Any]:
     asked = {"rng": seed, "n_threads": run.options.get("n_threads")}
     return [
         test
-        for one in evaluations
-        if len(one.groups) > 1 and data.subjects is not None and one.rates
-        for test in _tests_of(data.by(*one.settings["grouping"]), one.rates[0].at, asked)
+        for evaluation in evaluations
+        if len(evaluation.groups) > 1 and data.subjects is not None and evaluation.rates
+        for test in _tests_of(
+            data.by(*evaluation.settings["grouping"]), evaluation.rates[0].at, asked
+        )
     ]
 
 
@@ -202,33 +211,32 @@ def _names_of(files: Sequence[Path]) -> list[str]:
 def check(run: Run) -> None:
     """Judge requirements."""
     data = run.read(run.context.params["scores"])
-    found = run.call(ff.check, data)
-    listed = _worst_of(data, found, run.take("worst", 0))
+    checks = run.call(ff.check, data)
+    listed = _worst_of(data, checks, run.take("worst", 0))
 
     def show() -> None:
-        print_result(found)
-        for title, one in listed:
-            print_result(one, f"The worst comparisons behind the {title}")
+        print_result(checks)
+        for title, comparisons in listed:
+            print_result(comparisons, f"The worst comparisons behind the {title}")
 
     names = [f"worst_{k}" if len(listed) > 1 else "worst" for k in range(1, len(listed) + 1)]
-    worst = dict(zip(names, (one for _, one in listed), strict=True))
+    worst = dict(zip(names, (comparisons for _, comparisons in listed), strict=True))
     junit = run.take("junit")
-    files = {} if junit is None else {junit: found.to_junit}
-    run.deliver({"check": found, **worst}, show=show, page=lambda: [found], files=files)
-    _exit_by(found)
+    files = {} if junit is None else {junit: checks.to_junit}
+    run.deliver({"check": checks, **worst}, show=show, page=lambda: [checks], files=files)
+    _exit_by(checks)
 
 
-def _exit_by(found: Check) -> None:
-    sys.exit(
-        {MET: 0, NOT_MET: 1, UNDECIDED: 3}[MET if found.passed else found.verdict]
-    )  # 2 is that of wrong options
+def _exit_by(checks: Check) -> None:
+    # 2 is that of wrong options
+    sys.exit({MET: 0, NOT_MET: 1, UNDECIDED: 3}[MET if checks.passed else checks.verdict])
 
 
-def _worst_of(data: Any, found: Check, n: int) -> list[tuple[str, Any]]:
+def _worst_of(data: Any, checks: Check, n: int) -> list[tuple[str, Any]]:
     """List the comparisons behind each rate that is not shown to be as required."""
     rows = {
         row.title: row
-        for row in reversed(found.rows)
+        for row in reversed(checks.rows)
         if row.verdict != MET and row.name in ("fmr", "fnmr")
     }
     return [
@@ -243,13 +251,15 @@ def _worst_of(data: Any, found: Check, n: int) -> list[tuple[str, Any]]:
 
 def apply(run: Run) -> None:
     """Apply a threshold that development data give."""
-    data, development = run.read(run.context.params["scores"]), run.read(run.take("development"))
+    data = run.read(run.context.params["scores"])
+    development = run.read(run.take("development"))
     run.deliver({"applied": run.call(ff.apply_threshold, data, run.take("at"), development)})
 
 
 def calibration(run: Run) -> None:
     """Tell what decisions by log-likelihood ratios cost."""
-    data, method = run.read(run.context.params["scores"]), run.take("method")
+    data = run.read(run.context.params["scores"])
+    method = run.take("method")
     if method is not None:
         data = run.call(ff.calibrate, data, method).comparisons
     run.deliver({"calibration": run.call(ff.evaluate_calibration, data)})
@@ -283,7 +293,8 @@ def model(run: Run) -> None:
 
 def strata(run: Run) -> None:
     """Compare rates within strata."""
-    data, by = run.read(run.context.params["scores"]), run.take("by")
+    data = run.read(run.context.params["scores"])
+    by = run.take("by")
     run.deliver(
         {
             "strata": run.call(
@@ -313,13 +324,13 @@ def warm_up(run: Run) -> None:
 
 
 _LEVELS = np.array([1e-4, 1e-3, 1e-2])
-_LAST_RESORT = np.array(
-    [0.1]
-)  # the FMR for few pairs: the highest one that bands over embeddings have by default
+# the FMR for few pairs: the highest one that bands over embeddings have by default
+_LAST_RESORT = np.array([0.1])
+# FMRs at which a plot draws a curve, and at which a page does, which holds their numbers
 _DRAWN, _ON_PAGE = (
     50,
     20,
-)  # FMRs at which a plot draws a curve, and at which a page does, which holds their numbers
+)
 
 
 def embeddings(run: Run) -> None:
@@ -333,8 +344,8 @@ def embeddings(run: Run) -> None:
         levels = _curve_to(asked, data, _DRAWN if run.options.get("plots") else _ON_PAGE)
     from fastfair.bands.curve import bands_of
 
-    found = run.call(bands_of, data, levels, **arguments_for(ff.roc_band, run.options))
-    run.deliver({name: replace(band, asked=tuple(asked.tolist())) for name, band in found.items()})
+    bands = run.call(bands_of, data, levels, **arguments_for(ff.roc_band, run.options))
+    run.deliver({name: replace(band, asked=tuple(asked.tolist())) for name, band in bands.items()})
 
 
 def identify(run: Run) -> None:
@@ -342,21 +353,23 @@ def identify(run: Run) -> None:
     kind = run.take("kind") or ("vectors" if "role" in run.options else "searches")
     run.refuse_options_of_others(kind)
     requirements = list(run.take("requirements", ()))
-    allow_undecided, junit = run.take("allow_undecided", False), run.take("junit")
+    allow_undecided = run.take("allow_undecided", False)
+    junit = run.take("junit")
     if not requirements and (junit or allow_undecided):
         raise click.UsageError("--junit and --allow-undecided go with --require")
     of_second = {name: run.take(f"against_{name}") for name in ("searches", "gallery")}
-    against, unpaired = run.take("against"), run.take("unpaired", False)
+    against = run.take("against")
+    unpaired = run.take("unpaired", False)
     own_thresholds = run.take("own_thresholds", False)
     if against is None and (unpaired or any(of_second.values())):
         raise click.UsageError(
             "--unpaired, --against-searches and --against-gallery go with --against"
         )
     searches, more = _searches(run, kind, run.context.params["path"])
-    found = run.call(ff.identify, searches, **more)
-    results: dict[str, Any] = {"identification": found}
+    identification = run.call(ff.identify, searches, **more)
+    results: dict[str, Any] = {"identification": identification}
     if own_thresholds:
-        results["own_thresholds"] = found.own_thresholds()
+        results["own_thresholds"] = identification.own_thresholds()
     if against is not None:
         other = {"searches": of_second["searches"], "enrolled": of_second["gallery"]}
         run.options |= {name: path for name, path in other.items() if path is not None}
@@ -366,7 +379,9 @@ def identify(run: Run) -> None:
         run.deliver(results)
         return
     results["check"] = results["comparison" if against else "identification"].check(
-        requirements, confidence_level=found.confidence_level, allow_undecided=allow_undecided
+        requirements,
+        confidence_level=identification.confidence_level,
+        allow_undecided=allow_undecided,
     )
     _deliver_with_check(run, results, {} if junit is None else {junit: results["check"].to_junit})
     _exit_by(results["check"])
@@ -427,7 +442,8 @@ _RATES_OF_SAMPLES = ("fta", "fte")
 
 def group_test(run: Run) -> None:
     """Test whether error rates of groups differ."""
-    kind, rate = run.options.get("kind", "scores"), run.take("rate")
+    kind = run.options.get("kind", "scores")
+    rate = run.take("rate")
     has_scores = kind in ("scores", "vectors")
     run.refuse_options_of_others(kind)
     if not has_scores and rate in ("fmr", "both"):
@@ -443,19 +459,19 @@ def group_test(run: Run) -> None:
     at = run.take("at", _POINT) if has_scores else None
     data = run.read(run.context.params["data"]) if has_scores else _failure_counts(run, kind, rate)
     n_resamples = run.take("n_resamples", default_of(ff.fnmr_test, "n_resamples"))
-    found: dict[str, Any] = {}
+    tests: dict[str, Any] = {}
     if rate != "fmr":
         name = f"{rate if rate in _RATES_OF_SAMPLES else 'fnmr'}_test"
-        found[name] = run.call(ff.fnmr_test, data, at, n_resamples=n_resamples)
+        tests[name] = run.call(ff.fnmr_test, data, at, n_resamples=n_resamples)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", FastfairWarning)  # the test has given the same warnings
-            found["margin"] = run.call(ff.margin_of_error, data, at, n_resamples=n_resamples)
+            tests["margin"] = run.call(ff.margin_of_error, data, at, n_resamples=n_resamples)
     if at is not None and rate != "fnmr":
         statistic = run.take("fmr_statistic", default_of(ff.fmr_test, "statistic"))
-        found["fmr_test"] = run.call(
+        tests["fmr_test"] = run.call(
             ff.fmr_test, data, at, n_resamples=n_resamples, statistic=statistic
         )
-    _deliver_tests(run, found, at)
+    _deliver_tests(run, tests, at)
 
 
 def _failure_counts(run: Run, kind: str, rate: Any) -> Any:
@@ -472,18 +488,18 @@ def _failure_counts(run: Run, kind: str, rate: Any) -> Any:
     )
 
 
-def _deliver_tests(run: Run, found: Mapping[str, Any], at: OperatingPoint | None) -> None:
-    of_failures = next(iter(found.values())) if "margin" in found else None
+def _deliver_tests(run: Run, tests: Mapping[str, Any], at: OperatingPoint | None) -> None:
+    of_failures = next(iter(tests.values())) if "margin" in tests else None
 
     def show() -> None:
         say(
             repr(of_failures.counts)
             if of_failures is not None
-            else f"{sum(found['fmr_test'].n_trials):,} comparisons"
+            else f"{sum(tests['fmr_test'].n_trials):,} comparisons"
         )
         where = "" if at is None else f" at {at}"
         fixed = "" if at is None or at.is_given else ", with the threshold held fixed"
-        for name, result in found.items():
+        for name, result in tests.items():
             rates = f"{result.rate_name.upper()}s"
             print_result(
                 result,
@@ -494,7 +510,7 @@ def _deliver_tests(run: Run, found: Mapping[str, Any], at: OperatingPoint | None
                 ),
             )
 
-    run.deliver(found, show=show)
+    run.deliver(tests, show=show)
 
 
 # measures
@@ -504,23 +520,24 @@ def measures(run: Run) -> None:
     """Compute all measures of a table of rates."""
     from fastfair.io.failure_counts import read_rates
 
-    by, group = list(run.take("by", ())), run.options.get("group")
-    found = run.call(
+    by = list(run.take("by", ()))
+    group = run.options.get("group")
+    table = run.call(
         ff.measures.table,
         read_rates(run.context.params["rates"], [*by, *([group] if group else [])]),
         by=by,
     )
-    content = to_plain({"measures": found.to_dicts()})
+    content = to_plain({"measures": table.to_dicts()})
     run.write(
         {"measures": lambda: content},
-        {"measures": lambda: found},
-        partial(_print_measures, found, by),
+        {"measures": lambda: table},
+        partial(_print_measures, table, by),
     )
 
 
-def _print_measures(found: pl.DataFrame, by: Sequence[str]) -> None:
+def _print_measures(table: pl.DataFrame, by: Sequence[str]) -> None:
     values = {}
-    for row in found.filter(found["group"].is_null()).iter_rows(named=True):
+    for row in table.filter(table["group"].is_null()).iter_rows(named=True):
         values[printed_name(row["name"]), " & ".join(row[name] for name in by) or "value"] = row[
             "value"
         ]
@@ -533,7 +550,7 @@ def _print_measures(found: pl.DataFrame, by: Sequence[str]) -> None:
         if k:
             say()
         print_table(("", headings, rows))
-    if found["group"].is_not_null().any():
+    if table["group"].is_not_null().any():
         say(
             "\nMeasures with a value for each group are in the files of --output DIR and in --json."
         )
@@ -570,22 +587,30 @@ def plan(run: Run) -> None:
     """Plan margins of error, power or subjects, whichever the settings are for."""
     from fastfair.planning.fnmr import SETTINGS
 
-    given, pilot = {*given_options(run.context)}, run.take("pilot")
+    given = {*given_options(run.context)}
+    pilot = run.take("pilot")
     function: Callable[..., Any] = ff.plan_subjects
-    what, without = "--margin", {"power", "method"}
+    what = "--margin"
+    without = {"power", "method"}
     if {"n_subjects", "difference"} <= given:
-        function, what, without = ff.plan_power, "--subjects and --difference", set()
+        function = ff.plan_power
+        what = "--subjects and --difference"
+        without = set()
     elif "n_subjects" in given:
-        function, what, without = ff.plan_margin, "--subjects without --difference", set()
+        function = ff.plan_margin
+        what = "--subjects without --difference"
+        without = set()
     elif "difference" in given:
-        what, without = "--difference without --subjects", {"assurance", "margin"}
+        what = "--difference without --subjects"
+        without = {"assurance", "margin"}
     if not given & {"n_subjects", "margin", "difference"}:
         raise click.UsageError(
             "nothing says what to plan. Give --subjects for the margin of error, --subjects and"
             " --difference for the power, --margin or --difference for the subjects needed"
         )
     if pilot:
-        what, without = f"{what} and --pilot", without | {"n_attempts"}
+        what = f"{what} and --pilot"
+        without = without | {"n_attempts"}
     _refuse(run, given, function, what, without)
     missing = {*SETTINGS} - given - {"n_subjects", "n_attempts" if pilot else ""}
     if missing:
@@ -600,9 +625,8 @@ def plan(run: Run) -> None:
         if "n_simulations" in given and more["method"] == "exact":
             raise click.UsageError("--n-simulations goes with --method simulation")
     gridded = (*SETTINGS, "margin", "assurance", "difference", "power")
-    grid = {
-        name: run.options.pop(name) for name in gridded if name in run.options
-    }  # every combination is planned
+    # every combination is planned
+    grid = {name: run.options.pop(name) for name in gridded if name in run.options}
     arrays = dict(zip(grid, np.ix_(*map(np.array, grid.values())), strict=True))
     run.deliver({"plan": run.call(function, **arrays | more)})
 
@@ -657,8 +681,8 @@ def synthesize(run: Run) -> None:
         system = run.call(ff.biased_system)
         scores = {"groups": system.groups, "overall": system.overall}
         sets = [
-            {"group": group, **_reached(one)}
-            for group, one in zip(system.groups.groups, system.sets, strict=True)
+            {"group": group, **_reached(scores_of)}
+            for group, scores_of in zip(system.groups.groups, system.sets, strict=True)
         ]
         measures = system.measures()
     else:
@@ -670,7 +694,8 @@ def synthesize(run: Run) -> None:
         wanted[_HELD[kind]] = wanted.pop("at")
         _refuse(run, wanted, ff.synthesize, f"--{kind}")
         made = ff.synthesize(**wanted, rng=run.options["rng"])
-        scores, sets = {"scores": made.comparisons()}, [_reached(made)]
+        scores = {"scores": made.comparisons()}
+        sets = [_reached(made)]
     names = {
         "measure": "name",
         "group": "group",
@@ -694,8 +719,8 @@ def synthesize(run: Run) -> None:
             {}
             if output is None
             else {
-                output / f"{name}.{suffix}": partial(ff.write_comparisons, one)
-                for name, one in scores.items()
+                output / f"{name}.{suffix}": partial(ff.write_comparisons, scores_of)
+                for name, scores_of in scores.items()
             }
         ),
     )

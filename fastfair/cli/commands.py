@@ -49,11 +49,11 @@ class _Folder(click.Path):
         return super().convert(value, param, ctx)
 
 
-def _imported(place: str) -> Any:
+def _imported(path: str) -> Any:
     """Return what stands at "module:name" of the library, which is imported when an option needs
     it.
     """
-    module, _, name = place.partition(":")
+    module, _, name = path.partition(":")
     return getattr(importlib.import_module(module), name)
 
 
@@ -111,25 +111,25 @@ _METAVARS = {
 
 
 def _choice_or_number(choices: Iterable[str]) -> _Type:
-    known = list(choices)
+    words = list(choices)
 
     def read(text: str) -> str | float:
         try:
-            return text if text in known else _number(text)
+            return text if text in words else _number(text)
         except ValueError as error:
-            raise ValueError(f"{error}, nor one of {', '.join(known)}") from None
+            raise ValueError(f"{error}, nor one of {', '.join(words)}") from None
 
     return _Type("number", read)
 
 
-def _record(place: str) -> _Type:
+def _record(path: str) -> _Type:
     """Make the type of records, whose fields are numbers with commas between them: the first alone,
     or all.
     """
 
     def read(text: str) -> Any:
-        record = _imported(place)
-        names = [one.name for one in fields(record) if one.type != "bool"]
+        record = _imported(path)
+        names = [field_of.name for field_of in fields(record) if field_of.type != "bool"]
         parts = text.split(",")
         if len(parts) not in (1, len(names)):
             raise ValueError(f"{text!r} is neither {names[0]} nor {','.join(names)}")
@@ -174,8 +174,10 @@ class _ClickOption(click.Option):
 
     def record(self, *, is_brief: bool) -> tuple[str, str]:
         """Return how the option is written, and its help."""
-        about, flag = self.about, " / ".join([*self.opts[:1], *self.secondary_opts])
-        text, choices = brief(about.text) if is_brief else about.text, "|".join(about.choices)
+        about = self.about
+        flag = " / ".join([*self.opts[:1], *self.secondary_opts])
+        text = brief(about.text) if is_brief else about.text
+        choices = "|".join(about.choices)
         if not self.is_flag:
             short = choices and len(choices) <= _MOST_CHOICES
             kind = (
@@ -203,7 +205,7 @@ def brief(text: str) -> str:
     sentence = text.partition(". ")[0].rstrip(".")
     if len(sentence) > _BRIEF:
         cuts = (sentence.rfind(mark, 20, _BRIEF) for mark in (": ", "; ", ", ", " ("))
-        cut = next((place for place in cuts if place > 0), 0)
+        cut = next((position for position in cuts if position > 0), 0)
         sentence = sentence[:cut] if cut else textwrap.shorten(sentence, _BRIEF, placeholder=" ...")
     return f"{sentence}."
 
@@ -221,14 +223,15 @@ class Command(click.Command):
             short_help=verb.help.partition(". ")[0].removesuffix(".") + ".",
         )
         del self.params  # they are made when they are first asked for: most verbs are not called
-        self.verb, self.examples = verb, list(map(str.strip, verb.examples.splitlines()))
+        self.verb = verb
+        self.examples = list(map(str.strip, verb.examples.splitlines()))
         self._table = table
 
     @cached_property
     def params(self) -> list[click.Parameter]:  # type: ignore[override]
         """The arguments and options."""
         arguments = [_argument(word) for word in self.verb.arguments.split()]
-        options = [_ClickOption(one) for one in options_of(self.verb, self._table)]
+        options = [_ClickOption(option) for option in options_of(self.verb, self._table)]
         help_all = click.Option(
             [_ALL],
             is_flag=True,
@@ -256,13 +259,13 @@ class Command(click.Command):
         options = [param for param in self.params if isinstance(param, _ClickOption)]
         if not shows_all:
             options = [param for param in options if param.about.name in first]
-        place = {name: k for k, name in enumerate(first)}
-        ordered = sorted(options, key=lambda one: place.get(one.about.name, len(first)))
+        position = {name: k for k, name in enumerate(first)}
+        ordered = sorted(options, key=lambda option: position.get(option.about.name, len(first)))
         for section in SECTIONS:
             rows = [
-                one.record(is_brief=not shows_all)
-                for one in ordered
-                if one.about.section == section
+                option.record(is_brief=not shows_all)
+                for option in ordered
+                if option.about.section == section
             ]
             if rows:
                 with formatter.section(section):
@@ -284,7 +287,9 @@ class GroupCommand(Command, click.Group):
 
     def __init__(self, *args: Any) -> None:
         super().__init__(*args)
-        self.commands, self.invoke_without_command, self.no_args_is_help = {}, True, False
+        self.commands = {}
+        self.invoke_without_command = True
+        self.no_args_is_help = False
 
 
 def _argument(word: str) -> click.Argument:
@@ -303,15 +308,15 @@ def _show_all(context: click.Context, _param: click.Parameter, asked: bool) -> N
 
 def names_of(command: click.Command) -> dict[str, str]:
     """Return the names of arguments and options in a file, and those of their parameters."""
-    found = {}
+    names = {}
     for param in command.params:
         name = (
             max(param.opts, key=len).lstrip("-")
             if isinstance(param, click.Option)
             else str(param.name)
         )
-        found[name] = str(param.name)
-    return found
+        names[name] = str(param.name)
+    return names
 
 
 def verb_of(context: click.Context) -> str:
@@ -361,7 +366,7 @@ def _take_configuration(context: click.Context, _param: click.Parameter, path: P
         )
     names = names_of(context.command)
     params = {param.name: param for param in context.command.params}
-    found: dict[str, Any] = {}
+    configured: dict[str, Any] = {}
     for key, value in content.items():
         name = names.get(key.replace("_", "-"))
         if name is None or name in ("config", "help_all"):
@@ -369,26 +374,26 @@ def _take_configuration(context: click.Context, _param: click.Parameter, path: P
                 f"{path}: fastfair {verb_of(context)} has no option"
                 f" {key!r}{did_you_mean(key, names)}"
             )
-        found[name] = _as_written(f"{path}: {key}", params[name], value)
-    context.default_map = {**(context.default_map or {}), **found}
-    context.meta[_GIVEN] = found | context.meta[_GIVEN]
+        configured[name] = _as_written(f"{path}: {key}", params[name], value)
+    context.default_map = {**(context.default_map or {}), **configured}
+    context.meta[_GIVEN] = configured | context.meta[_GIVEN]
 
 
-def _as_written(place: str, param: click.Parameter, value: Any) -> Any:
+def _as_written(source: str, param: click.Parameter, value: Any) -> Any:
     """Return a value of a file as a command line would have it."""
     if isinstance(param, click.Option) and param.is_flag:
         if not isinstance(value, bool):
-            raise click.UsageError(f"{place} is true or false, not {value!r}")
+            raise click.UsageError(f"{source} is true or false, not {value!r}")
         return value
     several = param.multiple or param.nargs == -1
     values = value if isinstance(value, list) else [value]
     if (isinstance(value, list) and not several) or not all(
-        type(one) in (str, int, float) for one in values
+        type(entry) in (str, int, float) for entry in values
     ):
         raise click.UsageError(
-            f"{place} is text or a number{', or a list of them' if several else ''}, not {value!r}"
+            f"{source} is text or a number{', or a list of them' if several else ''}, not {value!r}"
         )
-    written = [str(one) for one in values]
+    written = [str(entry) for entry in values]
     return written if several else written[0]
 
 

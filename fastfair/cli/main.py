@@ -46,17 +46,19 @@ def run_verb(name: str) -> None:
     )
     if context.invoked_subcommand is not None:
         return
-    one, action = run.Run(), getattr(actions, name.replace("-", "_").replace(" ", "_"))
-    with told_of_compiling() if one.options.get("progress") else nullcontext():
-        action(one)
+    run_of_verb = run.Run()
+    action = getattr(actions, name.replace("-", "_").replace(" ", "_"))
+    with told_of_compiling() if run_of_verb.options.get("progress") else nullcontext():
+        action(run_of_verb)
 
 
 @contextmanager
 def told_of_compiling() -> Iterator[None]:
     """Tell on standard error when the first kernel is compiled."""
+    # not before a verb runs: the command line would start later
     from fastfair.kernels import (
         _cache,
-    )  # not before a verb runs: the command line would start later
+    )
 
     def tell() -> None:
         _cache.on_compiling = None
@@ -97,14 +99,13 @@ def _in_options(message: Any) -> str:
         return visible(str(message))
     commands = list(cli.commands.values())
     commands += [
-        one
+        subcommand
         for above in commands
         if isinstance(above, click.Group)
-        for one in above.commands.values()
+        for subcommand in above.commands.values()
     ]
-    commands += [
-        cli.commands[name] for name in sys.argv[1:2] if name in cli.commands
-    ]  # what runs counts
+    # what runs counts
+    commands += [cli.commands[name] for name in sys.argv[1:2] if name in cli.commands]
     options = (
         param for command in commands for param in command.params if isinstance(param, click.Option)
     )

@@ -36,11 +36,12 @@ from .terminal import print_result, say, say_json
 if TYPE_CHECKING:
     from fastfair.results.result import Result
 
+# for example
 _FILES = {
     "--report": "report.html",
     "--tables": "tables.xlsx",
     "--junit": "junit.xml",
-}  # for example
+}
 _DOTS = 200  # per inch of a PNG
 _OF_SECOND = ("second_score", "second_score_kind", "second_embeddings")
 _OF_TRIALS = [
@@ -124,7 +125,8 @@ class Run:
         """
         kind = self.options.get("kind", "scores")
         self.refuse_options_of_others(kind)
-        kept, self.options = self.options, self.options | instead
+        kept = self.options
+        self.options = self.options | instead
         try:
             return (
                 self.call(read_embeddings, path) if kind == "vectors" else self._comparisons(path)
@@ -166,10 +168,8 @@ class Run:
 
     def refuse_options_of_others(self, kind: str) -> None:
         """Refuse options that were given and go with other kinds of input than the one chosen."""
-        has_kinds, given = (
-            any(param.name == "kind" for param in self.command.params),
-            given_options(self.context),
-        )
+        has_kinds = any(param.name == "kind" for param in self.command.params)
+        given = given_options(self.context)
         for param in self.command.params if has_kinds else ():
             others = [
                 other for other, names in OF_INPUT.items() if param.name in names - {"groups"}
@@ -219,9 +219,9 @@ class Run:
             {name: partial(result.to_frame, "polars") for name, result in results.items()},
             show or print_all,
             lambda: {
-                key or name: one
+                key or name: figure
                 for name, result in results.items()
-                for key, one in result._figures().items()
+                for key, figure in result._figures().items()
             },
             page or (lambda: list(results.values())),
             files,

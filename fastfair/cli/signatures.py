@@ -81,9 +81,8 @@ def parameters_of(function: Callable[..., Any]) -> list[Parameter]:
         if is_option and _DATA.isdisjoint(names):
             types.append(None if parameter.default is parameter.empty else type(parameter.default))
             record = None
-            if (
-                "Path" not in names and "OperatingPoint" not in names
-            ):  # what files can be read to is no record
+            # what files can be read to is no record
+            if "Path" not in names and "OperatingPoint" not in names:
                 record = next(
                     (kind for kind in types if isinstance(kind, type) and is_dataclass(kind)), None
                 )
@@ -149,7 +148,8 @@ def option_of(parameter: Parameter, text: str, names: Iterable[str]) -> dict[str
     choices = sorted(parameter.words, key=lambda word: word != parameter.default)
     if parameter.name == "format":  # a new format of score files is one record
         choices = ["auto", *FORMATS]
-    kind, record = _type_of(parameter, bool(choices)), parameter.record
+    kind = _type_of(parameter, bool(choices))
+    record = parameter.record
     default = None if parameter.default is inspect.Parameter.empty else parameter.default
     if kind == "record" and default is not None:  # the first field alone makes them
         default = " ".join(f"{astuple(value)[0]:g}" for value in default)
@@ -241,7 +241,7 @@ def table_of(verbs: dict[str, Verb]) -> Table:
     likes = (
         option.like.rpartition(".")[0]
         for verb in verbs.values()
-        for option in verb.own
+        for option in verb.options
         if option.like
     )
     called = (name for verb in verbs.values() for name in f"{verb.calls} {verb.reads}".split())

@@ -21,9 +21,8 @@ if TYPE_CHECKING:
 
 # Services that run jobs obey such lines: GitHub Actions those that begin with "::" or have "##[".
 _COMMANDS = re.compile(r"(?<!\S)::|##\[")
-_CUT_OFF = 128 + getattr(
-    signal, "SIGPIPE", 13
-)  # exit status of a tool whose output is no longer read
+# exit status of a tool whose output is no longer read
+_CUT_OFF = 128 + getattr(signal, "SIGPIPE", 13)
 
 
 def harmless(text: str) -> str:
@@ -31,7 +30,7 @@ def harmless(text: str) -> str:
     jobs.
     """
     lines = (
-        _COMMANDS.sub(lambda found: rf"\x{ord(found[0][0]):02x}{found[0][1:]}", line)
+        _COMMANDS.sub(lambda match: rf"\x{ord(match[0][0]):02x}{match[0][1:]}", line)
         for line in text.split("\n")
     )
     return "\n".join(map(visible, lines))
@@ -54,9 +53,8 @@ def _print(text: str, err: bool = False, color: str | None = None) -> None:
     try:
         click.echo(click.style(text, fg=color) if color else text, err=err)
     except OSError as error:
-        os.dup2(
-            os.open(os.devnull, os.O_WRONLY), (sys.stderr if err else sys.stdout).fileno()
-        )  # drops what is left
+        # drops what is left
+        os.dup2(os.open(os.devnull, os.O_WRONLY), (sys.stderr if err else sys.stdout).fileno())
         if err:
             return
         if isinstance(error, BrokenPipeError):

@@ -15,9 +15,8 @@ from pathlib import Path
 from typing import Any
 
 TABLE = Path(__file__).with_name("options.json")
-Table = Mapping[
-    str, Mapping[str, Mapping[str, Any]]
-]  # of functions, their parameters, and what options these are
+# of functions, their parameters, and what options these are
+Table = Mapping[str, Mapping[str, Mapping[str, Any]]]
 
 
 @dataclass(frozen=True)
@@ -78,7 +77,7 @@ class Verb:
         Functions of which all parameters are options: what is computed, and how files are read.
     arguments : str
         Names of arguments; "name..." takes all that are left, and "statement" is no file.
-    own : sequence of Option
+    options : sequence of Option
         Options that no function has, or that differ from those of the functions.
     without : str
         Parameters that are no options.
@@ -97,7 +96,7 @@ class Verb:
     calls: str = ""
     reads: str = ""
     arguments: str = "scores"
-    own: Sequence[Option] = ()
+    options: Sequence[Option] = ()
     without: str = ""
     writes: str = "as_json output plots report tables"
     flags: Mapping[str, str] = field(default_factory=dict)
@@ -203,7 +202,7 @@ VERBS: dict[str, Verb] = {
         fastfair evaluate trials.txt --embeddings voices.npz --metadata speakers.csv --metadata-id id --group sex
         fastfair evaluate faces.npz --input vectors --group sex""",
         "metadata metadata_id groups intersections at measures n_resamples rng output report",
-        "evaluate", f"{_SCORES} {_VECTORS}", own=(_KIND, *_SIDES, *_EVALUATED), writes=_PAGE,
+        "evaluate", f"{_SCORES} {_VECTORS}", options=(_KIND, *_SIDES, *_EVALUATED), writes=_PAGE,
     ),
     "compare": Verb(
         "Compare systems by scores of the same comparisons. These are in the files FIRST, SECOND and OTHERS; more "
@@ -230,7 +229,7 @@ VERBS: dict[str, Verb] = {
         fastfair check scores.csv --require "max_geomean_ratio(fnmr) <= 1.5" --group sex --junit junit.xml""",
         "requirements groups at allow_undecided worst rng output report junit",
         "check", _SCORES,
-        own=(
+        options=(
             *_SIDES,
             Option("worst", "List so many of the worst comparisons behind each rate that is not met or undecided.",
                    "integer", section="Output"),
@@ -243,7 +242,7 @@ VERBS: dict[str, Verb] = {
         fastfair apply scores.csv --development dev.csv --at eer --output results --plots pdf""",
         "development metadata metadata_id groups at confidence_level output plots report",
         "apply_threshold", _SCORES,
-        own=(
+        options=(
             *_SIDES,
             Option("development", "Score file of the development data, on which the threshold is found; read as SCORES "
                    "is.", "path", required=True, section="Input"),
@@ -255,7 +254,7 @@ VERBS: dict[str, Verb] = {
         fastfair calibration scores.csv --calibrate logistic --group sex --report calibration.html""",
         "score_kind groups applications method n_resamples rng output plots report",
         "evaluate_calibration calibrate", _SCORES,
-        own=(
+        options=(
             *_SIDES,
             Option("method", "Make log-likelihood ratios of the scores first, trained on other subjects.",
                    like="calibrate.method", section="What is computed"),
@@ -275,7 +274,7 @@ VERBS: dict[str, Verb] = {
         fastfair discard scores.csv --at threshold=0.6 --reference-quality q1 --probe-quality q2 --output results""",
         "quality quality_table reference_quality probe_quality groups at rate fractions output report",
         "discard_curve", _SCORES,
-        own=(
+        options=(
             *_SIDES,
             Option("quality", "Column with the quality of the comparison, or what the names of two columns share, as "
                    "reference_quality and probe_quality do.", section="Input"),
@@ -391,7 +390,7 @@ VERBS: dict[str, Verb] = {
         """fastfair model scores.csv --at fmr=0.001 --group sex --group age
         fastfair model scores.csv --at threshold=0.6 --group sex --group age --baseline sex=m --output results""",
         "metadata metadata_id groups baseline at rate unit confidence_level output plots",
-        "error_model", _SCORES, own=_SIDES, without="attributes",
+        "error_model", _SCORES, options=_SIDES, without="attributes",
     ),
     "plan": Verb(
         "Plan a study of groups' FNMRs: margins, power, subjects. The command `fmr` plans one that is to support a "
@@ -434,7 +433,7 @@ VERBS: dict[str, Verb] = {
         fastfair shrink scores.csv --at threshold=0.6 --group nationality --rate fmr --output results --plots pdf""",
         "metadata metadata_id groups at rate n_resamples confidence_level rng output plots",
         "shrunken_rates", _SCORES,
-        own=(
+        options=(
             *_SIDES,
             Option("at", "Operating point: threshold=0.4, fmr=0.001, fnmr=0.05, eer or mean-group-eer.", "point",
                    required=True),
@@ -447,7 +446,7 @@ VERBS: dict[str, Verb] = {
         """fastfair strata scores.csv --at fmr=0.001 --group sex --group age --by sex
         fastfair strata scores.csv --at fmr=0.001 --group sex --group age --by sex --output results --plots pdf""",
         "metadata metadata_id groups by at rate confidence_level output plots",
-        "stratified_rates", _SCORES, own=_SIDES, without="strata",
+        "stratified_rates", _SCORES, options=_SIDES, without="strata",
     ),
     "synthesize": Verb(
         "Make scores with given error rates, or of a biased system. With --output: groups.csv and overall.csv of a "
@@ -493,40 +492,48 @@ def options_of(verb: Verb, of_functions: Table) -> list[Option]:
     """Return the options of a verb: its own, those of the functions, and what all have, by
     section.
     """
-    found: dict[str, Option] = {}
-    for one in verb.own:
-        function, _, parameter = one.like.rpartition(".")
-        like = of_functions[function][parameter] if one.like else {}
-        given = {name: value for name, value in vars(one).items() if value or name not in like}
-        found[one.name] = Option(**{**like, **given})
+    options: dict[str, Option] = {}
+    for option in verb.options:
+        function, _, parameter = option.like.rpartition(".")
+        like = of_functions[function][parameter] if option.like else {}
+        given = {name: value for name, value in vars(option).items() if value or name not in like}
+        options[option.name] = Option(**{**like, **given})
     for section, functions in (("Input", verb.reads), ("What is computed", verb.calls)):
         for function in functions.split():
             for name, facts in of_functions[function].items():
-                if name not in found and name not in verb.without.split():
-                    place = (
+                if name not in options and name not in verb.without.split():
+                    usual_section = (
                         "Vectors"
                         if function in ("read_named_vectors", "read_embeddings")
                         else section
                     )
-                    found[name] = Option(name=name, section=SECTION_OF.get(name, place), **facts)
-    found |= {one.name: one for one in OUTPUT if one.name in (*verb.writes.split(), "config")}
+                    options[name] = Option(
+                        name=name, section=SECTION_OF.get(name, usual_section), **facts
+                    )
+    options |= {
+        option.name: option for option in OUTPUT if option.name in (*verb.writes.split(), "config")
+    }
     of_samples = {"samples": "vector-table"} if "read_named_vectors" in verb.reads else {}
     flags = FLAGS | of_samples | dict(verb.flags)
     return sorted(
         (
             replace(
-                one,
+                option,
                 type=(
                     "column"
-                    if one.type in ("", "text") and one.name in COLUMNS
-                    else one.type or "text"
+                    if option.type in ("", "text") and option.name in COLUMNS
+                    else option.type or "text"
                 ),
-                required=one.required and verb.asks,
-                flag=f"--{flags.get(one.name, one.name).replace('_', '-')}",
-                section=one.section
-                or ("Output" if one in OUTPUT else SECTION_OF.get(one.name, "What is computed")),
+                required=option.required and verb.asks,
+                flag=f"--{flags.get(option.name, option.name).replace('_', '-')}",
+                section=option.section
+                or (
+                    "Output"
+                    if option in OUTPUT
+                    else SECTION_OF.get(option.name, "What is computed")
+                ),
             )
-            for one in found.values()
+            for option in options.values()
         ),
-        key=lambda one: SECTIONS.index(one.section),
+        key=lambda option: SECTIONS.index(option.section),
     )

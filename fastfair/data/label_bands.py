@@ -99,7 +99,7 @@ def label_bands(values: ArrayLike, edges: str | Sequence[float] = "cc") -> NDArr
 
 def read_bands(given: str | Sequence[str], attributes: Sequence[str]) -> dict[str, str]:
     """Read bands such as "age=0,20,35" of some attributes."""
-    found = {}
+    by_attribute = {}
     for text in [given] if isinstance(given, str) else given:
         name, sign, edges = (part.strip() for part in text.partition("="))
         if not sign or name not in attributes:
@@ -109,19 +109,19 @@ def read_bands(given: str | Sequence[str], attributes: Sequence[str]) -> dict[st
                 f" {text!r}{near}"
             )
         edges_of(edges)
-        found[name] = edges
-    return found
+        by_attribute[name] = edges
+    return by_attribute
 
 
 def banded(sides: Mapping[str, Coded], bands: Mapping[str, str]) -> dict[str, Coded]:
     """Put the labels of attributes, by their names, into bands where these are given; warn of
     numbers without them.
     """
-    found = dict(sides)
+    banded_sides = dict(sides)
     for name, coded in sides.items():
         numbers = _numbers(coded.labels)
         if name in bands:
-            found[name] = _in_bands(name, coded, numbers, bands[name])
+            banded_sides[name] = _in_bands(name, coded, numbers, bands[name])
         elif numbers is not None and np.count_nonzero(~np.isnan(numbers)) > _MANY:
             warn(
                 f"{name!r} has numbers, each of which is a group of its own: put them into bands"
@@ -129,20 +129,20 @@ def banded(sides: Mapping[str, Coded], bands: Mapping[str, str]) -> dict[str, Co
                 " Criteria",
                 ManyGroupsWarning,
             )
-    return found
+    return banded_sides
 
 
 def _numbers(labels: NDArray[Any]) -> NDArray[np.float64] | None:
     """Return labels as numbers, NaN for one that is unknown; None where others are no numbers."""
     try:
-        return np.array([math.nan if str(one) == UNKNOWN else float(one) for one in labels])
+        return np.array([math.nan if str(label) == UNKNOWN else float(label) for label in labels])
     except ValueError:
         return None
 
 
 def _in_bands(name: str, coded: Coded, numbers: NDArray[np.float64] | None, edges: str) -> Coded:
     if numbers is None:
-        text = next(one for one in coded.labels if _numbers(np.array([one])) is None)
+        text = next(label for label in coded.labels if _numbers(np.array([label])) is None)
         raise InputError(f"⟦bands=⟧ {name!r} needs numbers, and has {str(text)!r}")
     is_known = ~np.isnan(numbers)
     labels = np.full(numbers.size, UNKNOWN, object)

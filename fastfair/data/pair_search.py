@@ -151,7 +151,7 @@ class Prefilter:
         base : float
             Pairs reach the bound where the product of their vectors, as `kernels.dot_products` has
             it, does this.
-        own : (m,) ndarray of float64, optional
+        shifts : (m,) ndarray of float64, optional
             Of each vector, and as many more as there are rows, to be added to `base`; products are
             then exact.
 

@@ -57,7 +57,9 @@ class AttributeEvaluations(Result):
     @property
     def by_grouping(self) -> dict[Grouping, Evaluation]:
         """The evaluations by the attributes that make their groups."""
-        return {tuple(one.settings["grouping"]): one for one in self.evaluations}
+        return {
+            tuple(evaluation.settings["grouping"]): evaluation for evaluation in self.evaluations
+        }
 
     @checked
     def by(self, *attributes: str) -> Evaluation:
@@ -82,18 +84,20 @@ class AttributeEvaluations(Result):
         >>> import fastfair as ff
         >>> groups = {"sex": list("ffmm"), "age": ["old", "young"] * 2}
         >>> c = ff.Comparisons([0.9, 0.3, 0.4, 0.1], [1, 0, 1, 0], reference_group=groups)
-        >>> found = ff.evaluate_attributes(c, n_resamples=0, measures=[], at=ff.at_threshold(0.35))
-        >>> found.by("age").groups if found.evaluations else ()
+        >>> evaluations = ff.evaluate_attributes(c, n_resamples=0, measures=[], at=ff.at_threshold(0.35))
+        >>> evaluations.by("age").groups if evaluations.evaluations else ()
         ('old', 'young')
         """
-        of_names = {" & ".join(grouping): one for grouping, one in self.by_grouping.items()}
+        of_names = {
+            " & ".join(grouping): evaluation for grouping, evaluation in self.by_grouping.items()
+        }
         return of_names[validation.choice("attributes", " & ".join(attributes), tuple(of_names))]
 
     def _columns(self) -> dict[str, list[Any]]:
         rows = [
             (" & ".join(grouping) if is_of_groups else None, row)
-            for k, (grouping, one) in enumerate(self.by_grouping.items())
-            for row in one.quantities
+            for k, (grouping, evaluation) in enumerate(self.by_grouping.items())
+            for row in evaluation.quantities
             if (is_of_groups := row.group is not None or measure_of(row.name) is not None) or not k
         ]
         return {"grouping": [of for of, _ in rows]} | table_of([row for _, row in rows])
@@ -127,8 +131,8 @@ class AttributeEvaluations(Result):
     def _figures(self) -> Mapping[str, Axes]:
         return {
             name if name == "scores" else re.sub(r"\W+", "_", f"{'_'.join(grouping)}_{name}"): axes
-            for grouping, one in self.by_grouping.items()
-            for name, axes in one._figures().items()
+            for grouping, evaluation in self.by_grouping.items()
+            for name, axes in evaluation._figures().items()
         }
 
     def _parts(self) -> Sequence[Result]:
@@ -180,9 +184,9 @@ def evaluate_attributes(
     >>> import fastfair as ff
     >>> groups = {"sex": list("ffmm"), "age": ["old", "young"] * 2}
     >>> c = ff.Comparisons([0.9, 0.3, 0.4, 0.1], [1, 0, 1, 0], reference_group=groups)
-    >>> found = ff.evaluate_attributes(c, n_resamples=0, measures=[], at=ff.at_threshold(0.35),
+    >>> evaluations = ff.evaluate_attributes(c, n_resamples=0, measures=[], at=ff.at_threshold(0.35),
     ...     settings=ff.EvaluationSettings(incomplete_groups="nan"))
-    >>> [one.groups for one in found.evaluations]
+    >>> [one.groups for one in evaluations.evaluations]
     [('f', 'm'), ('old', 'young')]
     """
     if not comparisons.grouping:
@@ -198,16 +202,17 @@ def evaluate_attributes(
     executor = kwargs.pop("executor", None)
     keeps = isinstance(executor, Checkpoint)
     seed = rng if keeps or not kwargs.get("n_resamples", 1) else seeds.fix_seed(rng)
-    evaluations, given = [], dict[tuple[str, type[Warning]], None]()
+    evaluations = []
+    given = dict[tuple[str, type[Warning]], None]()
     for k, grouping in enumerate(asked):
-        one = comparisons.by(*grouping)
+        data = comparisons.by(*grouping)
         more = kwargs | {"executor": executor, "rng": seed, "settings": settings}
         if len(grouping) > 1 and settings.incomplete_groups == "raise":
             more["settings"] = replace(settings, incomplete_groups="drop")
         if keeps:
             more["executor"] = replace(executor, folder=Path(executor.folder) / str(1 + k))
-        with hold_warnings() as told:
-            evaluations.append(evaluate(one, **more))
-        given |= dict.fromkeys(told)
+        with hold_warnings() as warned:
+            evaluations.append(evaluate(data, **more))
+        given |= dict.fromkeys(warned)
     give_warnings(list(given))
     return AttributeEvaluations(tuple(evaluations), left_out=comparisons.left_out)

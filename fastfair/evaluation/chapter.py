@@ -14,11 +14,10 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import ndtr
 
 from fastfair import intervals
-from fastfair._lib.arrays import Floats
+from fastfair._lib.arrays import Flags, Floats, Integers
 from fastfair._lib.text import (
     NONE,
     in_lines,
@@ -116,30 +115,31 @@ def summary_of_attributes(evaluations: Sequence[Evaluated]) -> list[str]:
     """Return the sentences of evaluations of the same comparisons by several attributes, or by
     one.
     """
-    first, several = evaluations[0], len(evaluations) > 1
+    first = evaluations[0]
+    several = len(evaluations) > 1
     said = [f"{size_of(first, evaluations)}."] if first.rates else []
     answer = sentences_on_overall_rates(first)
     answer += metrics_in_words(first, shown_metrics(first)) if several else []
-    for one in evaluations:
+    for evaluation in evaluations:
         answer += [
-            *sentences_on_groups(one, (), several=several),
-            *sentences_on_measures(one, several=several),
+            *sentences_on_groups(evaluation, (), several=several),
+            *sentences_on_measures(evaluation, several=several),
         ]
-        answer += sentences_on_limitations(one) if not several else []
+        answer += sentences_on_limitations(evaluation) if not several else []
     said += [f"{name}: {sentence}" for name, sentence in answer]
     if has_failures(first):
         said += sentences_on_failures(first)
         said += (
             [
-                sentence_on_extreme_groups(one, name)
-                for one in evaluations
-                if one.groups
+                sentence_on_extreme_groups(evaluation, name)
+                for evaluation in evaluations
+                if evaluation.groups
                 for name in FAILURE_RATES
             ]
             if not several
             else []
         )
-    said += [words for one in evaluations for words in left_out_of_measures(one)]
+    said += [words for evaluation in evaluations for words in left_out_of_measures(evaluation)]
     if several:
         said.append(WHETHER)
     if "confidence_level" in first.settings:
@@ -162,7 +162,8 @@ def facts_of(evaluation: Evaluated, evaluations: Sequence[Evaluated] = ()) -> Sa
     elif evaluation.groups:
         facts.append(("Groups", f"{len(evaluation.groups)}, by {grouping_of(evaluation)}"))
     if evaluation.rates:
-        mated, nonmated = evaluation.rates[0].counts.mated, evaluation.rates[0].counts.nonmated
+        mated = evaluation.rates[0].counts.mated
+        nonmated = evaluation.rates[0].counts.nonmated
         of_two = f"{nonmated:,} of two people (non-mated)"
         facts.append(("Comparisons", f"{mated:,} of the same person (mated), {of_two}"))
     rejected = "the same person is rejected: false non-match, rate FNMR"
@@ -179,9 +180,13 @@ def facts_of(evaluation: Evaluated, evaluations: Sequence[Evaluated] = ()) -> Sa
 
 def metrics_in_words(evaluation: Evaluated, names: Sequence[str]) -> Said:
     """Say what the metrics of all thresholds are, over all comparisons."""
-    found = [one for one in evaluation.quantities if one.name in names and one.group is None]
-    said = "; ".join(f"{printed_name(one.name)} {in_words(one)}" for one in found)
-    return [("All thresholds", said)] if found else []
+    metrics = [
+        quantity
+        for quantity in evaluation.quantities
+        if quantity.name in names and quantity.group is None
+    ]
+    said = "; ".join(f"{printed_name(quantity.name)} {in_words(quantity)}" for quantity in metrics)
+    return [("All thresholds", said)] if metrics else []
 
 
 def grouping_of(evaluation: Evaluated) -> str:
@@ -199,16 +204,17 @@ def sentences_on_overall_rates(evaluation: Evaluated) -> Said:
             for name in rates_of(evaluation)
         )
         said.append(f"at {f'{rates.at} ({threshold})' if k else threshold}, {shares}.")
-    if not said and any(one.name == "eer" for one in evaluation.quantities):
+    if not said and any(quantity.name == "eer" for quantity in evaluation.quantities):
         said = [f"the EER is {in_words(find(evaluation.quantities, 'eer', None, None))}."]
     return [("Overall", f"{said[0][0].upper()}{' '.join(said)[1:]}")] if said else []
 
 
-def _share(one: Quantity, kind: str, verb: str) -> str:
+def _share(quantity: Quantity, kind: str, verb: str) -> str:
     """Say which share of comparisons is wrong, such as "about 1 in 6 mated comparisons is wrongly
     rejected".
     """
-    rate, behind = one.estimate, f"({one.name.upper()} {in_words(one)})"
+    rate = quantity.estimate
+    behind = f"({quantity.name.upper()} {in_words(quantity)})"
     if math.isnan(rate):
         return f"there are no {kind} comparisons"
     if rate == 0:
@@ -233,11 +239,14 @@ def sentences_on_groups(
     said = [small] if (small := small_groups_in_words(evaluation)) else []
     for k, rates in enumerate(evaluation.rates):
         at = f"At {rates.at}: " if len(evaluation.rates) > 1 else ""
-        found = []
+        sentences = []
         for name in rates_of(evaluation):
-            here = [one for one in tests if one.rate_name == name] if k == 0 else []
-            found += [sentence_on_extreme_groups(evaluation, name, rates.at), *map(_tested, here)]
-        said.append(at + " ".join(found))
+            here = [test for test in tests if test.rate_name == name] if k == 0 else []
+            sentences += [
+                sentence_on_extreme_groups(evaluation, name, rates.at),
+                *map(_tested, here),
+            ]
+        said.append(at + " ".join(sentences))
     if not tests and not several:
         said.append(WHETHER)
     return [(attribute_of(evaluation), " ".join(said))]
@@ -249,13 +258,13 @@ def attribute_of(evaluation: Evaluated) -> str:
     return grouping[:1].upper() + grouping[1:]
 
 
-def people_of(rates: Rates) -> NDArray[np.int64] | None:
+def people_of(rates: Rates) -> Integers | None:
     """Return the number of people of each group; None where it is not known who they are."""
     counts = rates.counts
     return counts.group_mated_subjects if counts.mated else counts.group_nonmated_subjects
 
 
-def is_small(evaluation: Evaluated) -> NDArray[np.bool_]:
+def is_small(evaluation: Evaluated) -> Flags:
     """Return which groups are intersections of a few people, which stand last and are summarised."""
     people = people_of(evaluation.rates[0]) if evaluation.rates else None
     if people is None or len(evaluation.settings["grouping"]) < 2:
@@ -270,14 +279,15 @@ def small_groups_in_words(evaluation: Evaluated) -> str:
     small = is_small(evaluation)
     if not small.any():
         return ""
-    rates, people = evaluation.rates[0], people_of(evaluation.rates[0])
+    rates = evaluation.rates[0]
+    people = people_of(evaluation.rates[0])
     names = [group for group, few in zip(evaluation.groups, small, strict=True) if few]
     ends = [ends_of(find(evaluation.quantities, "fnmr", group, rates.at)) for group in names]
-    known = [end for both in ends for end in both if not math.isnan(end)]
+    finite = [end for both in ends for end in both if not math.isnan(end)]
     assert people is not None
     reach = (
-        f"; the limits of their FNMRs reach from {per_cent(min(known))} to {per_cent(max(known))}"
-        if known
+        f"; the limits of their FNMRs reach from {per_cent(min(finite))} to {per_cent(max(finite))}"
+        if finite
         else ""
     )
     return (
@@ -312,8 +322,8 @@ def sentence_on_extreme_groups(
 ) -> str:
     """Say which groups have the highest and the lowest rate, among those with enough errors."""
     title = printed_name(name)
-    found = [find(evaluation.quantities, name, group, at) for group in evaluation.groups]
-    enough = [one for one in found if (one.n_errors or 0) >= ENOUGH_ERRORS]
+    rates_there = [find(evaluation.quantities, name, group, at) for group in evaluation.groups]
+    enough = [quantity for quantity in rates_there if (quantity.n_errors or 0) >= ENOUGH_ERRORS]
     if not enough:
         return f"No group has {ENOUGH_ERRORS} {METRICS[name].errors}."
     if len(enough) == 1:
@@ -322,7 +332,8 @@ def sentence_on_extreme_groups(
             f"Only {visible(str(only.group))} has {ENOUGH_ERRORS} {METRICS[name].errors}: {title}"
             f" {in_words(only)}."
         )
-    low, high = min(enough, key=lambda one: one.estimate), max(enough, key=lambda one: one.estimate)
+    low = min(enough, key=lambda quantity: quantity.estimate)
+    high = max(enough, key=lambda quantity: quantity.estimate)
     return (
         f"{title} is highest in {visible(str(high.group))}, {in_words(high)}, and lowest in "
         f"{visible(str(low.group))}, {in_words(low)}."
@@ -333,37 +344,37 @@ def sentences_on_limitations(evaluation: Evaluated) -> Said:
     """Say what the data cannot tell, and what was not tested."""
     if not evaluation.rates:
         return []
-    rates, said = evaluation.rates[0], Said()
+    rates = evaluation.rates[0]
+    said = Said()
     few_errors = f"fewer than {ENOUGH_ERRORS} errors fix its threshold"
     unknown = [
-        f"the rates at {one.at} with any precision, as {few_errors}"
-        for one in evaluation.rates
-        if one.below_resolution
+        f"the rates at {rates_there.at} with any precision, as {few_errors}"
+        for rates_there in evaluation.rates
+        if rates_there.below_resolution
     ]
-    n, known = len(evaluation.groups), list[str]()
+    n = len(evaluation.groups)
+    reasons = list[str]()
     for name in rates_of(evaluation):
         of_groups = [
             find(evaluation.quantities, name, group, rates.at).n_errors or 0
             for group in evaluation.groups
         ]
-        number, errors = (
-            sum(one < ENOUGH_ERRORS for one in of_groups),
-            f"{ENOUGH_ERRORS} {METRICS[name].errors}",
-        )
+        number = sum(n_errors < ENOUGH_ERRORS for n_errors in of_groups)
+        errors = f"{ENOUGH_ERRORS} {METRICS[name].errors}"
         if number:
             few = (
                 f"no group has {errors}"
                 if number == n
                 else f"{number} of {n} groups have fewer than {errors}"
             )
-            known.append(few)
+            reasons.append(few)
     people = people_of(rates)
     n_small = 0 if people is None else np.count_nonzero(people < _FEW_PEOPLE)
     if n_small:
-        known.append(f"{n_small} of {n} groups have fewer than {_FEW_PEOPLE} people")
-    if known:
+        reasons.append(f"{n_small} of {n} groups have fewer than {_FEW_PEOPLE} people")
+    if reasons:
         unknown.append(
-            f"which group has the highest rate: {', and '.join(known)}, so their rates are rough"
+            f"which group has the highest rate: {', and '.join(reasons)}, so their rates are rough"
         )
     if unknown:
         said.append(("Not known", f"{'; '.join(unknown)}."))
@@ -397,7 +408,8 @@ def size_of(evaluation: Evaluated, evaluations: Sequence[Evaluated] = ()) -> str
     """Say how many comparisons, people and groups there are, of an evaluation at an operating
     point, or of several of the same comparisons.
     """
-    counts, several = evaluation.rates[0].counts, len(evaluations) > 1
+    counts = evaluation.rates[0].counts
+    several = len(evaluations) > 1
     n_groups = 0 if several else len(evaluation.groups)
     said = sizes_in_words(counts.mated, counts.nonmated, evaluation.n_subjects, n_groups)
     return f"{said}, in {groupings_in_words(evaluations)}" if several else said
@@ -405,7 +417,9 @@ def size_of(evaluation: Evaluated, evaluations: Sequence[Evaluated] = ()) -> str
 
 def groupings_in_words(evaluations: Sequence[Evaluated]) -> str:
     """Say how many groups each attribute makes, such as "2 groups by sex, 5 by age"."""
-    first, *others = ((len(one.groups), grouping_of(one)) for one in evaluations)
+    first, *others = (
+        (len(evaluation.groups), grouping_of(evaluation)) for evaluation in evaluations
+    )
     return ", ".join([f"{first[0]} groups by {first[1]}", *(f"{n} by {by}" for n, by in others)])
 
 
@@ -436,9 +450,9 @@ def sentences_on_failures(evaluation: Evaluated) -> list[str]:
     """Say how many comparisons failed, and what became of them."""
     failed = [find(evaluation.quantities, name, None, None) for name in FAILURE_RATES]
     parts = [
-        f"{one.n_errors:,} of {one.n_comparisons:,} {kind} comparisons failed "
-        f"({rate_with_interval(one.estimate, one.low, one.high)})"
-        for kind, one in zip(CLASSES, failed, strict=True)
+        f"{rate.n_errors:,} of {rate.n_comparisons:,} {kind} comparisons failed "
+        f"({rate_with_interval(rate.estimate, rate.low, rate.high)})"
+        for kind, rate in zip(CLASSES, failed, strict=True)
     ]
     said = [
         f"{' and '.join(parts)}.",
@@ -454,12 +468,12 @@ def sentences_on_failures(evaluation: Evaluated) -> list[str]:
 
 def has_rates_with_failures(evaluation: Evaluated) -> bool:
     """Return whether an evaluation has FRRs and FARs beside FNMRs and FMRs."""
-    return any(one.name in WITH_FAILURES for one in evaluation.quantities)
+    return any(quantity.name in WITH_FAILURES for quantity in evaluation.quantities)
 
 
 def has_failures(evaluation: Evaluated) -> bool:
     """Return whether an evaluation reports how often comparisons failed."""
-    return any(one.name in FAILURE_RATES for one in evaluation.quantities)
+    return any(quantity.name in FAILURE_RATES for quantity in evaluation.quantities)
 
 
 def measures_at(evaluation: Evaluated, rates: Rates | None) -> list[Quantity]:
@@ -493,34 +507,34 @@ def leading_measures(evaluation: Evaluated, rates: Rates) -> list[Quantity]:
     asked = measures_at(evaluation, rates)
     if len(asked) <= _MOST_LEADING:
         return asked
-    return [one for one in asked if one.name in LEADING] or asked[:_MOST_LEADING]
+    return [measure for measure in asked if measure.name in LEADING] or asked[:_MOST_LEADING]
 
 
 def judged_measures(evaluation: Evaluated) -> list[Judged]:
     """Judge the measures that the answer speaks of, with p-values adjusted by Holm's procedure."""
     each = dict.fromkeys(
-        one for rates in evaluation.rates for one in leading_measures(evaluation, rates)
+        measure for rates in evaluation.rates for measure in leading_measures(evaluation, rates)
     )
-    family = [one for one in each if one.has_interval]
+    family = [measure for measure in each if measure.has_interval]
     adjusted = intervals.holm(
-        [math.nan if one.pvalue is None else one.pvalue for one in family]
+        [math.nan if measure.pvalue is None else measure.pvalue for measure in family]
     ).tolist()
     significance = 1 - evaluation.settings.get("confidence_level", 1.0)
     return [
-        Judged(one, p, _differs(one, p, significance))
-        for one, p in zip(family, adjusted, strict=True)
+        Judged(measure, p, _differs(measure, p, significance))
+        for measure, p in zip(family, adjusted, strict=True)
     ]
 
 
-def _differs(one: Quantity, pvalue: float, significance: float) -> str:
+def _differs(measure: Quantity, pvalue: float, significance: float) -> str:
     """Say whether a measure differs from its fair value, by an adjusted p-value and the
     interval.
     """
-    if not distances_from_fair(one)[1] or pvalue > significance:
+    if not distances_from_fair(measure)[1] or pvalue > significance:
         return "may be chance"
     # Of fair systems with few errors, a measure whose interval is likely too narrow seems unfair
     # too often.
-    return "not known" if has_flag(one, Flag.NARROW) or math.isnan(pvalue) else "yes"
+    return "not known" if has_flag(measure, Flag.NARROW) or math.isnan(pvalue) else "yes"
 
 
 def sentences_on_measures(evaluation: Evaluated, *, several: bool = False) -> Said:
@@ -530,9 +544,11 @@ def sentences_on_measures(evaluation: Evaluated, *, several: bool = False) -> Sa
         return []
     said = []
     for differs, begin in _DIFFERS.items():
-        some = [_in_words(evaluation, one) for one in judged if one.differs == differs]
+        some = [_in_words(evaluation, measure) for measure in judged if measure.differs == differs]
         said += [f"{begin}: {', '.join(some)}."] if some else []
-    n_all = len({one for rates in evaluation.rates for one in measures_at(evaluation, rates)})
+    n_all = len(
+        {measure for rates in evaluation.rates for measure in measures_at(evaluation, rates)}
+    )
     said.append(
         f"Measures looked at: {n_all}; chosen in advance, with p-values adjusted for them:"
         f" {len(judged)}."
@@ -541,20 +557,20 @@ def sentences_on_measures(evaluation: Evaluated, *, several: bool = False) -> Sa
     return [(name, visible(" ".join(said[:-1] if several else said)))]
 
 
-def _in_words(evaluation: Evaluated, one: Judged) -> str:
-    measure = one.measure
+def _in_words(evaluation: Evaluated, judged: Judged) -> str:
+    measure = judged.measure
     name = measure.title if len(evaluation.rates) > 1 else printed_name(measure.name)
-    chance = f" ({p_in_words(one.pvalue)})" if one.differs == "yes" else ""
+    chance = f" ({p_in_words(judged.pvalue)})" if judged.differs == "yes" else ""
     return f"{name} {in_words(measure)}{chance}"
 
 
-def distances_from_fair(one: Quantity) -> tuple[float, float, float, float]:
+def distances_from_fair(quantity: Quantity) -> tuple[float, float, float, float]:
     """Return how far a measure, the nearest and the farthest of its interval are from fair; and the
     largest, or 1.
     """
-    measure, (low, high) = measure_of(one.name), ends_of(one)
+    measure, (low, high) = measure_of(quantity.name), ends_of(quantity)
     assert measure is not None
-    value, *ends = (abs(x - measure.fair_value) for x in (one.estimate, low, high))
+    value, *ends = (abs(x - measure.fair_value) for x in (quantity.estimate, low, high))
     largest = max((x for x in (value, *ends) if math.isfinite(x)), default=0.0) or 1.0
     return value, 0.0 if low <= measure.fair_value <= high else min(ends), max(ends), largest
 
@@ -562,7 +578,8 @@ def distances_from_fair(one: Quantity) -> tuple[float, float, float, float]:
 def chapter_of(evaluation: Evaluated, numbers: str, beside: Beside) -> Chapter:
     """Make a chapter."""
     tests = beside.tests_of(evaluation.groups) if evaluation.groups else []
-    of_rates, several = sentences_on_groups(evaluation, tests), len(beside.evaluations) > 1
+    of_rates = sentences_on_groups(evaluation, tests)
+    several = len(beside.evaluations) > 1
     answer = [*of_rates, *sentences_on_measures(evaluation)]
     sections = [Section("", [*left_out_of_measures(evaluation), *(said for _, said in answer)])]
     for rates in evaluation.rates:
@@ -597,7 +614,7 @@ def chapter_of(evaluation: Evaluated, numbers: str, beside: Beside) -> Chapter:
     if evaluation.has_curves:
         sections += _curve_sections(evaluation)
     picture = None
-    is_drawn = any(one.quantities is evaluation.quantities for one in beside.one_by_one)
+    is_drawn = any(other.quantities is evaluation.quantities for other in beside.one_by_one)
     if evaluation.groups and evaluation.rates and is_drawn:
         picture = rates_of_groups(evaluation, evaluation.rates[0], beside, tests, is_short=True)
     first = FirstScreen(
@@ -616,18 +633,18 @@ def chapter_of(evaluation: Evaluated, numbers: str, beside: Beside) -> Chapter:
     )
 
 
-def quantity_cell(one: Quantity) -> Cell:
+def quantity_cell(quantity: Quantity) -> Cell:
     """Write a number with its interval and notes; rates in per cent, without the sign."""
-    is_rate = one.name in IN_PER_CENT
-    look = "few" if one.n_errors is not None and one.n_errors < ENOUGH_ERRORS else ""
-    if one.is_held:
-        return Cell(per_cent(one.estimate).removesuffix(" %"), "(held)", look=look)
-    text, ends = value_and_interval(one.estimate, one.low, one.high, is_rate=is_rate)
-    return Cell(text, ends, one.notes, look)
+    is_rate = quantity.name in IN_PER_CENT
+    look = "few" if quantity.n_errors is not None and quantity.n_errors < ENOUGH_ERRORS else ""
+    if quantity.is_held:
+        return Cell(per_cent(quantity.estimate).removesuffix(" %"), "(held)", look=look)
+    text, ends = value_and_interval(quantity.estimate, quantity.low, quantity.high, is_rate=is_rate)
+    return Cell(text, ends, quantity.notes, look)
 
 
-def _errors_of(one: Quantity) -> str:
-    return f"{one.n_errors or 0:,} of {one.n_comparisons or 0:,}"
+def _errors_of(quantity: Quantity) -> str:
+    return f"{quantity.n_errors or 0:,} of {quantity.n_comparisons or 0:,}"
 
 
 def _table(caption: str, rows: Sequence[Any], columns: Sequence[ColumnOf], **more: Any) -> Table:
@@ -665,13 +682,14 @@ def rates_of_groups(
             find(evaluation.quantities, name, group, rates.at).n_subjects
             for name in rates_of(evaluation)
         ]
-        known = [
+        sizes = [
             n for n in (evaluation.n_subjects if group is None else None, *each) if n is not None
         ]
-        return f"{known[0]:,}" if known else ""
+        return f"{sizes[0]:,}" if sizes else ""
 
     columns: list[ColumnOf] = [_GROUP, (Column("People"), people)]
-    foot, has_limits = [Cell(), Cell()], False
+    foot = [Cell(), Cell()]
+    has_limits = False
     for name in rates_of(evaluation):
         asked = [
             replace(row, group=of_written.get(row.group, row.group))
@@ -679,12 +697,12 @@ def rates_of_groups(
         ]
         required = [row for row in asked if row.group in shown]
         others = [
-            find(one.quantities, name, group, rates.at)
-            for one in (beside.one_by_one if is_short else ())
-            for group in one.groups
-            if any(other.at == rates.at for other in one.rates)
+            find(column.quantities, name, group, rates.at)
+            for column in (beside.one_by_one if is_short else ())
+            for group in column.groups
+            if any(other.at == rates.at for other in column.rates)
         ]
-        shared = [x for one in others for x in (one.estimate, one.high)]
+        shared = [x for column in others for x in (column.estimate, column.high)]
         shared += [row.bound for row in asked] if is_short else []
         has_limits = has_limits or any(math.isfinite(row.bound) for row in required)
         different = {group for test in tests if test.rate_name == name for group in test.different}
@@ -693,7 +711,9 @@ def rates_of_groups(
         )
         columns += of_rate
         foot += [Cell(drawing=axis(scale)), *[Cell()] * (len(of_rate) - 1)]
-    has_verdicts = any(isinstance(one, Column) and one.title.endswith("?") for one, _ in columns)
+    has_verdicts = any(
+        isinstance(column, Column) and column.title.endswith("?") for column, _ in columns
+    )
     ends = interval_name(evaluation.settings)
     reading = [
         (
@@ -738,14 +758,20 @@ def _columns_of_rate(
         ("all", each[None].estimate),
         *(("limit", x) for x in dict.fromkeys(row.bound for row in required)),
     ]
-    ends = [*shared, *(x for one in each.values() for x in (one.estimate, one.high))]
+    ends = [*shared, *(x for quantity in each.values() for x in (quantity.estimate, quantity.high))]
     scale = Scale.of(ends, is_logarithmic=name == "fmr", lines=lines)
 
     def drawn(group: str | None) -> Cell:
-        one, mark = each[group], "diamond" if group in different else "dot"
+        quantity = each[group]
+        mark = "diamond" if group in different else "dot"
         return Cell(
             drawing=interval(
-                scale, one.estimate, one.low, one.high, look=quantity_cell(one).look, mark=mark
+                scale,
+                quantity.estimate,
+                quantity.low,
+                quantity.high,
+                look=quantity_cell(quantity).look,
+                mark=mark,
             )
         )
 
@@ -785,7 +811,8 @@ def _rates_sections(
         rates_of_groups(evaluation, rates, beside, tests),
         *_tables_of_leading_measures(evaluation, rates),
     ]
-    more, between = _tables_of_all_measures(evaluation, rates), _between_groups(evaluation, rates)
+    more = _tables_of_all_measures(evaluation, rates)
+    between = _between_groups(evaluation, rates)
     sections = [
         Section(f"At {rates.at}" if len(evaluation.rates) > 1 else "", (), (), tables),
         Section(f"All measures at {rates.at}", (), (), more, is_folded=True),
@@ -798,13 +825,13 @@ def _tables_of_leading_measures(evaluation: Evaluated, rates: Rates) -> list[Tab
     """Write the measures that the answer speaks of, with adjusted p-values and whether they differ
     from fair.
     """
-    judged = {one.measure: one for one in judged_measures(evaluation)}
+    judged = {of_measure.measure: of_measure for of_measure in judged_measures(evaluation)}
 
-    def pvalue(one: Quantity) -> str:
-        return p_value(judged[one].pvalue) if one in judged else NONE
+    def pvalue(measure: Quantity) -> str:
+        return p_value(judged[measure].pvalue) if measure in judged else NONE
 
-    def differs(one: Quantity) -> str:
-        return judged[one].differs if one in judged else NONE
+    def differs(measure: Quantity) -> str:
+        return judged[measure].differs if measure in judged else NONE
 
     columns: list[ColumnOf] = [
         ("p, adjusted", pvalue),
@@ -830,15 +857,18 @@ def _tables_of_all_measures(
     """Write all measures, always or where they are more than the answer speaks of, with p-values
     that are not adjusted.
     """
-    found = measures_at(evaluation, rates)
-    if not always and len(found) == len(leading_measures(evaluation, rates)):
+    measures = measures_at(evaluation, rates)
+    if not always and len(measures) == len(leading_measures(evaluation, rates)):
         return []
     columns: list[ColumnOf] = [
-        ("p, not adjusted", lambda one: p_value(math.nan if one.pvalue is None else one.pvalue))
+        (
+            "p, not adjusted",
+            lambda quantity: p_value(math.nan if quantity.pvalue is None else quantity.pvalue),
+        )
     ]
     explanation = f"{OWN_SCALES} {_NOT_ADJUSTED}"
     return _measure_tables(
-        evaluation, rates, found, columns, f"All {len(found)} fairness measures", explanation
+        evaluation, rates, measures, columns, f"All {len(measures)} fairness measures", explanation
     )
 
 
@@ -852,9 +882,9 @@ def _measure_tables(
 ) -> list[Table]:
     """Write measures with their distance from the fair value, each on a scale of its own."""
     columns: list[ColumnOf] = [
-        ("Measure", lambda one: printed_name(one.name)),
+        ("Measure", lambda quantity: printed_name(quantity.name)),
         ("Value", quantity_cell),
-        ("Fair value", lambda one: f"{measure_of(one.name).fair_value:g}"),  # type: ignore[union-attr]
+        ("Fair value", lambda quantity: f"{measure_of(quantity.name).fair_value:g}"),  # type: ignore[union-attr]
         (Column("Distance from fair", "drawing"), _distance),
     ]
     caption = f"{title} over {len(evaluation.measured_groups)} groups at {rates.at}"
@@ -862,8 +892,10 @@ def _measure_tables(
     return [table] if measures else []
 
 
-def _distance(one: Quantity) -> Cell:
-    return Cell(drawing=distance(*distances_from_fair(one)) if math.isfinite(one.estimate) else "")
+def _distance(quantity: Quantity) -> Cell:
+    return Cell(
+        drawing=distance(*distances_from_fair(quantity)) if math.isfinite(quantity.estimate) else ""
+    )
 
 
 def _between_groups(evaluation: Evaluated, rates: Rates) -> list[Table]:
@@ -873,24 +905,24 @@ def _between_groups(evaluation: Evaluated, rates: Rates) -> list[Table]:
     if not (evaluation.groups and has_comparisons_between_groups(rates)):
         return []
     cells = {
-        (one.group, one.probe_group): one
-        for one in evaluation.quantities
-        if one.name == "fmr_matrix" and one.at == rates.at and one.n_comparisons
+        (cell.group, cell.probe_group): cell
+        for cell in evaluation.quantities
+        if cell.name == "fmr_matrix" and cell.at == rates.at and cell.n_comparisons
     }
     groups = evaluation.groups
     letters = {group: letter(k).upper() for k, group in enumerate(groups)}
-    enough = [one for one in cells.values() if (one.n_errors or 0) >= ENOUGH_ERRORS]
-    known = [math.log(one.estimate) for one in enough if one.estimate > 0]
-    low, high = (min(known), max(known)) if known else (0.0, 0.0)
+    enough = [cell for cell in cells.values() if (cell.n_errors or 0) >= ENOUGH_ERRORS]
+    log_rates = [math.log(cell.estimate) for cell in enough if cell.estimate > 0]
+    low, high = (min(log_rates), max(log_rates)) if log_rates else (0.0, 0.0)
 
     def shaded(other: str, group: str) -> str | Cell:
-        one = cells.get((group, other))
-        if one is None:
+        cell = cells.get((group, other))
+        if cell is None:
             return NONE
-        look = "few" if (one.n_errors or 0) < ENOUGH_ERRORS or one.estimate <= 0 else "h3"
+        look = "few" if (cell.n_errors or 0) < ENOUGH_ERRORS or cell.estimate <= 0 else "h3"
         if look == "h3" and high > low:
-            look = f"h{1 + min(4, int(5 * (math.log(one.estimate) - low) / (high - low)))}"
-        text = per_cent(one.estimate, 2).removesuffix(" %") if len(groups) <= _MOST_LETTERS else ""
+            look = f"h{1 + min(4, int(5 * (math.log(cell.estimate) - low) / (high - low)))}"
+        text = per_cent(cell.estimate, 2).removesuffix(" %") if len(groups) <= _MOST_LETTERS else ""
         return Cell(text, look=look + (" own" if group == other else ""))
 
     columns: list[ColumnOf] = [("Reference", lambda group: f"{letters[group]}  {visible(group)}")]
@@ -906,12 +938,12 @@ def _between_groups(evaluation: Evaluated, rates: Rates) -> list[Table]:
     highest: list[ColumnOf] = [
         (
             "Reference with probe",
-            lambda one: f"{visible(str(one.group))} with {visible(str(one.probe_group))}",
+            lambda cell: f"{visible(str(cell.group))} with {visible(str(cell.probe_group))}",
         ),
         ("FMR, %", quantity_cell),
         ("False matches", _errors_of),
     ]
-    enough = sorted(enough, key=lambda one: -one.estimate)[:_HIGHEST]
+    enough = sorted(enough, key=lambda cell: -cell.estimate)[:_HIGHEST]
     caption = f"The highest FMRs with at least {ENOUGH_ERRORS} false matches"
     return [matrix, *([_table(caption, enough, highest)] if enough else [])]
 
@@ -962,7 +994,8 @@ def shown_metrics(evaluation: Evaluated) -> list[str]:
 
 def _metric_tables(evaluation: Evaluated) -> list[Table]:
     """Write EERs, costs and Cllr of log-likelihood ratios, of all comparisons and of each group."""
-    asked, names = evaluation.settings, shown_metrics(evaluation)
+    asked = evaluation.settings
+    names = shown_metrics(evaluation)
     if not names:
         return []
     headings = {name: printed_name(name) + (", %" if name in IN_PER_CENT else "") for name in names}
@@ -1003,8 +1036,8 @@ def rates_at_points(evaluations: Sequence[Evaluated]) -> list[tuple[OperatingPoi
     """
     beside = Beside(evaluations=evaluations)
 
-    def make(one: Evaluated, rates: Rates) -> list[Table]:
-        return [rates_of_groups(one, rates, beside, ())]
+    def make(evaluation: Evaluated, rates: Rates) -> list[Table]:
+        return [rates_of_groups(evaluation, rates, beside, ())]
 
     return [(at.at, stacked(_titled(beside.one_by_one, at, make))) for at in evaluations[0].rates]
 
@@ -1018,11 +1051,11 @@ def _titled(
     by.
     """
     return [
-        (f"by {grouping_of(one)}", table)
-        for one in evaluations
-        for rates in one.rates
+        (f"by {grouping_of(evaluation)}", table)
+        for evaluation in evaluations
+        for rates in evaluation.rates
         if rates.at == at.at
-        for table in make(one, rates)
+        for table in make(evaluation, rates)
     ]
 
 
@@ -1037,13 +1070,23 @@ def tables_to_show(
         if (tables := _titled(evaluations, at, partial(_tables_of_all_measures, always=True)))
     ]
     metrics = [
-        (f"by {grouping_of(one)}", one_of) for one in evaluations for one_of in _metric_tables(one)
+        (f"by {grouping_of(evaluation)}", one_of)
+        for evaluation in evaluations
+        for one_of in _metric_tables(evaluation)
     ]
     return {
         "rates": rates_at_points(evaluations),
         "measures": measures,
         "metrics": [
-            (None, stacked([(name, _without_all(one, k)) for k, (name, one) in enumerate(metrics)]))
+            (
+                None,
+                stacked(
+                    [
+                        (name, _without_all(evaluation, k))
+                        for k, (name, evaluation) in enumerate(metrics)
+                    ]
+                ),
+            )
         ]
         if metrics
         else [],
@@ -1076,11 +1119,12 @@ def printed_of(table: Table) -> Printed:
     """
     kept = [
         k
-        for k, one in enumerate(table.columns)
-        if not (isinstance(one, Column) and one.kind == "drawing")
+        for k, column in enumerate(table.columns)
+        if not (isinstance(column, Column) and column.kind == "drawing")
     ]
     headings = [
-        one.title if isinstance(one, Column) else one for one in (table.columns[k] for k in kept)
+        column.title if isinstance(column, Column) else column
+        for column in (table.columns[k] for k in kept)
     ]
     return table.caption, headings, [[_as_text(row[k]) for k in kept] for row in table.rows]
 
@@ -1096,14 +1140,14 @@ def det_limits(curves: Sequence[tuple[Floats, Floats]]) -> tuple[float, float]:
     """Return the rates at the ends of the axes on which all curves, as normal deviates, are
     seen.
     """
-    known = [
+    inside = [
         float(edge(values))
         for curve in curves
         for values in curve
         if values.size
         for edge in (np.min, np.max)
     ]
-    low, high = (float(ndtr(edge(known))) for edge in (min, max)) if known else (0.01, 0.5)
+    low, high = (float(ndtr(edge(inside))) for edge in (min, max)) if inside else (0.01, 0.5)
     return max(_LEAST_RATE, min(0.8 * low, 0.1)), min(max(1.1 * high, 0.3), _GREATEST_RATE)
 
 
@@ -1119,11 +1163,13 @@ def _curve_sections(evaluation: Evaluated) -> list[Section]:
     groups: Sequence[str | None] = evaluation.groups if len(evaluation.groups) > 1 else (None,)
     side = _LARGE if len(groups) <= _FEW_GROUPS else _SMALL
     curves = {group: det_curve(evaluation, group, side) for group in (None, *groups)}
-    ends, edges = det_limits(list(curves.values())), evaluation.edges
+    ends = det_limits(list(curves.values()))
+    edges = evaluation.edges
     det, scores = [], []
     for group in groups:
         name = visible(group or "All comparisons")
-        points, few = [], False
+        points = []
+        few = False
         for rates in evaluation.rates:
             fnmr, fmr = (find(evaluation.quantities, rate, group, rates.at) for rate in _RATES)
             few = few or min(fnmr.n_errors or 0, fmr.n_errors or 0) < ENOUGH_ERRORS

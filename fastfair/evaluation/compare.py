@@ -161,8 +161,8 @@ def compare(
     >>> mated = [1] * 6 + [0] * 6
     >>> good = ff.Comparisons([9, 8, 7, 9, 8, 6, 1, 2, 3, 1, 2, 3], mated, *who)
     >>> bad = ff.Comparisons([5, 3, 4, 2, 5, 1, 1, 2, 3, 1, 2, 3], mated, *who)
-    >>> found = ff.compare(bad, good, at=ff.at_fmr(0.1), rng=0).contrast("fnmr")
-    >>> found.first, found.second, found.difference
+    >>> comparison = ff.compare(bad, good, at=ff.at_fmr(0.1), rng=0).contrast("fnmr")
+    >>> comparison.first, comparison.second, comparison.difference
     (0.5, 0.0, 0.5)
     >>> several = ff.compare({"bad": bad, "good": good, "same": good}, at=ff.at_fmr(0.1), rng=0)
     >>> [(one.system, one.rank) for one in several.ranking("fnmr")]
@@ -190,7 +190,8 @@ def compare(
         if second is not None:
             raise InputError("baseline is for a dict or a list of systems, not for two")
         validation.choice("⟦baseline⟧", baseline, systems)
-    given, seed = list(systems.values()), seeds.fix_seed(rng)
+    given = list(systems.values())
+    seed = seeds.fix_seed(rng)
     if all(isinstance(system, Embeddings) for system in given):
         for system in given[1:]:
             derived.require_the_same_vectors(given[0], system)  # type: ignore[arg-type]
@@ -230,18 +231,19 @@ def _compared(
     """Compare each pair of systems, or each with the baseline; of scans the comparisons that they
     have kept.
     """
-    names, given = list(scored), list(scored.values())
+    names = list(scored)
+    given = list(scored.values())
     matched = [
-        one.without_failure_rates()
-        for one in _matched(given, names, one_by_one=request.unit == "comparison")
+        data.without_failure_rates()
+        for data in _matched(given, names, one_by_one=request.unit == "comparison")
     ]
     usual = () if matched[0].lacks_rate else USUAL_METRICS
     # All systems have the same metrics.
     if {system.score_kind for system in given} != {LOG_LIKELIHOOD_RATIO}:
         metrics = [
             name
-            for one in as_names(request.metrics)
-            for name in (usual if one == "auto" else (one,))
+            for data in as_names(request.metrics)
+            for name in (usual if data == "auto" else (data,))
         ]
         request = replace(request, metrics=metrics)
     counts = UnitCounts(matched[0], request.unit)
@@ -260,19 +262,20 @@ def _compared(
         evaluations.append(evaluation)
         systems.append(ComparedSystem(comparisons, evaluation, counts, workers.n_threads))
     settings = {
-        one: value
-        for one, value in evaluations[0].settings.items()
-        if one not in _SETTINGS_OF_SYSTEMS
+        data: value
+        for data, value in evaluations[0].settings.items()
+        if data not in _SETTINGS_OF_SYSTEMS
     }
     settings |= {"score_kinds": [system.score_kind for system in given], "baseline": baseline}
     pairs = list(combinations(range(len(names)), 2))
     if baseline is not None:
         pairs = [(k, names.index(baseline)) for k, name in enumerate(names) if name != baseline]
-    tests, level = difference_tests(systems, pairs), settings["confidence_level"]
+    tests = difference_tests(systems, pairs)
+    level = settings["confidence_level"]
     adjusted = adjusted_pvalues(evaluations[0].quantities, tests, 1 - level)
     contrasts: tuple[Contrast, ...] = ()
-    for (one, other), of_pair, pvalues in zip(pairs, tests, adjusted, strict=True):
-        both = (names[one], names[other]), (systems[one], systems[other])
+    for (data, other), of_pair, pvalues in zip(pairs, tests, adjusted, strict=True):
+        both = (names[data], names[other]), (systems[data], systems[other])
         contrasts += contrasts_of(*both, of_pair, level, pvalues)
     left_out = exclusions_of_systems(zip(names, evaluations, strict=True))
     return SystemComparison(
@@ -284,7 +287,7 @@ def _matched(
     scored: Sequence[_Scored], names: Sequence[str], *, one_by_one: bool
 ) -> list[Comparisons]:
     """Number all comparisons like those of the first system."""
-    here, *others = (one.kept if isinstance(one, ScannedComparisons) else one for one in scored)
+    here, *others = (data.kept if isinstance(data, ScannedComparisons) else data for data in scored)
     matched = [here]
     for name, there in zip(names[1:], others, strict=True):
         try:

@@ -25,10 +25,9 @@ from functools import cache, cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fastfair import intervals
-from fastfair._lib.arrays import Floats, Integers
+from fastfair._lib.arrays import Flags, Floats, Integers
 from fastfair._lib.warnings import warn
 from fastfair._lib.workers import Workers
 from fastfair.data.comparisons import Comparisons, keys_of
@@ -83,7 +82,7 @@ class UnitCounts:
     def occurrences(self) -> list[Floats]:
         """(units,) numbers of mated, and of non-mated, comparisons of each."""
         counts = [side.of_subjects().astype(np.float64) for side in self.comparisons.pairs]
-        return [np.pad(one, (0, self.n_units - one.size)) for one in counts]
+        return [np.pad(count, (0, self.n_units - count.size)) for count in counts]
 
     def repeats(self, codes: Integers) -> Floats:
         """Return how often pairs of units of non-mated comparisons occur, by their codes."""
@@ -123,7 +122,8 @@ class SystemAtThreshold(HeldThreshold):
         cells of groups.
         """
         of_side = (self.comparisons.mated, self.comparisons.nonmated)[side]
-        rows, n_groups = self.error_rows()[side], len(self.comparisons.groups)
+        rows = self.error_rows()[side]
+        n_groups = len(self.comparisons.groups)
         by_group = None
         if n_groups:
             by_group = (
@@ -169,33 +169,35 @@ def score_pvalues(
     Aronow, Samii and Assenova, "Cluster-robust variance estimation for dyadic data", Political
     Analysis 23 (2015).
     """
-    found = np.full((len(pairs), len(quantities[0])), np.nan)
-    place = np.array(pairs, np.intp).reshape(-1, 2).T
+    pvalues = np.full((len(pairs), len(quantities[0])), np.nan)
+    positions = np.array(pairs, np.intp).reshape(-1, 2).T
     tests = {
-        point: _ScoreTests([system[point] for system in systems], place) for point in systems[0]
+        point: _ScoreTests([system[point] for system in systems], positions) for point in systems[0]
     }
-    for k, one in enumerate(quantities[0]):
-        if one.name in RATES and one.at in tests and one.n_comparisons:
-            counts = systems[0][one.at].counts
+    for k, quantity in enumerate(quantities[0]):
+        if quantity.name in RATES and quantity.at in tests and quantity.n_comparisons:
+            counts = systems[0][quantity.at].counts
             groups = counts.comparisons.groups
-            cell = cell_of(one, groups)
+            cell = cell_of(quantity, groups)
             strata = max(1, len(groups)) if cell is None else len(set(cell))
-            size = one.n_comparisons if counts.unit == "comparison" else one.n_subjects or 0
-            rates = np.array([each[k].estimate for each in quantities])
-            found[:, k] = tests[one.at].pvalues(
-                one.name == "fnmr", cell, rates, one.n_comparisons, size, size - strata
+            size = (
+                quantity.n_comparisons if counts.unit == "comparison" else quantity.n_subjects or 0
             )
-    return found
+            rates = np.array([each[k].estimate for each in quantities])
+            pvalues[:, k] = tests[quantity.at].pvalues(
+                quantity.name == "fnmr", cell, rates, quantity.n_comparisons, size, size - strata
+            )
+    return pvalues
 
 
-def cell_of(one: Quantity, groups: Sequence[str]) -> Cell:
+def cell_of(quantity: Quantity, groups: Sequence[str]) -> Cell:
     """Return the groups of the reference and of the probe of a rate, by their positions; None for
     all comparisons.
     """
     return (
         None
-        if one.group is None
-        else (groups.index(one.group), groups.index(one.probe_group or one.group))
+        if quantity.group is None
+        else (groups.index(quantity.group), groups.index(quantity.probe_group or quantity.group))
     )
 
 
@@ -217,8 +219,10 @@ class _Side:
         counts = systems[0].counts
         each, self.cells = zip(*(system.errors(side) for system in systems), strict=True)
         codes, where = np.unique(np.concatenate(each), return_inverse=True)
-        self.place = np.split(where.ravel(), np.cumsum([one.size for one in each])[:-1])
-        self.n_codes, self._codes, self._n_units = codes.size, codes, counts.n_units
+        self.place = np.split(where.ravel(), np.cumsum([units.size for units in each])[:-1])
+        self.n_codes = codes.size
+        self._codes = codes
+        self._n_units = counts.n_units
         self.times = counts.repeats(codes) if side else np.ones(codes.size)
 
     @cached_property
@@ -228,7 +232,8 @@ class _Side:
         """
         from scipy.sparse import csr_matrix
 
-        low, high = self._codes // self._n_units, self._codes % self._n_units
+        low = self._codes // self._n_units
+        high = self._codes % self._n_units
         apart = np.flatnonzero(low != high)
         rows = np.concatenate((np.arange(low.size), apart))
         columns = np.concatenate((low, high[apart]))
@@ -243,11 +248,12 @@ class _Side:
         from scipy.sparse import csr_matrix
 
         chosen = [
-            place if cell is None or cells is None else place[cells == cell]
-            for place, cells in zip(self.place, self.cells, strict=True)
+            positions if cell is None or cells is None else positions[cells == cell]
+            for positions, cells in zip(self.place, self.cells, strict=True)
         ]
-        sizes = [one.size for one in chosen]
-        rows, columns = np.repeat(np.arange(len(chosen)), sizes), np.concatenate(chosen)
+        sizes = [units.size for units in chosen]
+        rows = np.repeat(np.arange(len(chosen)), sizes)
+        columns = np.concatenate(chosen)
         return csr_matrix(
             (np.repeat(each, sizes), (rows, columns)), shape=(len(chosen), self.n_codes)
         )
@@ -281,22 +287,26 @@ _Added = list[_Part | None]  # of mated and non-mated comparisons; None where no
 class _ScoreTests:
     """Tests of all rates of pairs of systems at one operating point."""
 
-    def __init__(self, systems: Sequence[SystemAtThreshold], place: Integers) -> None:
-        self._systems, self._place = systems, place
+    def __init__(self, systems: Sequence[SystemAtThreshold], positions: Integers) -> None:
+        self._systems, self._place = systems, positions
         self._counts = systems[0].counts
         self._sides = [_Side(systems, side) for side in (0, 1)]
 
     @cached_property
     def _held(self) -> _Added:
         """What each system's comparisons add to what the operating point holds."""
-        each, constants = np.zeros((2, len(self._systems))), np.zeros((2, len(self._systems)))
+        each = np.zeros((2, len(self._systems)))
+        constants = np.zeros((2, len(self._systems)))
         for k, system in enumerate(self._systems):
             for side, (sign, rate) in enumerate(
                 zip(system.signs, system.rates_at(system.key), strict=True)
             ):
                 each[side, k] = sign / system.sizes[side]
                 constants[side, k] = -each[side, k] * rate
-        return self._added([(None, one) if one.any() else None for one in each], constants)
+        return self._added(
+            [(None, constants_of) if constants_of.any() else None for constants_of in each],
+            constants,
+        )
 
     def _added(self, what: Sequence[tuple[int | None, Floats] | None], constants: Floats) -> _Added:
         """Put together what mated and non-mated errors of a cell add, and what every comparison
@@ -307,7 +317,8 @@ class _ScoreTests:
             if asked is None:
                 parts.append(None)
                 continue
-            added, sums = side.added(*asked), np.zeros((len(self._systems), 0))
+            added = side.added(*asked)
+            sums = np.zeros((len(self._systems), 0))
             if self._counts.n_units:
                 sums = (added @ side.units).toarray()
                 if constants[k].any():
@@ -315,22 +326,23 @@ class _ScoreTests:
             parts.append(_Part(added, constants[k], np.asarray(added @ side.times), sums))
         return parts
 
-    def _forms(self, one: _Added, other: _Added) -> Floats:
+    def _forms(self, first: _Added, second: _Added) -> Floats:
         """Return (2, systems, systems) covariances of what systems add, by both forms, of which the
         larger counts.
         """
-        counts, nothing = self._counts, np.zeros((len(self._systems), len(self._systems)))
+        counts = self._counts
+        nothing = np.zeros((len(self._systems), len(self._systems)))
 
         def over_pairs(side: int, squared: float) -> Floats:
             """Sum over the pairs of units of a side; `squared`: how often they occur, squared."""
-            a, b = one[side], other[side]
+            a, b = first[side], second[side]
             if a is None or b is None:
                 return nothing
-            found = np.multiply.outer(a.constants, b.times) + np.multiply.outer(
+            forms = np.multiply.outer(a.constants, b.times) + np.multiply.outer(
                 a.times, b.constants
             )
-            found += squared * np.multiply.outer(a.constants, b.constants)
-            return np.asarray(found + (a.of_pairs @ b.of_pairs.T).toarray())
+            forms += squared * np.multiply.outer(a.constants, b.constants)
+            return np.asarray(forms + (a.of_pairs @ b.of_pairs.T).toarray())
 
         def over_units(sides: slice) -> Floats:
             """Sum in this thread: libraries of matrix products wake others, which takes longer for
@@ -338,11 +350,11 @@ class _ScoreTests:
             """
             sums = [
                 [part.of_units for part in added[sides] if part is not None]
-                for added in (one, other)
+                for added in (first, second)
             ]
             if not all(sums):
                 return nothing
-            a, b = (sum(known[1:], known[0]) for known in sums)
+            a, b = (sum(terms[1:], terms[0]) for terms in sums)
             return np.einsum("iu,ju->ij", a, b)
 
         of_pairs = over_pairs(1, counts.repeats_squared)
@@ -378,14 +390,12 @@ class _ScoreTests:
         each = np.full(len(self._systems), 1 / n)
         what = [(code, each) if side == (0 if mated else 1) else None for side in (0, 1)]
         errors = self._added(what, np.zeros((2, each.size)))
-        own = self._forms(errors, errors)
-        parts = own[:, i, i] + own[:, j, j]
-        forms = parts - 2 * own[:, i, j]
-        difference, of_held, errors_held = (
-            rates[i] - rates[j],
-            np.zeros(i.size),
-            np.full(i.size, np.inf),
-        )
+        forms_of_errors = self._forms(errors, errors)
+        parts = forms_of_errors[:, i, i] + forms_of_errors[:, j, j]
+        forms = parts - 2 * forms_of_errors[:, i, j]
+        difference = rates[i] - rates[j]
+        of_held = np.zeros(i.size)
+        errors_held = np.full(i.size, np.inf)
         if not self._systems[0].at.is_given:
             slopes = np.array([slope(mated, cell) for slope in self._slopes])
             s, t = _shrunk(slopes[i], slopes[j])
@@ -415,14 +425,14 @@ class _ScoreTests:
             # difference (Satterthwaite).
             share = np.minimum(of_held / variance, 1.0)
             both = 1 / (share**2 / (2 * errors_held) + (1 - share) ** 2 / freedom)
-            found = 2 * stdtr(
+            by_normal = 2 * stdtr(
                 np.where(share > 0, np.minimum(freedom, both), freedom),
                 -np.abs(difference / np.sqrt(variance)),
             )
-        found = np.where(variance > 0, found, 1.0)  # no decision differs
+        by_normal = np.where(variance > 0, by_normal, 1.0)  # no decision differs
         if self._systems[0].at.is_given:
-            found = np.fmax(found, self._exact_pvalues(errors, n, rates))
-        return np.where(errors_held > 0, found, np.nan)
+            by_normal = np.fmax(by_normal, self._exact_pvalues(errors, n, rates))
+        return np.where(errors_held > 0, by_normal, np.nan)
 
     def _exact_pvalues(self, errors: _Added, n: int, rates: Floats) -> Floats:
         """Return McNemar's exact p-values; NaN for many errors, and where a unit has several
@@ -430,7 +440,7 @@ class _ScoreTests:
         """
         from scipy.special import bdtr
 
-        found = np.full(self._place.shape[1], np.nan)
+        exact = np.full(self._place.shape[1], np.nan)
         for side, part in zip(self._sides, errors, strict=True):
             few = (
                 np.flatnonzero(n * rates[self._place].sum(axis=0) <= _MOST_ERRORS_FOR_EXACT_TESTS)
@@ -438,14 +448,14 @@ class _ScoreTests:
                 else ()
             )
             for k in few:
-                one, other = self._place[:, k]
-                apart = n * (part.of_pairs[one] - part.of_pairs[other])  # type: ignore[union-attr]  # few are of a part
+                first, second = self._place[:, k]
+                apart = n * (part.of_pairs[first] - part.of_pairs[second])  # type: ignore[union-attr]  # few are of a part
                 of_units = abs(apart) @ side.units if self._counts.n_units else abs(apart)
                 if np.rint(of_units.data).max(initial=0) <= 1:
                     worse = np.rint(apart.data)
                     less = min((worse > 0).sum(), (worse < 0).sum())
-                    found[k] = min(1.0, 2 * bdtr(less, np.count_nonzero(worse), 0.5))
-        return found
+                    exact[k] = min(1.0, 2 * bdtr(less, np.count_nonzero(worse), 0.5))
+        return exact
 
 
 def _shrunk(first: Floats, second: Floats) -> tuple[Floats, Floats]:
@@ -455,9 +465,10 @@ def _shrunk(first: Floats, second: Floats) -> tuple[Floats, Floats]:
     Errors that both systems make cancel in a difference, but for what slopes that differ by chance
     leave of them.
     """
-    one, other = first[:, 0], second[:, 0]
-    mean, half = (one + other) / 2, (one - other) / 2
-    chance = one**2 * first[:, 1] + other**2 * second[:, 1]
+    values, other_values = first[:, 0], second[:, 0]
+    mean = (values + other_values) / 2
+    half = (values - other_values) / 2
+    chance = values**2 * first[:, 1] + other_values**2 * second[:, 1]
     with np.errstate(invalid="ignore", divide="ignore"):
         kept = np.where(half != 0, np.maximum(0.0, 1 - chance / (4 * half**2)), 0.0)
     return mean + kept * half, mean - kept * half
@@ -522,8 +533,8 @@ class ComparedSystem:
             (rates.at.rule.holds, rates.counts) for rates in self.evaluation.rates if rates.at == at
         ]
         return any(
-            counts_behind(one, name == "fnmr")[1] < FEWEST_ERRORS
-            for holds, one in counts
+            counts_behind(counts_of, name == "fnmr")[1] < FEWEST_ERRORS
+            for holds, counts_of in counts
             for name in holds
         )
 
@@ -562,7 +573,7 @@ class ComparedSystem:
         return tuple(map(count, self.evaluation.quantities))
 
 
-def rate_correlations(first: ComparedSystem, second: ComparedSystem) -> NDArray[np.float64]:
+def rate_correlations(first: ComparedSystem, second: ComparedSystem) -> Floats:
     """Compute the correlation of each rate of two systems in closed form.
 
     Replicates of FMRs correlate too little: product weights count what happens in a pair of
@@ -580,18 +591,20 @@ def rate_correlations(first: ComparedSystem, second: ComparedSystem) -> NDArray[
         NaN for other quantities, where samples are drawn, and at operating points that hold the
         mean EER of groups.
     """
-    one, other = first.linearized, second.linearized
-    found = np.full(len(first.evaluation.quantities), np.nan)
-    if one is None or other is None:
-        return found
+    linear, other_linear = first.linearized, second.linearized
+    correlations = np.full(len(first.evaluation.quantities), np.nan)
+    if linear is None or other_linear is None:
+        return correlations
     points = [result.at for result in first.evaluation.rates]
     pairs = zip(first.evaluation.quantities, second.evaluation.quantities, strict=True)
     for k, (mine, theirs) in enumerate(pairs):
         if mine.name in RATES and mine.at is not None and mine.at.rule.signs is not None:
             cell = cell_of(mine, first.evaluation.groups)
             if np.isfinite(mine.estimate) and np.isfinite(theirs.estimate):
-                found[k] = one.correlation(other, mine.name == "fnmr", points.index(mine.at), cell)
-    return found
+                correlations[k] = linear.correlation(
+                    other_linear, mine.name == "fnmr", points.index(mine.at), cell
+                )
+    return correlations
 
 
 @dataclass(frozen=True, slots=True)
@@ -635,8 +648,8 @@ def difference_tests(
     quantities = [system.evaluation.quantities for system in systems]
     scores = score_pvalues([system.decisions for system in systems], quantities, pairs)
     return [
-        _of_pair(systems[one], systems[other], of_pair.tolist())
-        for (one, other), of_pair in zip(pairs, scores, strict=True)
+        _of_pair(systems[i], systems[j], of_pair.tolist())
+        for (i, j), of_pair in zip(pairs, scores, strict=True)
     ]
 
 
@@ -649,10 +662,12 @@ def _of_pair(
     pairs = zip(first.evaluation.quantities, second.evaluation.quantities, scores, strict=True)
     has_replicates = bool(first.evaluation.settings["n_resamples"])
     joint = _of_measures(first, second) if has_replicates else {}
-    found = []
-    for k, (one, other, score) in enumerate(pairs):
-        measure, test = measure_of(one.name), DifferenceTest(score)
-        if not (_are_compared(one, other) and math.isfinite(one.estimate - other.estimate)):
+    tests = []
+    for k, (quantity, other, score) in enumerate(pairs):
+        measure, test = measure_of(quantity.name), DifferenceTest(score)
+        if not (
+            _are_compared(quantity, other) and math.isfinite(quantity.estimate - other.estimate)
+        ):
             test = DifferenceTest(math.nan)
         elif math.isnan(score) and not has_replicates:
             test = DifferenceTest(math.nan, Code.WITHOUT_REPLICATES)
@@ -666,12 +681,13 @@ def _of_pair(
             test = replace(test, reason=reason) if math.isnan(test.pvalue) else test
         elif math.isnan(score):
             test = _bootstrap_test(first, second, k)
-        found.append(test)
-    return tuple(found)
+        tests.append(test)
+    return tuple(tests)
 
 
 def _bootstrap_test(first: ComparedSystem, second: ComparedSystem, k: int) -> DifferenceTest:
-    quantity, both = first.evaluation.quantities[k], (first, second)
+    quantity = first.evaluation.quantities[k]
+    both = (first, second)
     if quantity.n_subjects == 1 and first.evaluation.maker.sizes.unit == "subject":
         return DifferenceTest(math.nan, Code.RATE_OF_ONE_SUBJECT)
     errors = [system.errors_behind[k] for system in both]
@@ -691,10 +707,8 @@ def _of_measures(first: ComparedSystem, second: ComparedSystem) -> dict[int, flo
     both = [system.evaluation.maker.inversion for system in (first, second)]
     if both[0] is None or both[1] is None:
         return {}
-    rows, quantities = (
-        both[0].rows,
-        [system.evaluation.maker.quantities for system in (first, second)],
-    )
+    rows = both[0].rows
+    quantities = [system.evaluation.maker.quantities for system in (first, second)]
     finite = {
         key
         for key, k in rows.items()
@@ -776,16 +790,19 @@ def contrasts_of(
     for k, (low, high, ratio_low, ratio_high, not_computable), same in zip(
         rows, ends.T.tolist(), is_same, strict=True
     ):
-        one, other, test, pvalue = each[0][k], each[1][k], tests[k], float(adjusted[k])
+        quantity = each[0][k]
+        other = each[1][k]
+        test = tests[k]
+        pvalue = float(adjusted[k])
         difference = (
-            one.estimate - other.estimate
-            if math.isfinite(one.estimate - other.estimate)
+            quantity.estimate - other.estimate
+            if math.isfinite(quantity.estimate - other.estimate)
             else math.nan
         )
         codes = [] if test.reason is None else [test.reason]
         codes += [Code.NO_DIFFERENCE] if same and not math.isnan(difference) else []
         with np.errstate(invalid="ignore", divide="ignore"):
-            ratio = float(np.float64(one.estimate) / np.float64(other.estimate))
+            ratio = float(np.float64(quantity.estimate) / np.float64(other.estimate))
         if test.reason:
             verdict = WITHHELD
         elif math.isnan(pvalue):
@@ -793,14 +810,14 @@ def contrasts_of(
         elif pvalue > 1 - level:
             verdict = "undecided"
         else:
-            verdict = "first" if (difference < 0) != is_fairer_above(one.name) else "second"
+            verdict = "first" if (difference < 0) != is_fairer_above(quantity.name) else "second"
         contrasts.append(
             Contrast(
                 *pair,
-                one.name,
-                one.group,
-                one.at,
-                one.estimate,
+                quantity.name,
+                quantity.group,
+                quantity.at,
+                quantity.estimate,
                 other.estimate,
                 difference=difference,
                 low=low,
@@ -812,15 +829,15 @@ def contrasts_of(
                 ratio_high=ratio_high,
                 not_computable=not_computable,
                 verdict=verdict,
-                notes=joined(one.notes, other.notes, [Note(code) for code in codes]),
-                probe_group=one.probe_group,
+                notes=joined(quantity.notes, other.notes, [Note(code) for code in codes]),
+                probe_group=quantity.probe_group,
             )
         )
     return tuple(contrasts)
 
 
-def _are_compared(one: Quantity, other: Quantity) -> bool:
-    return one.name != "threshold" and not one.is_held and one.key == other.key
+def _are_compared(quantity: Quantity, other: Quantity) -> bool:
+    return quantity.name != "threshold" and not quantity.is_held and quantity.key == other.key
 
 
 def adjusted_pvalues(
@@ -850,8 +867,8 @@ def adjusted_pvalues(
     """
     pvalues = np.array([[test.pvalue for test in of_pair] for of_pair in tests])
     families: dict[Any, list[int]] = {}
-    for k, one in enumerate(quantities):
-        families.setdefault((one.name, one.at, one.group is None), []).append(k)
+    for k, quantity in enumerate(quantities):
+        families.setdefault((quantity.name, quantity.at, quantity.group is None), []).append(k)
     adjusted = np.full(pvalues.shape, np.nan)
     out_of_reach: dict[str, None] = {}
     for (name, _, is_of_all), family in families.items():
@@ -874,7 +891,7 @@ def adjusted_pvalues(
 
 def _intervals(
     pair: Sequence[Evaluated], rows: list[int], correlations: Floats
-) -> tuple[Floats, NDArray[np.bool_]]:
+) -> tuple[Floats, Flags]:
     """Compute intervals of differences and ratios from those of the systems and their correlation
     (MOVER).
 
@@ -885,24 +902,24 @@ def _intervals(
         [(q.estimate, *ends_of(q)) for q in (evaluation.quantities[k] for k in rows)]
         for evaluation in pair
     ]
-    one, other = np.array(each).reshape(2, len(rows), 3).transpose(0, 2, 1)
+    first_ends, second_ends = np.array(each).reshape(2, len(rows), 3).transpose(0, 2, 1)
     if pair[0].settings["n_resamples"]:
         sets = np.array([evaluation.maker.replicates[rows] for evaluation in pair])
         unknown = ~np.isfinite(sets).all(axis=0)
         not_computable = unknown.mean(axis=1)
-        same = (sets[0] == sets[1]).all(axis=1) & (one[0] == other[0])
+        same = (sets[0] == sets[1]).all(axis=1) & (first_ends[0] == second_ends[0])
         with np.errstate(invalid="ignore", divide="ignore"):
             of_replicates = intervals.correlations_of(np.where(unknown, np.nan, sets))
         correlations = np.where(np.isnan(correlations), of_replicates, correlations)
     else:
         not_computable = np.full(len(rows), np.nan)
         correlations = np.where(np.isnan(correlations), 0.0, correlations)
-        same = (one == other).all(axis=0) & (correlations > 1 - 1e-9)
+        same = (first_ends == second_ends).all(axis=0) & (correlations > 1 - 1e-9)
     with np.errstate(invalid="ignore", divide="ignore"):
-        has_difference = np.isfinite(one[0] - other[0]) & ~same
-        has_ratio = has_difference & ((one[0] > 0) | (other[0] > 0))
-        of_difference = intervals.difference_interval(one, other, correlations)
-        of_ratio = intervals.ratio_interval(one, other, correlations)
+        has_difference = np.isfinite(first_ends[0] - second_ends[0]) & ~same
+        has_ratio = has_difference & ((first_ends[0] > 0) | (second_ends[0] > 0))
+        of_difference = intervals.difference_interval(first_ends, second_ends, correlations)
+        of_ratio = intervals.ratio_interval(first_ends, second_ends, correlations)
     ends = np.where([has_difference] * 2 + [has_ratio] * 2, [*of_difference, *of_ratio], np.nan)
     return np.array([*ends, not_computable]), same
 
@@ -970,7 +987,8 @@ def ranks_of(
     with np.errstate(invalid="ignore"):
         shown = is_better & (pvalues <= significance)
     ranks = 1 + is_better.sum(axis=0)
-    best, worst = 1 + shown.sum(axis=0), len(badness) - shown.sum(axis=1)
+    best = 1 + shown.sum(axis=0)
+    worst = len(badness) - shown.sum(axis=1)
     return list(zip(ranks.tolist(), best.tolist(), worst.tolist(), strict=True))
 
 

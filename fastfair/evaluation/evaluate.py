@@ -9,12 +9,11 @@ from functools import cached_property, partial
 from typing import Any, Literal, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fastfair import intervals
 from fastfair._lib import seeds, validation
 from fastfair._lib.arguments import Resamples, Share, checked
-from fastfair._lib.arrays import Floats, RandomKey
+from fastfair._lib.arrays import Floats, Integers, RandomKey
 from fastfair._lib.threads import meanwhile
 from fastfair._lib.warnings import hold_warnings, warn
 from fastfair._lib.workers import Checkpoint, Executor, Workers
@@ -166,30 +165,33 @@ def _complete_groups(comparisons: Comparisons, policy: str) -> list[int]:
     ]
     enough = any if comparisons.lacks_rate else all
     lacking = {
-        group: own
-        for group, *own in zip(comparisons.groups, *sizes, strict=True)
-        if not enough(own)
+        group: numbers
+        for group, *numbers in zip(comparisons.groups, *sizes, strict=True)
+        if not enough(numbers)
     }
     everything = list(range(len(comparisons.groups)))
     if not lacking:
         return everything
-    found = "; ".join(
-        f"{group!r} has {own[0]} mated and {own[1]} non-mated" for group, own in lacking.items()
+    numbers_in_words = "; ".join(
+        f"{group!r} has {numbers[0]} mated and {numbers[1]} non-mated"
+        for group, numbers in lacking.items()
     )
     if policy == "raise":
         raise InputError(
             f"{len(lacking)} of {len(everything)} groups lack comparisons of their own, so they"
             " have no FMR, FNMR or "
-            f'EER: {found}. Merge groups, or pass ⟦incomplete_groups="drop"⟧ (leave them out of the'
+            f'EER: {numbers_in_words}. Merge groups, or pass ⟦incomplete_groups="drop"⟧ (leave them out of the'
             ' measures) or "nan"'
         )
     if policy == "nan":
-        warn(f"measures are NaN, as groups lack comparisons: {found}", EmptyGroupWarning)
+        warn(f"measures are NaN, as groups lack comparisons: {numbers_in_words}", EmptyGroupWarning)
         return everything
     kept = [k for k in everything if comparisons.groups[k] not in lacking]
     if not kept:
-        raise InputError(f"no group has both mated and non-mated comparisons of its own: {found}")
-    warn(f"left out of the measures: {found}", DroppedWarning)
+        raise InputError(
+            f"no group has both mated and non-mated comparisons of its own: {numbers_in_words}"
+        )
+    warn(f"left out of the measures: {numbers_in_words}", DroppedWarning)
     return kept
 
 
@@ -287,8 +289,11 @@ class Request(EvaluationSettings):
     @property
     def with_metrics(self) -> bool:
         """Whether thresholds of EERs or minimum costs are looked for."""
-        own = {"all", *(name for name, one in MEASURES.items() if one.own_threshold)}
-        return bool(as_names(self.metrics)) or not own.isdisjoint(
+        with_own_threshold = {
+            "all",
+            *(name for name, measure in MEASURES.items() if measure.own_threshold),
+        }
+        return bool(as_names(self.metrics)) or not with_own_threshold.isdisjoint(
             map(quantity_name, as_names(self.measures))
         )
 
@@ -301,17 +306,19 @@ class Request(EvaluationSettings):
             everything = METRICS_WITH_FAILURES
         if comparisons.lacks_rate:
             everything = ()
-        found = self.resolved(comparisons.groups, everything, comparisons.score_kind)
-        measures = _measures_of_class(found.measures, as_names(self.measures), comparisons)
-        found = replace(found, measures=measures)
-        for name in found.metrics:
+        request = self.resolved(comparisons.groups, everything, comparisons.score_kind)
+        measures = _measures_of_class(request.measures, as_names(self.measures), comparisons)
+        request = replace(request, measures=measures)
+        for name in request.metrics:
             comparisons.require_rates(f"⟦metrics={name}⟧")
             if name not in METRICS_WITH_FAILURES:
                 require_scores(comparisons.failed, name, NO_CLLR)
-        if "eer" in found.metrics:
+        if "eer" in request.metrics:
             require_eer(comparisons, self.eer_method)
-        found._check_resampling(comparisons)
-        return replace(found, measured=tuple(_complete_groups(comparisons, self.incomplete_groups)))
+        request._check_resampling(comparisons)
+        return replace(
+            request, measured=tuple(_complete_groups(comparisons, self.incomplete_groups))
+        )
 
     def resolved(
         self, groups: Sequence[str], everything: Sequence[str], score_kind: str = "similarity"
@@ -385,23 +392,26 @@ class Request(EvaluationSettings):
         self, comparisons: Comparisons, thresholds: Sequence[float], seed: Any
     ) -> dict[str, Any]:
         """List the settings that an evaluation's result reports."""
-        known = vars(self) | vars(self.costs)
-        found: dict[str, Any] = {
+        values = vars(self) | vars(self.costs)
+        settings: dict[str, Any] = {
             "score_kind": comparisons.score_kind,
             "grouping": list(comparisons.grouping),
             "at": [str(point) for point in self.points],
             "thresholds": list(thresholds),
             "measures": list(self.measures),
             "metrics": list(self.metrics),
-            **{name: known[name] for name in _REPORTED_ALWAYS},
+            **{name: values[name] for name in _REPORTED_ALWAYS},
         }
         if comparisons.failed is not None:
-            found["failures"] = comparisons.failed.policy
+            settings["failures"] = comparisons.failed.policy
         if self.n_resamples:
-            found |= {"scheme": self.scheme if self.unit == "subject" else "product", "rng": seed}
+            settings |= {
+                "scheme": self.scheme if self.unit == "subject" else "product",
+                "rng": seed,
+            }
         if self.n_resamples or self.is_in_closed_form(comparisons):
-            found |= {name: known[name] for name in _REPORTED_WITH_INTERVALS}
-        return found
+            settings |= {name: values[name] for name in _REPORTED_WITH_INTERVALS}
+        return settings
 
 
 @checked
@@ -573,7 +583,7 @@ def on_comparisons(
     """Compute on comparisons; on those of vectors near the errors, as many as needed, or else on
     all their pairs.
     """
-    vectors = [one for one in given if isinstance(one, Embeddings)]
+    vectors = [data for data in given if isinstance(data, Embeddings)]
     if len(vectors) == len(given):
         request.resolved(vectors[0].groups, USUAL_METRICS)
         if not request.needs_all_pairs:
@@ -582,11 +592,11 @@ def on_comparisons(
             )
     listed = [
         (
-            one.comparisons(n_threads=workers.n_threads, progress=workers.progress)
-            if isinstance(one, Embeddings)
-            else one
+            data.comparisons(n_threads=workers.n_threads, progress=workers.progress)
+            if isinstance(data, Embeddings)
+            else data
         )
-        for one in given
+        for data in given
     ]
     return compute(listed)
 
@@ -647,8 +657,10 @@ class _Estimates:
     def quantities(self) -> tuple[Quantity, ...]:
         """The same, with what is known of each."""
         shares = concentrations(self.comparisons, self.rates)
-        found = (quantity_of_entry(entry, self.rates, shares) for entry in self.entries)
-        return tuple(noted(one, *self._whom) if one.name in RATES else one for one in found)
+        described_quantities = (
+            quantity_of_entry(entry, self.rates, shares) for entry in self.entries
+        )
+        return tuple(noted(q, *self._whom) if q.name in RATES else q for q in described_quantities)
 
     @property
     def _whom(self) -> list[Note]:
@@ -687,7 +699,8 @@ class _Estimates:
 
     def _without_replicates(self, resampler: Resampler) -> SampleSizes:
         """Compute what intervals need besides replicates."""
-        sizes, asked = SampleSizes.of(self.entries, resampler), self.request
+        sizes = SampleSizes.of(self.entries, resampler)
+        asked = self.request
         if sizes.few_held is not None and asked.method == "auto":
             level = asked.confidence_level
             if asked.alternative != "two-sided":
@@ -706,7 +719,8 @@ class _Estimates:
             measured=request.measured,
             workers=workers,
         )
-        quantities, errors = self.quantities, _standard_errors(self.entries, resampler)
+        quantities = self.quantities
+        errors = _standard_errors(self.entries, resampler)
         sizes = SampleSizes.of(self.entries, resampler)
         if self.failures is not None:
             self.failures.prepare(request.unit, request.scheme, workers)
@@ -716,7 +730,9 @@ class _Estimates:
         return IntervalMaker(quantities, standard_errors=errors, sizes=sizes)
 
     def _of_replicates(self, key: RandomKey, workers: Workers) -> IntervalMaker:
-        request, failures, n_threads = self.request, self.failures, workers.n_threads
+        request = self.request
+        failures = self.failures
+        n_threads = workers.n_threads
         resampler = Resampler(
             self.comparisons,
             [*request.points, *(rates.at for rates in self.at_mean)],
@@ -740,10 +756,8 @@ class _Estimates:
         quantities = noted_few_subjects(self.quantities, self.rates, replicates, resampler, sizes)
         if failures is not None:
             of_failures = failures.replicates(request.n_resamples, key, workers, drawn)
-            quantities, replicates = (
-                (*quantities, *failures.quantities),
-                np.concatenate([replicates, of_failures]),
-            )
+            quantities = (*quantities, *failures.quantities)
+            replicates = np.concatenate([replicates, of_failures])
             sizes = failures.with_sizes(self.entries, sizes)
         alike = None
         if selection.measures:
@@ -788,18 +802,18 @@ def _with_pvalues(
     """Give measures the p-values of their fair values, and note where groups are small for them."""
     pvalues = inversion.pvalues(np.array([quantity.estimate for quantity in quantities]))
     computable = {row: pvalue for row, pvalue in pvalues.items() if not math.isnan(pvalue)}
-    found = [
+    with_pvalues = [
         replace(quantity, pvalue=computable.get(row)) for row, quantity in enumerate(quantities)
     ]
     for row in {
         inversion.rows[key] for key in inversion.rows.keys() & alike.resting_on_small_groups
     }:
-        if math.isfinite(found[row].estimate):
-            found[row] = noted(found[row], Note(Code.SMALL_GROUPS))
-    return tuple(found)
+        if math.isfinite(with_pvalues[row].estimate):
+            with_pvalues[row] = noted(with_pvalues[row], Note(Code.SMALL_GROUPS))
+    return tuple(with_pvalues)
 
 
-def _fewer_errors(rates: Rates) -> NDArray[np.int64]:
+def _fewer_errors(rates: Rates) -> Integers:
     """Return the (g,) numbers of false matches, or of false non-matches where these are fewer."""
     return np.minimum(rates.counts.group_false_matches, rates.counts.group_false_nonmatches)
 
@@ -896,7 +910,7 @@ def _metrics(comparisons: Comparisons, request: Request) -> dict[str, Floats]:
         keys_of(comparisons),
         *(keys_of(comparisons, k) for k in range(len(comparisons.groups))),
     ]
-    found = {
+    metrics = {
         name: (
             ratio_costs_of_groups(comparisons)
             if name == "cllr"
@@ -906,14 +920,14 @@ def _metrics(comparisons: Comparisons, request: Request) -> dict[str, Floats]:
         )
         for name in request.metrics
     }
-    if "eer" in found and found["eer"][0] > 0.5:
+    if "eer" in metrics and metrics["eer"][0] > 0.5:
         warn(
-            f"the EER is {100 * found['eer'][0]:.3g} %, as mated comparisons score lower than"
+            f"the EER is {100 * metrics['eer'][0]:.3g} %, as mated comparisons score lower than"
             ' non-mated ones: if the scores are distances pass ⟦score_kind="distance"⟧, else'
             " look which value of mated means mated",
             ReversedScoresWarning,
         )
-    return found
+    return metrics
 
 
 def _have_eer_thresholds(comparisons: Comparisons, groups: Sequence[int]) -> bool:
@@ -1066,9 +1080,10 @@ def noted_few_subjects(
     -------
     tuple of Quantity
     """
-    found, comparisons = list(quantities), resampler.comparisons
+    noted_quantities = list(quantities)
+    comparisons = resampler.comparisons
     if comparisons.subjects is None:
-        return tuple(found)
+        return tuple(noted_quantities)
     threshold = {
         quantity.at: row for row, quantity in enumerate(quantities) if quantity.name == "threshold"
     }
@@ -1087,8 +1102,8 @@ def noted_few_subjects(
         )
         if is_held_by_few_subjects(resampler.freedom(point), share):
             for k in np.array(rows)[hanging]:
-                found[k] = noted(found[k], Note(Code.HELD_BY_FEW_SUBJECTS))
-    return tuple(found)
+                noted_quantities[k] = noted(noted_quantities[k], Note(Code.HELD_BY_FEW_SUBJECTS))
+    return tuple(noted_quantities)
 
 
 # of each kind in every group: with fewer, intervals of measures miss the truth more often
@@ -1112,17 +1127,17 @@ def warn_of_narrow_intervals(
         The groups that fairness measures compare; empty where intervals of measures are not looked
         at.
     """
-    found: dict[str, list[str]] = {}
-    for one in quantities:
-        for note in one.notes:
+    names_by_reason: dict[str, list[str]] = {}
+    for quantity in quantities:
+        for note in quantity.notes:
             if note.warns:
                 reason = (
                     Note.of(note.code, share="most").reason
                     if note.code is Code.CONCENTRATED
                     else note.reason
                 )
-                of = " / ".join(filter(None, (one.group, one.probe_group))) or "all"
-                found.setdefault(reason, []).append(f"{one.name} of {of}")
+                of = " / ".join(filter(None, (quantity.group, quantity.probe_group))) or "all"
+                names_by_reason.setdefault(reason, []).append(f"{quantity.name} of {of}")
     for result in at_points if measured else ():
         few = _fewer_errors(result) < _FEWEST_ERRORS_FOR_MEASURES
         of_groups = [
@@ -1134,12 +1149,12 @@ def warn_of_narrow_intervals(
             f"measures over groups with fewer than {_FEWEST_ERRORS_FOR_MEASURES} false matches or false"
             " non-matches"
         )
-        found[reason] = [*found.get(reason, ()), *of_groups]
-    for reason, names in found.items():
+        names_by_reason[reason] = [*names_by_reason.get(reason, ()), *of_groups]
+    for reason, names in names_by_reason.items():
         if named := list(dict.fromkeys(names)):
             more = f" and {len(named) - _MOST_NAMED} more" if len(named) > _MOST_NAMED else ""
-            told = f"{reason}: {', '.join(named[:_MOST_NAMED])}{more}"
-            warn(f"intervals are likely too narrow: {told}", NarrowIntervalsWarning)
+            sentence = f"{reason}: {', '.join(named[:_MOST_NAMED])}{more}"
+            warn(f"intervals are likely too narrow: {sentence}", NarrowIntervalsWarning)
 
 
 def repeats_subjects(comparisons: Comparisons, unit: str) -> bool:

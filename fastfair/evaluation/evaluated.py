@@ -138,10 +138,11 @@ class Evaluated:
         for keys in map(_scored, self._sorted_keys(None)):
             last = keys.size - 1
             ends += [keys[int(last * share)] for share in (_OUTSIDE, 1 - _OUTSIDE)]
-        found = self._scores_of(np.array(ends))
-        low, high = float(found.min()), float(found.max())
+        scores = self._scores_of(np.array(ends))
+        low, high = float(scores.min()), float(scores.max())
         if low == high:
-            low, high = low - 0.5, high + 0.5
+            low = low - 0.5
+            high = high + 0.5
         return np.linspace(low, high, _BINS + 1)
 
     def _distributions(self, group: str | None) -> Integers:
@@ -153,7 +154,7 @@ class Evaluated:
         scores = [self._scores_of(_scored(keys)) for keys in self._sorted_keys(group)]
         ends = self.edges[[0, -1]]
         return np.array(
-            [np.histogram(np.clip(one, *ends), self.edges)[0] for one in scores], np.int64
+            [np.histogram(np.clip(of_class, *ends), self.edges)[0] for of_class in scores], np.int64
         )
 
     def _traced(self) -> Traces:
@@ -189,7 +190,8 @@ def outline(x: Floats, y: Floats, tolerance: float) -> Integers:
     """
     if x.size <= 2:
         return np.arange(x.size)
-    kept, waiting = [0, x.size - 1], [(0, x.size - 1)]
+    kept = [0, x.size - 1]
+    waiting = [(0, x.size - 1)]
     while waiting:
         first, last = waiting.pop()
         along = x[last] - x[first], y[last] - y[first]

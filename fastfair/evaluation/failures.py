@@ -14,9 +14,8 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from fastfair._lib.arrays import Floats
+from fastfair._lib.arrays import Floats, Indices, RandomKey
 from fastfair._lib.workers import Workers
 from fastfair.data.comparisons import Comparisons
 from fastfair.data.derived import failure_trials
@@ -107,7 +106,7 @@ class Failures:
         )
 
     def replicates(
-        self, n_resamples: int, key: NDArray[np.uint32], workers: Workers, scored: Replicates
+        self, n_resamples: int, key: RandomKey, workers: Workers, scored: Replicates
     ) -> Floats:
         """Draw the (entries, r) numbers in the replicates that `scored` are of."""
         return self._rows(self.resampler.replicate(n_resamples, key, workers), scored)
@@ -130,13 +129,13 @@ class Failures:
         return [
             Entry(
                 "fnmr" if mated else "fmr",
-                one.group,
+                entry.group,
                 0,
                 (base.fnmr if mated else base.fmr)[0, row],
-                one.cell,
+                entry.cell,
             )
-            for one in self.entries
-            for mated, row in [(one.name in OF_MATED, 1 + one.cell[0] if one.cell else 0)]
+            for entry in self.entries
+            for mated, row in [(entry.name in OF_MATED, 1 + entry.cell[0] if entry.cell else 0)]
         ]
 
     def with_sizes(self, listed: Sequence[Entry], of_listed: SampleSizes) -> SampleSizes:
@@ -160,15 +159,15 @@ class Failures:
             SampleSizes(freedom, least, raised, places=self._places(listed).tolist())
         )
 
-    def _places(self, listed: Sequence[Entry]) -> NDArray[np.intp]:
+    def _places(self, listed: Sequence[Entry]) -> Indices:
         """Return the place of the same rate without failures among other entries; -1 for rates of
         failure.
         """
-        place = {entry.key: k for k, entry in enumerate(listed)}
+        position = {entry.key: k for k, entry in enumerate(listed)}
         scored = (
             (_SCORED.get(entry.name, ""), entry.group, None, entry.point) for entry in self.entries
         )
-        return np.array([place.get(key, -1) for key in scored], np.intp)
+        return np.array([position.get(key, -1) for key in scored], np.intp)
 
     def _of_scored(self, listed: Sequence[Entry], of_listed: Floats) -> Floats:
         """Return what the same rate without failures has; NaN for rates of failure."""
@@ -189,17 +188,28 @@ class Failures:
         both varied together: never too small.
         """
         linear = LinearizedRates(self.resampler)
-        own = np.array(
-            [linear.standard_error(one.name == "fnmr", 0, one.cell) for one in self._as_errors]
+        errors_of_failures = np.array(
+            [
+                linear.standard_error(failure.name == "fnmr", 0, failure.cell)
+                for failure in self._as_errors
+            ]
         )
-        of_scored = self._of_scored(listed, np.where([one.is_held for one in others], 0.0, errors))
+        of_scored = self._of_scored(
+            listed, np.where([failure.is_held for failure in others], 0.0, errors)
+        )
         rates = self._of_scored(listed, np.array([entry.value for entry in listed], np.float64))
         lost = np.array([entry.value for entry in self._as_errors], np.float64)
         for k, entry in enumerate(self.entries):
             if entry.name in WITH_FAILURES:
                 moved = 1 - rates[k] if entry.name == "frr" else rates[k]
-                own[k] = np.nansum([(1 - lost[k]) * of_scored[k], moved * own[k]])
-        return (*others, *self.quantities), self.with_sizes(listed, sizes), np.append(errors, own)
+                errors_of_failures[k] = np.nansum(
+                    [(1 - lost[k]) * of_scored[k], moved * errors_of_failures[k]]
+                )
+        return (
+            (*others, *self.quantities),
+            self.with_sizes(listed, sizes),
+            np.append(errors, errors_of_failures),
+        )
 
 
 def _quantity(entry: Entry, failed: RateCounts, points: Sequence[Rates], share: Any) -> Quantity:

@@ -10,12 +10,12 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from fastfair import intervals
 from fastfair._lib import plots, validation
 from fastfair._lib.arguments import checked
+from fastfair._lib.arrays import Floats
 from fastfair._lib.text import drawn, per_cent, shortened
 from fastfair.error_rates.operating_points import ENOUGH_ERRORS, OperatingPoint
 from fastfair.error_rates.rates import ErrorRate, Rates
@@ -149,17 +149,17 @@ class Evaluation(Evaluated, Result):
         >>> round(low, 4), round(high, 4)
         (0.0, 0.9998)
         """
-        found = self.quantity(name, group, at)
-        if found.low is None:
+        quantity = self.quantity(name, group, at)
+        if quantity.low is None:
             raise InputError(
                 f"{name} has no interval without replicates: evaluate with ⟦n_resamples⟧ > 0"
             )
-        return ends_of(found)
+        return ends_of(quantity)
 
     @checked
     def replicates(
         self, name: str, group: Group = None, at: OperatingPoint | None = None
-    ) -> NDArray[np.float64]:
+    ) -> Floats:
         """Return the values of one quantity in every replicate.
 
         Parameters
@@ -184,8 +184,8 @@ class Evaluation(Evaluated, Result):
         >>> ff.evaluate(c, unit="comparison", n_resamples=100, rng=0).replicates("eer").shape
         (100,)
         """
-        found = self.quantity(name, group, at)
-        row = next(k for k, quantity in enumerate(self.quantities) if quantity is found)
+        chosen = self.quantity(name, group, at)
+        row = next(k for k, quantity in enumerate(self.quantities) if quantity is chosen)
         return self.maker.replicates[row]
 
     @checked
@@ -237,8 +237,8 @@ class Evaluation(Evaluated, Result):
         settings["confidence_level"] = intervals.level(settings["confidence_level"])
         if maker.has_replicates:
             require_method(*(settings[name] for name in ("method", "unit", "scheme")))
-        found = maker.with_intervals(*(settings[name] for name in asked))
-        return replace(self, quantities=found, settings=settings)
+        quantities = maker.with_intervals(*(settings[name] for name in asked))
+        return replace(self, quantities=quantities, settings=settings)
 
     @checked
     def quantity(
@@ -359,7 +359,8 @@ class Evaluation(Evaluated, Result):
         -------
         matplotlib Axes
         """
-        named, others = [groups] if isinstance(groups, str) else list(groups or ()), list[str]()
+        named = [groups] if isinstance(groups, str) else list(groups or ())
+        others = list[str]()
         for group in named:
             validation.choice("group", group, self.groups)
         if groups is None:
@@ -404,12 +405,14 @@ class Evaluation(Evaluated, Result):
 
     def _mark_point(self, ax: Axes, rates: Rates, color: Any) -> None:
         """Mark an operating point, with the interval of its FNMR."""
-        x, y, at = ndtri(rates.fmr), ndtri(rates.fnmr), rates.at
+        x = ndtri(rates.fmr)
+        y = ndtri(rates.fnmr)
+        at = rates.at
         if not (math.isfinite(x) and math.isfinite(y)):
             return
-        found = self.quantity("fnmr", None, at)
-        if found.low is not None and found.high is not None and found.low > 0 and found.high < 1:
-            ax.plot([x, x], ndtri([found.low, found.high]), color=color, linewidth=1)
+        rate = self.quantity("fnmr", None, at)
+        if rate.low is not None and rate.high is not None and rate.low > 0 and rate.high < 1:
+            ax.plot([x, x], ndtri([rate.low, rate.high]), color=color, linewidth=1)
         ax.plot(x, y, "o", color=color, markersize=6, markerfacecolor="white", zorder=5)
         ax.annotate(
             f"{at.rate.upper()} {per_cent(at.value)}" if at.rate else str(at),
@@ -448,11 +451,12 @@ class Evaluation(Evaluated, Result):
         -------
         matplotlib Axes
         """
-        at, groups = self.quantity(rate, None, at).at, (None, *self.groups)
-        found = [self.quantity(rate, group, at) for group in groups]
+        at = self.quantity(rate, None, at).at
+        groups = (None, *self.groups)
+        quantities = [self.quantity(rate, group, at) for group in groups]
         # FMRs of groups are often powers of ten apart.
-        logarithmic = rate == "fmr" and any(one.estimate > 0 for one in found)
-        few = [(one.n_errors or 0) < ENOUGH_ERRORS for one in found]
+        logarithmic = rate == "fmr" and any(quantity.estimate > 0 for quantity in quantities)
+        few = [(quantity.n_errors or 0) < ENOUGH_ERRORS for quantity in quantities]
         name = interval_name(self.settings)
         about = f"estimate and {name}" if name else "estimate"
         of_few = f"{about if all(few) else 'the same'}, from fewer than {ENOUGH_ERRORS} errors"
@@ -460,19 +464,23 @@ class Evaluation(Evaluated, Result):
         bars = [
             plots.Bar(
                 y,
-                one.estimate,
-                *ends_of(one),
+                quantity.estimate,
+                *ends_of(quantity),
                 is_light=light,
                 instead="no comparisons",
-                label=none if logarithmic and one.estimate == 0 else of_few if light else about,
+                label=none
+                if logarithmic and quantity.estimate == 0
+                else of_few
+                if light
+                else about,
             )
-            for y, (one, light) in enumerate(zip(found, few, strict=True))
+            for y, (quantity, light) in enumerate(zip(quantities, few, strict=True))
         ]
         ax = plots.draw_rows(
             ax,
             [group or "all" for group in groups],
             bars,
-            [plots.Line(found[0].estimate, "all comparisons")],
+            [plots.Line(quantities[0].estimate, "all comparisons")],
             xlabel=f"{METRICS[rate].long_title} at {at}",
             logarithmic=logarithmic,
             **kwargs,

@@ -119,10 +119,10 @@ class SystemComparison(Result):
     >>> mated = [1] * 6 + [0] * 6
     >>> good = ff.Comparisons([9, 8, 7, 9, 8, 6, 1, 2, 3, 1, 2, 3], mated, *who)
     >>> bad = ff.Comparisons([5, 3, 4, 2, 5, 1, 1, 2, 3, 1, 2, 3], mated, *who)
-    >>> found = ff.compare({"good": good, "bad": bad}, at=ff.at_fmr(0.1), rng=0)
-    >>> [one.system for one in found.ranking("fnmr")]
+    >>> comparison = ff.compare({"good": good, "bad": bad}, at=ff.at_fmr(0.1), rng=0)
+    >>> [one.system for one in comparison.ranking("fnmr")]
     ['good', 'bad']
-    >>> found.contrast("fnmr").difference
+    >>> comparison.contrast("fnmr").difference
     -0.5
     """
 
@@ -269,10 +269,8 @@ class SystemComparison(Result):
         pvalues = np.full((len(each), len(each)), np.nan)  # for pairs that are not compared
         for contrast in self.contrasts:
             if (contrast.name, contrast.group, contrast.probe_group, contrast.at) == quantity.key:
-                i, j = (
-                    self.systems.index(contrast.first_system),
-                    self.systems.index(contrast.second_system),
-                )
+                i = self.systems.index(contrast.first_system)
+                j = self.systems.index(contrast.second_system)
                 pvalues[i, j] = pvalues[j, i] = contrast.pvalue_adjusted
         ranks = ranks_of(
             [of_system.estimate for of_system in each],
@@ -316,7 +314,8 @@ class SystemComparison(Result):
 
     def _sentences(self) -> list[str]:
         """Say how two systems differ, how many rank, or which of them differ from the baseline."""
-        first, is_pair = self.evaluations[0], len(self.systems) == 2
+        first = self.evaluations[0]
+        is_pair = len(self.systems) == 2
         said = (
             [f"{'Both' if is_pair else len(self.systems)} systems scored {size_of(first)}."]
             if first.rates
@@ -335,10 +334,8 @@ class SystemComparison(Result):
         """Return the tables that the terminal prints: rankings of all and of groups, or the
         differences of pairs.
         """
-        points, rankings = (
-            dict.fromkeys(contrast.at for contrast in self.contrasts),
-            self._rankings(),
-        )
+        points = dict.fromkeys(contrast.at for contrast in self.contrasts)
+        rankings = self._rankings()
         if rankings:
             return [
                 printed_of(table)
@@ -407,11 +404,10 @@ class SystemComparison(Result):
         -------
         matplotlib Axes
         """
-        ranking, level = (
-            self.ranking(name, group, at),
-            f"{100 * self.settings['confidence_level']:g} %",
-        )
-        ranks, title = show == "ranks", ranking[0].title
+        ranking = self.ranking(name, group, at)
+        level = f"{100 * self.settings['confidence_level']:g} %"
+        ranks = show == "ranks"
+        title = ranking[0].title
         is_rate = ranking[0].name in IN_PER_CENT and not ranks
         usual, best = [f"estimate and its own {level} interval"] * 2
         if ranks:
@@ -575,11 +571,9 @@ def chapter_of_systems(comparison: SystemComparison) -> Chapter:
     """Make a chapter of the evaluations of systems and of how they differ; those of more than two
     are ranked.
     """
-    systems, rankings, first = (
-        comparison._systems(),
-        comparison._rankings(),
-        comparison.evaluations[0],
-    )
+    systems = comparison._systems()
+    rankings = comparison._rankings()
+    first = comparison.evaluations[0]
     left_out = list(
         dict.fromkeys(said for row in comparison.evaluations for said in left_out_of_measures(row))
     )
@@ -647,7 +641,8 @@ def _differences_at(comparison: SystemComparison, point: OperatingPoint | None) 
 
     Where systems rank, a table has all pairs, and all comparisons alone.
     """
-    has_ranks, alike = bool(comparison._rankings()), dict[Any, list[Contrast]]()
+    has_ranks = bool(comparison._rankings())
+    alike = dict[Any, list[Contrast]]()
     shown = [
         contrast
         for contrast in comparison.contrasts
@@ -682,7 +677,8 @@ def _differences(contrasts: Sequence[Contrast], settings: Mapping[str, Any]) -> 
     pairs = dict.fromkeys(
         (visible(contrast.first_system), visible(contrast.second_system)) for contrast in contrasts
     )
-    several, names = len(pairs) > 1, dict.fromkeys(contrast.name for contrast in contrasts)
+    several = len(pairs) > 1
+    names = dict.fromkeys(contrast.name for contrast in contrasts)
     of_measures = measure_of(contrasts[0].name) is not None and not several
     sizes = [
         [

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fastfair._lib import frames, validation
 from fastfair._lib.arguments import checked
+from fastfair._lib.arrays import Flags, Floats, Indices, Integers
 from fastfair._lib.text import per_cent, typed
 from fastfair.data import score_keys
 from fastfair.data.comparisons import Comparisons
@@ -85,8 +85,8 @@ class WorstComparisons(Result):
     threshold: float
     group: str | None
     error: tuple[str, ...]
-    score: NDArray[np.float64]
-    distance: NDArray[np.float64]
+    score: Floats
+    distance: Floats
     row: tuple[int, ...] | None
     labels: dict[str, tuple[Any, ...]]
     subjects: dict[str, tuple[Any, ...]] = field(default_factory=dict)
@@ -114,20 +114,22 @@ class WorstComparisons(Result):
         """Return the sentences of the summary."""
         where = "" if self.group is None else f" within {self.group}"
         text = [f"At {self.at} the threshold is {typed(self.threshold)}."]
-        for kind, found in self.errors.items():
+        for kind, errors in self.errors.items():
             rate = METRICS["fnmr" if kind == "mated" else "fmr"]
             n_listed = self.error.count(rate.error)
-            told = (
-                f"{found.n_errors:,} of {found.n_comparisons:,} {kind} comparisons{where} are"
+            counted = (
+                f"{errors.n_errors:,} of {errors.n_comparisons:,} {kind} comparisons{where} are"
                 f" {rate.errors}"
             )
-            text.append(f"{told}; the {n_listed:,} worst are listed." if n_listed else f"{told}.")
-            if found.n_failed:
+            text.append(
+                f"{counted}; the {n_listed:,} worst are listed." if n_listed else f"{counted}."
+            )
+            if errors.n_failed:
                 text.append(
-                    f"{found.n_failed:,} of these failed: they have no score, and are not listed."
+                    f"{errors.n_failed:,} of these failed: they have no score, and are not listed."
                 )
-            if found.n_errors >= FEWEST_ERRORS and not math.isnan(found.concentration):
-                share = per_cent(found.concentration)
+            if errors.n_errors >= FEWEST_ERRORS and not math.isnan(errors.concentration):
+                share = per_cent(errors.concentration)
                 text.append(
                     f"{share} of the {rate.errors} involve the 5 % of subjects with most of them."
                 )
@@ -151,8 +153,8 @@ class _Found(NamedTuple):
 
     side: SortedSide
     by_group: GroupedSide | None  # None without groups
-    inside: NDArray[np.bool_]  # which comparisons are within the group asked for
-    positions: NDArray[np.intp]  # of the errors, the worst first
+    inside: Flags  # which comparisons are within the group asked for
+    positions: Indices  # of the errors, the worst first
     error: str
     counted: ErrorCounts
 
@@ -203,8 +205,8 @@ def worst_comparisons(
     --------
     >>> import fastfair as ff
     >>> c = ff.Comparisons([0.9, 0.3, 0.4, 0.7], [1, 1, 0, 0], list("abab"), list("abba"))
-    >>> found = ff.worst_comparisons(c, ff.at_threshold(0.5))
-    >>> found.error, found.row, found.labels["reference"], found.labels["probe"], found.distance.round(3)
+    >>> worst = ff.worst_comparisons(c, ff.at_threshold(0.5))
+    >>> worst.error, worst.row, worst.labels["reference"], worst.labels["probe"], worst.distance.round(3)
     (('false non-match', 'false match'), (1, 3), ('b', 'b'), ('b', 'a'), array([0.2, 0.2]))
     """
     if isinstance(comparisons, ScannedComparisons):
@@ -218,30 +220,31 @@ def worst_comparisons(
         code = comparisons.groups.index(validation.choice("group", group, comparisons.groups))
     key = threshold_key(comparisons, at)
     rates = rates_at_key(comparisons, at, key)
-    found = [
+    by_class = [
         _errors(comparisons, rates, mated, code)
         for mated, name in ((True, "fnmr"), (False, "fmr"))
         if rate in ("both", name)
     ]
-    listed = [one.positions[one.counted.n_failed :][:n] for one in found]
+    listed = [errors.positions[errors.counted.n_failed :][:n] for errors in by_class]
 
     worst = SortedSide.joined(
-        [one.side.take(places) for one, places in zip(found, listed, strict=True)]
+        [errors.side.take(places) for errors, places in zip(by_class, listed, strict=True)]
     )
     score = (comparisons.to_scale(1.0) * worst.similarities).astype(np.float64)
     columns: list[tuple[str, Any, Any]] = [
-        (f"{side}{of}", getattr(worst, f"{side}{of}"), known)
-        for of, known in (("", comparisons.subjects), ("_sample", comparisons.samples))
+        (f"{side}{of}", getattr(worst, f"{side}{of}"), names_of)
+        for of, names_of in (("", comparisons.subjects), ("_sample", comparisons.samples))
         for side in ("reference", "probe")
     ]
     for name in ("reference_group", "probe_group") if comparisons.groups else ():
         parts = [
-            getattr(one.by_group, name)[places] for one, places in zip(found, listed, strict=True)
+            getattr(errors.by_group, name)[places]
+            for errors, places in zip(by_class, listed, strict=True)
         ]
         columns.append((name, np.concatenate(parts), comparisons.groups))
     labels = {
-        name: tuple(np.asarray(known, object)[codes].tolist())
-        for name, codes, known in columns
+        name: tuple(np.asarray(names_of, object)[codes].tolist())
+        for name, codes, names_of in columns
         if codes is not None
     }
     rows = worst.rows
@@ -253,14 +256,17 @@ def worst_comparisons(
         at=at,
         threshold=rates.threshold,
         group=group,
-        error=tuple(one.error for one, places in zip(found, listed, strict=True) for _ in places),
+        error=tuple(
+            errors.error for errors, places in zip(by_class, listed, strict=True) for _ in places
+        ),
         score=score,
         distance=np.abs(score - rates.threshold),
         row=None if rows is None else tuple(map(int, rows)),
         labels=labels,
-        subjects={} if comparisons.subjects is None else _by_subject(comparisons, found),
+        subjects={} if comparisons.subjects is None else _by_subject(comparisons, by_class),
         errors={
-            "mated" if one.error == FALSE_NONMATCH else "non-mated": one.counted for one in found
+            "mated" if errors.error == FALSE_NONMATCH else "non-mated": errors.counted
+            for errors in by_class
         },
         left_out=comparisons.left_out,
     )
@@ -272,7 +278,8 @@ def _errors(comparisons: Comparisons, rates: Rates, mated: bool, code: int | Non
     by_group = None
     if comparisons.groups:
         by_group = comparisons.mated_by_group if mated else comparisons.nonmated_by_group
-    n_errors, share = counts_behind(rates.counts, mated)[1], math.nan
+    n_errors = counts_behind(rates.counts, mated)[1]
+    share = math.nan
     positions = np.arange(n_errors)
     if not mated:  # of equal scores the first one first
         first = side.keys.size - n_errors
@@ -292,27 +299,27 @@ def _errors(comparisons: Comparisons, rates: Rates, mated: bool, code: int | Non
     )
 
 
-def _by_subject(comparisons: Comparisons, found: list[_Found]) -> dict[str, tuple[Any, ...]]:
+def _by_subject(comparisons: Comparisons, by_class: list[_Found]) -> dict[str, tuple[Any, ...]]:
     """Count the errors, and the comparisons, that each subject is involved in, in those of both
     kinds asked for.
     """
     assert comparisons.subjects is not None
     n_all = comparisons.subjects.size
 
-    def involved(one: _Found, positions: NDArray[np.intp]) -> NDArray[np.int64]:
-        counts = one.side.of_subjects(positions)
+    def involved(errors: _Found, positions: Indices) -> Integers:
+        counts = errors.side.of_subjects(positions)
         return np.pad(counts, (0, n_all - counts.size))
 
-    columns: dict[str, NDArray[np.int64]] = {}
-    for one in found:
+    columns: dict[str, Integers] = {}
+    for errors in by_class:
         names = (
             ("false_nonmatches", "mated")
-            if one.error == FALSE_NONMATCH
+            if errors.error == FALSE_NONMATCH
             else ("false_matches", "nonmated")
         )
-        columns[names[0]] = involved(one, one.positions)
-        if one.side.not_kept is None:
-            columns[names[1]] = involved(one, np.flatnonzero(one.inside))
+        columns[names[0]] = involved(errors, errors.positions)
+        if errors.side.not_kept is None:
+            columns[names[1]] = involved(errors, np.flatnonzero(errors.inside))
     of_errors = sum(
         (columns[name] for name in columns if name.startswith("false")), np.zeros(n_all, np.int64)
     )

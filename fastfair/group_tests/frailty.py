@@ -242,7 +242,7 @@ def count_errors_of_vectors(
     inside = [group == g for g in range(n_groups)]
     seen = np.sum([pairs.of_subjects(of_group) for of_group in inside], axis=0)
     unit = np.flatnonzero(seen)  # those who are compared with somebody
-    # Two subjects, k and l, have a_k b_l + c_k d_l pairs: a and c are `own`, b and d are `others`.
+    # Two subjects, k and l, have a_k b_l + c_k d_l pairs: a and c are `counts_of`, b and d are `others`.
     references, probes = (n[unit].astype(np.int64) for n in pairs.vectors)
     if pairs.is_probe is None:
         counts_of = others = np.stack((references, np.zeros_like(references)))

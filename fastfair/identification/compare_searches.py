@@ -146,14 +146,16 @@ class SearchComparison(Result):
         ...     ff.Searches.from_matrix(rng.normal(size=(600, 300)) + 8 * mates, people, people[:300])
         ...     for _ in range(2)
         ... )
-        >>> found = ff.compare_searches(june, may, ff.at_threshold(4.5), gallery="fixed", paired=False)
-        >>> found.check("difference(fpir) <= 5 %").verdicts
+        >>> comparison = ff.compare_searches(june, may, ff.at_threshold(4.5), gallery="fixed", paired=False)
+        >>> comparison.check("difference(fpir) <= 5 %").verdicts
         {'difference(fpir) <= 5 %': 'met'}
         """
         level = intervals.level(confidence_level)
         wanted = requirements_of(requirements, at or self.rows[0].at, _differences())
-        points = points_of(list(dict.fromkeys(one.at for one in wanted if one.at is not None)))
-        first, second = (one.searches for one in self.systems)
+        points = points_of(
+            list(dict.fromkeys(required.at for required in wanted if required.at is not None))
+        )
+        first, second = (required.searches for required in self.systems)
         if first is None or second is None:
             raise InputError("this result was read from a file: compare the searches again")
         how = _How(self.systems[0].rank, self.systems[0].gallery, self.paired)
@@ -165,10 +167,10 @@ class SearchComparison(Result):
                 for row in _compared((first, second), points, how, level)[0]
             }
 
-            def row_of(one: Requirement) -> SearchDifference:
-                row = rows.get((one.name, one.group, one.at))
+            def row_of(rule: Requirement) -> SearchDifference:
+                row = rows.get((rule.name, rule.group, rule.at))
                 if row is None:
-                    raise InputError(f"requirement {one.text!r}: there is no such difference")
+                    raise InputError(f"requirement {rule.text!r}: there is no such difference")
                 return row
 
             return row_of
@@ -183,12 +185,12 @@ class SearchComparison(Result):
     def _sentences(self) -> list[str]:
         rows = [row for row in self.rows if row.group is None]
         differing = [row for row in self.rows if row.pvalue_adjusted <= 1 - self.confidence_level]
-        told = [
+        rates = [
             f"{row.title}: {per_cent(row.first)} and {per_cent(row.second)}, a difference of"
             f" {_points(row.estimate)} percentage points{_interval_and_p(row)}."
             for row in rows
         ]
-        found = (
+        answer = (
             f"{len(differing)} of {len(self.rows)} rates differ, at {100 * self.confidence_level:g}"
             " % for all together."
         )
@@ -198,7 +200,7 @@ class SearchComparison(Result):
             for said in sentences_on_failed(system.rows)
         ]
         how = [] if self.paired else ["The searches are compared as independent ones."]
-        return [*how, *told, *failed, found]
+        return [*how, *rates, *failed, answer]
 
     @checked
     def plot(self, ax: Axes | None = None) -> Axes:
@@ -298,8 +300,8 @@ def compare_searches(
     >>> people, noise = np.arange(300), rng.normal(size=(300, 200))
     >>> mates = people[:, None] == people[:200]
     >>> good, poor = (ff.Searches.from_matrix(noise + d * mates, people, people[:200]) for d in (6.0, 4.0))
-    >>> found = ff.compare_searches(good, poor, ff.at_rank(1))
-    >>> round(found.of("fnir").estimate, 3), found.of("fnir").pvalue < 0.001
+    >>> comparison = ff.compare_searches(good, poor, ff.at_rank(1))
+    >>> round(comparison.of("fnir").estimate, 3), comparison.of("fnir").pvalue < 0.001
     (-0.12, True)
     """
     level = intervals.level(confidence_level)
@@ -342,29 +344,35 @@ def _compared(
     pair = SystemPair(*systems, how.rank, how.gallery) if how.paired else None
     others = {_key(row): row for row in of_each[1].rows}
     rows: list[SearchDifference] = []
-    for one in of_each[0].rows:
-        other = others.get(_key(one))
-        if other is None or one.name not in shares() or one.name == one.at.rate:
+    for first_row in of_each[0].rows:
+        second_row = others.get(_key(first_row))
+        if (
+            second_row is None
+            or first_row.name not in shares()
+            or first_row.name == first_row.at.rate
+        ):
             continue
-        if math.isnan(one.estimate + other.estimate):
+        if math.isnan(first_row.estimate + second_row.estimate):
             continue
         low, high, pvalue = (
-            pair.test(one.name, one.group, one.at, level) if pair else _apart(one, other, level)
+            pair.test(first_row.name, first_row.group, first_row.at, level)
+            if pair
+            else _apart(first_row, second_row, level)
         )
-        notes = joined(one.notes, other.notes)
-        if min(one.n_subjects or 0, other.n_subjects or 0) < FEWEST_PEOPLE:
+        notes = joined(first_row.notes, second_row.notes)
+        if min(first_row.n_subjects or 0, second_row.n_subjects or 0) < FEWEST_PEOPLE:
             low = high = pvalue = math.nan
             notes = (*notes, OF_FEW_PEOPLE)
         rows.append(
             SearchDifference(
-                name=one.name,
-                group=one.group,
-                at=one.at,
-                estimate=one.estimate - other.estimate,
+                name=first_row.name,
+                group=first_row.group,
+                at=first_row.at,
+                estimate=first_row.estimate - second_row.estimate,
                 low=low,
                 high=high,
-                first=one.estimate,
-                second=other.estimate,
+                first=first_row.estimate,
+                second=second_row.estimate,
                 pvalue=pvalue,
                 notes=notes,
             )
@@ -381,13 +389,15 @@ def _key(row: IdentifiedRate) -> tuple[Any, ...]:
     return row.name, row.group, row.at
 
 
-def _apart(one: IdentifiedRate, other: IdentifiedRate, level: float) -> tuple[float, float, float]:
+def _apart(
+    first_row: IdentifiedRate, second_row: IdentifiedRate, level: float
+) -> tuple[float, float, float]:
     """Return the limits of a difference of independent rates, by those of each, and the p-value
     that goes with them: that of a normal law with the limit on the side of 0.
     """
-    first, second = (np.array([row.estimate, row.low, row.high]) for row in (one, other))
+    first, second = (np.array([row.estimate, row.low, row.high]) for row in (first_row, second_row))
     low, high = map(float, intervals.difference_interval(first, second, np.array(0.0)))
-    difference = one.estimate - other.estimate
+    difference = first_row.estimate - second_row.estimate
     reach = difference - low if difference > 0 else high - difference
     if not difference or not reach:
         return low, high, 1.0

@@ -27,10 +27,9 @@ from functools import cached_property
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import gammaln
 
-from fastfair._lib.arrays import Codes, Flags, Floats, Indices, Integers
+from fastfair._lib.arrays import AnyArray, Codes, Flags, Floats, Indices, Integers
 from fastfair._lib.text import typed
 from fastfair.errors import InputError
 from fastfair.measures._registry import MATED, METRICS, Estimand
@@ -38,7 +37,7 @@ from fastfair.measures._registry import MATED, METRICS, Estimand
 from .searches import Searches, rounded_threshold
 
 
-def sum_by_place(place: NDArray[Any], values: Floats, n: int) -> Floats:
+def sum_by_place(place: AnyArray, values: Floats, n: int) -> Floats:
     """Sum the values of each of n places."""
     return np.asarray(np.bincount(place, values, n), np.float64)
 
@@ -162,7 +161,8 @@ def sum_over_people(
 ) -> PersonSums:
     """Sum terms over people, as probes; drawn: for other galleries, also as enrolled people."""
     of_probes, received = np.zeros((2, n_people))
-    pairs, weights = [np.zeros(0, np.int64)], [np.zeros(0)]
+    pairs = [np.zeros(0, np.int64)]
+    weights = [np.zeros(0)]
     for factor, errors, expected, people in terms:
         n = errors.value.size
         subject, person = (
@@ -170,7 +170,8 @@ def sum_over_people(
         )
         of_probes += factor * sum_by_place(subject, errors.value - expected, n_people) / n
         if drawn:
-            first, weight = subject[errors.search].astype(np.int64), factor * errors.weight / n
+            first = subject[errors.search].astype(np.int64)
+            weight = factor * errors.weight / n
             received += sum_by_place(person, weight, n_people)
             pairs.append(np.minimum(first, person) * n_people + np.maximum(first, person))
             weights.append(weight)
@@ -190,19 +191,23 @@ def influence(
     """Compute a rate and its variance, for another gallery of other people, or for this one and
     other probes.
     """
-    n, n_probed, rate = errors.value.size, errors.attempts[0].size, float(errors.value.mean())
+    n = errors.value.size
+    n_probed = errors.attempts[0].size
+    rate = float(errors.value.mean())
     added = sum_over_people([Term(1.0, errors, rate)], enrolled, n_people, drawn=drawn)
-    own, beyond, centred = added.of_probes, added.beyond_probes, errors.value - rate
-    fixed = float(own @ own) * n_probed / max(n_probed - 1, 1)
+    of_probes = added.of_probes
+    beyond = added.beyond_probes
+    centred = errors.value - rate
+    fixed = float(of_probes @ of_probes) * n_probed / max(n_probed - 1, 1)
     least = float(centred @ centred) / n**2
     variance = max(fixed + beyond, least)
-    total, n_units, each = own, n_probed, own**2
+    total = of_probes
+    n_units = n_probed
+    each = of_probes**2
     if beyond:
-        total, n_units, ends = (
-            added.of_all,
-            n_probed + enrolled.size,
-            np.concatenate(np.divmod(added.pairs, n_people)),
-        )
+        total = added.of_all
+        n_units = n_probed + enrolled.size
+        ends = np.concatenate(np.divmod(added.pairs, n_people))
         shared = sum_by_place(ends, np.tile(added.of_pairs**2, 2), n_people)
         each = np.maximum(total**2 - shared / 2, 0.0)
     rarer = max(min(errors.value.sum(), n - errors.value.sum()), 1e-9)
@@ -236,13 +241,13 @@ def chance_of_rank(rank: Integers, most: int, n_others: int, n_drawn: int) -> Fl
     """Return the probability that fewer than `most` of the rank - 1 people who outrank a mate are
     drawn.
     """
-    distinct, place = np.unique(rank, return_inverse=True)
+    distinct, position = np.unique(rank, return_inverse=True)
     ahead = (distinct - 1)[:, None].astype(np.float64)
-    found = np.exp(log_chance(np.arange(most), ahead, n_others, n_drawn)).sum(axis=1)
-    return np.asarray(np.minimum(found, 1.0)[place])
+    chances = np.exp(log_chance(np.arange(most), ahead, n_others, n_drawn)).sum(axis=1)
+    return np.asarray(np.minimum(chances, 1.0)[position])
 
 
-def log_chance(hits: NDArray[Any], n_special: NDArray[Any], n: int, n_drawn: int) -> Floats:
+def log_chance(hits: AnyArray, n_special: AnyArray, n: int, n_drawn: int) -> Floats:
     """Return the logarithm of the hypergeometric probability of `hits` special ones among n_drawn
     of n.
 
@@ -364,7 +369,8 @@ def false_positives(searches: Searches, criterion: SearchCriterion) -> SearchCon
     """Return what non-mated searches add to the FPIR."""
     threshold = rounded_threshold(criterion.threshold, searches.dtype)
     rows = np.flatnonzero(~searches.is_mated)
-    best, n = searches.best[rows], searches.n_enrolled
+    best = searches.best[rows]
+    n = searches.n_enrolled
     listed = listed_at(searches, rows, threshold)
     c = listed.sum(axis=1)
     needed = n if criterion.size < n else 2 if criterion.drawn else 1
@@ -390,7 +396,8 @@ def first_candidate_of_group(
     threshold = rounded_threshold(criterion.threshold, searches.dtype)
     listed = listed_at(searches, rows, threshold)[:, :2]
     of_group = is_of_group[searches.candidate[rows, :2]] & listed
-    first, second = of_group[:, 0], of_group[:, -1] & (of_group.shape[1] > 1)
+    first = of_group[:, 0]
+    second = of_group[:, -1] & (of_group.shape[1] > 1)
     search = np.flatnonzero((first != second) & (whole.value > 0))
     weight = first[search].astype(np.float64) - second[search]
     person = searches.candidate[rows][search, 0]
@@ -423,7 +430,9 @@ def _missed(searches: Searches, criterion: SearchCriterion, ranks: Integers) -> 
     threshold = rounded_threshold(criterion.threshold, searches.dtype)
     rank, size = criterion.rank, criterion.size
     rows = np.flatnonzero(searches.is_mated)
-    score, place, n = searches.mate_score[rows], ranks[rows], searches.n_enrolled
+    score = searches.mate_score[rows]
+    rank_of_mate = ranks[rows]
+    n = searches.n_enrolled
     unlisted = np.isnan(score)
     short = np.zeros(rows.size, bool) if rank is None or size < n else searches.rank[rows] > rank
     unknown = rows[unlisted & (threshold <= searches.reach[rows]) & ~short]
@@ -431,19 +440,19 @@ def _missed(searches: Searches, criterion: SearchCriterion, ranks: Integers) -> 
         searches, unknown, "FNIR", threshold if rank is None or threshold > -math.inf else rank
     )
     high = (score >= threshold) & (score > -np.inf)
-    known = np.where(unlisted, -np.inf, score)
-    margin = known - threshold if math.isfinite(threshold) else np.full(rows.size, np.inf)
+    finite_score = np.where(unlisted, -np.inf, score)
+    margin = finite_score - threshold if math.isfinite(threshold) else np.full(rows.size, np.inf)
     if rank is None or size == 1:
         return _errors_of(
             searches, rows, np.where(high, 0.0, 1.0), margin, depends_on_gallery=rank is not None
         )
-    value = 1 - high * chance_of_rank(place, rank, n - 1, size - 1)
+    value = 1 - high * chance_of_rank(rank_of_mate, rank, n - 1, size - 1)
     best = searches.best[rows]
     if rank <= best.shape[1]:
-        margin = np.minimum(margin, known - np.maximum(best[:, rank - 1], -1e300))
-    listed = (best >= np.where(high, score, np.inf)[:, None]) & (place > rank)[:, None]
+        margin = np.minimum(margin, finite_score - np.maximum(best[:, rank - 1], -1e300))
+    listed = (best >= np.where(high, score, np.inf)[:, None]) & (rank_of_mate > rank)[:, None]
     search, column = np.nonzero(listed)
-    ahead = (place[search] - 2).astype(np.float64)  # besides this person
+    ahead = (rank_of_mate[search] - 2).astype(np.float64)  # besides this person
     weight = np.exp(log_chance(np.array(rank - 1), ahead, n - 2, size - 2)) * (size - 1) / (n - 1)
     kept = weight > 0
     person = searches.candidate[rows][search[kept], column[kept]]

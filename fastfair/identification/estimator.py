@@ -119,7 +119,8 @@ class HeldSearchRate(NamedTuple):
         is known.
         """
         ends = [
-            None if one is None else criterion._replace(threshold=one) for one in self.thresholds
+            None if threshold is None else criterion._replace(threshold=threshold)
+            for threshold in self.thresholds
         ]
         return [None if end is None else if_known(errors, searches, end) for end in ends]
 
@@ -150,7 +151,9 @@ class Estimator:
     def __init__(
         self, searches: Searches, rank: int | None, gallery: str, confidence_level: float
     ) -> None:
-        self.searches, self.rank, self.level = searches, rank, confidence_level
+        self.searches = searches
+        self.rank = rank
+        self.level = confidence_level
         self.drawn = gallery == "drawn"
 
     def of_group(self, code: int) -> Estimator:
@@ -168,14 +171,16 @@ class Estimator:
         """Return what makes a candidate at an operating point, with a threshold short enough to be
         typed.
         """
-        threshold, rank = at.rule.threshold_of_searches(self, at), at.rule.rank(at, self.rank)
+        threshold = at.rule.threshold_of_searches(self, at)
+        rank = at.rule.rank(at, self.rank)
         if at.kind == "threshold":
             threshold *= self.searches._sign
         return SearchCriterion(threshold, rank, self.searches.n_enrolled, self.drawn)
 
     def threshold_that_holds(self, at: OperatingPoint) -> float:
         """Return the threshold of an operating point that holds a rate."""
-        s, rate = self.searches, RATES[at.rule.holds[0]]
+        s = self.searches
+        rate = RATES[at.rule.holds[0]]
         scores = self.scores_errors_first(rate)
         if not scores.size:
             kind = "mated" if rate.of_mated else "non-mated"
@@ -187,7 +192,8 @@ class Estimator:
                     f"no threshold holds {at}: more searches miss their mate whatever its score"
                 )
             return typed_threshold(self.next_score(after, -1.0), after, s.dtype.type)
-        n_failed, others = int(s.failed[~s.is_mated].sum()), ~s.is_mated & ~s.failed
+        n_failed = int(s.failed[~s.is_mated].sum())
+        others = ~s.is_mated & ~s.failed
         if after == -math.inf and n_failed and (s.best[others, 0] > -np.inf).all():
             raise InputError(
                 f"no threshold holds {at}: {n_failed} of {scores.size} non-mated searches failed"
@@ -234,15 +240,17 @@ class Estimator:
         rate = RATES[at.rule.holds[0]]
         errors = rate.errors(self.searches, criterion)
         assert errors is not None
-        known, scores, n = self.influence(errors), self.scores_errors_first(rate), errors.value.size
+        influence = self.influence(errors)
+        scores = self.scores_errors_first(rate)
+        n = errors.value.size
         target = _RateOfGroup(rate, None)
         is_few = errors.value.sum() < ENOUGH_PAIRS
         value = at.value if at.rule.takes_value else 0.0
         distribution = HeldRate.of(
             value,
             n,
-            known.freedom,
-            math.sqrt(known.variance),
+            influence.freedom,
+            math.sqrt(influence.variance),
             self.effective(errors, target) if is_few else None,
         )
         tail = (1 - self.level) / (2 if distribution.expected >= FEWEST_ERRORS else 4)
@@ -267,7 +275,7 @@ class Estimator:
             far, near = (
                 None if score is None else self.next_threshold_above(score) for score in (near, far)
             )
-        return HeldSearchRate(rate, distribution, errors, known, tail, (far, near))
+        return HeldSearchRate(rate, distribution, errors, influence, tail, (far, near))
 
     def effective(self, errors: SearchContributions, target: _RateOfGroup) -> float:
         """Return the effective sample size of a rate with few errors, by the design effect of a
@@ -275,7 +283,8 @@ class Estimator:
 
         Where fewer than five people search, each person counts as one attempt as far as attempts differ in number.
         """
-        m, n = errors.attempts[0], errors.value.size
+        m = errors.attempts[0]
+        n = errors.value.size
         order = np.argsort(errors.margin, kind="stable")
         _, first = np.unique(errors.subject[order], return_index=True)
         if first.size >= ENOUGH_PAIRS:
@@ -291,45 +300,47 @@ class Estimator:
         return float(m.sum() ** 2 / (m @ m))
 
     def limits(
-        self, errors: SearchContributions, known: Influence, target: _RateOfGroup, level: float
+        self, errors: SearchContributions, influence: Influence, target: _RateOfGroup, level: float
     ) -> Ends:
         """Return the limits of a rate at a given threshold."""
         if errors.attempts[0].size < 2:
             return 0.0, target.highest
         if not target.rate.is_share:
-            return self._limits_of_mean(errors, known, target, (1 - level) / 2)
-        low, high = self.evidence(errors, known, target).interval(level)
+            return self._limits_of_mean(errors, influence, target, (1 - level) / 2)
+        low, high = self.evidence(errors, influence, target).interval(level)
         return float(low), float(high)
 
     def _limits_of_mean(
-        self, errors: SearchContributions, known: Influence, target: _RateOfGroup, tail: float
+        self, errors: SearchContributions, influence: Influence, target: _RateOfGroup, tail: float
     ) -> Ends:
         """Return the limits of a mean number; some candidates leave no less room than none
         would.
         """
-        is_few = known.rate * errors.value.size < ENOUGH_PAIRS
+        is_few = influence.rate * errors.value.size < ENOUGH_PAIRS
         of_none = (
             min(-math.log(tail) / self.effective(errors, target), target.highest) if is_few else 0.0
         )
-        if known.rate == 0:
+        if influence.rate == 0:
             return 0.0, of_none
-        reach = float(stdtrit(known.freedom, 1 - tail)) * min(
-            math.sqrt(known.variance) / known.rate, 1.0
+        reach = float(stdtrit(influence.freedom, 1 - tail)) * min(
+            math.sqrt(influence.variance) / influence.rate, 1.0
         )
-        high = known.rate * math.exp(min(reach, math.log(target.highest / known.rate)))
-        return known.rate * math.exp(-reach), max(high, of_none)
+        high = influence.rate * math.exp(min(reach, math.log(target.highest / influence.rate)))
+        return influence.rate * math.exp(-reach), max(high, of_none)
 
     def evidence(
-        self, errors: SearchContributions, known: Influence, target: _RateOfGroup
+        self, errors: SearchContributions, influence: Influence, target: _RateOfGroup
     ) -> RateEvidence:
         """Return what the limits of a rate at a given threshold are computed from."""
-        n, (m, e), rate = errors.value.size, errors.attempts, known.rate
-        freedom = float(m.size - 1) if target.rate.of_mated else known.freedom
+        n = errors.value.size
+        m, e = errors.attempts
+        rate = influence.rate
+        freedom = float(m.size - 1) if target.rate.of_mated else influence.freedom
         if rate in (0, 1):
             return RateEvidence(rate, math.nan, freedom, max(1.0, self.effective(errors, target)))
         effective = self.effective(errors, target) if rate * n < ENOUGH_PAIRS else math.nan
         raised = raised_rate(rate, n, max(float(m @ m) / n, float(e @ m) / float(e.sum())))
-        return RateEvidence(rate, math.sqrt(known.variance), freedom, effective, raised)
+        return RateEvidence(rate, math.sqrt(influence.variance), freedom, effective, raised)
 
     def evidence_of(self, row: IdentifiedRate) -> RateEvidence:
         """Return what the limits of a row are computed from."""
@@ -365,10 +376,11 @@ class Estimator:
         held: HeldSearchRate | None,
     ) -> list[IdentifiedRate]:
         """Return the rows of a rate in galleries of a size, of all searches and of each group."""
-        s, rows = self.searches, []
-        known, at_worst = rate.errors(s, criterion), rate.at_worst(s, criterion)
+        s = self.searches
+        rows = []
+        errors, at_worst = rate.errors(s, criterion), rate.at_worst(s, criterion)
         moved = held.moved(rate.errors, s, criterion) if held and rate != held.rate else ()
-        by_luck = self.drawn and (known is None or known.depends_on_gallery or held is not None)
+        by_luck = self.drawn and (errors is None or errors.depends_on_gallery or held is not None)
         about = {
             "name": rate.name,
             "at": at,
@@ -376,10 +388,10 @@ class Estimator:
             "gallery_size": criterion.size,
         }
         for group in (None, *range(len(s.groups))):
-            kept = known and known.within(group)
+            kept = errors and errors.within(group)
             target = _RateOfGroup(rate, group, rate.highest(criterion.size))
             about |= {"group": None if group is None else s.groups[group]}
-            row = self.row(kept, [one and one.within(group) for one in moved], held, target, about)
+            row = self.row(kept, [end and end.within(group) for end in moved], held, target, about)
             if at_worst is not None and kept is not None and kept.value.size:
                 row = self.with_hidden_ties(row, kept, at_worst.within(group), target)
             failed = s.failed & rate.of_searches(s) & ((s.group == group) | (group is None))
@@ -434,21 +446,21 @@ class Estimator:
             note = Note(Code.SHORT_LISTS if errors is None else Code.NO_SEARCHES)
             n = 0 if errors is not None else int(target.rate.of_searches(self.searches).sum())
             return IdentifiedRate(estimate=math.nan, n_searches=n, notes=(note,), **about)
-        known = self.influence(errors)
+        influence = self.influence(errors)
         notes: tuple[Note, ...] = ()
-        low, high = self.limits(errors, known, target, self.level)
+        low, high = self.limits(errors, influence, target, self.level)
         if held is not None and target.rate == held.rate:
             notes = (Note(Code.HELD),) if target.group is None else ()
         elif held is not None:
-            (low, high), notes = self.with_threshold((low, high), known, moved, held, target)
-        if known.of_enrolled or (
+            (low, high), notes = self.with_threshold((low, high), influence, moved, held, target)
+        if influence.of_enrolled or (
             held is not None and held.influence.of_enrolled and target.rate != held.rate
         ):
             notes = (*notes, Note(Code.FEW_ENROLLED))
         return IdentifiedRate(
-            estimate=known.rate,
-            low=min(low, known.rate),
-            high=max(high, known.rate),
+            estimate=influence.rate,
+            low=min(low, influence.rate),
+            high=max(high, influence.rate),
             n_searches=errors.value.size,
             n_errors=round(errors.value.sum()) if target.rate.is_share else None,
             n_subjects=errors.attempts[0].size,
@@ -459,34 +471,41 @@ class Estimator:
     def with_threshold(
         self,
         ends: Ends,
-        known: Influence,
+        influence: Influence,
         moved: Sequence[SearchContributions | None],
         held: HeldSearchRate,
         target: _RateOfGroup,
     ) -> tuple[Ends, tuple[Note, ...]]:
         """Widen limits at a given threshold for the threshold being an estimate."""
-        notes = (Note(Code.THRESHOLD_BEYOND_SCORES),) if any(one is None for one in moved) else ()
+        notes = (
+            (Note(Code.THRESHOLD_BEYOND_SCORES),) if any(errors is None for errors in moved) else ()
+        )
         # A strict threshold beyond all scores makes no candidates, and a lax one makes all.
         beyond = (1.0, 0.0) if target.rate.of_mated else (0.0, target.highest)
-        others = [None if one is None else self.influence(one) for one in moved]
+        others = [None if errors is None else self.influence(errors) for errors in moved]
         if held.distribution.expected < FEWEST_ERRORS:
             half = (1 + self.level) / 2
             limits = [
                 (
                     (end, end)
-                    if one is None or of_one is None
-                    else self.limits(one, of_one, target, half)
+                    if errors is None or of_one is None
+                    else self.limits(errors, of_one, target, half)
                 )
-                for one, of_one, end in zip(moved, others, beyond, strict=True)
+                for errors, of_one, end in zip(moved, others, beyond, strict=True)
             ]
             return (min(low for low, _ in limits), max(high for _, high in limits)), notes
-        rates = [end if one is None else one.rate for one, end in zip(others, beyond, strict=True)]
+        rates = [
+            end if errors is None else errors.rate
+            for errors, end in zip(others, beyond, strict=True)
+        ]
         sign = -1.0 if target.rate.of_mated == held.rate.of_mated else 1.0
-        mine, of_held = known.of_people, held.influence.of_people
+        mine, of_held = influence.of_people, held.influence.of_people
         scale = math.sqrt(float(mine @ mine) * float(of_held @ of_held))
         correlation = sign * float(mine @ of_held) / scale if scale else 0.0
-        shift = np.array([0.0, min(rates) - known.rate, max(rates) - known.rate])
-        joined = intervals.sum_interval(np.array([known.rate, *ends]), shift, np.array(correlation))
+        shift = np.array([0.0, min(rates) - influence.rate, max(rates) - influence.rate])
+        joined = intervals.sum_interval(
+            np.array([influence.rate, *ends]), shift, np.array(correlation)
+        )
         # Never narrower than either part alone, so that an interval of a higher level is never
         # narrower, too.
         low = min(float(joined[0]), ends[0], min(rates))
@@ -502,7 +521,11 @@ class Estimator:
     ) -> Floats:
         """Return what people add to a rate, and by way of the threshold that holds another rate."""
         mine = self.influence(errors).of_people
-        rates = [float(one.value.mean()) for one in moved if one is not None]
+        rates = [
+            float(errors_of_end.value.mean())
+            for errors_of_end in moved
+            if errors_of_end is not None
+        ]
         if held is None or len(rates) < 2 or not held.influence.variance:
             return mine
         reach = abs(rates[0] - rates[1]) / 2 / float(stdtrit(held.influence.freedom, 1 - held.tail))
@@ -580,7 +603,8 @@ class Estimator:
         """Return how often people of each group are wrongly returned, of all probes and of each
         group's.
         """
-        s, rate = self.searches, RATES["fpir"]
+        s = self.searches
+        rate = RATES["fpir"]
         if s.is_mated.all() or "non-mated" not in at.rule.searches:
             return []
         labels = [group_of.get(label) for label in s.labels.tolist()]
@@ -590,7 +614,8 @@ class Estimator:
                 f"returned_group has no group of {len(unknown)} enrolled people, such as"
                 f" {unknown[0]!r}"
             )
-        criterion, whose = self.criterion_at(at), np.array(labels, object)
+        criterion = self.criterion_at(at)
+        whose = np.array(labels, object)
         rows: list[IdentifiedRate] = []
         held = self.held(at, criterion)
         about = {
@@ -601,11 +626,14 @@ class Estimator:
         }
         for name in sorted({str(labels[k]) for k in s.enrolled.tolist()}):
             of_group = partial(first_candidate_of_group, is_of_group=whose == name)
-            known = of_group(s, criterion)
+            errors = of_group(s, criterion)
             moved = held.moved(of_group, s, criterion) if held and held.rate != rate else ()
             for group in (None, *range(len(s.groups))):
                 probe_group = None if group is None else s.groups[group]
-                kept = [one and one.within(group) for one in (known, *moved)]
+                kept = [
+                    errors_of_end and errors_of_end.within(group)
+                    for errors_of_end in (errors, *moved)
+                ]
                 about |= {"group": name, "probe_group": probe_group}
                 row = self.row(kept[0], kept[1:], held, _RateOfGroup(rate, group), about)
                 row = replace(
@@ -648,8 +676,8 @@ def range_within(measure: Estimand, ends: Floats) -> Ends:
     levels = np.unique(np.concatenate([ends.ravel(), np.linspace(ends.min(), ends.max(), 200)]))
     alike = np.clip(levels[:, None], low, high)
     values = measure.function(np.concatenate([np.where(is_high, high, low), alike]))
-    known = values[~np.isnan(values)]
-    return (float(known.min()), float(known.max())) if known.size else (math.nan, math.nan)
+    defined = values[~np.isnan(values)]
+    return (float(defined.min()), float(defined.max())) if defined.size else (math.nan, math.nan)
 
 
 def points_of(at: OperatingPoint | Sequence[OperatingPoint]) -> list[OperatingPoint]:

@@ -110,11 +110,12 @@ def identify(
     >>> people = np.arange(300)  # the first 200 are enrolled
     >>> scores = rng.normal(size=(300, 200)) + 5 * (people[:, None] == people[:200])
     >>> searches = ff.Searches.from_matrix(scores, people, people[:200], group=np.where(people % 2, "f", "m"))
-    >>> found = ff.identify(searches, [ff.at_threshold(4.0), ff.at_rank(1)])
-    >>> found.of("fnir", at=ff.at_rank(1)).estimate, found.of("fpir").n_searches
+    >>> identification = ff.identify(searches, [ff.at_threshold(4.0), ff.at_rank(1)])
+    >>> identification.of("fnir", at=ff.at_rank(1)).estimate, identification.of("fpir").n_searches
     (0.02, 100)
     """
-    points, n = points_of(at), searches.n_enrolled
+    points = points_of(at)
+    n = searches.n_enrolled
     wanted = (
         [n] if sizes is None else sorted({validation.count("⟦sizes⟧", size, 1) for size in sizes})
     )
@@ -160,12 +161,12 @@ def _rows_together(
     returned_group: Mapping[Any, str] | None,
 ) -> tuple[IdentifiedRate, ...]:
     """Return all rows, with intervals that hold together for the points of each kind."""
-    found: dict[OperatingPoint, tuple[IdentifiedRate, ...]] = {}
+    rows_at: dict[OperatingPoint, tuple[IdentifiedRate, ...]] = {}
     for kind in dict.fromkeys(at.kind for at in points):
         of_kind = [at for at in points if at.kind == kind]
         level = level_of_curves(estimator, of_kind)
         gallery = "drawn" if estimator.drawn else "fixed"
         wider = Estimator(estimator.searches, estimator.rank, gallery, level)
         for at in of_kind:
-            found[at] = identified(wider, [at], sizes, measures, returned_group)
-    return tuple(row for at in points for row in found[at])
+            rows_at[at] = identified(wider, [at], sizes, measures, returned_group)
+    return tuple(row for at in points for row in rows_at[at])

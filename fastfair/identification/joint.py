@@ -46,7 +46,8 @@ def largest(estimator: Estimator, at: OperatingPoint) -> list[IdentifiedRate]:
     """Return the row of the group with the largest FPIR at an operating point, with an interval of
     the largest of all groups; nothing where fewer than two groups have one.
     """
-    rate, s = RATES["fpir"], estimator.searches
+    rate = RATES["fpir"]
+    s = estimator.searches
     n_of_groups = np.bincount(s.group[~s.is_mated], minlength=max(len(s.groups), 1))
     groups = np.flatnonzero(n_of_groups).tolist()
     if len(s.groups) < 2 or len(groups) < 2 or "non-mated" not in at.rule.searches:
@@ -87,14 +88,15 @@ def _influences(
     """Return (groups, people) what people add to a rate, also by way of a threshold that holds
     another.
     """
-    s, criterion = estimator.searches, estimator.criterion_at(at)
+    s = estimator.searches
+    criterion = estimator.criterion_at(at)
     held, errors = estimator.held(at, criterion), rate.errors(s, criterion)
     assert errors is not None
     moved = held.moved(rate.errors, s, criterion) if held and rate != held.rate else ()
     return np.array(
         [
             estimator.influence_with_threshold(
-                errors.within(group), [one and one.within(group) for one in moved], held, rate
+                errors.within(group), [end and end.within(group) for end in moved], held, rate
             )
             for group in groups
         ]

@@ -45,8 +45,8 @@ def exact_pvalue(added: Floats) -> float:
     0.
     """
     changed = np.zeros(1)
-    for one in added.tolist():
-        changed = np.concatenate([changed + one, changed - one])
+    for step in added.tolist():
+        changed = np.concatenate([changed + step, changed - step])
     return float((np.abs(changed) >= abs(added.sum()) - _SMALL).mean())
 
 
@@ -66,7 +66,8 @@ def score_test(
     """
     beyond = added.beyond_probes
     total = added.of_all if beyond else added.of_probes
-    squares, difference = total**2, float(added.of_probes.sum())
+    squares = total**2
+    difference = float(added.of_probes.sum())
     difference = difference if abs(difference) > _SMALL else 0.0
     alike = float(squares.sum()) ** 2 / float(squares @ squares) if squares.any() else 1.0
     freedom = max(alike - 1, 1.0)
@@ -84,7 +85,8 @@ def score_test(
             critical *= -standard / float(stdtrit(freedom, pvalue / 2))
     # Limits are the roots of (difference - d)^2 = critical^2 (at_zero - 2 cross d + bend d^2), that
     # is of a d^2 - 2 b d + c.
-    a, b = 1 - critical**2 * bend, difference - critical**2 * cross
+    a = 1 - critical**2 * bend
+    b = difference - critical**2 * cross
     c = difference**2 - critical**2 * at_zero
     if a <= 0:
         return float(side), pvalue
@@ -116,15 +118,15 @@ class _System(NamedTuple):
         rises = side * self.factor > 0
         end = self.moved[0 if rises == self.of_mated else 1]
         there = float(rises) if end is None else float(end.within(group).value.mean())
-        known = self.held.influence
-        shift = abs(there - rate) / float(stdtrit(known.freedom, 1 - self.held.tail))
-        if not known.variance:
+        influence = self.held.influence
+        shift = abs(there - rate) / float(stdtrit(influence.freedom, 1 - self.held.tail))
+        if not influence.variance:
             return [], shift**2
         return [
             Term(
-                self.factor * shift / math.sqrt(known.variance),
+                self.factor * shift / math.sqrt(influence.variance),
                 self.held.errors,
-                known.rate,
+                influence.rate,
                 self.people,
             )
         ], 0.0
@@ -142,17 +144,21 @@ class SystemPair:
             Estimator(searches, rank, gallery, _LEVEL) for searches in (first, second)
         ]
         self._people = [
-            np.array([order[label] for label in one.labels.tolist()]) for one in (first, second)
+            np.array([order[label] for label in system.labels.tolist()])
+            for system in (first, second)
         ]
         self._systems = cache(self._systems_at)
 
     def _systems_at(self, name: str, at: OperatingPoint) -> list[_System]:
-        rate, systems = RATES[name], []
+        rate = RATES[name]
+        systems = []
         for factor, estimator, people in zip(
             (1.0, -1.0), self._estimators, self._people, strict=True
         ):
-            searches, criterion = estimator.searches, estimator.criterion_at(at)
-            held, errors = estimator.held(at, criterion), rate.errors(searches, criterion)
+            searches = estimator.searches
+            criterion = estimator.criterion_at(at)
+            held = estimator.held(at, criterion)
+            errors = rate.errors(searches, criterion)
             assert errors is not None
             moved = held.moved(rate.errors, searches, criterion) if held else ()
             systems.append(_System(factor, people, held, errors, moved, rate.of_mated))
@@ -164,14 +170,17 @@ class SystemPair:
         """Return the limits of the difference of a rate, first minus second, and the p-value of no
         difference.
         """
-        first, systems = self._estimators[0], self._systems(name, at)
+        first = self._estimators[0]
+        systems = self._systems(name, at)
         code = None if group is None else first.searches.groups.index(group)
-        errors = [one.errors.within(code) for one in systems]
-        rates = [float(one.value.mean()) for one in errors]
-        mean, n, n_people = sum(rates) / 2, errors[0].value.size, first.searches.labels.size
+        errors = [system.errors.within(code) for system in systems]
+        rates = [float(system.value.mean()) for system in errors]
+        mean = sum(rates) / 2
+        n = errors[0].value.size
+        n_people = first.searches.labels.size
         parts = [
-            Term(one.factor, of_one, mean, one.people)
-            for one, of_one in zip(systems, errors, strict=True)
+            Term(system.factor, of_one, mean, system.people)
+            for system, of_one in zip(systems, errors, strict=True)
         ]
         added = partial(
             sum_over_people, enrolled=first.searches.enrolled, n_people=n_people, drawn=first.drawn
@@ -184,7 +193,8 @@ class SystemPair:
         sides = []
         for side in (-1, 1):
             more = [
-                one.of_threshold(code, rate, side) for one, rate in zip(systems, rates, strict=True)
+                system.of_threshold(code, rate, side)
+                for system, rate in zip(systems, rates, strict=True)
             ]
             whole = added([*parts, *(part for listed, _ in more for part in listed)])
             sides.append(

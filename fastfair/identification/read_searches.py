@@ -10,11 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fastfair._lib import label_codes
 from fastfair._lib.arguments import AtLeastTwo, checked
-from fastfair._lib.arrays import Flags
+from fastfair._lib.arrays import AnyArray, Flags
 from fastfair._lib.frames import FrameColumns
 from fastfair._lib.label_codes import MISSING_TEXTS, Coded, encode, encode_together
 from fastfair._lib.warnings import warn
@@ -223,7 +222,10 @@ def read_searches(
             made = _of_matrix(file, matrix, places, of_searches, gallery, how, about)
         else:
             made = _of_lists(file, of_searches, gallery, how, about)
-    made.left_out = (*(one for one in left_out if one not in made.left_out), *made.left_out)
+    made.left_out = (
+        *(exclusion for exclusion in left_out if exclusion not in made.left_out),
+        *made.left_out,
+    )
     return made
 
 
@@ -240,17 +242,17 @@ class _How:
 
     def column(self, table: tables.Table, role: str) -> str:
         """Return the column of a role, which must be there."""
-        found = self.column_if_there(table, role)
-        if found is None:
+        column = self.column_if_there(table, role)
+        if column is None:
             return table.require(role, _NAMES[role][0])
-        return found
+        return column
 
     def column_if_there(self, table: tables.Table, role: str) -> str | None:
         """Return the column of a role, if it is named or has one of the usual names."""
         name = self.named[role]
         if name is not None:
             return table.require(role, name)
-        return next((one for one in _NAMES[role] if one in table.names), None)
+        return next((candidate for candidate in _NAMES[role] if candidate in table.names), None)
 
     def people(self, name: str, column: _Column) -> _Column:
         """Return the people of what candidates, probes or templates are called."""
@@ -289,7 +291,7 @@ def _coded_together(
     """Turn columns into codes of one list of labels."""
     called = [f"column {name!r}" for name in columns]
     labels, codes = encode_together(called, list(columns.values()), advice)
-    return {name: Coded(labels, one) for name, one in zip(columns, codes, strict=True)}
+    return {name: Coded(labels, codes_of) for name, codes_of in zip(columns, codes, strict=True)}
 
 
 @dataclass
@@ -303,7 +305,8 @@ class _Gallery:
     @classmethod
     def of(cls, table: tables.Table, how: _How) -> _Gallery:
         """Read a table of the gallery."""
-        name, subject = how.layout.gallery_id or table.names[0], how.layout.gallery_subject
+        name = how.layout.gallery_id or table.names[0]
+        subject = how.layout.gallery_subject
         wanted = [table.require("gallery_id", name)]
         wanted += [] if subject is None else [table.require("gallery_subject", subject)]
         frame = FrameColumns(table.columns(wanted))
@@ -329,20 +332,20 @@ class _Gallery:
         list.
         """
         if self.people is None:
-            found = _coded_together({name: candidates, "enrolled": self.ids, "probe": probe})
-            self.require(name, found[name], found["enrolled"])
-            return found[name], found["probe"], found["enrolled"]
-        found = _coded_together({name: candidates, "enrolled": self.ids})
-        self.require(name, found[name], found["enrolled"])
+            coded = _coded_together({name: candidates, "enrolled": self.ids, "probe": probe})
+            self.require(name, coded[name], coded["enrolled"])
+            return coded[name], coded["probe"], coded["enrolled"]
+        coded = _coded_together({name: candidates, "enrolled": self.ids})
+        self.require(name, coded[name], coded["enrolled"])
         who = _coded_together({"enrolled": self.people, "probe": probe})
         people = who["enrolled"]
         labels = np.append(people.labels.astype(object), "-1")  # of places that an index left empty
-        of_id = np.full(found[name].labels.size, labels.size - 1)
-        of_id[found["enrolled"].codes] = people.codes
+        of_id = np.full(coded[name].labels.size, labels.size - 1)
+        of_id[coded["enrolled"].codes] = people.codes
         if labels[-1] in people.labels:
             of_id[of_id == labels.size - 1] = np.flatnonzero(people.labels == labels[-1])[0]
             labels = people.labels
-        return Coded(labels, of_id[found[name].codes]), who["probe"], people
+        return Coded(labels, of_id[coded[name].codes]), who["probe"], people
 
     def require(self, name: str, candidates: Coded, ids: Coded) -> None:
         """Refuse candidates that the gallery lacks, but for places that an index left empty."""
@@ -390,7 +393,7 @@ def _declared(table: tables.Table, how: _How, rows: pl.DataFrame | None = None) 
     """Read the table of searches; rows: of candidates, where these alone tell of searches."""
     name, probe = how.column(table, "search_id"), how.column(table, "probe")
     failed = how.column_if_there(table, "failed")
-    attributes = [table.require("groups", one) for one in how.attributes]
+    attributes = [table.require("groups", attribute) for attribute in how.attributes]
     wanted = [name, probe, *attributes, *([] if failed is None else [failed])]
     if rows is None:
         rows = table.columns(wanted)
@@ -400,9 +403,9 @@ def _declared(table: tables.Table, how: _How, rows: pl.DataFrame | None = None) 
         if rows.height < distinct.height:
             again = distinct.filter(distinct[name].is_duplicated())
             others = [
-                one
-                for one in wanted[1:]
-                if again.filter(again[name] == again[name][0])[one].n_unique() > 1
+                attribute
+                for attribute in wanted[1:]
+                if again.filter(again[name] == again[name][0])[attribute].n_unique() > 1
             ]
             raise InputError(
                 f"{table.place}: search {again[name][0]!r} has two entries in column {others[0]!r}:"
@@ -414,7 +417,7 @@ def _declared(table: tables.Table, how: _How, rows: pl.DataFrame | None = None) 
         return _Declared(
             search,
             *_probes(frame, probe, how),
-            {one: frame.entries(one) for one in attributes},
+            {attribute: frame.entries(attribute) for attribute in attributes},
             None if failed is None else _flags(frame, failed),
         )
 
@@ -426,14 +429,14 @@ _TRUE, _FALSE = frozenset(["1", "true", "t", "yes", "y"]), frozenset(["0", "fals
 def _flags(frame: FrameColumns, name: str) -> Flags:
     """Read a column that says whether searches failed; blank fields say that they did not."""
     texts, codes = frame.texts(name)
-    said = ["0" if one is None else one.strip().lower().removesuffix(".0") for one in texts]
-    wrong = next((k for k, one in enumerate(said) if one not in _TRUE | _FALSE), None)
+    said = ["0" if text is None else text.strip().lower().removesuffix(".0") for text in texts]
+    wrong = next((k for k, text in enumerate(said) if text not in _TRUE | _FALSE), None)
     if wrong is not None:
         raise InputError(
             f"column {name!r} must say 1 or 0, or true or false, not {texts[wrong]!r}",
             row=int((codes == wrong).argmax()),
         )
-    return np.array([one in _TRUE for one in said], np.bool_)[codes]
+    return np.array([text in _TRUE for text in said], np.bool_)[codes]
 
 
 def _probes(frame: FrameColumns, name: str, how: _How) -> tuple[_Column, Flags]:
@@ -443,8 +446,8 @@ def _probes(frame: FrameColumns, name: str, how: _How) -> tuple[_Column, Flags]:
         whose = how.people(name, _complete(frame, name, _OF_PROBES))
         return whose, np.zeros(frame.height, np.bool_)
     texts, codes = frame.texts(name)
-    of_text = np.array([(one or "") == nobody.strip() for one in texts], np.bool_)
-    lost = np.array([one is None for one in texts], np.bool_) & ~of_text
+    of_text = np.array([(text or "") == nobody.strip() for text in texts], np.bool_)
+    lost = np.array([text is None for text in texts], np.bool_) & ~of_text
     if lost.any():
         raise InputError(
             f"column {name!r} has a blank field; {_OF_PROBES}", row=int(lost[codes].argmax())
@@ -452,12 +455,12 @@ def _probes(frame: FrameColumns, name: str, how: _How) -> tuple[_Column, Flags]:
     if not of_text.any():
         raise InputError(f"no probe is {nobody!r} in column {name!r}, as ⟦nobody=⟧ says")
     alone = of_text[codes]
-    people = np.array([one or "" for one in texts], object)[codes]
+    people = np.array([text or "" for text in texts], object)[codes]
     if not alone.all():
-        known = _coded(name, how.people(name, encode("probe", people[~alone])))
-        people[~alone] = known.labels[known.codes]
+        coded = _coded(name, how.people(name, encode("probe", people[~alone])))
+        people[~alone] = coded.labels[coded.codes]
     people[alone] = [f"{_NOBODY} {k}" for k in np.flatnonzero(alone).tolist()]
-    clash = [one for one in people[~alone].tolist() if one.startswith(_NOBODY)]
+    clash = [text for text in people[~alone].tolist() if text.startswith(_NOBODY)]
     if clash:
         raise InputError(f"column {name!r} has {clash[0]!r}: no person may be called {_NOBODY!r}")
     return encode("probe", people), alone
@@ -478,11 +481,11 @@ def _of_lists(
 ) -> Searches:
     """Read rows of candidates."""
     search, candidate, score = (
-        how.column(file, one) for one in ("search_id", "candidate", "score")
+        how.column(file, field_name) for field_name in ("search_id", "candidate", "score")
     )
     rank = how.column_if_there(file, "candidate_rank")
     roles = [search, candidate, score, *([] if rank is None else [rank])]
-    codes = [one for one in (_RETURN_CODE, _ASSIGNED) if one in file.names]
+    codes = [field_name for field_name in (_RETURN_CODE, _ASSIGNED) if field_name in file.names]
     others = []
     if of_searches is None:
         if how.column_if_there(file, "probe") is None:
@@ -505,7 +508,8 @@ def _of_lists(
         ranks = None if rank is None else columns.numbers(rank)
         in_order = of_rows
         if not is_entry.all():
-            frame, values = frame.filter(is_entry), values[is_entry]
+            frame = frame.filter(is_entry)
+            values = values[is_entry]
             in_order = Coded(of_rows.labels, of_rows.codes[is_entry])
             ranks = None if ranks is None else ranks[is_entry]
     with file.placed(is_entry):
@@ -515,8 +519,9 @@ def _of_lists(
             _require_ranks(ranks, in_order, values, how)
         if gallery is None:
             whose = how.people(candidate, listed)
-            found = _coded_together({candidate: whose, "probe": declared.probe})
-            people, probe = found[candidate], found["probe"]
+            coded = _coded_together({candidate: whose, "probe": declared.probe})
+            people = coded[candidate]
+            probe = coded["probe"]
             enrolled: Any = _gallery_of_lists(file, people, probe, declared.of_nobody, in_order)
         else:
             people, probe, enrolled = gallery.named(candidate, listed, declared.probe)
@@ -545,25 +550,26 @@ def _searches_of_rows(
     """
     column = _column(columns, search, _EACH)
     if isinstance(column, Coded):
-        found = _coded_together({search: column, "searches": declared.search}, _EACH)
-        return found[search], found["searches"]
+        coded = _coded_together({search: column, "searches": declared.search}, _EACH)
+        return coded[search], coded["searches"]
     runs = column.rle_id().to_numpy()  # the rows of a search follow each other as a rule
     heads = np.flatnonzero(np.diff(runs, prepend=runs[:1] + 1))
-    found = _coded_together({search: column.gather(heads), "searches": declared.search}, _EACH)
-    return Coded(found[search].labels, found[search].codes[runs]), found["searches"]
+    coded = _coded_together({search: column.gather(heads), "searches": declared.search}, _EACH)
+    return Coded(coded[search].labels, coded[search].codes[runs]), coded["searches"]
 
 
 def _entries(
     file: tables.Table,
     columns: FrameColumns,
     candidate: str,
-    values: NDArray[Any],
+    values: AnyArray,
     codes: Sequence[str],
 ) -> tuple[Flags, Flags | None]:
     """Tell which rows are entries of lists, and of which rows the search failed, as NIST's codes
     say.
     """
-    is_entry, failed = np.ones(values.size, np.bool_), None
+    is_entry = np.ones(values.size, np.bool_)
+    failed = None
     if _RETURN_CODE in codes:
         failed = columns.numbers(_RETURN_CODE) != 0
         is_entry &= ~failed
@@ -579,14 +585,14 @@ def _entries(
     unknown = np.flatnonzero(np.isnan(values) & is_entry)
     if unknown.size:
         texts, of_rows = FrameColumns(columns.polars([candidate])[unknown]).texts(candidate)
-        blank = np.array([one is None or one in MISSING_TEXTS for one in texts], np.bool_)
+        blank = np.array([text is None or text in MISSING_TEXTS for text in texts], np.bool_)
         is_entry[unknown[blank[of_rows]]] = False
     if not is_entry.any():
         raise InputError(f"{file.place} has no row with a candidate: no scores are known")
     return is_entry, failed
 
 
-def _require_usable(values: NDArray[Any], policies: Policies) -> None:
+def _require_usable(values: AnyArray, policies: Policies) -> None:
     """Refuse missing scores of candidates, where policies do not say what to do with them."""
     lost = np.isnan(values)
     if policies.failures == "error" and lost.any():
@@ -607,17 +613,22 @@ def _require_lists_alike(file: tables.Table, search: Coded) -> None:
         )
 
 
-def _require_ranks(rank: NDArray[Any], search: Coded, values: NDArray[Any], how: _How) -> None:
+def _require_ranks(rank: AnyArray, search: Coded, values: AnyArray, how: _How) -> None:
     """Refuse ranks that have gaps, or that scores contradict."""
     codes = search.codes
     stays = codes[1:] == codes[:-1]
     n_searches = np.count_nonzero(np.bincount(codes, minlength=1))
     are_together = np.count_nonzero(~stays) + 1 == n_searches
     if are_together and bool((stays <= (rank[1:] > rank[:-1])).all()):
-        order, at, ranks, scores = np.arange(rank.size), codes, rank, values
+        order = np.arange(rank.size)
+        at = codes
+        ranks = rank
+        scores = values
     else:
         order = np.lexsort((rank, codes))
-        at, ranks, scores = codes[order], rank[order], values[order]
+        at = codes[order]
+        ranks = rank[order]
+        scores = values[order]
     is_next = at[1:] == at[:-1]
     begins = np.append(True, ~is_next)
     wrong = np.zeros(rank.size, np.bool_)
@@ -694,25 +705,26 @@ def _gallery_of_lists(
     return Coded(people.labels, listed)
 
 
-def _arrays_of(table: tables.Table) -> tuple[NDArray[Any], NDArray[Any] | None]:
+def _arrays_of(table: tables.Table) -> tuple[AnyArray, AnyArray | None]:
     """Return the scores of a NumPy file, a row for each search, and the places in the gallery that
     they are of; None where they are of all.
     """
     assert table.take is not None
     arrays = {name: table.take(name) for name in table.names}
-    wide = {name: one for name, one in arrays.items() if one.ndim == 2}
-    floats = [name for name, one in wide.items() if one.dtype.kind == "f"]
-    whole = [name for name, one in wide.items() if one.dtype.kind in "iu"]
+    wide = {name: array for name, array in arrays.items() if array.ndim == 2}
+    floats = [name for name, array in wide.items() if array.dtype.kind == "f"]
+    whole = [name for name, array in wide.items() if array.dtype.kind in "iu"]
     if len(floats) != 1 or len(whole) > 1 or "vectors" in floats:
-        found = ", ".join(
-            f"{name or 'an array'} {one.shape} {one.dtype}" for name, one in arrays.items()
+        described = ", ".join(
+            f"{name or 'an array'} {array.shape} {array.dtype}" for name, array in arrays.items()
         )
         raise FileFormatError(
             f"{table.place} must have one matrix of scores, and perhaps one of places in the"
-            f" gallery, as FAISS returns them, but has {found}: of vectors, ⟦role=⟧ says which are"
+            f" gallery, as FAISS returns them, but has {described}: of vectors, ⟦role=⟧ says which are"
             " references and which probes"
         )
-    scores, places = wide[floats[0]], wide[whole[0]] if whole else None
+    scores = wide[floats[0]]
+    places = wide[whole[0]] if whole else None
     if places is not None and places.shape != scores.shape:
         raise FileFormatError(
             f"{table.place}: {floats[0]!r} is of shape {scores.shape}, {whole[0]!r} of"
@@ -723,8 +735,8 @@ def _arrays_of(table: tables.Table) -> tuple[NDArray[Any], NDArray[Any] | None]:
 
 def _of_matrix(
     file: tables.Table,
-    matrix: NDArray[Any] | None,
-    places: NDArray[Any] | None,
+    matrix: AnyArray | None,
+    places: AnyArray | None,
     of_searches: tables.Table | None,
     gallery: _Gallery | None,
     how: _How,
@@ -736,12 +748,14 @@ def _of_matrix(
     table = file if of_searches is None else of_searches
     probe = how.column(table, "probe")
     frame = FrameColumns(
-        table.columns([probe, *(table.require("groups", one) for one in how.attributes)])
+        table.columns(
+            [probe, *(table.require("groups", attribute) for attribute in how.attributes)]
+        )
     )
     checks.same_length({"scores": len(matrix), "searches": frame.height}, "search")
     with table.placed():
         who, _ = _probes(frame, probe, how)
-        groups = {one: frame.entries(one) for one in how.attributes}
+        groups = {attribute: frame.entries(attribute) for attribute in how.attributes}
     if gallery is None:
         if "enrolled" not in file.names:
             raise InputError(
@@ -750,8 +764,8 @@ def _of_matrix(
             )
         gallery = _Gallery.of(replace(file, names=["enrolled"]), how)
     whose = gallery.ids if gallery.people is None else gallery.people
-    found = _coded_together({"probe": who, "enrolled": whose})
-    n_templates = found["enrolled"].codes.size
+    coded = _coded_together({"probe": who, "enrolled": whose})
+    n_templates = coded["enrolled"].codes.size
     if places is None:
         checks.same_length(
             {"columns of scores": matrix.shape[1], "enrolled": n_templates}, "template"
@@ -759,8 +773,8 @@ def _of_matrix(
         with files.name_file(file.place):
             return Searches.from_matrix(
                 matrix,
-                found["probe"],
-                found["enrolled"],
+                coded["probe"],
+                coded["enrolled"],
                 group=groups or None,
                 candidates=how.layout.candidates,
                 **about,
@@ -774,12 +788,12 @@ def _of_matrix(
                 f" {n_templates} rows: places are counted from 0, and -1 is nobody; where they are"
                 " names, say in which column with ⟦gallery_id=⟧"
             )
-        labels = np.append(found["enrolled"].labels.astype(object), "-1")
-        codes = np.append(found["enrolled"].codes.astype(np.int64), labels.size - 1)
+        labels = np.append(coded["enrolled"].labels.astype(object), "-1")
+        codes = np.append(coded["enrolled"].codes.astype(np.int64), labels.size - 1)
         people = Coded(labels, codes[entries])
     else:
         names = files.polars().Series("candidate", entries).cast(files.polars().String)
-        people, found["probe"], found["enrolled"] = gallery.named("candidate", names, who)
+        people, coded["probe"], coded["enrolled"] = gallery.named("candidate", names, who)
     rows = np.arange(len(matrix))
     with files.name_file(file.place):
         return Searches.from_candidates(
@@ -787,8 +801,8 @@ def _of_matrix(
             people,
             matrix.ravel(),
             searches=rows,
-            probe=found["probe"],
-            enrolled=found["enrolled"],
+            probe=coded["probe"],
+            enrolled=coded["enrolled"],
             group=groups or None,
             length=how.layout.length,
             least_score=how.layout.least_score,
@@ -811,7 +825,7 @@ def _of_wide_table(
     ]
     if (failed := how.column_if_there(file, "failed")) is not None and of_searches is None:
         labels.append(failed)
-    columns = [one for one in file.names if one not in labels]
+    columns = [wide_column for wide_column in file.names if wide_column not in labels]
     if not columns:
         raise InputError(
             f"{file.place} has no columns of scores, whose names are those of templates"
@@ -820,7 +834,7 @@ def _of_wide_table(
     declared = _declared(of_searches or file, how, None if of_searches is not None else frame)
     values = FrameColumns(frame)
     with file.placed():
-        matrix = np.column_stack([values.numbers(one) for one in columns])
+        matrix = np.column_stack([values.numbers(wide_column) for wide_column in columns])
         of_rows, names = _searches_of_rows(values, name, declared)
     row_of = np.full(names.labels.size, -1)
     row_of[names.codes] = np.arange(names.codes.size)
@@ -833,8 +847,8 @@ def _of_wide_table(
     lost = _failed_searches(declared, names, of_rows, None, how.policies)
     header = files.polars().Series("header", columns)
     if gallery is None:
-        found = _coded_together({"header": how.people("header", header), "probe": declared.probe})
-        people, probe = found["header"], found["probe"]
+        coded = _coded_together({"header": how.people("header", header), "probe": declared.probe})
+        people, probe = coded["header"], coded["probe"]
     else:
         people, probe, enrolled = gallery.named("header", header, declared.probe)
         if people.codes.size != enrolled.codes.size:

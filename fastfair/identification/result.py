@@ -172,24 +172,34 @@ class Identification(Result):
         >>> rng = np.random.default_rng(0)
         >>> people, scores = np.arange(300), rng.normal(size=(300, 200))
         >>> searches = ff.Searches.from_matrix(scores, people, people[:200], group=np.where(people % 2, "f", "m"))
-        >>> found = ff.identify(searches, ff.at_threshold(4.5), gallery="fixed")
-        >>> found.check(["fpir[*] <= 10 %", "fpir@threshold=2 <= 10 %"]).verdicts
+        >>> identification = ff.identify(searches, ff.at_threshold(4.5), gallery="fixed")
+        >>> identification.check(["fpir[*] <= 10 %", "fpir@threshold=2 <= 10 %"]).verdicts
         {'fpir[*] <= 10 %': 'met', 'fpir@threshold=2 <= 10 %': 'not met'}
         """
         level = intervals.level(confidence_level)
         wanted = requirements_of(requirements, at or self.rows[0].at, quantities())
-        points = points_of(list(dict.fromkeys(one.at for one in wanted if one.at is not None)))
-        measures = sorted({measure.name for one in wanted if (measure := measure_of(one.name))})
+        points = points_of(
+            list(
+                dict.fromkeys(
+                    requirement.at for requirement in wanted if requirement.at is not None
+                )
+            )
+        )
+        measures = sorted(
+            {measure.name for requirement in wanted if (measure := measure_of(requirement.name))}
+        )
 
         @cache
         def rows_at(level: float) -> Callable[[Requirement], IdentifiedRate]:
             rows = identified(self._estimator(level), points, [self.n_enrolled], measures)
-            return lambda one: find(rows, one.name, one.group, one.at)
+            return lambda requirement: find(
+                rows, requirement.name, requirement.group, requirement.at
+            )
 
-        def needed(one: Requirement, row: IdentifiedRate, level: float) -> str:
-            if self.gallery != "fixed" or one.name not in RATES or not row.at.is_given:
+        def needed(requirement: Requirement, row: IdentifiedRate, level: float) -> str:
+            if self.gallery != "fixed" or requirement.name not in RATES or not row.at.is_given:
                 return ""
-            times = self._estimator(level).evidence_of(row).times_needed(one.bound, level)
+            times = self._estimator(level).evidence_of(row).times_needed(requirement.bound, level)
             people = f"{math.ceil(times * (row.n_subjects or 0)):,}" if 1 < times < math.inf else ""
             return (
                 f"; about {people} people who search with this rate would be enough"
@@ -260,7 +270,7 @@ class Identification(Result):
         """
         estimator = self._estimator(self.confidence_level)
         asked = dict.fromkeys(row.at for row in self.rows) if at is None else points_of(at)
-        points = [one for one in asked if not one.is_given]
+        points = [rate for rate in asked if not rate.is_given]
         if not points or not self.groups:
             raise InputError(
                 "own thresholds are of groups, at operating points that hold a rate: give group, and"
@@ -272,8 +282,8 @@ class Identification(Result):
             for point in points:
                 needed = RATES[point.rule.holds[0]].of_searches(alone.searches)
                 if needed.any():
-                    found = alone.rows(point, [self.n_enrolled])
-                    rows += [replace(row, group=group) for row in found if row.group is None]
+                    rows_there = alone.rows(point, [self.n_enrolled])
+                    rows += [replace(row, group=group) for row in rows_there if row.group is None]
         if not rows:
             raise InputError("no group has searches of the kind that the operating points hold")
         return OwnThresholds(tuple(rows), self.confidence_level, left_out=self.left_out)
@@ -284,11 +294,9 @@ class Identification(Result):
             if self.gallery == "drawn"
             else "this gallery and other probes"
         )
-        level, largest = (
-            f"{100 * self.confidence_level:g} %",
-            max(row.gallery_size for row in self.rows),
-        )
-        told = [
+        level = f"{100 * self.confidence_level:g} %"
+        largest = max(row.gallery_size for row in self.rows)
+        rows = [
             row
             for row in self.rows
             if row.group is None and row.gallery_size == largest
@@ -298,7 +306,7 @@ class Identification(Result):
             f"Searches of a gallery of {self.n_enrolled:,} people; {level} intervals for {kind}"
             f"{', which hold together for all points of a curve' * self.simultaneous}.",
             *self._on_thresholds(),
-            *(f"{row.title} is {_in_words(row)}{self._extremes(row)}." for row in told),
+            *(f"{row.title} is {_in_words(row)}{self._extremes(row)}." for row in rows),
             *(
                 f"The largest FPIR of {len(self.groups)} groups at {row.at} is {_in_words(row)}"
                 f" ({row.group})."
@@ -312,7 +320,9 @@ class Identification(Result):
     def _on_thresholds(self) -> list[str]:
         """Say which threshold holds a rate, as a number that is typed or deployed."""
         held = {str(row.at): row.threshold for row in self.rows if not row.at.is_given}
-        return [f"{at} is held at the threshold {typed(one)}." for at, one in held.items()]
+        return [
+            f"{at} is held at the threshold {typed(threshold)}." for at, threshold in held.items()
+        ]
 
     def _on_groups(self) -> list[str]:
         """Say whether groups differ, by tests of equal rates, where measures of fairness are asked
@@ -337,15 +347,15 @@ class Identification(Result):
     def _extremes(self, of_all: IdentifiedRate) -> str:
         """Name the groups with the lowest and the highest rate."""
         alike = (row for row in self.rows if (row.name, row.at, row.gallery_size) == _key(of_all))
-        known = sorted(
+        by_rate = sorted(
             (row for row in alike if row.group and not math.isnan(row.estimate)),
             key=lambda r: r.estimate,
         )
-        if len(known) < 2:
+        if len(by_rate) < 2:
             return ""
         return (
-            f"; from {_in_words(known[0])} ({known[0].group}) to {_in_words(known[-1])}"
-            f" ({known[-1].group})"
+            f"; from {_in_words(by_rate[0])} ({by_rate[0].group}) to {_in_words(by_rate[-1])}"
+            f" ({by_rate[-1].group})"
         )
 
     @checked
@@ -412,7 +422,9 @@ class Identification(Result):
 
     def _draw_curves(self, ax: Axes | None, rows: Sequence[IdentifiedRate], over: str) -> Axes:
         """Draw a rate over gallery sizes, or over the values of operating points of a kind."""
-        by_size, at, largest = over == "size", rows[-1].at, max(row.gallery_size for row in rows)
+        by_size = over == "size"
+        at = rows[-1].at
+        largest = max(row.gallery_size for row in rows)
         drawn = [row for row in rows if (row.at == at if by_size else row.gallery_size == largest)]
 
         def place(row: IdentifiedRate) -> float:
@@ -480,7 +492,7 @@ def _drawn() -> tuple[str, ...]:
     return tuple(
         name
         for name in METRICS
-        if name in shares() or any(one.complement == name for one in RATES.values())
+        if name in shares() or any(rate.complement == name for rate in RATES.values())
     )
 
 

@@ -21,11 +21,11 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from fastfair._lib import validation
 from fastfair._lib.arguments import AtLeastTwo, checked
-from fastfair._lib.arrays import AnyFloats, Codes, Flags, Floats, Indices, Integers
+from fastfair._lib.arrays import AnyArray, AnyFloats, Codes, Flags, Floats, Indices, Integers
 from fastfair._lib.executors import results
 from fastfair._lib.label_codes import Coded, Labels, encode, encode_together
 from fastfair._lib.notebook import Shown
@@ -130,7 +130,7 @@ class Searches(Shown):
     groups: tuple[str, ...]
     dtype: np.dtype[Any]
     score_kind: SearchScores = "similarity"
-    labels: NDArray[Any]
+    labels: AnyArray
     enrolled: Codes
     subject: Codes
     group: Codes
@@ -290,11 +290,9 @@ class Searches(Shown):
         array([1, 0])
         """
         values = checks.scores(scores)
-        of_search, of_probe, column = (
-            encode("search", search),
-            encode("probe", probe),
-            encode("enrolled", enrolled),
-        )
+        of_search = encode("search", search)
+        of_probe = encode("probe", probe)
+        column = encode("enrolled", enrolled)
         _refuse_padding(column, values)
         groups, lacking = group_labels.attributes_by_policy(group, policies.missing_labels)
         sizes = {
@@ -303,7 +301,7 @@ class Searches(Shown):
             "enrolled": column.codes.size,
         }
         checks.same_length(
-            sizes | {"scores": values.size} | {n: one.codes.size for n, one in groups.items()},
+            sizes | {"scores": values.size} | {n: coded.codes.size for n, coded in groups.items()},
             "row",
         )
         n, width = of_search.labels.size, column.labels.size
@@ -337,7 +335,7 @@ class Searches(Shown):
                     " (counted from 0)",
                     row=row,
                 )
-        of_groups = {name: one.take(first) for name, one in groups.items()}
+        of_groups = {name: coded.take(first) for name, coded in groups.items()}
         made = cls._prepared((n, width), of_probe.take(first), column.labels, of_groups, policies)
         made.score_kind = score_kind
         made._lacking = {name: rows[first] for name, rows in lacking.items()}
@@ -499,9 +497,10 @@ class Searches(Shown):
                 " probes"
             )
         part_of = embeddings.template
-        place = np.arange(len(embeddings.vectors)) if part_of is None else part_of
-        subject, is_probe = embeddings.subject[place], embeddings.is_probe[place]
-        people, groups = embeddings.subjects[subject], np.array(embeddings.groups, object)
+        position = np.arange(len(embeddings.vectors)) if part_of is None else part_of
+        subject, is_probe = embeddings.subject[position], embeddings.is_probe[position]
+        people = embeddings.subjects[subject]
+        groups = np.array(embeddings.groups, object)
         policies = USUAL if embeddings.failed is None else Policies(failures="non-match")
         made = cls.from_vectors(
             embeddings.vectors[is_probe],
@@ -607,7 +606,8 @@ class Searches(Shown):
         ...                             enrolled=["ann", "bob", "cid", "dan"])
         Searches(2 searches of 4 enrolled people, 1 mated, 1 non-mated)
         """
-        values, of_person = checks.scores(scores), encode("candidate", candidate)
+        values = checks.scores(scores)
+        of_person = encode("candidate", candidate)
         names, (row, declared) = encode_together(["search", "searches"], [search, searches])
         checks.same_length(
             {"search": row.size, "candidate": of_person.codes.size, "scores": values.size}, "entry"
@@ -616,20 +616,22 @@ class Searches(Shown):
         made.dtype, made.score_kind = values.dtype, score_kind
         kept = made._without_padding(of_person, values.astype(np.float64))
         if not kept.all():
-            row, values, of_person = row[kept], values[kept], of_person.take(kept)
+            row = row[kept]
+            values = values[kept]
+            of_person = of_person.take(kept)
         listed_scores = made._similarities_of_lists(values, policies)
         _refuse_twice("searches", names, declared)
         made._warn_of_samples(names[declared])
         if templates == "refuse":
             _refuse_twice("enrolled", made.labels, made.enrolled)
-        place = np.full(names.size, -1, np.int64)
-        place[declared] = np.arange(declared.size)
-        _require_known("search", names, row, place)
+        position = np.full(names.size, -1, np.int64)
+        position[declared] = np.arange(declared.size)
+        _require_known("search", names, row, position)
         positions = _positions(of_person, made.labels)
         is_enrolled = np.append(np.isin(np.arange(made.labels.size), made.enrolled) - 1, -1)
         _require_known("candidate", of_person.labels, of_person.codes, is_enrolled[positions])
         lists = _Lists.of_entries(
-            place[row], positions.astype(np.int32)[of_person.codes], listed_scores, declared.size
+            position[row], positions.astype(np.int32)[of_person.codes], listed_scores, declared.size
         )
         if templates == "refuse":
             made._refuse_twice_on_a_list(lists, names[declared])
@@ -660,7 +662,8 @@ class Searches(Shown):
         longest = lists.scores.shape[1]
         if length is not None and longest > length:
             raise InputError(f"a list has {longest} candidates, more than ⟦length={length}⟧")
-        sign, lowest = self._sign, float(lists.scores[np.isfinite(lists.scores)].min())
+        sign = self._sign
+        lowest = float(lists.scores[np.isfinite(lists.scores)].min())
         least = lowest if least_score is None else sign * least_score
         if lowest < least:
             raise InputError(
@@ -691,7 +694,7 @@ class Searches(Shown):
             self.left_out = tuple(excluded)
         return ~padding
 
-    def _refuse_twice_on_a_list(self, lists: _Lists, searches: NDArray[Any]) -> None:
+    def _refuse_twice_on_a_list(self, lists: _Lists, searches: AnyArray) -> None:
         """Refuse lists with a person twice."""
         people = np.sort(lists.people, axis=1)
         again = (people[:, 1:] == people[:, :-1]) & (people[:, 1:] >= 0)
@@ -707,8 +710,8 @@ class Searches(Shown):
     def _take_lists(self, lists: _Lists, policy: str) -> None:
         """Take over lists; the reach of each is known."""
         listed, who = lists.scores, lists.people
-        own = who == self.subject[:, None]
-        has_own, place = own.any(axis=1), own.argmax(axis=1)
+        is_mate = who == self.subject[:, None]
+        has_own, place = is_mate.any(axis=1), is_mate.argmax(axis=1)
         at_mate = listed[np.arange(place.size), place]
         self.mate_score = np.where(self.is_mated, np.where(has_own, at_mate, np.nan), -np.inf)
         self._refuse_lists_of_itself(listed, has_own, policy)
@@ -717,19 +720,18 @@ class Searches(Shown):
         with np.errstate(invalid="ignore"):
             is_open = self.is_mated & (self.reach > -np.inf) & ~(self.mate_score > self.reach)
         self.last_rank = np.where(is_open, self.n_enrolled, self.rank)
-        self.best, self.candidate = (
-            listed.copy(),
-            np.where(listed > -np.inf, who, -1).astype(np.int32),
-        )
+        self.best = listed.copy()
+        self.candidate = np.where(listed > -np.inf, who, -1).astype(np.int32)
         rows = np.flatnonzero(has_own)  # the mate leaves the list, and others move up
         columns = np.arange(listed.shape[1] - 1)
         moved = columns + (columns >= place[rows, None])
         for kept, none in ((self.best, -np.inf), (self.candidate, -1)):
             kept[rows, :-1], kept[rows, -1] = kept[rows[:, None], moved], none
 
-    def _warn_of_samples(self, searches: NDArray[Any]) -> None:
+    def _warn_of_samples(self, searches: AnyArray) -> None:
         """Warn where the gallery has names of samples, which searches have, in place of people."""
-        enrolled, names = set(self.labels[self.enrolled].tolist()), searches.tolist()
+        enrolled = set(self.labels[self.enrolled].tolist())
+        names = searches.tolist()
         are_names = all(isinstance(name, str) for name in names)  # numbers may count searches
         if are_names and not self.is_mated.any() and enrolled.issuperset(names):
             warn(
@@ -788,7 +790,7 @@ class Searches(Shown):
             raise InputError("probe is empty: there are no searches")
         coded, made._lacking = group_labels.attributes_by_policy(group, policies.missing_labels)
         sizes = {"scores": shape[0], "probe": subject.size} | {
-            name: one.codes.size for name, one in coded.items()
+            name: column.codes.size for name, column in coded.items()
         }
         checks.same_length(sizes, "search")
         if shape[1] is not None:
@@ -797,10 +799,12 @@ class Searches(Shown):
             )
         warn_of_look_alikes("person", made.labels.tolist())
         _warn_of_nobody(made.labels, made.subject)
-        for name, one in coded.items():
-            warn_of_look_alikes(f"group {name!r}", one.labels.tolist())
-        texts = {name: group_labels.attribute(name, one.labels) for name, one in coded.items()}
-        codes = {name: one.codes.astype(np.uint16) for name, one in coded.items()}
+        for name, column in coded.items():
+            warn_of_look_alikes(f"group {name!r}", column.labels.tolist())
+        texts = {
+            name: group_labels.attribute(name, column.labels) for name, column in coded.items()
+        }
+        codes = {name: column.codes.astype(np.uint16) for name, column in coded.items()}
         made.groups, of_groups = group_labels.intersections(tuple(texts), texts, [codes])
         made.group = (
             of_groups[0].astype(np.int32) if of_groups else np.zeros(subject.size, np.int32)
@@ -813,7 +817,7 @@ class Searches(Shown):
 
     def _search_matrix(
         self,
-        matrix: NDArray[Any],
+        matrix: AnyArray,
         candidates: int,
         templates: str,
         policies: Policies,
@@ -902,10 +906,12 @@ class Searches(Shown):
 
     def _of_group(self, code: int) -> Searches:
         """Return the searches of one group of probes, without groups."""
-        part, rows = copy(self), self.group == code
+        part = copy(self)
+        rows = self.group == code
         for name in _OF_SEARCHES:
             setattr(part, name, getattr(self, name)[rows])
-        part.groups, part.group = (), np.zeros(int(rows.sum()), np.int32)
+        part.groups = ()
+        part.group = np.zeros(int(rows.sum()), np.int32)
         return part
 
     def _part(self, searches: Flags, templates: Flags) -> Searches:
@@ -920,15 +926,15 @@ class Searches(Shown):
         """Take over what is kept of a part of the searches, (searches,) which; the others
         failed.
         """
-        n, k = self.subject.size, part.best.shape[1]
+        n = self.subject.size
+        k = part.best.shape[1]
         self.enrolled = np.unique(self.enrolled)
-        self.mate_score, self.reach, self.failed = (
-            np.full(n, -np.inf),
-            np.full(n, -np.inf),
-            np.ones(n, np.bool_),
-        )
+        self.mate_score = np.full(n, -np.inf)
+        self.reach = np.full(n, -np.inf)
+        self.failed = np.ones(n, np.bool_)
         self.rank = np.where(self.is_mated, self.n_enrolled + 1, 0)
-        self.best, self.candidate = np.full((n, k), -np.inf), np.full((n, k), -1, np.int32)
+        self.best = np.full((n, k), -np.inf)
+        self.candidate = np.full((n, k), -1, np.int32)
         for name in ("mate_score", "reach", "failed", "rank", "best", "candidate"):
             getattr(self, name)[rows] = getattr(part, name)
         self.last_rank = self.rank
@@ -950,7 +956,8 @@ class Searches(Shown):
                 )
             if policies.failures == "exclude":
                 self._leave_out(keep, self.failed, "failed", "as they failed", 'failures="exclude"')
-        self.left_out, self._lacking = (*self.left_out, *excluded), {}
+        self.left_out = (*self.left_out, *excluded)
+        self._lacking = {}
         if not keep.any():
             raise InputError(
                 f"nothing is left of {n} searches: {'; '.join(map(str, self.left_out))}"
@@ -960,10 +967,8 @@ class Searches(Shown):
                 setattr(self, name, getattr(self, name)[keep])
             if self.groups:
                 used, codes = np.unique(self.group, return_inverse=True)
-                self.groups, self.group = (
-                    tuple(self.groups[k] for k in used),
-                    codes.astype(np.int32),
-                )
+                self.groups = tuple(self.groups[k] for k in used)
+                self.group = codes.astype(np.int32)
 
     def _leave_out(
         self, keep: Flags, rows: Flags, reason: Reason, because: str, policy: str
@@ -984,7 +989,8 @@ class Searches(Shown):
         )
         with np.errstate(invalid="ignore"):
             rows = np.flatnonzero(self.is_mated & (self.mate_score > -np.inf) & (n_others > 0))
-        mate, best = self.mate_score[rows, None], self.best[rows]
+        mate = self.mate_score[rows, None]
+        best = self.best[rows]
         # Ties outrank a mate, but are no sign of distances. Those beyond the candidates kept are
         # not known.
         ahead = np.where(mate[:, 0] < best[:, -1], self.rank[rows] - 1, (best > mate).sum(axis=1))
@@ -1002,7 +1008,8 @@ class Searches(Shown):
         return self
 
     def _shown(self) -> Sequence[str]:
-        n, n_mated = self.subject.size, int(self.is_mated.sum())
+        n = self.subject.size
+        n_mated = int(self.is_mated.sum())
         said = (
             f"{n:,} searches of {self.n_enrolled:,} enrolled people, {n_mated:,} mated,"
             f" {n - n_mated:,} non-mated"
@@ -1057,7 +1064,8 @@ class _Lists:
         if length.min(initial=longest) == longest:
             return cls(scores.reshape(n, longest), person.reshape(n, longest), length)
         is_used = np.arange(longest) < length[:, None]
-        listed, who = np.full((n, longest), -np.inf), np.full((n, longest), -1, np.int32)
+        listed = np.full((n, longest), -np.inf)
+        who = np.full((n, longest), -1, np.int32)
         listed[is_used], who[is_used] = scores, person
         return cls(listed, who, length)
 
@@ -1084,7 +1092,7 @@ class _Matrix:
     where they are.
     """
 
-    scores: NDArray[Any]
+    scores: AnyArray
     policies: Policies
     are_distances: bool = False
     order: Indices | None = None
@@ -1116,7 +1124,7 @@ class _Matrix:
                 row=row,
             )
 
-    def _usable(self, rows: slice) -> NDArray[Any]:
+    def _usable(self, rows: slice) -> AnyArray:
         """Return the scores of some searches as floats."""
         block = self.scores[rows]
         if block.dtype not in (np.float16, np.float32):
@@ -1143,8 +1151,8 @@ class _Products:
     longest: the length of the longest template
     """
 
-    probes: NDArray[Any]
-    templates: NDArray[Any]
+    probes: AnyArray
+    templates: AnyArray
     similarity: str
     longest: float
 
@@ -1167,7 +1175,7 @@ class _Products:
         keep_by_products(scores, (probes, self.templates, begin), apart, mate[rows], kept)
 
 
-def _best_of_templates(scores: NDArray[Any], begin: Indices) -> NDArray[Any]:
+def _best_of_templates(scores: AnyArray, begin: Indices) -> AnyArray:
     """Return (searches, enrolled) the highest score of each person's templates, which follow each
     other.
     """
@@ -1233,20 +1241,18 @@ _ITSELF = (
 )
 
 
-def _positions(coded: Coded, labels: NDArray[Any]) -> Integers:
+def _positions(coded: Coded, labels: AnyArray) -> Integers:
     """Return the position of each label of a column among the labels of people, the last position +
     1 for none.
     """
     if coded.labels is labels:
         return np.arange(labels.size)
-    known = {label: k for k, label in enumerate(labels.tolist())}
-    return np.array([known.get(label, labels.size) for label in coded.labels.tolist()], np.int64)
+    position = {label: k for k, label in enumerate(labels.tolist())}
+    return np.array([position.get(label, labels.size) for label in coded.labels.tolist()], np.int64)
 
 
-def _require_known(
-    name: str, labels: NDArray[Any], codes: NDArray[Any], place: NDArray[Any]
-) -> None:
-    unknown = np.flatnonzero(place[codes] < 0)
+def _require_known(name: str, labels: AnyArray, codes: AnyArray, position: AnyArray) -> None:
+    unknown = np.flatnonzero(position[codes] < 0)
     if unknown.size:
         row = int(unknown[0])
         among = "searches" if name == "search" else "enrolled"
@@ -1256,7 +1262,7 @@ def _require_known(
         )
 
 
-def _refuse_twice(name: str, labels: NDArray[Any], codes: NDArray[Any]) -> None:
+def _refuse_twice(name: str, labels: AnyArray, codes: AnyArray) -> None:
     counts = np.bincount(codes, minlength=labels.size)
     if counts.max(initial=0) > 1:
         what = (
@@ -1288,7 +1294,7 @@ def _columns_of(subject: Codes, enrolled: Codes) -> Indices | None:
     return np.asarray(order[np.searchsorted(enrolled[order], subject)])
 
 
-def _are_padding(people: Coded, values: NDArray[np.floating[Any]]) -> Flags:
+def _are_padding(people: Coded, values: AnyFloats) -> Flags:
     """Tell which entries fill places for which an index found nobody, as FAISS does: -1 with the
     least float.
     """
@@ -1296,7 +1302,7 @@ def _are_padding(people: Coded, values: NDArray[np.floating[Any]]) -> Flags:
     return np.asarray(nobody & (~np.isfinite(values) | checks.are_fillers(values)))
 
 
-def _warn_of_nobody(labels: NDArray[Any], subject: Codes) -> None:
+def _warn_of_nobody(labels: AnyArray, subject: Codes) -> None:
     """Warn where several probes have a label that says that nobody knows whose they are."""
     counts = np.bincount(subject, minlength=labels.size)
     for label, n in zip(labels.tolist(), counts.tolist(), strict=True):
@@ -1308,7 +1314,7 @@ def _warn_of_nobody(labels: NDArray[Any], subject: Codes) -> None:
             )
 
 
-def _refuse_padding(enrolled: Coded, values: NDArray[Any]) -> None:
+def _refuse_padding(enrolled: Coded, values: AnyArray) -> None:
     rows = np.flatnonzero(_are_padding(enrolled, values.astype(np.float64)))
     if rows.size:
         raise InputError(
@@ -1319,11 +1325,9 @@ def _refuse_padding(enrolled: Coded, values: NDArray[Any]) -> None:
         )
 
 
-def _are_templates(
-    probes: NDArray[Any], subject: Codes, templates: NDArray[Any], enrolled: Codes
-) -> Flags:
+def _are_templates(probes: AnyArray, subject: Codes, templates: AnyArray, enrolled: Codes) -> Flags:
     """Tell which probes, (searches, d), are templates of the same person, number for number."""
-    found = np.zeros(len(probes), np.bool_)
+    is_template = np.zeros(len(probes), np.bool_)
     begin = set(zip(enrolled.tolist(), templates[:, 0].tolist(), strict=True))
     suspects = [
         k
@@ -1338,5 +1342,5 @@ def _are_templates(
         if person in people
     }
     for k in suspects:
-        found[k] = (int(subject[k]), probes[k].astype(kind).tobytes()) in of_people
-    return found
+        is_template[k] = (int(subject[k]), probes[k].astype(kind).tobytes()) in of_people
+    return is_template

@@ -106,7 +106,7 @@ _seen: ContextVar[dict[Path, _Stamp] | None] = ContextVar("_seen", default=None)
 @contextmanager
 def refuse_changes(stamps: Mapping[Path, _Stamp] | None = None) -> Iterator[None]:
     """Raise an error where a file that is read inside changes meanwhile, or has changed since it
-    was `known`.
+    was in `stamps`.
     """
     if _seen.get() is not None:  # who called this looks at the end
         yield

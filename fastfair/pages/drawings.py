@@ -16,9 +16,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from fastfair._lib.arrays import Floats
+from fastfair._lib.arrays import Floats, Integers
 from fastfair._lib.plots import off_screen
 from fastfair._lib.warnings import require
 
@@ -61,8 +60,10 @@ class Scale:
         lines: Sequence[tuple[str, float]],
     ) -> Scale:
         """Choose the ends so that these values, and the lines, are inside."""
-        known = [x for x in (*values, *(x for _, x in lines)) if x is not None and math.isfinite(x)]
-        positive = [x for x in known if x > 0]
+        finite = [
+            x for x in (*values, *(x for _, x in lines)) if x is not None and math.isfinite(x)
+        ]
+        positive = [x for x in finite if x > 0]
         shown = tuple((name, x) for name, x in lines if math.isfinite(x))
         if not is_logarithmic or not positive:
             return cls(0.0, min(1.0, 1.04 * max(positive, default=1.0)), lines=shown)
@@ -134,7 +135,7 @@ def difference(value: float, low: float, high: float, largest: float, *, look: s
 
 
 def _bar(
-    place: Callable[[float], float],
+    position: Callable[[float], float],
     ends: tuple[float, float | None, float | None],
     look: str = "",
     lines: Sequence[tuple[str, float]] = (("all", 0.0),),
@@ -145,18 +146,18 @@ def _bar(
     """
     value, low, high = ends
     parts = [
-        f'<line class="{name}" x1="{place(x):.2f}%" x2="{place(x):.2f}%" y1="0" y2="100%"/>'
+        f'<line class="{name}" x1="{position(x):.2f}%" x2="{position(x):.2f}%" y1="0" y2="100%"/>'
         for name, x in lines
     ]
     if math.isfinite(value):
         if low is not None and high is not None and low < high:
             parts.append(
-                f'<line class="range" x1="{place(low):.2f}%" x2="{place(high):.2f}%" y1="50%"'
+                f'<line class="range" x1="{position(low):.2f}%" x2="{position(high):.2f}%" y1="50%"'
                 ' y2="50%"/>'
             )
         shape = '<path d="M0-5 5 0 0 5-5 0z"/>' if mark == "diamond" else '<circle r="4"/>'
         parts.append(
-            f'<svg x="{place(value):.2f}%" y="50%" overflow="visible" class="{mark}">{shape}</svg>'
+            f'<svg x="{position(value):.2f}%" y="50%" overflow="visible" class="{mark}">{shape}</svg>'
         )
     return _drawing(f"bar {look}".strip(), "".join(parts))
 
@@ -210,21 +211,21 @@ def det_panel(
     end = -100.0
     for rate in _PROBIT_TICKS:
         if limits[0] < rate < limits[1]:
-            place, up = x(ndtri(rate)), y(ndtri(rate))
+            across, up = x(ndtri(rate)), y(ndtri(rate))
             parts.append(
-                f'<path class="grid" d="M{place:.1f} 4V{side - _MARGIN}M{_MARGIN}'
+                f'<path class="grid" d="M{across:.1f} 4V{side - _MARGIN}M{_MARGIN}'
                 f' {up:.1f}H{side - 4}"/>'
             )
-            if place - end >= 6 + 6 * len(_tick(rate)):
+            if across - end >= 6 + 6 * len(_tick(rate)):
                 parts.append(
-                    f'<text x="{place:.1f}" y="{side - 12}"'
+                    f'<text x="{across:.1f}" y="{side - 12}"'
                     f' text-anchor="middle">{_tick(rate)}</text>'
                 )
                 parts.append(
                     f'<text x="{_MARGIN - 3}" y="{up + 3:.1f}"'
                     f' text-anchor="end">{_tick(rate)}</text>'
                 )
-                end = place
+                end = across
     for name, fmr, fnmr in curves:
         inside = (np.minimum(fmr, fnmr) >= first) & (np.maximum(fmr, fnmr) <= last)
         pairs = zip(fmr[inside].tolist(), fnmr[inside].tolist(), strict=True)
@@ -232,40 +233,44 @@ def det_panel(
         parts += [f'<path class="curve {name}" d="M{line}"/>'] if line else []
     for name, of_fmr, of_fnmr, low, high in points:
         if 0 < of_fmr < 1 and 0 < of_fnmr < 1:
-            place = x(ndtri(of_fmr))
+            across = x(ndtri(of_fmr))
             if 0 < low < high < 1:
                 parts.append(
-                    f'<path class="range {name}" d="M{place:.1f}'
+                    f'<path class="range {name}" d="M{across:.1f}'
                     f' {y(ndtri(low)):.1f}V{y(ndtri(high)):.1f}"/>'
                 )
             parts.append(
-                f'<circle class="point {name}" cx="{place:.1f}" cy="{y(ndtri(of_fnmr)):.1f}"'
+                f'<circle class="point {name}" cx="{across:.1f}" cy="{y(ndtri(of_fnmr)):.1f}"'
                 ' r="3.5"/>'
             )
     return _panel("det", side, side, "".join(parts))
 
 
-def scores_panel(bins: NDArray[np.int64], edges: Floats, thresholds: Sequence[float]) -> str:
+def scores_panel(bins: Integers, edges: Floats, thresholds: Sequence[float]) -> str:
     """Draw the distributions of mated and of non-mated scores, (2, bins) counts, with
     thresholds.
     """
-    width, height = _SIDE, _SIDE - 40
-    low, high = float(edges[0]), float(edges[-1])
+    width = _SIDE
+    height = _SIDE - 40
+    low = float(edges[0])
+    high = float(edges[-1])
     shares = bins / np.maximum(bins.sum(axis=1, keepdims=True), 1)
     tallest = float(shares.max()) or 1.0
-    step, bottom = (width - 8) / bins.shape[1], height - 18
+    step = (width - 8) / bins.shape[1]
+    bottom = height - 18
     parts = []
     for name, share in zip(("mated", "nonmated"), shares.tolist(), strict=True):
         line = "".join(f"V{bottom - (bottom - 4) * x / tallest:.1f}h{step:.2f}" for x in share)
         parts.append(f'<path class="{name}" d="M4 {bottom}{line}V{bottom}z"/>')
     for x in thresholds:
         if low <= x <= high:
-            place = 4 + (width - 8) * (x - low) / (high - low)
-            parts.append(f'<path class="limit" d="M{place:.1f} 0V{bottom}"/>')
+            across = 4 + (width - 8) * (x - low) / (high - low)
+            parts.append(f'<path class="limit" d="M{across:.1f} 0V{bottom}"/>')
     for k, anchor in enumerate(("start", "middle", "end")):
-        value, place = low + (high - low) * k / 2, 4 + (width - 8) * k / 2
+        value = low + (high - low) * k / 2
+        across = 4 + (width - 8) * k / 2
         parts.append(
-            f'<text x="{place:.0f}" y="{height - 5}" text-anchor="{anchor}">{value:.3g}</text>'
+            f'<text x="{across:.0f}" y="{height - 5}" text-anchor="{anchor}">{value:.3g}</text>'
         )
     return _panel("scores", width, height, "".join(parts))
 

@@ -96,7 +96,7 @@ def stacked(titled: Sequence[tuple[str, Table]], n_above: int = 1) -> Table:
     if not others:
         return first
     rows = list(first.rows[:n_above])
-    parts = ((title, first.rows[n_above:]), *((name, one.rows) for name, one in others))
+    parts = ((title, first.rows[n_above:]), *((name, table.rows) for name, table in others))
     for name, rows_of in parts:
         rows += [[Cell(name, look="title"), *[""] * (len(first.columns) - 1)], *rows_of]
     return replace(first, rows=rows)
@@ -226,14 +226,19 @@ class Beside:
         """The evaluations whose rates stand on the first screen: those of one attribute, or else
         the first.
         """
-        alone = [one for one in self.evaluations if len(one.settings["grouping"]) == 1]
+        alone = [
+            evaluation
+            for evaluation in self.evaluations
+            if len(evaluation.settings["grouping"]) == 1
+        ]
         return alone or self.evaluations[:1]
 
 
+# what intervals to one side are called
 INTERVALS = {
     "less": "upper limit",
     "greater": "lower limit",
-}  # what intervals to one side are called
+}
 
 
 def interval_name(settings: Mapping[str, Any]) -> str:

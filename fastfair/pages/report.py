@@ -255,7 +255,8 @@ def _card(rows: Sequence[Any], verdict: str, main_point: str | None) -> Card:
     unit, is_rate = (" %", True) if row.name in IN_PER_CENT else ("", False)
     write = per_cent if is_rate else number_with_interval
     value, _ = value_and_interval(row.estimate, row.low, row.high, is_rate=is_rate)
-    end, side = row.decided_by, "at most" if is_upper != row.is_refuted else "at least"
+    end = row.decided_by
+    side = "at most" if is_upper != row.is_refuted else "at least"
     groups = ""
     if len(rows) > 1:
         counts = {name: sum(row.verdict == name for row in rows) for name in VERDICTS}
@@ -336,12 +337,13 @@ def render(
         lstrip_blocks=True,
         finalize=_tied,
     )
-    pictures, notes = itertools.count(1), Notes()
+    pictures = itertools.count(1)
+    notes = Notes()
     environment.filters |= {
-        "drawn": lambda one: placed(
-            one.svg if isinstance(one.svg, str) else one.svg(), next(pictures)
+        "drawn": lambda item: placed(
+            item.svg if isinstance(item.svg, str) else item.svg(), next(pictures)
         ),
-        "laid_out": lambda one: _laid_out(one, notes),
+        "laid_out": lambda item: _laid_out(item, notes),
     }
     template = environment.from_string(
         resources.files(__package__).joinpath("page.html").read_text("utf-8")
@@ -351,7 +353,7 @@ def render(
         "first": _first_screen(chapters, excluded),
         "cards": cards,
         "verdicts": " · ".join(
-            f"{n} {one}" for one in VERDICTS if (n := sum(card.verdict == one for card in cards))
+            f"{n} {item}" for item in VERDICTS if (n := sum(card.verdict == item for card in cards))
         ),
         "chapters": chapters,
         "notes": notes.listed,
@@ -379,7 +381,7 @@ def _first_screen(chapters: Sequence[Chapter], excluded: Sequence[str]) -> First
         for k, sentence in enumerate(chapter.summary)
     ]
     facts = [*first.facts, *(("" if k else "Left out", said) for k, said in enumerate(excluded))]
-    pictures = [(one.title, one.picture) for one in firsts if one.picture is not None]
+    pictures = [(part.title, part.picture) for part in firsts if part.picture is not None]
     return replace(
         first,
         facts=facts,
@@ -395,20 +397,20 @@ def _tied(value: Any) -> Any:
 
 def _laid_out(table: Table, notes: Notes) -> dict[str, Any]:
     """Return the columns and cells of a table with their classes and the letters of their notes."""
-    columns = [one if isinstance(one, Column) else Column(one) for one in table.columns]
+    columns = [cell if isinstance(cell, Column) else Column(cell) for cell in table.columns]
 
     def cells(row: Sequence[str | Cell]) -> list[dict[str, Any]]:
-        given = [one if isinstance(one, Cell) else Cell(one) for one in row]
+        given = [cell if isinstance(cell, Cell) else Cell(cell) for cell in row]
         return [
             {
-                "cell": one,
+                "cell": cell,
                 "column": column,
-                "letters": notes.letters(one.notes, given[0].text) if one.notes else [],
+                "letters": notes.letters(cell.notes, given[0].text) if cell.notes else [],
                 "look": (
-                    f"{column.kind} s{column.side} {one.look.replace('not met', 'not-met')}".rstrip()
+                    f"{column.kind} s{column.side} {cell.look.replace('not met', 'not-met')}".rstrip()
                 ),
             }
-            for one, column in zip(given, columns, strict=True)
+            for cell, column in zip(given, columns, strict=True)
         ]
 
     foot = cells(table.foot) if table.foot else []

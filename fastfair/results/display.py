@@ -66,8 +66,10 @@ class DisplayTable:
     @classmethod
     def _of(cls, table: Table) -> DisplayTable:
         """Make the table of one of a page, without its drawings; stars mark rates of few errors."""
-        columns = [one if isinstance(one, Column) else Column(one) for one in table.columns]
-        kept = [k for k, one in enumerate(columns) if one.kind != "drawing"]
+        columns = [
+            column if isinstance(column, Column) else Column(column) for column in table.columns
+        ]
+        kept = [k for k, column in enumerate(columns) if column.kind != "drawing"]
         rows = tuple(
             (row[0].text,)
             if isinstance(row[0], Cell) and row[0].look == "title"
@@ -130,8 +132,8 @@ class DisplayTable:
             sides = ("left" if is_text else "right" for is_text in self.is_text)
             return "<tr>{}</tr>".format(
                 "".join(
-                    f'<{kind} style="text-align: {side}">{html.escape(visible(one))}</{kind}>'
-                    for one, side in zip(cells, sides, strict=True)
+                    f'<{kind} style="text-align: {side}">{html.escape(visible(cell))}</{kind}>'
+                    for cell, side in zip(cells, sides, strict=True)
                 )
             )
 
@@ -159,7 +161,7 @@ class DisplayTable:
         """
 
         def line(cells: Sequence[str]) -> str:
-            return f"| {' | '.join(visible(one).translate(_MARKDOWN) for one in cells)} |"
+            return f"| {' | '.join(visible(cell).translate(_MARKDOWN) for cell in cells)} |"
 
         lines = [f"{self.title.translate(_MARKDOWN)}\n"] if self.title else []
         lines += [
@@ -259,7 +261,7 @@ def booktabs(sides: str, headings: Sequence[str], rows: Sequence[Sequence[str]])
         if len(cells) < len(headings):
             title = rf"\textit{{{visible(cells[0]).translate(_LATEX)}}}"
             return rf"\multicolumn{{{len(headings)}}}{{l}}{{{title}}} \\"
-        return " & ".join(visible(one).translate(_LATEX) for one in cells) + r" \\"
+        return " & ".join(visible(cell).translate(_LATEX) for cell in cells) + r" \\"
 
     return [
         rf"\begin{{tabular}}{{{sides}}}",
@@ -368,5 +370,8 @@ def write_tables(tables: Sequence[DisplayTable], path: str | Path, kind: str = "
         return
     parts = [_TEXTS[kind](table) for table in tables]
     if kind == "csv" and len(tables) > 1:
-        parts = [f"{_harmless(one.title)}\n{part}" for one, part in zip_longest(tables, parts)]
+        parts = [
+            f"{_harmless(shown_table.title)}\n{part}"
+            for shown_table, part in zip_longest(tables, parts)
+        ]
     whole_files.write_text(path, "\n\n".join(parts) + "\n")

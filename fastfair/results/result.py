@@ -275,13 +275,15 @@ class Result(Shown):
         >>> print(table.to_markdown().splitlines()[2])
         | Group | People | FNMR, % | Errors | FMR, % | Errors |
         """
-        tables = {word: found for word, found in self._display().items() if found}
+        tables = {
+            word: tables_there for word, tables_there in self._display().items() if tables_there
+        }
         named = validation.choice("name", next(iter(tables)) if name is None else name, tables)
-        found = [table for point, table in tables[named] if at is None or point == at]
-        if not found:
+        tables_there = [table for point, table in tables[named] if at is None or point == at]
+        if not tables_there:
             points = ", ".join(str(point) for point, _ in tables[named])
             raise InputError(f"there is no table {named!r} at {at}: the points are {points}")
-        return DisplayTable._of(found[0])
+        return DisplayTable._of(tables_there[0])
 
     @checked
     def write_tables(self, path: str | Path) -> None:

@@ -40,10 +40,9 @@ from functools import cache, cached_property, partial
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fastfair import intervals
-from fastfair._lib.arrays import Floats
+from fastfair._lib.arrays import Flags, Floats
 from fastfair._lib.bisection import least_whole
 from fastfair.data import score_keys
 from fastfair.data.comparisons import keys_of
@@ -129,8 +128,8 @@ class FewHeldErrors:
         lead to further ones.
         """
         half = (1 + confidence_level) / 2
-        found = self._found.setdefault(half, {-1: None})
-        searches = {row: self._search(row, half) for row in rows if row not in found}
+        limits_of_rows = self._found.setdefault(half, {-1: None})
+        searches = {row: self._search(row, half) for row in rows if row not in limits_of_rows}
         ends: dict[int, Floats] = {}
         while searches:
             asked: dict[int, list[_Asked]] = {}
@@ -138,14 +137,14 @@ class FewHeldErrors:
                 try:
                     asked[row] = search.send(ends[row]) if ends else next(search)
                 except StopIteration as end:
-                    found[row] = end.value
+                    limits_of_rows[row] = end.value
             searches = {row: searches[row] for row in asked}
             limits = self._limits_at(list(itertools.chain(*asked.values())))
-            after = np.cumsum([len(one) for one in asked.values()])
+            after = np.cumsum([len(ends_asked) for ends_asked in asked.values()])
             ends = (
                 dict(zip(asked, np.split(limits, after[:-1], axis=1), strict=True)) if asked else {}
             )
-        return [found[row] for row in rows]
+        return [limits_of_rows[row] for row in rows]
 
     def _search(self, row: int, half: float) -> _Search:
         """Look for the limits of an entry, as a generator.
@@ -153,7 +152,8 @@ class FewHeldErrors:
         It yields the rates and thresholds whose limits it needs next, and is sent these, (2,
         asked): so those of all entries are computed in one call.
         """
-        entry, resampler = self._entries[row], self._resampler
+        entry = self._entries[row]
+        resampler = self._resampler
         if not math.isfinite(entry.value):
             return None
         if entry.name in RATES and entry.point is not None:
@@ -191,7 +191,8 @@ class FewHeldErrors:
         """
         if self._ends_of_threshold(point, half)[0] is not None:
             return None
-        held, tail = self._of_points[point], (1 - half) / 2
+        held = self._of_points[point]
+        tail = (1 - half) / 2
         errors, comparisons = (
             ("false non-matches", "mated")
             if held.name == "fnmr"
@@ -209,14 +210,16 @@ class FewHeldErrors:
         """Return the rate that an operating point holds, as chance makes it vary at the
         population's threshold.
         """
-        resampler, at = self._resampler, self._resampler.points[point]
+        resampler = self._resampler
+        at = self._resampler.points[point]
         mated = at.rate == "fnmr"
         lists = resampler.lists(mated)
-        n, errors = int(lists.sizes[0]), self._count(lists, 0, int(resampler.thresholds[point]))
+        n = int(lists.sizes[0])
+        errors = self._count(lists, 0, int(resampler.thresholds[point]))
         effective = resampler.effective_sample_size(mated) if errors < ENOUGH_PAIRS else None
         # Of more errors than are looked at, more than ten are independent.
-        known = effective is None and errors <= _LOOKED_AT
-        error = self._error(mated, lists, 0, errors)[0] if known else 0.0
+        are_few = effective is None and errors <= _LOOKED_AT
+        error = self._error(mated, lists, 0, errors)[0] if are_few else 0.0
         return HeldRate.of(at.value, n, freedom, error, effective, at.rate or "")
 
     @staticmethod
@@ -237,9 +240,11 @@ class FewHeldErrors:
 
         if (mated, k, errors) not in self._errors:
             n = int(lists.sizes[k])
-            found, sums = lists.variance(k, errors, from_the_end=False)
-            error = math.sqrt(max(min(found[dyadic.ROBUST], found[dyadic.PRODUCT]), 0.0)) / n
-            freedom = math.inf if mated else float(found[dyadic.FREEDOM])
+            variances, sums = lists.variance(k, errors, from_the_end=False)
+            error = (
+                math.sqrt(max(min(variances[dyadic.ROBUST], variances[dyadic.PRODUCT]), 0.0)) / n
+            )
+            freedom = math.inf if mated else float(variances[dyadic.FREEDOM])
             of_subjects = mated and self._resampler.units.unit == "subject"
             attempts = float(typical_attempts(sums, n, errors)) if of_subjects else math.nan
             self._errors[mated, k, errors] = error, freedom, attempts
@@ -251,7 +256,8 @@ class FewHeldErrors:
         The first is on the side of few errors of the kind that is held.
         """
         if (point, half) not in self._ends:
-            held, tail = self._of_points[point], (1 - half) / 2
+            held = self._of_points[point]
+            tail = (1 - half) / 2
             mated = held.name == "fnmr"
             few, many = (
                 held.errors(tail, lambda errors: self.failures_at(errors, tail)[1])
@@ -264,10 +270,8 @@ class FewHeldErrors:
             if keys.size <= many < held.n:
                 self._require_more()
                 many = held.n
-            near, far = (
-                None if few == 0 else int(keys[few - 1]) + mated,
-                None if many >= held.n else int(keys[many]),
-            )
+            near = None if few == 0 else int(keys[few - 1]) + mated
+            far = None if many >= held.n else int(keys[many])
             # The threshold of few failures, or of any false matches, is above a score.
             if not mated:  # keys are inverted
                 near, far = (None if key is None else ~key + 1 for key in (near, far))
@@ -276,7 +280,8 @@ class FewHeldErrors:
 
     def _at_held_threshold(self, row: int, point: int, half: float) -> _Search:
         """Look for the limits of a rate where another one is held."""
-        held, is_fnmr = self._held[point], self._entries[row].name == "fnmr"
+        held = self._held[point]
+        is_fnmr = self._entries[row].name == "fnmr"
         near, far = self._ends_of_threshold(point, half)
         # The first has more errors.
         harm, other = (near, far) if is_fnmr != (held.name == "fnmr") else (far, near)
@@ -323,9 +328,11 @@ class FewHeldErrors:
 
         The relative standard error of the FMR is that at the data's threshold.
         """
-        keys, lists = keys_of(self._resampler.comparisons), self._resampler.lists(True)
+        keys = keys_of(self._resampler.comparisons)
+        lists = self._resampler.lists(True)
         evidence = RateEvidence(*self._evidence_at(None, False, key, math.inf))
-        rate, low = float(evidence.estimate), float(evidence.interval(1 - 2 * tail)[0])
+        rate = float(evidence.estimate)
+        low = float(evidence.interval(1 - 2 * tail)[0])
         lower = low / rate if rate else 0.0
 
         def are_equal(errors: int) -> bool:
@@ -345,7 +352,8 @@ class FewHeldErrors:
 
     def _at_lax_threshold(self, row: int, point: int, half: float) -> _Search:
         """Look for the limits of an FMR where failures hold the threshold."""
-        lax, given = self._lax_threshold(point, 1 - half), int(self._resampler.thresholds[point])
+        lax = self._lax_threshold(point, 1 - half)
+        given = int(self._resampler.thresholds[point])
         strict = self._ends_of_threshold(point, half)[1] if point in self._held else None
         at_given = [] if lax is None else [(row, False, given, 2 * half - 1)]
         at_strict = [] if strict is None else [(row, False, strict, half)]
@@ -359,7 +367,8 @@ class FewHeldErrors:
 
     def _limits_of_threshold(self, point: int, half: float) -> Limits:
         """Return the lax end of the interval of a threshold that failures hold."""
-        key, comparisons = self._lax_threshold(point, 1 - half), self._resampler.comparisons
+        key = self._lax_threshold(point, 1 - half)
+        comparisons = self._resampler.comparisons
         if key is None:
             return Limits(math.nan, math.nan, self._below_all_scores(point, half))
         score = float(score_keys.decode(np.array([key - 1], comparisons.mated.keys.dtype))[0])
@@ -369,7 +378,8 @@ class FewHeldErrors:
 
     def _fmr_at(self, row: int, key: int) -> float:
         """Return the FMR of an entry's comparisons at another threshold; 1 where it is not kept."""
-        k, lists = self._resampler.position(self._entries[row].cell), self._resampler.lists(False)
+        k = self._resampler.position(self._entries[row].cell)
+        lists = self._resampler.lists(False)
         if not lists.reach(np.array([-key])):
             lists = self._resampler.complete(False)
         if not lists.reach(np.array([-key])):
@@ -407,24 +417,29 @@ class FewHeldErrors:
         def value(ends: Floats) -> float:
             return -float(ends[1].max()) if upper else float(ends[0].min())
 
-        k, lists = self._resampler.position(self._entries[row].cell), self._resampler.lists(mated)
-        keys, errors = lists.keys_of(k), self._count(lists, k, key)
+        k = self._resampler.position(self._entries[row].cell)
+        lists = self._resampler.lists(mated)
+        keys = lists.keys_of(k)
+        errors = self._count(lists, k, key)
         best = value((yield _both_rates(row, key, half)))
         for step in (-1, 1):
             for n in range(errors, max(errors + step * _MOST_STEPS, -1), step):
-                place = n if upper else n - 1
-                if not 0 <= place < keys.size:
+                position = n if upper else n - 1
+                if not 0 <= position < keys.size:
                     continue
-                other = int(keys[place]) + (not upper)  # keys of non-mated comparisons are inverted
-                found = value((yield _both_rates(row, other if mated else -other, half)))
-                if found < best:
+                other = int(keys[position]) + (
+                    not upper
+                )  # keys of non-mated comparisons are inverted
+                cost = value((yield _both_rates(row, other if mated else -other, half)))
+                if cost < best:
                     break
-                best = found
+                best = cost
         return best
 
     def _has_few(self, mated: bool, k: int, key: int) -> bool:
         lists = self._resampler.lists(mated)
-        errors, n = self._count(lists, k, key), int(lists.sizes[k])
+        errors = self._count(lists, k, key)
+        n = int(lists.sizes[k])
         if not n or errors > _LOOKED_AT:
             return False
         # one more subject allows for few subjects behind many failures
@@ -437,10 +452,11 @@ class FewHeldErrors:
         """Compute the limits of rates at given thresholds, as evaluations have them: (2, asked)."""
         for row, mated, key, _ in asked:
             if (row, mated, key) not in self._known:
-                cell, freedom = self._entries[row].cell, float(self._freedom[row])
+                cell = self._entries[row].cell
+                freedom = float(self._freedom[row])
                 self._known[row, mated, key] = self._evidence_at(cell, mated, key, freedom)
-        evidence = np.array([self._known[one[:3]] for one in asked]).reshape(-1, 5).T
-        low, high = RateEvidence(*evidence).interval(np.array([one[3] for one in asked]))
+        evidence = np.array([self._known[question[:3]] for question in asked]).reshape(-1, 5).T
+        low, high = RateEvidence(*evidence).interval(np.array([question[3] for question in asked]))
         return np.array([np.nan_to_num(low, nan=0.0), np.nan_to_num(high, nan=1.0)])
 
     def _evidence_at(
@@ -450,14 +466,17 @@ class FewHeldErrors:
         kept.
         """
         lists = self._resampler.lists(mated)
-        k, limit = self._resampler.position(cell), np.array([key if mated else -key])
+        k = self._resampler.position(cell)
+        limit = np.array([key if mated else -key])
         if not lists.reach(limit):
             lists = self._resampler.complete(mated)
         if not lists.reach(limit):
             self._require_more()
             return (math.nan,) * 5
-        errors, n = self._count(lists, k, key), int(lists.sizes[k])
-        rate, effective = errors / n, math.nan
+        errors = self._count(lists, k, key)
+        n = int(lists.sizes[k])
+        rate = errors / n
+        effective = math.nan
         if min(errors, n - errors) < ENOUGH_PAIRS:
             effective = self._resampler.effective_sample_size(mated, cell, 2 * errors > n)
         if errors in (0, n):
@@ -493,7 +512,7 @@ def is_held_by_few_subjects(freedom: float, concentration: float) -> bool:
     return freedom < _FREEDOM and concentration >= CONCENTRATED
 
 
-def hangs_on_threshold(rates: Floats, thresholds: Floats) -> NDArray[np.bool_]:
+def hangs_on_threshold(rates: Floats, thresholds: Floats) -> Flags:
     """Return where a good part of the variance of a rate's replicates is that of their thresholds.
 
     Where few subjects hold the threshold, intervals of the rate are then likely too narrow: whether
@@ -600,12 +619,14 @@ def degrees_of_freedom(
     -------
     (entries,) ndarray
     """
-    found, comparisons = np.full(len(entries), np.inf), resampler.comparisons
+    freedom = np.full(len(entries), np.inf)
+    comparisons = resampler.comparisons
     if resampler.units.unit == "sample":
-        return found
+        return freedom
     # None where comparisons are drawn, in a stratum for each class
     stratum = resampler.units.stratum_of_subject
-    n_all, has_some = 1 if stratum is None else int(stratum.max()) + 1, None
+    n_all = 1 if stratum is None else int(stratum.max()) + 1
+    has_some = None
     if stratum is not None and comparisons.group_of_subject is not None:
         # whether a group has subjects in a stratum
         has_some = np.zeros((len(comparisons.groups), n_all), np.bool_)
@@ -621,14 +642,16 @@ def degrees_of_freedom(
         return int(subjects[cell])
 
     for k, entry in enumerate(entries):
-        cell, name = entry.cell, base_metric_of_ratio(entry.name) or entry.name
+        cell = entry.cell
+        name = base_metric_of_ratio(entry.name) or entry.name
         if name not in _SIDES:
             continue
         n_strata = n_all if cell is None else len(set(cell))
         if cell is not None and has_some is not None:
             n_strata = int((has_some[cell[0]] | has_some[cell[1]]).sum())
         sides = _SIDES["eer" if is_equal_error(entry, resampler) else name]
-        own, most = min(count(side == MATED, cell) for side in sides) - n_strata, math.inf
+        by_units = min(count(side == MATED, cell) for side in sides) - n_strata
+        most = math.inf
         if _SIDES[name] == ("non-mated",):
             assert entry.point is not None
             most = resampler.freedom(entry.point, cell)
@@ -639,8 +662,8 @@ def degrees_of_freedom(
             and resampler.points[entry.point].rate == "fmr"
         ):
             most = resampler.freedom(entry.point)
-        found[k] = max(1, min(own, most))
-    return found
+        freedom[k] = max(1, min(by_units, most))
+    return freedom
 
 
 def is_equal_error(entry: Entry, resampler: Resampler) -> bool:
@@ -672,11 +695,9 @@ def effective_sample_sizes(entries: Sequence[Entry], resampler: Resampler) -> Fl
     (entries,) ndarray
         Numbers of comparisons; NaN for other entries.
     """
-    count, of_failures = (
-        cache(resampler.effective_sample_size),
-        cache(partial(_of_correlated_failures, resampler)),
-    )
-    found = np.full(len(entries), np.nan)
+    count = cache(resampler.effective_sample_size)
+    of_failures = cache(partial(_of_correlated_failures, resampler))
+    sizes = np.full(len(entries), np.nan)
     for k, entry in enumerate(entries):
         cell = entry.cell
         if entry.name not in (*RATES, "eer"):
@@ -691,24 +712,25 @@ def effective_sample_sizes(entries: Sequence[Entry], resampler: Resampler) -> Fl
             n = resampler.n_comparisons(entry.name == "fnmr", cell)
             few = round(min(entry.value, 1 - entry.value) * n) < ENOUGH_PAIRS
         if few or entry.value in (0, 1):
-            found[k] = (
+            sizes[k] = (
                 of_failures(entry.point)[cell[0]]
                 if entry.name == "fnmr" and cell is not None
                 else math.nan
             )
-            if math.isnan(found[k]):
-                found[k] = min(
+            if math.isnan(sizes[k]):
+                sizes[k] = min(
                     count(side == "mated", cell, bool(entry.value > 0.5))
                     for side in _SIDES[entry.name]
                 )
-    return found
+    return sizes
 
 
 def _of_correlated_failures(resampler: Resampler, point: int) -> Floats:
     """Return the effective sample sizes of groups' FNMRs, with one correlation; NaN where it is not
     known.
     """
-    lists, n_groups = resampler.lists(True), resampler.n_groups
+    lists = resampler.lists(True)
+    n_groups = resampler.n_groups
     n_errors = int(lists.errors_at(resampler.thresholds)[point, 0])
     failing = np.unique(lists.a[lists.start[0] : lists.start[0] + n_errors]).size
     model = count_models(lists, resampler.thresholds, n_groups)[point]
@@ -733,10 +755,11 @@ def attempts_of_one_more(entries: Sequence[Entry], resampler: Resampler) -> Floa
     (entries,) ndarray
         NaN for other entries, and where the units drawn are not subjects.
     """
-    found = np.full(len(entries), np.nan)
+    added = np.full(len(entries), np.nan)
     if resampler.units.unit != "subject":
-        return found
-    lists, keys = resampler.lists(True), {"eer": resampler.eer_keys, "min_dcf": resampler.cost_keys}
+        return added
+    lists = resampler.lists(True)
+    keys = {"eer": resampler.eer_keys, "min_dcf": resampler.cost_keys}
     keys = {name: keys[name] for name in keys if name in resampler.metrics.names}
     errors = lists.errors_at(resampler.thresholds, tuple(keys.values()))
     attempts = typical_attempts(lists.variances(errors)[1], lists.sizes, errors)
@@ -746,8 +769,8 @@ def attempts_of_one_more(entries: Sequence[Entry], resampler: Resampler) -> Floa
         if entry.name == "fnmr" or is_equal_error(entry, resampler):
             at = entry.point
         if at is not None:
-            found[row] = attempts[at, 0 if entry.cell is None else 1 + entry.cell[0]]
-    return found
+            added[row] = attempts[at, 0 if entry.cell is None else 1 + entry.cell[0]]
+    return added
 
 
 def raised_by_one_more(entries: Sequence[Entry], resampler: Resampler) -> Floats:
@@ -756,7 +779,7 @@ def raised_by_one_more(entries: Sequence[Entry], resampler: Resampler) -> Floats
 
     entries, resampler: as `attempts_of_one_more` takes them. Returns (entries,).
     """
-    found = np.full(len(entries), np.nan)
+    raised_by = np.full(len(entries), np.nan)
     for row, (entry, more) in enumerate(
         zip(entries, attempts_of_one_more(entries, resampler).tolist(), strict=True)
     ):
@@ -765,14 +788,14 @@ def raised_by_one_more(entries: Sequence[Entry], resampler: Resampler) -> Floats
             continue
         keys = keys_of(resampler.comparisons, None if entry.cell is None else entry.cell[0])
         if entry.name == "min_dcf":
-            found[row] = _of_least_cost(value, resampler.metrics.costs, keys, more)
+            raised_by[row] = _of_least_cost(value, resampler.metrics.costs, keys, more)
             continue
-        found[row] = raised_rate(value, keys.sizes[0], more)
+        raised_by[row] = raised_rate(value, keys.sizes[0], more)
         # An EER rises by less than the FNMR at its threshold, as the new one is laxer.
         if entry.name == "eer" or is_equal_error(entry, resampler):
             raised = _crossing(keys, more) - _crossing(keys, 0.0)
-            found[row] = found[row] if math.isnan(raised) else max(0.0, raised)
-    return found
+            raised_by[row] = raised_by[row] if math.isnan(raised) else max(0.0, raised)
+    return raised_by
 
 
 def _crossing(keys: ClassKeys, attempts: float) -> float:
@@ -789,10 +812,8 @@ def _crossing(keys: ClassKeys, attempts: float) -> float:
         fmr, fnmr = rates(key)
         return fmr <= fnmr
 
-    low, high = (
-        int(min(keys.mated[0], keys.nonmated[0])),
-        int(max(keys.mated[-1], keys.nonmated[-1])) + 1,
-    )
+    low = int(min(keys.mated[0], keys.nonmated[0]))
+    high = int(max(keys.mated[-1], keys.nonmated[-1])) + 1
     if keys.limits is not None:
         low, high = max(low, keys.limits[0]), min(high, keys.limits[1])
         fmr, fnmr = rates(low)

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastfair import intervals
-from fastfair._lib.arrays import Flags, Floats
+from fastfair._lib.arrays import AnyArray, Flags, Floats
 from fastfair._lib.arrays import Indices as Rows
 from fastfair._lib.bisection import least_between
 from fastfair._lib.threads import in_threads
@@ -50,9 +50,8 @@ from .rate_limits import RateEvidence
 _ROUNDING = 1e-12
 # standard errors between estimate and mean of replicates from which on intervals miss the truth
 _SHIFTED = 0.5
-_OFTEN = (
-    0.05  # share of replicates without a value from which on an interval must be read with care
-)
+# share of replicates without a value from which on an interval must be read with care
+_OFTEN = 0.05
 # Where few subjects cause most false matches, which fewer than 30 of these do not show, up to 30 %
 # of FMRs that are just too high had an upper limit below the bound in simulations, and at most 5 %
 # one below a fourth of it. More subjects do not help: moderately skewed ones needed room for 2 to
@@ -77,9 +76,9 @@ def notes_without_errors(
         "errors": "failures" if quantity.name in FAILURE_RATES else "errors"
     }
     # Only where subjects are drawn is it known how much their errors come together.
-    known = independent != quantity.n_comparisons
-    notes = [Note.of(code, **values, **({"n": independent} if known else {}))]
-    if quantity.n_subjects and quantity.n_comparisons and not known:
+    is_clustered = independent != quantity.n_comparisons
+    notes = [Note.of(code, **values, **({"n": independent} if is_clustered else {}))]
+    if quantity.n_subjects and quantity.n_comparisons and not is_clustered:
         fewest = quantity.n_subjects if quantity.name in OF_MATED else quantity.n_subjects // 2
         if 0 < fewest < quantity.n_comparisons:
             widest = intervals.upper_limit_without_errors(fewest, confidence_level)
@@ -127,16 +126,28 @@ def rest_on_any(quantities: Sequence[Quantity], rates: Sequence[Quantity]) -> li
     is hardly changed by them.
     """
     fmrs = [fmr for fmr in rates if fmr.name == "fmr"]
-    groups, points = {fmr.group for fmr in fmrs}, {(fmr.group is None, fmr.at) for fmr in fmrs}
+    groups = {fmr.group for fmr in fmrs}
+    points = {(fmr.group is None, fmr.at) for fmr in fmrs}
 
-    def rests(one: Quantity) -> bool:
-        if one.name in FITTED:
-            return one.group in groups and (one.name, one.group) != ("min_cllr", None)
-        if one.name == "threshold":
-            return (True, one.at) in points and one.at is not None and one.at.rate == "fmr"
-        return (False, one.at) in points and one.at is not None and rests_on_fmrs(one.name)
+    def rests(quantity: Quantity) -> bool:
+        if quantity.name in FITTED:
+            return quantity.group in groups and (quantity.name, quantity.group) != (
+                "min_cllr",
+                None,
+            )
+        if quantity.name == "threshold":
+            return (
+                (True, quantity.at) in points
+                and quantity.at is not None
+                and quantity.at.rate == "fmr"
+            )
+        return (
+            (False, quantity.at) in points
+            and quantity.at is not None
+            and rests_on_fmrs(quantity.name)
+        )
 
-    return [rests(one) for one in quantities] if fmrs else [False] * len(quantities)
+    return [rests(quantity) for quantity in quantities] if fmrs else [False] * len(quantities)
 
 
 def are_concentrated(quantity: Quantity) -> bool:
@@ -157,8 +168,8 @@ def are_of_few(n_errors: int, n_subjects: int, concentration: float) -> bool:
     """Return whether few of the subjects cause most errors, by the share of those that involve 5 %
     of them.
     """
-    known = n_subjects >= 20 and n_errors >= max(10, 3 * -(-n_subjects // 20))
-    return known and concentration >= CONCENTRATED
+    are_enough = n_subjects >= 20 and n_errors >= max(10, 3 * -(-n_subjects // 20))
+    return are_enough and concentration >= CONCENTRATED
 
 
 def may_be_of_few(quantity: Any, times: float = 1.0) -> bool:
@@ -288,14 +299,19 @@ class IntervalMaker:
         costs: Costs | None = None,
         n_threads: int | None = None,
     ) -> None:
-        self.quantities, self.inversion, self.costs = quantities, inversion, costs
+        self.quantities = quantities
+        self.inversion = inversion
+        self.costs = costs
         self.sizes = SampleSizes.unknown(len(quantities)) if sizes is None else sizes
-        self._replicates, self._errors, self._jackknife = replicates, standard_errors, jackknife
+        self._replicates = replicates
+        self._errors = standard_errors
+        self._jackknife = jackknife
         self._n_threads = n_threads
         self._estimates = np.array([quantity.estimate for quantity in quantities])
         self._held = np.array([quantity.is_held for quantity in quantities], np.bool_)
-        names, of_names = np.unique([one.name for one in quantities], return_inverse=True)
-        self._names, self._of_names = names.tolist(), of_names
+        names, of_names = np.unique([q.name for q in quantities], return_inverse=True)
+        self._names = names.tolist()
+        self._of_names = of_names
 
     @property
     def has_replicates(self) -> bool:
@@ -361,7 +377,8 @@ class IntervalMaker:
             self._widen_to_hold_together(ends, level, method)
         for k, fmr in self._far_and_fmr:  # a FAR never exceeds the FMR
             if ends.high[k] > ends.high[fmr]:
-                ends.low[k], ends.high[k] = min(ends.low[k], ends.high[fmr]), ends.high[fmr]
+                ends.low[k] = min(ends.low[k], ends.high[fmr])
+                ends.high[k] = ends.high[fmr]
         if alternative != "two-sided":
             # The other end is the bound of possible values. What an operating point holds stays as
             # it is.
@@ -407,8 +424,10 @@ class IntervalMaker:
                 f'⟦method="{method}"⟧ needs replicates: evaluate with ⟦n_resamples⟧ > 0, or'
                 ' ⟦method="auto"⟧'
             )
-        n, estimate = len(self.quantities), self._estimates
-        asked, is_fixed = np.zeros(n, np.bool_), self._is_fixed
+        n = len(self.quantities)
+        estimate = self._estimates
+        asked = np.zeros(n, np.bool_)
+        is_fixed = self._is_fixed
         asked[list(rows)] = True
         low = np.where(asked & is_fixed, estimate, np.nan)
         varying = asked & ~is_fixed & np.isfinite(estimate) & self._has_error
@@ -481,12 +500,14 @@ class IntervalMaker:
         ends.low[fitted], ends.high[fitted] = self._limits_of_fitted_costs(fitted, confidence_level)
         self._widen_ratios(ends, confidence_level)
         if self.inversion is not None:
-            shift, asked = self._spread.shift, np.zeros(len(self.quantities), np.bool_)
+            shift = self._spread.shift
+            asked = np.zeros(len(self.quantities), np.bool_)
             asked[rows] = True
             unshifted = ends.low - shift, ends.high - shift
-            found = self.inversion.intervals(self._estimates, asked, unshifted, confidence_level)
-            ends.low[found.rows], ends.high[found.rows] = found.low, found.high
-            ends.made_by[found.rows] = found.made_by
+            inverted = self.inversion.intervals(self._estimates, asked, unshifted, confidence_level)
+            ends.low[inverted.rows] = inverted.low
+            ends.high[inverted.rows] = inverted.high
+            ends.made_by[inverted.rows] = inverted.made_by
 
     def _limits_of_fitted_costs(self, rows: Rows, confidence_level: float) -> tuple[Floats, Floats]:
         """Compute intervals of costs at thresholds, or of calibrations, that are fitted to the same
@@ -499,21 +520,19 @@ class IntervalMaker:
         """
         from scipy.special import stdtrit
 
-        optimism, raised = self._optimism[rows], np.nan_to_num(self.sizes.raised[rows])
-        estimate, error = self._estimates[rows], np.hypot(self._spread.error[rows], 2 * optimism)
+        optimism = self._optimism[rows]
+        raised = np.nan_to_num(self.sizes.raised[rows])
+        estimate = self._estimates[rows]
+        error = np.hypot(self._spread.error[rows], 2 * optimism)
 
         def middle_and_factor(raised: Floats) -> tuple[Floats, Floats]:
-            center, freedom = (
-                estimate + optimism + raised,
-                self.sizes.degrees_of_freedom[rows] + (raised > 0),
-            )
+            center = estimate + optimism + raised
+            freedom = self.sizes.degrees_of_freedom[rows] + (raised > 0)
             widened = np.minimum(np.hypot(error, raised), center) * np.sqrt(1 + 1 / freedom)
             return center, np.exp(stdtrit(freedom, (1 + confidence_level) / 2) * widened / center)
 
-        (center, factor), (higher, its_factor) = (
-            middle_and_factor(np.zeros(rows.size)),
-            middle_and_factor(raised),
-        )
+        center, factor = middle_and_factor(np.zeros(rows.size))
+        higher, its_factor = middle_and_factor(raised)
         return np.minimum(estimate, center / factor), np.maximum(
             center * factor, higher * its_factor
         )
@@ -572,10 +591,8 @@ class IntervalMaker:
             ),
             rows,
         )
-        low, high = (
-            np.minimum(ends.low[rows], np.fmax(low, 0.0)),
-            np.maximum(ends.high[rows], np.fmin(high, 1.0)),
-        )
+        low = np.minimum(ends.low[rows], np.fmax(low, 0.0))
+        high = np.maximum(ends.high[rows], np.fmin(high, 1.0))
         is_wider = (low < ends.low[rows]) | (high > ends.high[rows])
         ends.widened.extend(rows[is_wider & np.isin(self._estimates[rows], (0, 1))].tolist())
         ends.low[rows], ends.high[rows] = low, high
@@ -587,21 +604,19 @@ class IntervalMaker:
         rows = rows[~np.isnan(self._estimates[rows])]
         places = [self.sizes.places[k] for k in rows.tolist()]
         limits = self.sizes.few_held.limits(places, confidence_level)
-        for k, place, found in zip(rows.tolist(), places, limits, strict=True):
-            if found is None:
+        for k, row, limit in zip(rows.tolist(), places, limits, strict=True):
+            if limit is None:
                 continue
-            if found.missing:
-                ends.below[k] = found.missing
+            if limit.missing:
+                ends.below[k] = limit.missing
             if not math.isnan(ends.low[k]):
                 low, high = (
-                    _with_failures(self.quantities[k], self.quantities[place].estimate, end)
-                    for end in found[:2]
+                    _with_failures(self.quantities[k], self.quantities[row].estimate, end)
+                    for end in limit[:2]
                 )
                 least, most = self._range[:, k]
-                ends.low[k], ends.high[k] = (
-                    max(least, np.fmin(ends.low[k], low)),
-                    min(most, np.fmax(ends.high[k], high)),
-                )
+                ends.low[k] = max(least, np.fmin(ends.low[k], low))
+                ends.high[k] = min(most, np.fmax(ends.high[k], high))
 
     def _widen_to_hold_together(self, ends: Ends, confidence_level: float, method: str) -> None:
         """Widen the intervals of quantities that two or more groups have at one operating point, in
@@ -658,7 +673,8 @@ class IntervalMaker:
         )
         say(rest_on_concentrated, Note(Code.RESTS_ON_CONCENTRATED))
         if self.sizes.unit == "subject":
-            few, of_few = self._few_false_matches, computed & ~is_noted
+            few = self._few_false_matches
+            of_few = computed & ~is_noted
             rest = self._rest_on(few) & ~self._named(FITTED.__contains__) & self.has_replicates
             say(of_few & few, Note(Code.UNKNOWN_WHOSE))
             say(of_few & rest & ~few, Note(Code.FEW_FALSE_MATCHES))
@@ -720,10 +736,12 @@ class IntervalMaker:
 
     def _of_fmrs(self, rule: Callable[[Quantity], bool]) -> Flags:
         """(quantities,) whether each is the FMR of some comparisons of which a rule holds."""
-        found = self._named(lambda name: name in METRICS and METRICS[name].sides == (NONMATED,))
-        for k in np.flatnonzero(found).tolist():
-            found[k] = rule(self.quantities[k])
-        return found
+        is_of_fmrs = self._named(
+            lambda name: name in METRICS and METRICS[name].sides == (NONMATED,)
+        )
+        for k in np.flatnonzero(is_of_fmrs).tolist():
+            is_of_fmrs[k] = rule(self.quantities[k])
+        return is_of_fmrs
 
     @cached_property
     def _concentrated(self) -> Flags:
@@ -787,7 +805,8 @@ class IntervalMaker:
         with fewer than 3. Intervals on a logarithmic scale, "logit" and "dyadic", contain it often
         enough.
         """
-        rarer, error = np.minimum(self._estimates, 1 - self._estimates), self._spread.error
+        rarer = np.minimum(self._estimates, 1 - self._estimates)
+        error = self._spread.error
         return (
             self._named(RATES.__contains__)
             & (error > 0)
@@ -809,11 +828,9 @@ class IntervalMaker:
         """(quantities,) the standard error of each group's ratio to the average, divided by the
         ratio.
         """
-        error, ratio, is_log = (
-            self._spread.error.copy(),
-            self._estimates.copy(),
-            self._named(is_logarithm),
-        )
+        error = self._spread.error.copy()
+        ratio = self._estimates.copy()
+        is_log = self._named(is_logarithm)
         ratio[is_log] = np.exp(-ratio[is_log])
         (error[is_log],) = self._in_stretches(
             lambda _, drawn: (intervals.standard_error(np.exp(-drawn)),), np.flatnonzero(is_log)
@@ -841,8 +858,8 @@ class IntervalMaker:
         return Spread(errors, means - self._estimates, varies, not_computable)
 
     def _in_stretches(
-        self, work: Callable[[Rows, Floats], tuple[NDArray[Any], ...]], rows: Rows
-    ) -> list[NDArray[Any]]:
+        self, work: Callable[[Rows, Floats], tuple[AnyArray, ...]], rows: Rows
+    ) -> list[AnyArray]:
         """Call a function with as many rows of replicates at once as the cache holds, and join what
         it returns.
         """
@@ -851,10 +868,10 @@ class IntervalMaker:
         drawn = replicates if n == len(replicates) else replicates[rows]
         ends = np.linspace(0, n, max(1, n_calls(n, r)) + 1).astype(int).tolist()
         stretches = [slice(*both_ends) for both_ends in itertools.pairwise(ends)]
-        found = in_threads(
+        computed = in_threads(
             n * r, lambda some: work(rows[some], drawn[some]), stretches, self._n_threads
         )
-        return [np.concatenate(parts) for parts in zip(*found, strict=True)]
+        return [np.concatenate(parts) for parts in zip(*computed, strict=True)]
 
 
 def _with_failures(quantity: Quantity, scored: float, rate: float) -> float:
@@ -895,7 +912,9 @@ def _spread(_: Rows, replicates: Floats) -> tuple[Floats, Floats, Flags, Floats]
     """Return standard errors, means, whether rows vary, apart from rounding, and the shares that
     are not finite.
     """
-    low, high = np.fmin.reduce(replicates, axis=1), np.fmax.reduce(replicates, axis=1)  # NaN aside
+    # NaN aside
+    low = np.fmin.reduce(replicates, axis=1)
+    high = np.fmax.reduce(replicates, axis=1)
     with np.errstate(invalid="ignore"):
         rounding = 1e-12 * np.maximum(np.abs(high), 1e-3)
         varies = (high > low) & (np.isinf(high) | (high - low > rounding))
@@ -950,10 +969,12 @@ def intervals_of_ratios(
     reach = stdtrit(freedom, (1 + level) / 2) * np.minimum(error, 1.0) * np.sqrt(1 + 1 / freedom)
     with np.errstate(over="ignore", invalid="ignore"):
         ratio = np.where(is_log, np.exp(-estimate), estimate)
-        known = (ratio > 0) & (ratio < np.inf) & ~np.isnan(low) & ~np.isnan(high)
+        is_defined = (ratio > 0) & (ratio < np.inf) & ~np.isnan(low) & ~np.isnan(high)
         lower = np.where(is_log, estimate - reach, ratio / np.exp(reach))
         upper = np.where(is_log, estimate + reach, ratio * np.exp(reach))
-    return np.where(known, np.fmin(low, lower), low), np.where(known, np.fmax(high, upper), high)
+    return np.where(is_defined, np.fmin(low, lower), low), np.where(
+        is_defined, np.fmax(high, upper), high
+    )
 
 
 def level_of_curve(replicates: Floats, estimate: Floats, confidence_level: float) -> float:
@@ -1009,7 +1030,8 @@ def level_of_groups(
     from scipy.special import ndtri
 
     n = len(estimate) + n_others
-    low, high = confidence_level, 1 - (1 - confidence_level) / max(n, 1)
+    low = confidence_level
+    high = 1 - (1 - confidence_level) / max(n, 1)
     farthest = _farthest(replicates, estimate)
     for _ in range(_STEPS):
         level = (low + high) / 2
@@ -1030,8 +1052,8 @@ def _farthest(replicates: Floats, estimate: Floats) -> Floats:
 
 def families(quantities: Sequence[Quantity]) -> Iterator[list[int]]:
     """List the positions of each quantity that two or more groups have at one operating point."""
-    found: dict[object, list[int]] = {}
+    rows_of_families: dict[object, list[int]] = {}
     for k, quantity in enumerate(quantities):
         if quantity.group is not None and not quantity.is_held:
-            found.setdefault((quantity.name, quantity.at), []).append(k)
-    yield from (rows for rows in found.values() if len(rows) > 1)
+            rows_of_families.setdefault((quantity.name, quantity.at), []).append(k)
+    yield from (rows for rows in rows_of_families.values() if len(rows) > 1)

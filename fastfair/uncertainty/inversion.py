@@ -34,7 +34,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fastfair._lib.arrays import Floats
+from fastfair._lib.arrays import Flags, Floats, Indices, Integers, RandomKey
 from fastfair._lib.seeds import Purpose
 from fastfair._lib.threads import in_threads
 from fastfair.error_rates.rates import ERROR_RATES
@@ -108,7 +108,7 @@ class Inversion:
         return np.clip(2 * self.as_unfair[:, 0], 1 / self.n_replicates, 1)
 
     def intervals(
-        self, confidence_level: float, asked: NDArray[np.bool_] | None = None
+        self, confidence_level: float, asked: Flags | None = None
     ) -> tuple[Floats, Floats]:
         """Return the least and the largest measure among the systems that are not rejected; NaN
         where none is left.
@@ -124,9 +124,11 @@ class Inversion:
             ndtri(np.clip(share, least, 1 - least)) for share in (self.as_unfair, self.as_fair)
         )
         low, high = np.full((2, len(self.keys)), np.nan)
-        known = ~(np.isnan(as_unfair).any(axis=1) | np.isnan(self.path).any(axis=1))
-        known &= True if asked is None else asked
-        path, as_unfair, as_fair = self.path[known], as_unfair[known], as_fair[known]
+        is_defined = ~(np.isnan(as_unfair).any(axis=1) | np.isnan(self.path).any(axis=1))
+        is_defined &= True if asked is None else asked
+        path = self.path[is_defined]
+        as_unfair = as_unfair[is_defined]
+        as_fair = as_fair[is_defined]
         first = _first_accepted(POWERS, as_unfair, wanted)
         last = np.maximum(first, _first_accepted(POWERS[::-1], as_fair[:, ::-1], wanted))
         ends = np.empty((len(path), 2))
@@ -142,9 +144,10 @@ class Inversion:
             # never rejected as too fair.
             accepted = np.interp(_STEPS, POWERS, np.minimum(as_unfair[k], as_fair[k])) >= wanted
             if accepted.any():
-                inside[k], ends[k] = accepted, path[k, accepted][:1]
-        low[known] = np.minimum(np.where(inside, path, np.inf).min(axis=1), ends.min(axis=1))
-        high[known] = np.maximum(np.where(inside, path, -np.inf).max(axis=1), ends.max(axis=1))
+                inside[k] = accepted
+                ends[k] = path[k, accepted][:1]
+        low[is_defined] = np.minimum(np.where(inside, path, np.inf).min(axis=1), ends.min(axis=1))
+        high[is_defined] = np.maximum(np.where(inside, path, -np.inf).max(axis=1), ends.max(axis=1))
         return low, high
 
 
@@ -164,7 +167,7 @@ class Part:
     """
 
     selection: Selection
-    places: NDArray[np.intp]
+    places: Indices
     with_metrics: bool
 
     def of(self, values: dict[str, Floats]) -> dict[str, Floats]:
@@ -215,7 +218,8 @@ class MovedSystems:
         n_threads: int | None = None,
         points: Sequence[int] = (),
     ) -> None:
-        self._n_threads, self.points = n_threads, points or range(selection.n_points)
+        self._n_threads = n_threads
+        self.points = points or range(selection.n_points)
         measured = list(selection.measured)
         self._selection = replace(
             selection,
@@ -229,26 +233,26 @@ class MovedSystems:
         )
         rows = [0, *(1 + k for k in measured)]
         self._start, self._scattered = _take(estimates, rows), _take(drawn, rows)
-        found = list(measure_entries(base_of(self._start), self._selection))
-        self.estimates = np.array([float(entry.value) for entry in found])
-        self.signs = np.array([-1.0 if is_fairer_above(entry.name) else 1.0 for entry in found])
+        entries = list(measure_entries(base_of(self._start), self._selection))
+        self.estimates = np.array([float(entry.value) for entry in entries])
+        self.signs = np.array([-1.0 if is_fairer_above(entry.name) else 1.0 for entry in entries])
         self._fair = np.array(
-            [one.fair_value for entry in found if (one := measure_of(entry.name))]
+            [measure.fair_value for entry in entries if (measure := measure_of(entry.name))]
         )
         self.n_replicates: int = drawn.threshold.shape[-1]
         n_rates = max(
             (len(values) for name, values in self._start.items() if name in ERROR_RATES), default=0
         )
         self._whole = Part(self._selection, np.arange(n_rates), with_metrics=True)
-        self.keys = tuple(self._keys_of(found, self._whole))
+        self.keys = tuple(self._keys_of(entries, self._whole))
 
-    def _keys_of(self, found: Iterable[Entry], part: Part) -> list[EntryKey]:
+    def _keys_of(self, entries: Iterable[Entry], part: Part) -> list[EntryKey]:
         """Return the keys of the measures of a part, with the operating points as all points
         count.
         """
         return [
-            (*one.key[:3], None if one.point is None else self.points[part.places[one.point]])
-            for one in found
+            (*entry.key[:3], None if entry.point is None else self.points[part.places[entry.point]])
+            for entry in entries
         ]
 
     def _followed(self, powers: Floats) -> dict[str, Floats]:
@@ -261,15 +265,17 @@ class MovedSystems:
     def path(self, powers: Floats) -> Floats:
         """Return the (measures, powers) measures of the systems themselves."""
         followed = measured_quantities(base_of(self._followed(powers)), self._selection)
-        found = np.concatenate([np.empty((0, powers.size)), *(rows_of(*one) for one in followed)])
+        values = np.concatenate(
+            [np.empty((0, powers.size)), *(rows_of(*measured) for measured in followed)]
+        )
         fair = self._fair[:, None]
-        return np.where(np.abs(found - fair) < _ROUNDING, fair, found)
+        return np.where(np.abs(values - fair) < _ROUNDING, fair, values)
 
     def replicates(self, powers: Floats) -> Iterator[Floats]:
         """Yield the (powers, r) replicates of each measure."""
         moved = base_of(self._moved(self._whole, powers))
-        for found in measured_quantities(moved, self._selection):
-            yield from rows_of(*found)
+        for measured in measured_quantities(moved, self._selection):
+            yield from rows_of(*measured)
 
     def invert(self) -> Inversion:
         """Compare the estimates of measures with the replicates of fairer and less fair systems."""
@@ -282,12 +288,13 @@ class MovedSystems:
         """
         shares = np.full((len(self.keys), powers.size, 2), np.nan)
         row_of = {key: k for k, key in enumerate(self.keys)}
-        size, calls = 0, list[Callable[[], Any]]()
+        size = 0
+        calls = list[Callable[[], Any]]()
         for part in self._parts():
             at_once = self._n_numbers(part)
             size += at_once
-            found = measure_entries(base_of(part.of(self._start)), part.selection)
-            rows = np.array([row_of[key] for key in self._keys_of(found, part)], np.intp)
+            entries = measure_entries(base_of(part.of(self._start)), part.selection)
+            rows = np.array([row_of[key] for key in self._keys_of(entries, part)], np.intp)
             stretches = np.array_split(np.arange(powers.size), n_calls(powers.size, at_once))
             calls += [
                 partial(self._fill, shares, part, rows, powers, some)
@@ -301,17 +308,19 @@ class MovedSystems:
         self,
         shares: Floats,
         part: Part,
-        rows: NDArray[np.intp],
+        rows: Indices,
         powers: Floats,
-        which: NDArray[np.intp],
+        which: Indices,
     ) -> None:
         """Write the shares of the measures of a part, at some powers, into their places."""
-        moved, done = base_of(self._moved(part, powers[which])), 0
-        for found, points in measured_quantities(moved, part.selection):
-            values = rows_of(found, points)
+        moved = base_of(self._moved(part, powers[which]))
+        done = 0
+        for measured, points in measured_quantities(moved, part.selection):
+            values = rows_of(measured, points)
             some = rows[done : done + len(values)]
             done += some.size
-            sign, estimates = self.signs[some[0]], self.estimates[some, None, None]
+            sign = self.signs[some[0]]
+            estimates = self.estimates[some, None, None]
             shares[some[:, None], which] = _shares(
                 values if sign > 0 else -values, sign * estimates
             )
@@ -332,15 +341,16 @@ class MovedSystems:
         """Return the rates whose measures at a point can be followed: none where a group has no
         errors.
         """
-        known = {name for name in ERROR_RATES if (self._start[name][p, 1:] > 0).all()}
-        both = {"both rates"} if len(known) == len(ERROR_RATES) else set()
-        return frozenset(known | both) & self._selection.kinds
+        rates = {name for name in ERROR_RATES if (self._start[name][p, 1:] > 0).all()}
+        both = {"both rates"} if len(rates) == len(ERROR_RATES) else set()
+        return frozenset(rates | both) & self._selection.kinds
 
     def _parts(self) -> list[Part]:
         """Return the measures that can be followed at each operating point, and those that need
         none.
         """
-        n, measures = self._selection.n_points, at_points(self._selection.measures)
+        n = self._selection.n_points
+        measures = at_points(self._selection.measures)
         of_one = replace(self._selection, n_points=1, with_mean_group_eer=False, measures=measures)
         parts = [
             Part(replace(of_one, kinds=kinds), np.array([p]), with_metrics=False)
@@ -392,7 +402,8 @@ def _scatter(drawn: Floats, start: Floats, powers: Floats, most: float) -> Float
 
     drawn: (..., rows, r); start: (..., rows). Returns (..., rows, powers, r).
     """
-    to, about = moved_rates(start, powers, most)[..., None], start[..., None, None]
+    to = moved_rates(start, powers, most)[..., None]
+    about = start[..., None, None]
     with np.errstate(divide="ignore", invalid="ignore"):
         moved = np.asarray((drawn[..., None, :] - about) * np.sqrt(to / about))
         moved += to
@@ -405,15 +416,15 @@ def _shares(replicates: Floats, estimates: Floats) -> Floats:
 
     replicates: (..., r); estimates: (..., 1). Returns (..., 2), NaN where all replicates are.
     """
-    above, below, known = (
-        found.sum(axis=-1, dtype=np.int32)
-        for found in (replicates > estimates, replicates < estimates, ~np.isnan(replicates))
+    above, below, defined = (
+        is_counted.sum(axis=-1, dtype=np.int32)
+        for is_counted in (replicates > estimates, replicates < estimates, ~np.isnan(replicates))
     )
     with np.errstate(invalid="ignore"):
-        return np.stack((1 - below / known, 1 - above / known), axis=-1)
+        return np.stack((1 - below / defined, 1 - above / defined), axis=-1)
 
 
-def _come_first(rejected: NDArray[np.bool_]) -> NDArray[np.bool_]:
+def _come_first(rejected: Flags) -> Flags:
     """(measures,) whether all that is rejected, (measures, powers), comes before all that is
     accepted.
     """
@@ -426,12 +437,14 @@ def _first_accepted(powers: Floats, deviates: Floats, wanted: float) -> Floats:
     """
     rejected = deviates < wanted
     last = powers.size - 1 - np.argmax(rejected[:, ::-1], axis=1)
-    k, row = np.minimum(last, powers.size - 2), np.arange(len(deviates))
-    before, after = deviates[row, k], deviates[row, k + 1]
+    k = np.minimum(last, powers.size - 2)
+    row = np.arange(len(deviates))
+    before = deviates[row, k]
+    after = deviates[row, k + 1]
     with np.errstate(invalid="ignore", divide="ignore"):
         between = powers[k] + (wanted - before) / (after - before) * (powers[k + 1] - powers[k])
-    found = np.where(last == powers.size - 1, powers[-1], between)
-    return np.where(rejected.any(axis=1), found, powers[0])
+    accepted = np.where(last == powers.size - 1, powers[-1], between)
+    return np.where(rejected.any(axis=1), accepted, powers[0])
 
 
 def points_without_errors(
@@ -479,7 +492,8 @@ class AlikeGroups(MovedSystems):
         spread = (
             self._scattered["fnmr"].std(axis=-1) if "fnmr" in self._scattered else np.empty((0, 1))
         )
-        raised, n_effective = np.ones_like(spread), dict[int | None, float]()
+        raised = np.ones_like(spread)
+        n_effective = dict[int | None, float]()
         for p, of_point in enumerate(models()[: len(spread)]):
             model = of_point["fnmr"].take(measured)
             with np.errstate(invalid="ignore", divide="ignore"):
@@ -495,7 +509,8 @@ class AlikeGroups(MovedSystems):
 
     def _moved(self, part: Part, powers: Floats) -> dict[str, Floats]:
         """Return replicates of the fair system alone, whatever the powers."""
-        start, found = part.of(self._start), {}
+        start = part.of(self._start)
+        moved = {}
         for name, values in part.of(self._scattered).items():
             about = start[name][..., None]
             to = start[name][..., 1:].mean(axis=-1)[..., None, None]
@@ -504,10 +519,10 @@ class AlikeGroups(MovedSystems):
                     np.sqrt(to / about)
                     * part.of(self._raised).get(name, np.ones(about.shape[:-1]))[..., None]
                 )
-                found[name] = np.clip((values - about) * times + to, 0, METRICS[name].range[1])[
+                moved[name] = np.clip((values - about) * times + to, 0, METRICS[name].range[1])[
                     ..., None, :
                 ]
-        return found
+        return moved
 
     @property
     def resting_on_small_groups(self) -> set[EntryKey]:
@@ -524,8 +539,10 @@ class AlikeGroups(MovedSystems):
     def _relative(self) -> set[EntryKey]:
         """The measures, such as Gini coefficients, that rates twice as large leave as they are."""
         halved = base_of({name: rates / 2 for name, rates in self._start.items()})
-        found = np.array([float(entry.value) for entry in measure_entries(halved, self._selection)])
-        are_alike = np.isclose(found, self.estimates)
+        values = np.array(
+            [float(entry.value) for entry in measure_entries(halved, self._selection)]
+        )
+        are_alike = np.isclose(values, self.estimates)
         return {key for key, is_alike in zip(self.keys, are_alike, strict=True) if is_alike}
 
     def pvalues(self) -> dict[EntryKey, float]:
@@ -579,7 +596,7 @@ class CountedSystems(MovedSystems):
         models: Sequence[dict[str, CountModel]],
         held: Sequence[str],
         n_replicates: int,
-        key: NDArray[np.uint32],
+        key: RandomKey,
         n_threads: int | None = None,
     ) -> None:
         measured = list(selection.measured)
@@ -600,12 +617,12 @@ class CountedSystems(MovedSystems):
             for name in at_points(selection.measures)
             if is_known or not MEASURES[name].global_reference
         ]
-        own = replace(
+        selected = replace(
             selection, n_points=len(points), with_mean_group_eer=False, measures=tuple(measures)
         )
         without_metrics = Replicates(estimates.threshold[points], **rates, metrics={}, cells=())
         # The estimates stand in for replicates, which are drawn below at rates set here.
-        super().__init__(without_metrics, without_metrics, own, n_threads, points)
+        super().__init__(without_metrics, without_metrics, selected, n_threads, points)
         self.n_replicates = n_replicates
         self._key = key
         self._start = {
@@ -683,7 +700,8 @@ class CountedSystems(MovedSystems):
         model = self._models[p].get(name)
         if model is None:
             return np.full((1 + len(self._selection.measured), powers.size), np.nan)
-        n, n_errors = model.comparisons[:, None], model.errors.sum()
+        n = model.comparisons[:, None]
+        n_errors = model.errors.sum()
         rates = moved_rates(self._start[name][p], powers, 1.0)[1:]
         rates = np.minimum(rates * n_errors / (n * rates).sum(axis=0), 1.0)
         overall = np.minimum(self._ratio[name][p] * (n * rates).sum(axis=0) / n.sum(), 1.0)
@@ -693,16 +711,15 @@ class CountedSystems(MovedSystems):
         """Draw the (rows, powers, r) rates at a point, of all comparisons and of each group."""
         from fastfair.kernels.count_draws import draw_counts
 
-        model, moved = self._models[p].get(name), self._along(name, p, powers)
+        model = self._models[p].get(name)
+        moved = self._along(name, p, powers)
         if model is None:
             return moved[..., None]
         some = np.flatnonzero(model.comparisons > 0)  # groups without comparisons have no rate
         shares = np.full((*moved.shape, self.n_replicates), np.nan)
         if some.size and model.errors.any():
-            n, numbers = (
-                model.comparisons[some],
-                np.empty((some.size, powers.size, self.n_replicates)),
-            )
+            n = model.comparisons[some]
+            numbers = np.empty((some.size, powers.size, self.n_replicates))
             beta_binomial = _false_matches if name == "fmr" else _false_nonmatches
             uniform, order = self._uniform[name]
             draw_counts(
@@ -720,19 +737,19 @@ class CountedSystems(MovedSystems):
         return np.minimum(shares, 1.0, out=shares)
 
     @cached_property
-    def _uniform(self) -> dict[str, tuple[Floats, NDArray[np.int64]]]:
+    def _uniform(self) -> dict[str, tuple[Floats, Integers]]:
         """(groups, r) sorted numbers from 0 to 1 for each rate, which all systems share, and the
         replicates of them.
         """
-        found = {}
+        uniform = {}
         for name in ERROR_RATES:
             rng = np.random.default_rng(
                 [*self._key.tolist(), Purpose.COUNTED_SYSTEMS, ERROR_RATES.index(name)]
             )
             drawn = rng.random((len(self._selection.measured), self.n_replicates))
             order = np.argsort(drawn, axis=1)
-            found[name] = np.take_along_axis(drawn, order, axis=1), order
-        return found
+            uniform[name] = np.take_along_axis(drawn, order, axis=1), order
+        return uniform
 
 
 def _false_matches(model: CountModel, rates: Floats) -> tuple[Floats, Floats, Floats]:
@@ -759,7 +776,7 @@ class MeasureIntervals(NamedTuple):
     they are made by.
     """
 
-    rows: NDArray[np.intp]
+    rows: Indices
     low: Floats
     high: Floats
     made_by: NDArray[np.object_]
@@ -790,7 +807,10 @@ class MeasureInversion:
         counted: Callable[[], CountedSystems | None] = lambda: None,
         least: Callable[[], dict[EntryKey, float]] = dict,
     ) -> None:
-        self.rows, self.systems, self.counted_systems, self._least = rows, systems, counted, least
+        self.rows = rows
+        self.systems = systems
+        self.counted_systems = counted
+        self._least = least
 
     @cached_property
     def inverted(self) -> Inversion:
@@ -813,20 +833,20 @@ class MeasureInversion:
         quantities.
         """
         each = zip(self.inverted.keys, self.inverted.pvalues.tolist(), strict=True)
-        found = {key: max(pvalue, self.least_pvalues.get(key, 0.0)) for key, pvalue in each}
+        pvalues = {key: max(pvalue, self.least_pvalues.get(key, 0.0)) for key, pvalue in each}
         unknown = {
             key
-            for key in self.rows.keys() & found
-            if math.isnan(found[key] - estimates[self.rows[key]])
+            for key in self.rows.keys() & pvalues
+            if math.isnan(pvalues[key] - estimates[self.rows[key]])
         }
         if unknown and self.by_counts is not None:
             systems, inverted = self.by_counts
             drawn = zip(systems.keys, inverted.pvalues.tolist(), strict=True)
-            found |= {key: pvalue for key, pvalue in drawn if key in unknown}
-        return {k: found[key] for key, k in self.rows.items() if key in found}
+            pvalues |= {key: pvalue for key, pvalue in drawn if key in unknown}
+        return {k: pvalues[key] for key, k in self.rows.items() if key in pvalues}
 
     @cached_property
-    def _places(self) -> NDArray[np.intp]:
+    def _places(self) -> Indices:
         """(measures,) the position of each; -1 for what is inverted with others, as the measure of
         another rate.
         """
@@ -853,7 +873,7 @@ class MeasureInversion:
     def intervals(
         self,
         estimates: Floats,
-        asked: NDArray[np.bool_],
+        asked: Flags,
         quantiles: tuple[Floats, Floats],
         confidence_level: float,
     ) -> MeasureIntervals:
@@ -863,10 +883,13 @@ class MeasureInversion:
         shift, which intervals reach on the unfair side. Left out are measures of systems in which a
         group has no errors, where numbers of errors cannot be drawn.
         """
-        places, number = self._places, {key: k for k, key in enumerate(self.inverted.keys)}
-        wanted, estimate = (places >= 0) & asked[places], estimates[places]
+        places = self._places
+        number = {key: k for k, key in enumerate(self.inverted.keys)}
+        wanted = (places >= 0) & asked[places]
+        estimate = estimates[places]
         low, high = self.inverted.intervals(confidence_level, wanted)
-        without_errors, made_by = wanted & np.isnan(low), np.full(low.size, INVERSION, object)
+        without_errors = wanted & np.isnan(low)
+        made_by = np.full(low.size, INVERSION, object)
         least, fair, is_above = self._bounds
         is_fair = least > 1 - confidence_level
         low = np.minimum(np.where(is_fair, np.minimum(low, fair), low), estimate)
@@ -880,11 +903,13 @@ class MeasureInversion:
                 k = number.get(key, -1)
                 if k < 0 or not without_errors[k]:
                     continue
-                few, without_errors[k] = systems.rests_on_few_errors(key), False
+                few = systems.rests_on_few_errors(key)
+                without_errors[k] = False
                 made_by[k] = (
                     NO_SUCH_ERRORS if math.isnan(ends[0]) else FEW_DRAWN if few else INVERSION
                 )
-                low[k], high[k] = np.minimum(ends[0], estimate[k]), np.maximum(ends[1], estimate[k])
+                low[k] = np.minimum(ends[0], estimate[k])
+                high[k] = np.maximum(ends[1], estimate[k])
         kept = wanted & ~without_errors
         return MeasureIntervals(places[kept], low[kept], high[kept], made_by[kept])
 
@@ -925,9 +950,10 @@ def joint_pvalues(
     dict of float
         The p-value of each measure wanted, NaN where a system can be moved in neither way.
     """
-    moved = [(one.systems(), one.inverted) for one in (first, second)]
+    moved = [(inversion.systems(), inversion.inverted) for inversion in (first, second)]
     by_counts = [
-        {} if one.by_counts is None else dict(_ways(*one.by_counts)) for one in (first, second)
+        {} if inversion.by_counts is None else dict(_ways(*inversion.by_counts))
+        for inversion in (first, second)
     ]
     # Both systems draw numbers of errors from the same stream. Those of one are paired with the
     # other's from half the stream later, so that they are independent. Errors that systems share
@@ -939,19 +965,20 @@ def joint_pvalues(
             )
             for key, way in by_counts[1].items()
         }
-    estimates, signs = [systems.estimates for systems, _ in moved], moved[0][0].signs
-    found: dict[EntryKey, float] = {}
-    for k, both in enumerate(zip(*(_ways(*one) for one in moved), strict=True)):
+    estimates = [systems.estimates for systems, _ in moved]
+    signs = moved[0][0].signs
+    pvalues: dict[EntryKey, float] = {}
+    for k, both in enumerate(zip(*(_ways(*inversion) for inversion in moved), strict=True)):
         key = both[0][0]
         if key in wanted:
             ways = [
                 way if way.is_known else counts.get(key, way)
                 for (_, way), counts in zip(both, by_counts, strict=True)
             ]
-            found[key] = _joint_pvalue(
+            pvalues[key] = _joint_pvalue(
                 ways[0], ways[1], signs[k] * (estimates[0][k] - estimates[1][k])
             )
-    return found
+    return pvalues
 
 
 def _ways(systems: MovedSystems, inverted: Inversion) -> Iterator[tuple[EntryKey, _Way]]:
@@ -971,15 +998,16 @@ def _joint_pvalue(first: _Way, second: _Way, difference: float) -> float:
     # as of systems that decide alike, whose numbers of errors would be drawn apart all the same
     if difference == 0:
         return 1.0
-    least, most = max(first.limits[0], second.limits[0]), min(first.limits[1], second.limits[1])
+    least = max(first.limits[0], second.limits[0])
+    most = min(first.limits[1], second.limits[1])
     if least > most:
         return GAMMA
     largest = 0.0
     for value in np.linspace(least, most, _VALUES):
-        one, other = (_at_value(value, way) for way in (first, second))
+        values, other_values = (_at_value(value, way) for way in (first, second))
         # ratios to a group without errors are infinite, in both systems
         with np.errstate(invalid="ignore"):
-            largest = max(largest, _two_sided(one - other, difference))
+            largest = max(largest, _two_sided(values - other_values, difference))
     return min(1.0, largest + GAMMA)
 
 
@@ -1001,10 +1029,10 @@ def _at_value(value: float, way: _Way) -> Floats:
 
 def _two_sided(replicates: Floats, estimate: float) -> float:
     """Return twice the smaller share of replicates, and the data, on one side of the estimate."""
-    known = replicates[~np.isnan(replicates)]
+    defined = replicates[~np.isnan(replicates)]
     rounding = 1e-12 * max(1.0, abs(estimate))
     above, below = (
         int(np.count_nonzero(side))
-        for side in (known >= estimate - rounding, known <= estimate + rounding)
+        for side in (defined >= estimate - rounding, defined <= estimate + rounding)
     )
-    return min(1.0, 2 * (1 + min(above, below)) / (1 + known.size))
+    return min(1.0, 2 * (1 + min(above, below)) / (1 + defined.size))

@@ -15,10 +15,9 @@ from dataclasses import dataclass, fields, replace
 from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fastfair._lib import validation
-from fastfair._lib.arrays import Floats
+from fastfair._lib.arrays import Floats, Integers
 from fastfair._lib.tables import columns_of
 from fastfair._lib.text import did_you_mean, number_with_interval, rate_with_interval
 from fastfair._lib.threads import in_threads
@@ -41,11 +40,12 @@ from fastfair.resampling.engine import Replicates
 from .notes import Note, Noted
 
 RATES, WITH_FAILURES, FAILURE_RATES = map(names_of, ("rate", "rate with failures", "failure rate"))
+# proportions
 IN_PER_CENT = tuple(
-    name for name, one in METRICS.items() if "logit" in methods_of(name) and one.in_per_cent
-)  # proportions
-OF_MATED = tuple(name for name, one in METRICS.items() if one.sides == (MATED,))
-FITTED = tuple(name for name, one in METRICS.items() if one.fitted)
+    name for name, metric in METRICS.items() if "logit" in methods_of(name) and metric.in_per_cent
+)
+OF_MATED = tuple(name for name, metric in METRICS.items() if metric.sides == (MATED,))
+FITTED = tuple(name for name, metric in METRICS.items() if metric.fitted)
 # the second is minus the logarithm
 RATIOS = ("group_to_average_ratio", "group_to_average_log_ratio")
 
@@ -84,9 +84,10 @@ class Estimated(Noted):
     @property
     def title(self) -> str:
         """What people call the row, such as "FNMR of f at FMR=0.001"."""
-        group, probe_group = getattr(self, "group", None), getattr(self, "probe_group", None)
+        group = getattr(self, "group", None)
+        probe_group = getattr(self, "probe_group", None)
         about = {"of": group, "with": probe_group, "at": self.operating_point}
-        said = [f" {word} {one}" for word, one in about.items() if one is not None]
+        said = [f" {word} {value}" for word, value in about.items() if value is not None]
         return printed_name(getattr(self, "name", "estimate")) + "".join(said)
 
     @property
@@ -132,7 +133,7 @@ class Estimate(Estimated):
         """Return the columns of a table: what tells rows apart, the estimate, what else they have,
         and the counts.
         """
-        names = [one.name for one in fields(cls) if one.name not in cls._unused]
+        names = [column.name for column in fields(cls) if column.name not in cls._unused]
         places = {name: k for k, name in enumerate((*_FIRST, "", *_LAST))}
         return sorted(names, key=lambda name: places.get(name, places[""]))
 
@@ -277,33 +278,31 @@ def errors_behind_ratios(quantities: Sequence[Quantity]) -> dict[Key, int]:
     """Return the errors that a group's ratio to the average rests on, by its rate: its own, or all
     others' if fewer.
     """
-    errors = {
-        (one.name, one.group, one.at): one.n_errors for one in quantities if one.probe_group is None
-    }
-    found = dict[Key, int]()
+    errors = {(q.name, q.group, q.at): q.n_errors for q in quantities if q.probe_group is None}
+    behind_ratios = dict[Key, int]()
     for (name, group, at), of_group in errors.items():
         if of_group is not None and group is not None:
             of_all = errors.get((name, None, at))
-            found[name, group, None, at] = (
+            behind_ratios[name, group, None, at] = (
                 of_group if of_all is None else min(of_group, of_all - of_group)
             )
-    return found
+    return behind_ratios
 
 
-def in_words(one: Estimated) -> str:
+def in_words(quantity: Estimated) -> str:
     """Write an estimate with its interval: rates in per cent, all else as a number; what is held
     has no interval.
 
     Rows that name no quantity have a rate.
     """
-    if one.is_held:
-        return rate_with_interval(one.estimate)
+    if quantity.is_held:
+        return rate_with_interval(quantity.estimate)
     write = (
         rate_with_interval
-        if getattr(one, "name", IN_PER_CENT[0]) in IN_PER_CENT
+        if getattr(quantity, "name", IN_PER_CENT[0]) in IN_PER_CENT
         else number_with_interval
     )
-    return write(one.estimate, one.low, one.high)
+    return write(quantity.estimate, quantity.low, quantity.high)
 
 
 _AnyRow = TypeVar("_AnyRow", bound=Estimated)
@@ -334,20 +333,20 @@ def find(rows: Sequence[_AnyRow], name: str, group: Group, at: OperatingPoint | 
     if not named:
         names = sorted({row.name for row in rows})
         raise InputError(f"there is no quantity {name!r}{did_you_mean(called, names)}")
-    found = [row for row in named if _group_of(row) == group]
-    if not found:
-        asked, *known = (
-            "all comparisons" if one is None else repr(one)
-            for one in dict.fromkeys((group, *map(_group_of, named)))
+    matching = [row for row in named if _group_of(row) == group]
+    if not matching:
+        asked, *others = (
+            "all comparisons" if known_group is None else repr(known_group)
+            for known_group in dict.fromkeys((group, *map(_group_of, named)))
         )
-        raise InputError(f"there is no {name} for {asked}, only for {', '.join(known)}")
-    points = ", ".join(dict.fromkeys(str(row.at) for row in found))
-    found = [row for row in found if at in (None, row.at)]
-    if not found:
+        raise InputError(f"there is no {name} for {asked}, only for {', '.join(others)}")
+    points = ", ".join(dict.fromkeys(str(row.at) for row in matching))
+    matching = [row for row in matching if at in (None, row.at)]
+    if not matching:
         raise InputError(f"there is no {name} at {at}, only at {points}")
-    if len(found) > 1:
+    if len(matching) > 1:
         raise InputError(f"there is {name} at {points}: choose one with ⟦at=⟧")
-    return found[0]
+    return matching[0]
 
 
 def _group_of(row: Estimated) -> Group:
@@ -425,8 +424,8 @@ class Selection:
 
     groups: tuple[str, ...]
     measured: tuple[int, ...]
-    group_mated: NDArray[np.int64]
-    group_nonmated: NDArray[np.int64]
+    group_mated: Integers
+    group_nonmated: Integers
     n_points: int
     with_mean_group_eer: bool = False
     metrics: tuple[str, ...] = ()
@@ -438,7 +437,7 @@ class Selection:
     rates: tuple[str, ...] = ERROR_RATES
 
 
-def sizes_of_groups(comparisons: Comparisons) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def sizes_of_groups(comparisons: Comparisons) -> tuple[Integers, Integers]:
     """Return the numbers of mated and of non-mated comparisons in each group."""
     if not comparisons.groups:
         return np.zeros(0, np.int64), np.zeros(0, np.int64)
@@ -492,20 +491,20 @@ def entries(base: Replicates, selection: Selection) -> Iterator[Entry]:
 def measure_entries(base: Replicates, selection: Selection) -> Iterator[Entry]:
     """List the fairness measures only."""
     groups = [(selection.groups[k], (k, k)) for k in selection.measured]
-    for found, points in measured_quantities(base, selection):
+    for measured, points in measured_quantities(base, selection):
         labels = [
             (group, point, cell)
             for point in points or (None,)
-            for group, cell in (groups if found.per_group else [(None, None)])
+            for group, cell in (groups if measured.per_group else [(None, None)])
         ]
-        for (group, point, cell), value in zip(labels, rows_of(found, points), strict=True):
-            yield Entry(found.name, group, point, value, cell)
+        for (group, point, cell), value in zip(labels, rows_of(measured, points), strict=True):
+            yield Entry(measured.name, group, point, value, cell)
 
 
-def rows_of(found: MeasuredQuantity, points: Sequence[int]) -> Floats:
+def rows_of(measured: MeasuredQuantity, points: Sequence[int]) -> Floats:
     """Return the values of a measure, (entries, ...), as `measure_entries` lists them."""
-    values = found.value if points else np.asarray(found.value)[None]
-    if found.per_group:
+    values = measured.value if points else np.asarray(measured.value)[None]
+    if measured.per_group:
         values = np.moveaxis(values, -1, 1)
         values = values.reshape(-1, *values.shape[2:])
     return np.asarray(values)
@@ -520,12 +519,13 @@ def numbers(base: Replicates, selection: Selection, n_threads: int | None = None
     ends = np.linspace(0, r, r // _FEWEST_AT_ONCE + 1).astype(int).tolist()
     if len(ends) < 3:
         return _numbers(base, selection)
-    parts, size = [slice(*both) for both in itertools.pairwise(ends)], base.fmr.size
-    found = in_threads(size, lambda some: _numbers(base.part(some), selection), parts, n_threads)
-    joined = np.empty((len(found[0]), r))
+    parts = [slice(*both) for both in itertools.pairwise(ends)]
+    size = base.fmr.size
+    measured = in_threads(size, lambda some: _numbers(base.part(some), selection), parts, n_threads)
+    joined = np.empty((len(measured[0]), r))
 
     def join(k: int) -> None:
-        joined[:, parts[k]] = found[k]
+        joined[:, parts[k]] = measured[k]
 
     in_threads(joined.size, join, range(len(parts)), n_threads)
     return joined
@@ -548,7 +548,7 @@ def _numbers(base: Replicates, selection: Selection) -> Floats:
         )
     ]
     rows += [base.metrics[name] for name in selection.metrics]
-    rows += [rows_of(*found) for found in measured_quantities(base, selection)]
+    rows += [rows_of(*measured) for measured in measured_quantities(base, selection)]
     return np.concatenate(rows)
 
 
@@ -578,9 +578,7 @@ def measured_quantities(
     # Of all groups without a copy.
     of_measured: Any = slice(1, 1 + len(rows)) if rows == list(range(1, 1 + len(rows))) else rows
 
-    def metric(
-        values: Floats, axis: int = 0, comparisons: NDArray[np.int64] | None = None
-    ) -> BaseMetric:
+    def metric(values: Floats, axis: int = 0, comparisons: Integers | None = None) -> BaseMetric:
         # Groups are last as measures want them, and not in memory: replicates side by side make
         # vectors.
         of_groups = np.moveaxis(values[(slice(None),) * axis + (of_measured,)], axis, -1)
@@ -588,10 +586,8 @@ def measured_quantities(
         return BaseMetric(of_groups, np.take(values, 0, axis), of_each)
 
     def rates(fmr: Floats, fnmr: Floats, axis: int = 0) -> dict[str, BaseMetric]:
-        fmrs, fnmrs = (
-            metric(fmr, axis, selection.group_nonmated),
-            metric(fnmr, axis, selection.group_mated),
-        )
+        fmrs = metric(fmr, axis, selection.group_nonmated)
+        fnmrs = metric(fnmr, axis, selection.group_mated)
         return {"fmr": fmrs, "fnmr": fnmrs}
 
     n = selection.n_points
@@ -608,8 +604,8 @@ def measured_quantities(
     stretches = np.array_split(np.arange(n), n_calls(n, base.fmr[:1].size)) if n else []
     at_points = [rates(base.fmr[points], base.fnmr[points], axis=1) for points in stretches]
     how = selection.alpha, selection.zero_policy, selection.kinds
-    for found in measure_all(selection.measures, at_points, metrics, at_mean, *how):
-        yield found, [] if found.point is None else stretches[found.point].tolist()
+    for measured in measure_all(selection.measures, at_points, metrics, at_mean, *how):
+        yield measured, [] if measured.point is None else stretches[measured.point].tolist()
 
 
 def n_calls(n: int, size: int) -> int:

@@ -84,7 +84,7 @@ class RateEvidence:
     strata: Any = 1.0
 
     def __post_init__(self) -> None:
-        names = [one.name for one in fields(self)]
+        names = [part.name for part in fields(self)]
         arrays = np.broadcast_arrays(
             *(np.asarray(getattr(self, name), np.float64) for name in names)
         )
@@ -93,7 +93,7 @@ class RateEvidence:
 
     def __getitem__(self, rows: Any) -> Self:
         """Return the evidence of some of the rates."""
-        return replace(self, **{one.name: getattr(self, one.name)[rows] for one in fields(self)})
+        return replace(self, **{part.name: getattr(self, part.name)[rows] for part in fields(self)})
 
     def interval(self, level: Numbers) -> tuple[Floats, Floats]:
         """Return the limits to both sides; NaN for a rate of 0 or 1 whose effective sample size is
@@ -120,10 +120,10 @@ class RateEvidence:
         It is at most 1 minus a level exactly where the one-sided limit on that side is within the
         bound: an upper limit at most, a lower one at least the bound. NaN where there is no limit.
         """
-        found = np.fmax.reduce(
+        pvalues = np.fmax.reduce(
             np.broadcast_arrays(*(line.pvalue(bound) for line in self._lines(side)))
         )
-        return np.asarray(np.where(self.estimate == (side == "upper"), 1.0, found))
+        return np.asarray(np.where(self.estimate == (side == "upper"), 1.0, pvalues))
 
     def times(self, share: Numbers) -> Self:
         """Return the evidence of the same rates in data of so many times as many subjects; share:
@@ -159,11 +159,13 @@ class RateEvidence:
         """Return the lines of limits to one side, NaN where one says nothing; `widened` leaves out
         those made of standard errors alone.
         """
-        rate, error, freedom = self.estimate, self.standard_error, self.degrees_of_freedom
+        rate = self.estimate
+        error = self.standard_error
+        freedom = self.degrees_of_freedom
         varies = (rate > 0) & (rate < 1) & (error > 0)
         reach = np.where(varies, np.minimum(error, np.minimum(rate, 1 - rate)), np.nan)
         independent = rate * (1 - rate) / reach**2
-        known = np.where((rate == 0) | (rate == 1) | ~np.isnan(error), self.effective, np.nan)
+        sizes = np.where((rate == 0) | (rate == 1) | ~np.isnan(error), self.effective, np.nan)
         if side == "upper":
             is_long = rate >= 0.5
             return [
@@ -171,7 +173,7 @@ class RateEvidence:
                 clopper_pearson_line(1, np.where(is_long, rate * independent, np.nan), independent),
                 student_line(1, rate + self.raised, np.hypot(error, self.raised), freedom + 1),
                 clopper_pearson_line(
-                    1, np.where((rate == 0) | (is_long & (rate < 1)), rate * known, np.nan), known
+                    1, np.where((rate == 0) | (is_long & (rate < 1)), rate * sizes, np.nan), sizes
                 ),
             ]
         return [
@@ -179,7 +181,7 @@ class RateEvidence:
             clopper_pearson_line(
                 -1, np.where(rate <= 0.5, rate * independent, np.nan), independent
             ),
-            clopper_pearson_line(-1, np.where(rate > 0, rate * known, np.nan), known),
+            clopper_pearson_line(-1, np.where(rate > 0, rate * sizes, np.nan), sizes),
         ]
 
     def _outermost(
@@ -214,8 +216,10 @@ def joined_limits(
     center, low, high, least, most = values
     # what the threshold adds, with the sign turned
     other = np.array([0.0, center - most, center - least])
-    found = difference_interval(np.array([center, low, high]), other, np.asarray(correlation))
-    both = expit(np.array(found)) if has_odds else np.clip(found, 0.0, 1.0)
+    difference_ends = difference_interval(
+        np.array([center, low, high]), other, np.asarray(correlation)
+    )
+    both = expit(np.array(difference_ends)) if has_odds else np.clip(difference_ends, 0.0, 1.0)
     return float(both[0]), float(both[1])
 
 
