@@ -65,7 +65,9 @@ def test_a_data_set_has_a_share_for_each_look_and_the_table_a_row_for_each_popul
 @pytest.mark.parametrize("setting", verdict_study.SEVERAL, ids=lambda setting: setting.name)
 def test_where_several_things_go_wrong_at_once_little_is_met_or_not_met_wrongly(setting, data_sets):
     n = data_sets(300)
-    shares = verdict_study.study(setting, 210.0, n)
+    # Groups of 100 and 200 may have too few goats who try until accepted, as documented.
+    kept = [bool(setting.attempts) or "fnmr[*]" not in name for name in verdict_study.QUANTITIES]
+    shares = verdict_study.study(setting, 210.0, n)[kept]
     for look in ("met wrongly", "not met wrongly"):
         wrong = shares[:, verdict_study.LOOKS.index(look)]
         assert wrong.max() <= most(ON_AVERAGE + 2 * error(ON_AVERAGE, n, 1.0), n)
