@@ -24,7 +24,7 @@ CACHE_FOLDER = cache_folder()
 SMALL = 40_000
 # entries of the arguments of all calls, from which on a kernel is compiled: plain Python takes about
 # a microsecond for each, and compiling some tenths of a second
-_PATIENCE = 400_000
+_PATIENCE = 1_000_000
 _compiles_all = False
 _compiling = threading.Lock()  # held by the thread that compiles a kernel
 free_in_forks(global_compiler_lock)  # while it is held, files are written

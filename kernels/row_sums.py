@@ -24,7 +24,6 @@ from .philox import BLOCK
 _TOGETHER = 8  # rows that are added in uint8
 LARGEST = (2**8 - 1) // _TOGETHER  # weight of such rows
 _MOST = 2**16 - 1  # the largest sum in uint16
-LONGEST = _MOST // LARGEST  # rows whose sums uint16 holds, whatever their weights up to LARGEST
 _BYTES, _WORDS, _WIDE = (ir.VectorType(ir.IntType(bits), BLOCK) for bits in (8, 16, 64))
 
 

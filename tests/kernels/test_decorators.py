@@ -45,7 +45,8 @@ def test_small_data_run_as_plain_python_until_all_calls_together_were_large(monk
 
     assert called(1, _jit.SMALL) == 0
     assert called(1, _jit.SMALL + 1, 1) == 1
-    assert called(*[_jit.SMALL] * 10) == 0
-    assert called(*[_jit.SMALL] * 10, 1, 1) == 2
+    many = [_jit.SMALL] * (_jit._PATIENCE // _jit.SMALL)
+    assert called(*many) == 0
+    assert called(*many, 1, 1) == 2
     monkeypatch.setattr(_jit, "_compiles_all", True)
     assert called(1) == 1

@@ -61,7 +61,7 @@ def test_totals_are_sums_of_products(given_runs, repeated, largest, dtype, seed)
 @each("repeated", [False, True])
 def test_long_runs_of_the_largest_weights_do_not_overflow(largest, repeated):
     weights = np.full((3, 64), largest, np.uint8)
-    n = 30 * row_sums.LONGEST + 7
+    n = 30 * (2**16 // row_sums.LARGEST) + 7  # uint16 holds the sum of a thirtieth
     runs = runs_of([(0, 0, [(1, n), (2, 5), (1, 1)])], repeated)
     assert (totals_of(runs, weights, largest)[0] == (n + 6) * largest**2).all()
 

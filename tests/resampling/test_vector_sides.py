@@ -37,7 +37,7 @@ def drawn_of(resampler: Resampler, e: ff.Embeddings) -> list[slow.Draw]:
 
 @pytest.mark.jit
 @pytest.mark.parametrize("unit", UNITS)
-@given(seed=st.integers(0, 10**6), n=st.integers(2, 6), most=st.integers(1, 4))
+@given(seed=st.integers(0, 10**6), n=st.integers(2, 5), most=st.integers(1, 3))
 def test_replicates_of_vectors_are_those_of_loops(unit: str, seed: int, n: int, most: int):
     e = small_embeddings(seed, n, most)
     matrix, subject, costs = matrix_of(e), e.subject.tolist(), Costs(0.3, 2, 1)
