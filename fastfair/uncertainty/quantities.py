@@ -496,10 +496,9 @@ def measure_entries(base: Replicates, selection: Selection) -> Iterator[Entry]:
 def rows_of(found: MeasuredQuantity, points: Sequence[int]) -> Floats:
     """Return the values of a measure, (entries, ...), as `measure_entries` lists them."""
     values = found.value if points else np.asarray(found.value)[None]
-    if found.per_group:
-        values = np.moveaxis(values, -1, 1)
-        values = values.reshape(-1, *values.shape[2:])
-    return np.asarray(values)
+    if not found.per_group:
+        return values
+    return np.moveaxis(values, -1, 1).reshape(-1, *values.shape[1:-1])
 
 
 def numbers(base: Replicates, selection: Selection, n_threads: int | None = None) -> Floats:
@@ -507,19 +506,13 @@ def numbers(base: Replicates, selection: Selection, n_threads: int | None = None
 
     Threads share replicates in parts that do not depend on their number.
     """
-    r = base.fnmr.shape[2] if base.fnmr.ndim > 2 else 0
-    ends = np.linspace(0, r, r // _FEWEST_AT_ONCE + 1).astype(int).tolist()
-    if len(ends) < 3:
+    if base.fnmr.ndim < 3:
         return _numbers(base, selection)
-    parts, size = [slice(*both) for both in itertools.pairwise(ends)], base.fmr.size
-    found = in_threads(size, lambda some: _numbers(base.part(some), selection), parts, n_threads)
-    joined = np.empty((len(found[0]), r))
-
-    def join(k: int) -> None:
-        joined[:, parts[k]] = found[k]
-
-    in_threads(joined.size, join, range(len(parts)), n_threads)
-    return joined
+    r = base.fnmr.shape[2]
+    ends = np.linspace(0, r, max(1, r // _FEWEST_AT_ONCE) + 1).astype(int).tolist()
+    parts = [base.part(slice(*both)) for both in itertools.pairwise(ends)]
+    found = in_threads(base.fmr.size, lambda part: _numbers(part, selection), parts, n_threads)
+    return np.concatenate(found, axis=1)
 
 
 def _numbers(base: Replicates, selection: Selection) -> Floats:
@@ -527,15 +520,11 @@ def _numbers(base: Replicates, selection: Selection) -> Floats:
     position = {(k, k): 1 + k for k in range(groups.stop - 1)}
     position |= {cell: groups.stop + k for k, cell in enumerate(base.cells)}
     between = [position[cell] for cell in selection.matrix]
-    rows = [
-        some
-        for p in range(selection.n_points)
-        for fmr, fnmr in [(base.fmr[p], base.fnmr[p])]
-        for some in (
-            base.threshold[p : p + 1],
-            *(fmr[:1], fnmr[:1], fmr[groups], fnmr[groups], fmr[between]),
-        )
-    ]
+    rows = list[Floats]()
+    for threshold, fmr, fnmr in itertools.islice(
+        zip(base.threshold, base.fmr, base.fnmr, strict=True), selection.n_points
+    ):
+        rows += [threshold[None], fmr[:1], fnmr[:1], fmr[groups], fnmr[groups], fmr[between]]
     rows += [base.metrics[name] for name in selection.metrics]
     rows += [rows_of(*found) for found in measured_quantities(base, selection)]
     return np.concatenate(rows)
