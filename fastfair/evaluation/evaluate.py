@@ -49,7 +49,14 @@ from fastfair.errors import (
 )
 from fastfair.intervals import MethodOfEvaluations
 from fastfair.measures._fairness import ZeroPolicy
-from fastfair.measures._registry import MEASURES, Measure, measure_name, measure_of, quantity_name
+from fastfair.measures._registry import (
+    MEASURES,
+    Measure,
+    measure_name,
+    measure_of,
+    printed_name,
+    quantity_name,
+)
 from fastfair.resampling.engine import (
     METRICS,
     NO_METRICS,
@@ -1071,7 +1078,7 @@ def warn_of_narrow_intervals(
                     else note.reason
                 )
                 of = " / ".join(filter(None, (one.group, one.probe_group))) or "all"
-                found.setdefault(reason, []).append(f"{one.name} of {of}")
+                found.setdefault(reason, []).append(f"{printed_name(one.name)} of {of}")
     for result in at_points if measured else ():
         few = _fewer_errors(result) < _LEAST_ERRORS
         of_groups = [
