@@ -96,7 +96,7 @@ def test_own_thresholds_are_those_of_each_group_alone():
         row = next(r for r in own.rows if (r.name, r.group, r.at) == ("fpir", name, points[0]))
         assert row.n_errors == (scores >= row.threshold).sum() <= 0.1 * scores.size
         assert row.threshold == alone.look(points[0]).threshold
-    assert "FPIR=0.1 is held in a at the threshold " in own.summary()
+    assert "FPIR=0.1 is held at the threshold " in own.summary()
     assert "typed_threshold" in own.to_frame("polars").columns
     refused("own thresholds are of groups", ff.identify(s, ff.at_threshold(2)).own_thresholds)
 
