@@ -42,7 +42,7 @@ class Bootstrap:
 class Groups:
     """256 replicates of all measures with groups."""
 
-    params = [2, 18, 66]
+    params = [2, 18, 40, 66]
     param_names = ["groups"]
 
     def setup(self, groups: int) -> None:
@@ -74,3 +74,23 @@ class Growth:
 
     def peakmem_evaluate(self, size: int) -> None:
         self.time_evaluate(size)
+
+
+class Intervals:
+    """Intervals of all quantities at 5 operating points, from 1,024 replicates that stand."""
+
+    params = [[2, 18, 40], ["two-sided", "less", "simultaneous"]]
+    param_names = ["groups", "kind"]
+
+    def setup(self, groups: int, kind: str) -> None:
+        points = [ff.at_fmr(fmr) for fmr in (1e-4, 3e-4, 1e-3, 3e-3, 1e-2)]
+        self.evaluation = ff.evaluate(
+            _comparisons(groups), points, n_resamples=1024, rng=0, n_threads=1
+        )
+        self.time_with_intervals(groups, kind)  # compiles
+
+    def time_with_intervals(self, groups: int, kind: str) -> None:
+        if kind == "simultaneous":
+            self.evaluation.with_intervals(simultaneous=True)
+        else:
+            self.evaluation.with_intervals(alternative=kind)

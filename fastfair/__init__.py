@@ -28,7 +28,7 @@ def _lazily(
     }  # ".data.comparisons" of Comparisons
     listed = sorted(homes)
 
-    def found(name: str) -> Any:
+    def import_name(name: str) -> Any:
         if name not in homes:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         home = homes[name]
@@ -38,7 +38,7 @@ def _lazily(
         setattr(sys.modules[package], name, value)
         return value
 
-    return found, listed.copy, listed
+    return import_name, listed.copy, listed
 
 
 __getattr__, __dir__, __all__ = _lazily(__name__, __file__)

@@ -23,6 +23,7 @@ from .data.comparisons import Comparisons as Comparisons
 from .data.derived import normalize_scores as normalize_scores
 from .data.embeddings import Embeddings as Embeddings
 from .data.embeddings import NamedVectors as NamedVectors
+from .data.label_bands import label_bands as label_bands
 from .data.scans import ScannedComparisons as ScannedComparisons
 from .error_models.error_model import error_model as error_model
 from .error_models.error_model import stratified_rates as stratified_rates
@@ -38,12 +39,15 @@ from .error_rates.operating_points import at_threshold as at_threshold
 from .error_rates.rates import rates as rates
 from .error_rates.score_metrics import Costs as Costs
 from .error_rates.score_metrics import act_dcf as act_dcf
+from .error_rates.score_metrics import auc as auc
 from .error_rates.score_metrics import cllr as cllr
+from .error_rates.score_metrics import d_prime as d_prime
 from .error_rates.score_metrics import det as det
 from .error_rates.score_metrics import eer as eer
 from .error_rates.score_metrics import min_cllr as min_cllr
 from .error_rates.score_metrics import min_dcf as min_dcf
 from .error_rates.score_metrics import roc as roc
+from .evaluation.attributes import evaluate_attributes as evaluate_attributes
 from .evaluation.compare import compare as compare
 from .evaluation.evaluate import EvaluationSettings as EvaluationSettings
 from .evaluation.evaluate import evaluate as evaluate

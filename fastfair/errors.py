@@ -10,13 +10,8 @@ from functools import partial
 from typing import Any, NamedTuple
 
 _LONGEST = 1500  # characters of a message, however long what it names
-_ESCAPED = (
-    "Cc",
-    "Cf",
-    "Cs",
-    "Zl",
-    "Zp",
-)  # controls, formats such as bidi overrides, lone surrogates, line ends
+# Controls, formats such as bidi overrides, lone surrogates, line ends.
+_ESCAPED = ("Cc", "Cf", "Cs", "Zl", "Zp")
 _BEGINS, _ENDS = "⟦⟧"  # about arguments in messages
 _JOINERS = "\u200c\u200d"  # which some scripts spell with
 
@@ -196,6 +191,10 @@ class FairValueOutsideWarning(NarrowIntervalsWarning):
 
 class LookAlikeWarning(FastfairWarning):
     """Names of two subjects or groups look alike, or a label says that there is none."""
+
+
+class ManyGroupsWarning(FastfairWarning):
+    """An attribute has numbers, such as ages in years, each of which is a group of its own."""
 
 
 class ContradictingLabelsWarning(FastfairWarning):

@@ -102,7 +102,8 @@ def run_jobs() -> None:
 
 def _run_all(n_processes: int, report: Report | None) -> None:
     """Share jobs among so many processes; end all of them at an error or an interrupt."""
-    jobs, pipe = [*_JOBS], subprocess.PIPE
+    jobs = [*_JOBS]
+    pipe = subprocess.PIPE
     code = f"{FIND_THIS_LIBRARY}; from fastfair.first_run import run_jobs; run_jobs()"
     command = [sys.executable, "-P", "-c", code]
     idle = queue.SimpleQueue[subprocess.Popen[str]]()
@@ -130,7 +131,8 @@ def _run_all(n_processes: int, report: Report | None) -> None:
             idle.put(process)
         # The first compiles what most others need as well, which each of them would compile beside
         # it.
-        first, later = pool.submit(share, jobs[0]), [job for job in jobs[1:] if job not in _APART]
+        first = pool.submit(share, jobs[0])
+        later = [job for job in jobs[1:] if job not in _APART]
         running = {first, *(pool.submit(share, job) for job in jobs[1:] if job in _APART)}
         while running:
             finished, running = wait(running, return_when=FIRST_COMPLETED)
@@ -164,10 +166,12 @@ def _columns(*, narrow: bool, seed: int = 0) -> dict[str, Any]:
     reference, probe = np.divmod(np.arange(48 * 48), 48)
     mated = reference // 2 == probe // 2
     scores = np.random.default_rng(seed).normal(size=mated.size) + 1.5 * mated
-    sex, age = np.array(["f", "m"]), np.array(["old", "young", "young"])
+    sex = np.array(["f", "m"])
+    age = np.array(["old", "young", "young"])
     sides: dict[str, Any] = {}
     for side, sample in (("reference", reference), ("probe", probe)):
-        sides[side], sides[f"{side}_sample"] = sample // 2, sample
+        sides[side] = sample // 2
+        sides[f"{side}_sample"] = sample
         sides[f"{side}_group"] = {"sex": sex[sample // 2 % 2], "age": age[sample // 4 % 3]}
     return {"scores": scores.astype(np.float32) if narrow else scores, "mated": mated, **sides}
 
@@ -178,10 +182,10 @@ def _evaluate(*units: Unit, narrow: bool = True) -> None:
     given = [ff.at_fmr(0.05), ff.at_fmr(0.003), ff.at_fnmr(0.1), ff.at_threshold(0.5)]
     points = [*given, ff.at_eer(), ff.at_mean_group_eer()]
     for unit in units:
-        found = ff.evaluate(
+        evaluation = ff.evaluate(
             _scores(narrow=narrow), points, metrics="all", n_resamples=70, unit=unit, rng=0
         )
-        found.with_intervals(simultaneous=True)
+        evaluation.with_intervals(simultaneous=True)
 
 
 def _compare() -> None:
@@ -219,14 +223,14 @@ def _pairs_of_vectors() -> None:
 def _scans() -> None:
     import fastfair as ff
     from fastfair.data.columns import checked_columns
-    from fastfair.data.scans import LEAST_MEMORY, Scan, divided
+    from fastfair.data.scans import LEAST_MEMORY, Scan, divide
 
     for narrow in (True, False):
         c = _columns(narrow=narrow)
         scan = Scan("similarity", LEAST_MEMORY, cllr=True)
         policies = ff.Policies(label_conflicts="keep", self_comparisons="keep")
         columns = checked_columns(c["scores"], c["mated"], c, "similarity", policies)
-        scan.add(divided(columns, True, scan.limits))
+        scan.add(divide(columns, True, scan.limits))
         ff.evaluate(scan.finish(), ff.at_fmr(0.05), metrics=("eer", "cllr"), n_resamples=64, rng=0)
 
 
@@ -245,7 +249,8 @@ def _curves() -> None:
 def _tests_of_groups() -> None:
     import fastfair as ff
 
-    c, point = _scores(), ff.at_fmr(0.1)
+    c = _scores()
+    point = ff.at_fmr(0.1)
     for test in (ff.fnmr_test, ff.fmr_test, ff.margin_of_error):
         test(c, point, n_resamples=99, rng=0)
     ff.claim(c, "fmr <= 0.2", ff.at_threshold(1.5), n_resamples=70, rng=0)

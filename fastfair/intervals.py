@@ -11,10 +11,11 @@ from collections.abc import Callable, Iterable
 from typing import Annotated, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from fastfair._lib import validation
 from fastfair._lib.arguments import Array, Kind, checked
+from fastfair._lib.arrays import Floats, Integers
 from fastfair._lib.proportions import clopper_pearson_line, student_line
 from fastfair.errors import InputError
 
@@ -26,7 +27,6 @@ __all__ = [
     "standard_error",
     "upper_limit_without_errors",
 ]
-Floats = NDArray[np.float64]
 
 
 def level(confidence_level: object) -> float:
@@ -81,18 +81,18 @@ METHODS_FOR_ANYTHING: dict[str, Callable[..., Ends]] = {}
 METHODS_FOR_SOME: dict[str, Callable[..., Ends]] = {}  # with V-statistics, or for rates
 
 
-def names_of_methods(known: Callable[[], Iterable[str]]) -> Kind:
+def names_of_methods(names: Callable[[], Iterable[str]]) -> Kind:
     """Return the kind of arguments that name one of the methods known when a function is called."""
 
     def read(name: str, value: Any) -> str:
-        return validation.choice(name, value, known())
+        return validation.choice(name, value, names())
 
     return Kind(
         "the name of a method",
         "names of methods",
         lambda value: isinstance(value, str),
         read,
-        known,
+        names,
     )
 
 
@@ -100,7 +100,7 @@ Method = Annotated[str, names_of_methods(lambda: (*METHODS_FOR_ANYTHING, *METHOD
 MethodOfEvaluations = Annotated[
     str, names_of_methods(lambda: ("auto", *METHODS_FOR_ANYTHING, "dyadic"))
 ]
-_VERY_LARGE = 2.0**600
+_VERY_LARGE = 2.0**600  # divides numbers whose squares overflow, without rounding
 
 
 @checked
@@ -202,13 +202,15 @@ def _basic(values: Floats, center: Floats, tail: float, **_: Any) -> Ends:
 def _normal(values: Floats, center: Floats, tail: float, **_: Any) -> Ends:
     from scipy.special import ndtri
 
-    z, error = float(ndtri(1 - tail)), standard_error(values)
+    z = float(ndtri(1 - tail))
+    error = standard_error(values)
     with np.errstate(over="ignore", invalid="ignore"):
         return center - z * error, center + z * error
 
 
 def _bca(values: Floats, center: Floats, tail: float, *, jackknife: Floats, **_: Any) -> Ends:
-    ordered, tails = np.sort(values, axis=-1), _bca_tails(values, center, jackknife, tail)
+    ordered = np.sort(values, axis=-1)
+    tails = _bca_tails(values, center, jackknife, tail)
     return _quantile(ordered, tails[0]), _quantile(ordered, tails[1])
 
 
@@ -224,7 +226,8 @@ def _recentered(
 def _dyadic(values: Floats, center: Floats, tail: float, **_: Any) -> Ends:
     from scipy.special import ndtri
 
-    z, error = float(ndtri(1 - tail)), standard_error(values)
+    z = float(ndtri(1 - tail))
+    error = standard_error(values)
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         factor = np.exp(z * error / center)
         return center / factor, center * factor
@@ -300,8 +303,8 @@ def _quantile(ordered: Floats, share: Floats) -> Floats:
     """
     n = ordered.shape[-1] - np.isnan(ordered).sum(axis=-1)
     share = np.broadcast_to(share, n.shape)
-    known = (n > 0) & ~np.isnan(share)
-    position = np.where(known, share, 0) * np.maximum(n - 1, 0)
+    is_defined = (n > 0) & ~np.isnan(share)
+    position = np.where(is_defined, share, 0) * np.maximum(n - 1, 0)
     below = np.floor(position).astype(np.intp)
     above = np.minimum(below + 1, np.maximum(n - 1, 0))
     low = np.take_along_axis(ordered, below[..., None], -1)[..., 0]
@@ -309,7 +312,7 @@ def _quantile(ordered: Floats, share: Floats) -> Floats:
     weight = position - below
     with np.errstate(invalid="ignore"):
         between = np.where((weight == 0) | (low == high), low, low + weight * (high - low))
-    return np.where(known, between, np.nan)[()]
+    return np.where(is_defined, between, np.nan)[()]
 
 
 def _bca_tails(
@@ -317,12 +320,12 @@ def _bca_tails(
 ) -> tuple[Floats, Floats]:
     from scipy.special import ndtr, ndtri
 
-    known = ~np.isnan(values)
-    n = known.sum(axis=-1)
+    is_defined = ~np.isnan(values)
+    n = is_defined.sum(axis=-1)
     with np.errstate(invalid="ignore", divide="ignore"):
-        below = (values < estimate[..., None]).sum(axis=-1) + (values == estimate[..., None]).sum(
-            axis=-1
-        ) / 2
+        lower = (values < estimate[..., None]).sum(axis=-1)
+        equal = (values == estimate[..., None]).sum(axis=-1)
+        below = lower + equal / 2
         bias = ndtri(below / n)
         finite = np.isfinite(jackknife)
         mean = finite_mean(jackknife)
@@ -415,8 +418,10 @@ def ratio_interval(first: Floats, second: Floats, correlation: Floats) -> tuple[
     Donner and Zou, "Closed-form confidence intervals for functions of the normal mean and standard
     deviation", Statistical Methods in Medical Research 21 (2012), equation 8.
     """
-    low = _root(first, second, first[0] - first[1], second[2] - second[0], correlation, upper=False)
-    high = _root(first, second, first[2] - first[0], second[0] - second[1], correlation, upper=True)
+    below, above = first[0] - first[1], first[2] - first[0]
+    other_below, other_above = second[0] - second[1], second[2] - second[0]
+    low = _root(first, second, below, other_above, correlation, upper=False)
+    high = _root(first, second, above, other_below, correlation, upper=True)
     return low, high
 
 
@@ -448,13 +453,19 @@ def correlations_of(sets: Floats) -> Floats:
     (n,) ndarray
         0 where those of one do not vary.
     """
-    known = ~np.isnan(sets).any(axis=0)
-    n = np.maximum(known.sum(axis=1), 1)
+    is_defined = ~np.isnan(sets).any(axis=0)
+    n = np.maximum(is_defined.sum(axis=1), 1)
     centred = [
-        np.where(known, one - (np.where(known, one, 0).sum(axis=1) / n)[:, None], 0) for one in sets
+        np.where(
+            is_defined,
+            replicates - (np.where(is_defined, replicates, 0).sum(axis=1) / n)[:, None],
+            0,
+        )
+        for replicates in sets
     ]
-    squares = [(one**2).sum(axis=1) for one in centred]
-    product, scale = (centred[0] * centred[1]).sum(axis=1), np.sqrt(squares[0] * squares[1])
+    squares = [(replicates**2).sum(axis=1) for replicates in centred]
+    product = (centred[0] * centred[1]).sum(axis=1)
+    scale = np.sqrt(squares[0] * squares[1])
     return np.asarray(np.divide(product, scale, out=np.zeros(len(n)), where=scale > 0).clip(-1, 1))
 
 
@@ -471,11 +482,9 @@ def _root(
     reaches a, b.
     """
     x, y = first[0], second[0]
-    square, middle, rest = (
-        y**2 - other_reach**2,
-        x * y - correlation * reach * other_reach,
-        x**2 - reach**2,
-    )
+    square = y**2 - other_reach**2
+    middle = x * y - correlation * reach * other_reach
+    rest = x**2 - reach**2
     with np.errstate(invalid="ignore", divide="ignore"):
         root = np.sqrt(np.maximum(middle**2 - square * rest, 0))
         if upper:
@@ -543,23 +552,22 @@ def simultaneous_band(replicates: Array, confidence_level: float = 0.95) -> tupl
         )
     depth = depths(curves)
     inside = depth >= least_depth(depth, wanted)
-    low, high = (
-        np.where(inside, curves, np.inf).min(axis=-1),
-        np.where(inside, curves, -np.inf).max(axis=-1),
-    )
+    low = np.where(inside, curves, np.inf).min(axis=-1)
+    high = np.where(inside, curves, -np.inf).max(axis=-1)
     # At one point the curves kept may all lie on one side; a band is nowhere narrower than the
     # interval there.
     at_points = confidence_interval(curves, curves[..., 0], wanted)
     return np.minimum(low, at_points[0]), np.maximum(high, at_points[1])
 
 
-def least_depth(depth: NDArray[np.int64], confidence_level: float) -> int:
+def least_depth(depth: Integers, confidence_level: float) -> int:
     """Return the depth that whole curves have at every point, as many of them as the level says."""
-    of_curves, n = np.sort(depth.min(axis=0))[::-1], depth.shape[-1]
+    of_curves = np.sort(depth.min(axis=0))[::-1]
+    n = depth.shape[-1]
     return int(of_curves[min(n, int(np.ceil(confidence_level * n - 1e-9))) - 1])
 
 
-def depths(curves: Floats) -> NDArray[np.int64]:
+def depths(curves: Floats) -> Integers:
     """Count, for every value of each replicate, how many replicates are at most and at least as
     large; the fewer.
 
@@ -634,9 +642,8 @@ def holm(pvalues: Array) -> Floats:
     given = validation.floats("pvalues", validation.column("pvalues", pvalues))
     require_rates("pvalues", given)
     adjusted = np.full(given.shape, np.nan)
-    order = np.argsort(given, kind="stable")[
-        : np.count_nonzero(~np.isnan(given))
-    ]  # NaN are sorted to the end
+    # NaN are sorted to the end
+    order = np.argsort(given, kind="stable")[: np.count_nonzero(~np.isnan(given))]
     adjusted[order] = np.maximum.accumulate(
         np.minimum(1.0, np.arange(order.size, 0, -1) * given[order])
     )

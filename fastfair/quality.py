@@ -15,13 +15,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.special import gammaincinv
 
 from fastfair import intervals
 from fastfair._lib import validation
 from fastfair._lib.arguments import checked
-from fastfair._lib.arrays import Floats
+from fastfair._lib.arrays import Flags, Floats, Integers
 from fastfair._lib.plots import draw_lines, tick_per_cent
 from fastfair._lib.text import per_cent, rate_with_interval, typed
 from fastfair._lib.warnings import warn
@@ -82,7 +82,8 @@ def quality_of(
     used = np.concatenate([side.rows for side in sides_of if side.rows is not None])
     failed = comparisons.failed
     n = used.size + (failed.n if failed is not None and failed.policy == "exclude" else 0)
-    found, excludes = [], failed is not None and failed.policy == "exclude"
+    qualities = []
+    excludes = failed is not None and failed.policy == "exclude"
     for name, values in zip(("reference", "probe"), sides, strict=False):
         called = "quality" if len(sides) == 1 else f"quality of the {name}"
         array = validation.numbers_of(called, checks.with_nan(values))
@@ -90,7 +91,9 @@ def quality_of(
             raise InputError(
                 f"{called} must have one value for each of the {n:,} comparisons, not {array.shape}"
             )
-        wrong = np.sort(used[np.isinf(array[used]) if excludes else ~np.isfinite(array[used])])
+        values_used = array[used]
+        is_wrong = np.isinf(values_used) if excludes else ~np.isfinite(values_used)
+        wrong = np.sort(used[is_wrong])
         if wrong.size:
             way = ': ⟦failures="exclude"⟧ leaves comparisons without a quality out'
             raise InputError(
@@ -98,14 +101,14 @@ def quality_of(
                 f" {wrong.size} that are missing or not"
                 f" finite{way if np.isnan(array[wrong]).all() and failed is None else ''}"
             )
-        found.append(array)
-    return (_with_quality(comparisons, found) if excludes else comparisons), found
+        qualities.append(array)
+    return (_with_quality(comparisons, qualities) if excludes else comparisons), qualities
 
 
 def _with_quality(comparisons: Comparisons, quality: list[Floats]) -> Comparisons:
     """Leave out the comparisons of which a sample has no quality."""
     sides = comparisons.mated, comparisons.nonmated
-    keep = [~np.isnan([of_side[one.rows] for of_side in quality]).any(axis=0) for one in sides]
+    keep = [~np.isnan([of_side[side.rows] for of_side in quality]).any(axis=0) for side in sides]
     with gathering() as left_out:
         leave_out(
             np.concatenate(keep),
@@ -113,11 +116,11 @@ def _with_quality(comparisons: Comparisons, quality: list[Floats]) -> Comparison
             "failed",
             "as they have no quality",
             'failures="exclude"',
-            mated=np.repeat([True, False], [one.size for one in keep]),
+            mated=np.repeat([True, False], [side.size for side in keep]),
         )
     if not left_out:
         return comparisons
-    if not all(one.any() for one in keep):
+    if not all(side.any() for side in keep):
         raise InputError("no mated or no non-mated comparison has a quality")
     some = subset(comparisons, *map(np.flatnonzero, keep))
     return some._with_parts(left_out=(*comparisons.left_out, *left_out))
@@ -129,13 +132,9 @@ def cuts_of(quality: Floats, fractions: Floats) -> Floats:
     """
     ordered = np.sort(quality)
     levels = np.unique(ordered)
-    below = (
-        np.searchsorted(ordered, levels) / ordered.size
-    )  # the share below each level, ascending from 0
+    # the share below each level, ascending from 0
+    below = np.searchsorted(ordered, levels) / ordered.size
     return np.asarray(levels[np.searchsorted(below, fractions, side="right") - 1])
-
-
-Flags = NDArray[np.bool_]
 
 
 def area_of(
@@ -153,21 +152,26 @@ def area_of(
     share = np.concatenate(([0], np.cumsum(np.bincount(level, minlength=size)))) / n
     width = np.diff(np.minimum(share, limit))
     last = int(np.flatnonzero(width > 0)[-1])
-    kept, errors = (
-        np.cumsum(np.bincount(level[which], minlength=size)[::-1])[::-1][: last + 1]
-        for which in (inside, inside & wrong)
-    )
     width = width[: last + 1]
+
+    def count_above(which: Flags) -> Integers:
+        """Count comparisons of each level or a higher one."""
+        counts = np.bincount(level[which], minlength=size)
+        return np.cumsum(counts[::-1])[::-1][: last + 1]
+
+    kept, errors = count_above(inside), count_above(inside & wrong)
     if not (kept[width > 0] > 0).all():
         return math.nan, np.zeros(n), math.nan
     rate = np.where(width > 0, errors / np.maximum(kept, 1), 0.0)
     each = width / np.maximum(kept, 1)
-    to_errors, to_all = np.cumsum(each), np.cumsum(each * rate)
+    to_errors = np.cumsum(each)
+    to_all = np.cumsum(each * rate)
     reached = np.minimum(level, last)
     added = np.where(inside, wrong * to_errors[reached] - to_all[reached], 0.0)
     # The share that is discarded below a level varies with the data, too.
     moved = np.where(level < last, rate[reached] - rate[last], 0.0)
-    added += (moved - (rate[:last] @ width[:last] - rate[last] * share[last])) / n
+    mean_moved = rate[:last] @ width[:last] - rate[last] * share[last]
+    added += (moved - mean_moved) / n
     return float(rate @ width), added, float(to_errors[last])
 
 
@@ -188,7 +192,8 @@ def interval_of_few(
         if area > 0 and error > 0
         else 0.0
     )
-    mean, variance = area + most, error**2 + most**2
+    mean = area + most
+    variance = error**2 + most**2
     return low, float(gammaincinv(mean**2 / variance, 1 - tail)) * variance / mean
 
 
@@ -201,17 +206,27 @@ def standard_error(kept: SortedComparisons, added: Floats) -> float:
     """
     from fastfair.kernels import dyadic as kernels
 
-    (a, b), units = kept.listed.rows(slice(None)), kept.units
+    (a, b) = kept.listed.rows(slice(None))
+    units = kept.units
     codes = np.minimum(a, b).astype(np.int64) * units.n_rows + np.maximum(a, b)
     pairs, where, repeats = np.unique(codes, return_inverse=True, return_counts=True)
     first, second = (part.astype(np.int32) for part in np.divmod(pairs, units.n_rows))
     sums = np.bincount(where, weights=added, minlength=pairs.size).astype(np.float64)
-    found = np.empty((1, 3))
+    variances = np.empty((1, 3))
     end = np.array([pairs.size])
     kernels.variances(
-        first, second, repeats.astype(np.int32), end, sums, units.stratum, units.stratum_size, found
+        first,
+        second,
+        repeats.astype(np.int32),
+        end,
+        sums,
+        units.stratum,
+        units.stratum_size,
+        variances,
     )
-    return math.sqrt(max(0.0, float(min(found[0, kernels.ROBUST], found[0, kernels.PRODUCT]))))
+    return math.sqrt(
+        max(0.0, float(min(variances[0, kernels.ROBUST], variances[0, kernels.PRODUCT])))
+    )
 
 
 _Shown = Literal["rate", "discarded"]
@@ -328,8 +343,11 @@ class DiscardCurve(Result):
 
     def _sentences(self) -> list[str]:
         """Return the sentences of the summary."""
-        rate, rows, of_all = self.rate.upper(), self.of(), self.area()
-        first, last = rows[0], rows[-1]
+        rate = self.rate.upper()
+        rows = self.of()
+        of_all = self.area()
+        first = rows[0]
+        last = rows[-1]
         text = [
             (
                 f"{rate} at {self.at}: the threshold, {typed(self.threshold)}, stays the same while"
@@ -349,18 +367,18 @@ class DiscardCurve(Result):
             ),
         ]
         ends = [self.of(group)[-1] for group in self.groups]
-        known = sorted(
+        by_share = sorted(
             (row for row in ends if not math.isnan(row.discarded)), key=lambda row: row.discarded
         )
-        if len(known) > 1:
+        if len(by_share) > 1:
             text.append(
                 f"The cut at {last.cut:g} discards "
                 + " and ".join(
                     f"{rate_with_interval(row.discarded, row.discarded_low, row.discarded_high)} of"
                     f" the comparisons of {row.group}"
-                    for row in (known[-1], known[0])
+                    for row in (by_share[-1], by_share[0])
                 )
-                + (", the most and the least." if len(known) > 2 else ".")
+                + (", the most and the least." if len(by_share) > 2 else ".")
             )
         return text
 
@@ -495,15 +513,14 @@ def discard_curve(
     """
     shares, level = _shares_of(fractions), intervals.level(confidence_level)
     comparisons, of_sides = quality_of(comparisons, quality)
-    key, mated = threshold_key(comparisons, at), rate == "fnmr"
-    threshold, side = (
-        comparisons.to_threshold(key),
-        comparisons.mated if mated else comparisons.nonmated,
-    )
+    key = threshold_key(comparisons, at)
+    mated = rate == "fnmr"
+    threshold = comparisons.to_threshold(key)
+    side = comparisons.mated if mated else comparisons.nonmated
     # Of the two samples the lower quality counts.
     of_both = [
-        np.minimum.reduce([q[one.rows] for q in of_sides])
-        for one in (comparisons.mated, comparisons.nonmated)
+        np.minimum.reduce([q[evaluation.rows] for q in of_sides])
+        for evaluation in (comparisons.mated, comparisons.nonmated)
     ]
     measured = of_both[0 if mated else 1]
     cuts = cuts_of(measured, shares)
@@ -516,15 +533,18 @@ def discard_curve(
     below = evaluate_at_thresholds(
         with_ratios(comparisons, *of_both), np.unique(cuts).tolist(), level
     )
-    wrong, limit = (side.keys < key) if mated else (side.keys >= key), float(shares[-1])
+    wrong = (side.keys < key) if mated else (side.keys >= key)
+    limit = float(shares[-1])
     kept_side = SortedComparisons(
         comparisons, mated, Units.of_comparisons(comparisons, "subject"), None
     )
     rates, areas = [], []
     for code, group in enumerate((None, *comparisons.groups), -1):
         quantities = [
-            None if one is None or group not in (None, *one.groups) else one.quantity(rate, group)
-            for one in evaluations
+            None
+            if evaluation is None or group not in (None, *evaluation.groups)
+            else evaluation.quantity(rate, group)
+            for evaluation in evaluations
         ]
         for fraction, cut, quantity in zip(shares.tolist(), cuts.tolist(), quantities, strict=True):
             share = float(np.mean(measured < cut))
@@ -539,8 +559,8 @@ def discard_curve(
             by_group = comparisons.mated_by_group if mated else comparisons.nonmated_by_group
             inside = (by_group.reference_group == code) & (by_group.probe_group == code)
         area, added, most = area_of(measured, wrong, inside, limit)
-        found = area, standard_error(kept_side, added), most
-        areas.append(_area(group, limit, found, quantities, evaluations, level))
+        estimate = area, standard_error(kept_side, added), most
+        areas.append(_area(group, limit, estimate, quantities, evaluations, level))
     _warn(rates)
     return DiscardCurve(
         rate,
@@ -577,17 +597,19 @@ def _warn(rates: Sequence[DiscardedRate]) -> None:
 
 def _discarded_share(below: Evaluation, rate: str, group: str, cut: float) -> tuple[float, ...]:
     """Return the share of a group's comparisons that is below a cut, with its interval."""
-    found = below.quantity(rate, group, at_threshold(cut))
-    low, high = ends_of(found)
+    rejected = below.quantity(rate, group, at_threshold(cut))
+    low, high = ends_of(rejected)
     return (
-        (found.estimate, low, high) if rate == "fnmr" else (1 - found.estimate, 1 - high, 1 - low)
+        (rejected.estimate, low, high)
+        if rate == "fnmr"
+        else (1 - rejected.estimate, 1 - high, 1 - low)
     )
 
 
 def _area(
     group: str | None,
     limit: float,
-    found: tuple[float, float, float],
+    estimate: tuple[float, float, float],
     quantities: Sequence[Quantity | None],
     evaluations: Sequence[Evaluation | None],
     level: float,
@@ -595,7 +617,8 @@ def _area(
     """Return the row of an area, given with its standard error and what one more error adds to it
     at most.
     """
-    (area, error, most), last = found, quantities[-1]
+    (area, error, most) = estimate
+    last = quantities[-1]
     if math.isnan(area) or last is None:
         nothing = Note(Code.NONE_LEFT_AT_SHARE)
         return DiscardArea(
@@ -614,27 +637,30 @@ def _area(
             group=group, estimate=area, standard_error=0.0, notes=(Note(Code.CONSTANT_AREA),)
         )
     both = [
-        (one, q)
-        for one, q in zip(evaluations, quantities, strict=True)
-        if one is not None and q is not None
+        (evaluation, q)
+        for evaluation, q in zip(evaluations, quantities, strict=True)
+        if evaluation is not None and q is not None
     ]
-    notes = joined(*(q.notes for _, q in both if any(note.is_narrow for note in q.notes)))
+    notes = joined(*(q.notes for _, q in both if any(note.warns for note in q.notes)))
     freedom = min(
-        float(one.maker.sizes.degrees_of_freedom[one.quantities.index(q)]) for one, q in both
+        float(evaluation.maker.sizes.degrees_of_freedom[evaluation.quantities.index(q)])
+        for evaluation, q in both
     )
     ends = RateEvidence(mean, error / limit, freedom).interval(level)
     of_few = interval_of_few(area, error, most, level)
-    low, high = (
-        min(float(ends[0]) * limit, of_few[0]),
-        min(max(float(ends[1]) * limit, of_few[1]), limit),
-    )
+    low = min(float(ends[0]) * limit, of_few[0])
+    high = min(max(float(ends[1]) * limit, of_few[1]), limit)
     return DiscardArea(
         group=group, estimate=area, low=low, high=high, standard_error=error, notes=notes
     )
 
 
 def _row(
-    group: str | None, fraction: float, cut: float, found: Quantity | None, share: tuple[float, ...]
+    group: str | None,
+    fraction: float,
+    cut: float,
+    quantity: Quantity | None,
+    share: tuple[float, ...],
 ) -> DiscardedRate:
     names = ("discarded", "discarded_low", "discarded_high")
     more: dict[str, Any] = {
@@ -642,9 +668,9 @@ def _row(
         "cut": cut,
         **dict(zip(names, share, strict=True)),
     }
-    if found is None or not found.n_comparisons:
+    if quantity is None or not quantity.n_comparisons:
         none: dict[str, Any] = dict.fromkeys(("n_comparisons", "n_errors", "n_subjects"), 0)
         return DiscardedRate(
             group=group, estimate=math.nan, notes=(Note(Code.NONE_LEFT),), **none, **more
         )
-    return DiscardedRate._of(found, **more)
+    return DiscardedRate._of(quantity, **more)

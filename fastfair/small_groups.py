@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import betainc, betaln, expit, logit
 
 from fastfair._lib.arguments import checked
+from fastfair._lib.arrays import Floats, Integers
 from fastfair._lib.plots import USUAL, Bar, draw_rows
 from fastfair._lib.text import per_cent
 from fastfair.error_rates.operating_points import OperatingPoint
@@ -22,16 +22,17 @@ from fastfair.errors import InputError
 from fastfair.evaluation.result import Evaluation
 from fastfair.measures._registry import METRICS
 from fastfair.results.result import Result
-from fastfair.uncertainty.few_errors import Floats, SampleSizes
+from fastfair.uncertainty.few_errors import SampleSizes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_N_MEANS, _N_SHARES = 49, 24
+# Points of the grid over the law of groups' rates: its mean, and the share of its variance.
+_N_MEANS = 49
+_N_SHARES = 24
 _NEGLIGIBLE = 1e-5  # of the posterior probability
-_FARTHEST = (
-    4.0  # the mean of the groups' law lies within so many times below and above the groups' rates
-)
+# the mean of the groups' law lies within so many times below and above the groups' rates
+_FARTHEST = 4.0
 _STEPS = 40  # of a bisection
 
 
@@ -72,10 +73,8 @@ class GroupLaws:
 
     def quantiles(self, errors: Floats, n: Floats, share: float) -> Floats:
         """Return the (groups,) quantiles of the groups' true rates, by bisection."""
-        a, b = (
-            (errors[:, None] + self.mean * self.size),
-            (n - errors)[:, None] + (1 - self.mean) * self.size,
-        )
+        a = errors[:, None] + self.mean * self.size
+        b = (n - errors)[:, None] + (1 - self.mean) * self.size
         low, high = np.zeros(n.size), np.ones(n.size)
         for _ in range(_STEPS):
             # By geometric means, as rates may be powers of ten apart; the first step leaves 0.
@@ -102,14 +101,16 @@ def learn(errors: Floats, n: Floats) -> GroupLaws:
     27 (1999).
     """
     about = (errors + 0.5) / (n + 1)
-    ends = logit(about.min()) - np.log(_FARTHEST), logit(about.max()) + np.log(_FARTHEST)
-    mean = expit(np.linspace(*ends, _N_MEANS))
+    lowest = logit(about.min()) - np.log(_FARTHEST)
+    highest = logit(about.max()) + np.log(_FARTHEST)
+    mean = expit(np.linspace(lowest, highest, _N_MEANS))
     root = (np.arange(_N_SHARES) + 0.5) / _N_SHARES  # so that small shares lie close together
     size = root**2 / (1 - root**2) * n.size / (1 / n).sum()
     mean, size, root = (
         grid.ravel() for grid in np.broadcast_arrays(mean, size[:, None], root[:, None])
     )
-    a, b = mean * size, (1 - mean) * size
+    a = mean * size
+    b = (1 - mean) * size
     explained = np.log(root)  # the prior
     for x, comparisons in zip(errors, n, strict=True):
         explained += betaln(a + x, b + comparisons - x) - betaln(a, b)
@@ -119,7 +120,7 @@ def learn(errors: Floats, n: Floats) -> GroupLaws:
     return GroupLaws(mean[kept], size[kept], weight[kept] / weight[kept].sum())
 
 
-_FEWEST_GROUPS = 3
+_FEWEST_GROUPS = 3  # fewer say too little of how much groups differ
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -154,8 +155,8 @@ class ShrunkenRates(Result):
     rate: str
     at: OperatingPoint
     groups: tuple[str, ...]
-    n_comparisons: NDArray[np.int64]
-    n_errors: NDArray[np.int64]
+    n_comparisons: Integers
+    n_errors: Integers
     n_effective: Floats
     raw: Floats
     raw_low: Floats
@@ -176,7 +177,8 @@ class ShrunkenRates(Result):
 
     def _sentences(self) -> list[str]:
         """Return the sentences of the summary."""
-        rate, most = self.rate.upper(), int(self.borrowed.argmax())
+        rate = self.rate.upper()
+        most = int(self.borrowed.argmax())
         low, high = int(self.shrunken.argmin()), int(self.shrunken.argmax())
         return [
             (
@@ -214,10 +216,8 @@ class ShrunkenRates(Result):
         -------
         matplotlib Axes
         """
-        raw, shrunken = (
-            (self.raw, self.raw_low, self.raw_high),
-            (self.shrunken, self.low, self.high),
-        )
+        raw = (self.raw, self.raw_low, self.raw_high)
+        shrunken = (self.shrunken, self.low, self.high)
         bars = [
             Bar(row + shift, value, low, high, color, marker, label=label)
             for rates, shift, color, marker, label in (
@@ -287,8 +287,8 @@ def shrunken_rates(
     >>> c = ff.Comparisons(np.r_[mated, others], np.repeat([1, 0], 200), np.r_[people, people], probe,
     ...                    np.r_[group, group], group[probe])
     >>> ev = ff.evaluate(c, ff.at_threshold(1.0), [], metrics=[], rng=0)
-    >>> found = ff.shrunken_rates(ev, "fnmr")
-    >>> found.raw.round(3).tolist(), found.shrunken.round(3).tolist()
+    >>> shrunken = ff.shrunken_rates(ev, "fnmr")
+    >>> shrunken.raw.round(3).tolist(), shrunken.shrunken.round(3).tolist()
     ([0.133, 0.167, 0.2, 0.2], [0.158, 0.171, 0.183, 0.179])
     """
     evaluation.quantity(rate, None, at)  # refuses what is not there, or there more than once
@@ -311,27 +311,29 @@ def shrunken_rates(
             f"evaluation has {len(rows)} groups with an {rate.upper()}: at least {_FEWEST_GROUPS}"
             " are needed to learn how much groups differ"
         )
-    found = [evaluation.quantities[k] for k in rows]
-    raw = np.array([q.estimate for q in found])
+    quantities = [evaluation.quantities[k] for k in rows]
+    raw = np.array([q.estimate for q in quantities])
     if not raw.any() or (raw == 1).all():
         raise InputError(
             f"no group has {'errors' if not raw.any() else 'anything but errors'}: nothing can be"
             " learned"
         )
     n = _effective_sizes(evaluation, uncertainty.sizes, rows)
-    laws, level = learn(raw * n, n), float(evaluation.settings["confidence_level"])
-    low, high = (laws.quantiles(raw * n, n, share) for share in ((1 - level) / 2, (1 + level) / 2))
-    assert found[0].at is not None
+    laws = learn(raw * n, n)
+    level = float(evaluation.settings["confidence_level"])
+    tails = (1 - level) / 2, (1 + level) / 2
+    low, high = (laws.quantiles(raw * n, n, tail) for tail in tails)
+    assert quantities[0].at is not None
     return ShrunkenRates(
         rate=rate,
-        at=found[0].at,
-        groups=tuple(str(q.group) for q in found),
-        n_comparisons=np.array([q.n_comparisons for q in found]),
-        n_errors=np.array([q.n_errors for q in found]),
+        at=quantities[0].at,
+        groups=tuple(str(q.group) for q in quantities),
+        n_comparisons=np.array([q.n_comparisons for q in quantities]),
+        n_errors=np.array([q.n_errors for q in quantities]),
         n_effective=n,
         raw=raw,
-        raw_low=np.array([q.low for q in found], np.float64),
-        raw_high=np.array([q.high for q in found], np.float64),
+        raw_low=np.array([q.low for q in quantities], np.float64),
+        raw_high=np.array([q.high for q in quantities], np.float64),
         shrunken=laws.rates(raw * n, n),
         low=low,
         high=high,

@@ -27,12 +27,13 @@ from numpy.typing import ArrayLike, NDArray
 from fastfair import intervals
 from fastfair._lib import validation
 from fastfair._lib.arguments import checked
+from fastfair._lib.arrays import Floats, Integers
 from fastfair._lib.plots import STANDS_OUT, USUAL, Bar, Line, draw_lines, draw_rows, rate_ticks
 from fastfair._lib.text import per_cent, rate_with_interval, typed
-from fastfair._lib.warnings import held
+from fastfair._lib.warnings import hold_warnings
 from fastfair.data import score_keys
 from fastfair.data.comparisons import Comparisons, keys_of
-from fastfair.data.derived import overlap, shifted, warn_of_overlap
+from fastfair.data.derived import overlap, shift_scores, warn_of_overlap
 from fastfair.data.exclusions import Exclusions, exclusions_of_systems
 from fastfair.error_rates.operating_points import (
     HeldThreshold,
@@ -57,7 +58,7 @@ from fastfair.uncertainty.quantities import (
     of_group,
     warn_of_narrow,
 )
-from fastfair.uncertainty.rate_limits import HeldRate
+from fastfair.uncertainty.rate_limits import HeldRate, joined_limits
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -110,17 +111,24 @@ def found_threshold(
     found = evaluate_at_thresholds(comparisons, [threshold])
     quantities = [found.quantity(name) for name in at.rule.holds]
     error, freedom = zip(*(_error_of(found, one, at) for one in quantities), strict=True)
-    spread, least = math.hypot(*error), min(freedom)
+    spread, least, tail = math.hypot(*error), min(freedom), (1 - confidence_level) / 2
+    known = found.maker.sizes.few_held
+    assert known is not None
     if at.rate is None:  # FMR minus FNMR is as far from 0 as chance takes it
         reach = (
             float(stdtrit(least, (1 + confidence_level) / 2)) * spread * math.sqrt(1 + 1 / least)
         )
         near, relative = held.near(reach), 1.0
-        ends: tuple[int | float, ...] = min(near[1], held.key), max(near[0], held.key)
+        lax = known.lax_end_of_equal_errors(int(held.key), tail)
+        laxest_key = -math.inf if lax is None else min(near[1], lax - 1, held.key)
+        ends: tuple[int | float, ...] = laxest_key, max(near[0], held.key)
     else:
         of_rate = HeldRate(at.value, quantities[0].n_comparisons or 1, spread, least)
-        low, high = of_rate.quantiles((1 - confidence_level) / 2)
-        ends = _ends_of_rate(held, comparisons, (low, high))
+        low, high = of_rate.quantiles(tail)
+        few = allowed_errors(low, of_rate.n)
+        if at.rate == "fnmr":
+            few = of_rate.errors(tail, lambda errors: known.failures_at(errors, tail)[1])[0]
+        ends = _ends_of_rate(held, comparisons, few, allowed_errors(high, of_rate.n))
         relative = high / at.value if at.value else 1.0
     laxest, strictest = (
         end if isinstance(end, float) else comparisons.to_threshold(of_key(end)) for end in ends
@@ -146,7 +154,7 @@ def _error_of(found: Evaluation, quantity: Quantity, at: OperatingPoint) -> tupl
 
 
 def _ends_of_rate(
-    held: HeldThreshold, comparisons: Comparisons, rates: tuple[float, float]
+    held: HeldThreshold, comparisons: Comparisons, few: int, many: int
 ) -> tuple[int | float, ...]:
     """Return the laxest and the strictest threshold that the population may have.
 
@@ -157,16 +165,11 @@ def _ends_of_rate(
     is_fmr = held.at.rate == "fmr"
     keys = (comparisons.nonmated if is_fmr else comparisons.mated).keys
     n = keys.size
-    few, many = (allowed_errors(rate, n) for rate in rates)
     if is_fmr:
         laxest = -math.inf if many >= n else int(keys[n - 1 - many]) + 1
         return laxest, math.inf if few == 0 else int(keys[n - few]) + 1
     laxest = -math.inf if few == 0 else int(keys[few - 1])
     return laxest, math.inf if many >= n else int(keys[many])
-
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -418,9 +421,6 @@ def _end(threshold: float) -> str:
     return "no limit" if math.isinf(threshold) else f"{threshold:g}"
 
 
-_INFINITE = 700.0  # log odds of rates that floats tell from neither 0 nor 1
-
-
 @checked
 def apply_threshold(
     comparisons: Comparisons,
@@ -500,7 +500,7 @@ def apply_threshold(
                 f"{name} have no subjects, and intervals need subject ids: give reference and probe"
             )
     require_same_scores(comparisons, development)
-    with held():  # notes tell what matters
+    with hold_warnings():  # notes tell what matters
         found = found_threshold(development, at, level)
     evaluation = evaluate_at_thresholds(comparisons, [found.threshold], level)
     ends = [_rates_at(comparisons, threshold) for threshold in (found.laxest, found.strictest)]
@@ -520,7 +520,9 @@ def apply_threshold(
                     # Without errors nothing tells how the FMR grows: as that of the development
                     # data does, at most.
                     of_ends[0] = max(of_ends[0], given[1] * (found.relative - 1))
-                low, high = _joined(quantity.estimate, given, of_ends, correlation_of(name, group))
+                low, high = joined_limits(
+                    quantity.estimate, given, of_ends, correlation_of(name, group)
+                )
                 if math.isinf(found.laxest) or math.isinf(found.strictest):
                     notes = (*notes, Note(Code.NO_END))
             own = {
@@ -560,32 +562,6 @@ def require_same_scores(comparisons: Comparisons, development: Comparisons) -> N
             f"the scores of development are of the kind {development.score_kind!r}, those of the"
             f" comparisons {comparisons.score_kind!r}"
         )
-
-
-def _joined(
-    rate: float, given: tuple[float, float], ends: list[float], correlation: float
-) -> tuple[float, float]:
-    """Join the interval of a rate at a given threshold with the rates at the ends of the
-    threshold's interval.
-
-    Rates grow in proportion, so they are joined as log odds; where there are none, as they are.
-    """
-    from scipy.special import expit, logit
-
-    has_odds = 0 < rate < 1
-    values = np.array([rate, *given, min(*ends, rate), max(*ends, rate)])
-    if has_odds:
-        with np.errstate(divide="ignore"):
-            values = np.clip(logit(values), -_INFINITE, _INFINITE)
-    center, low, high, least, most = values
-    other = np.array(
-        [0.0, center - most, center - least]
-    )  # what the threshold adds, with the sign turned
-    found = intervals.difference_interval(
-        np.array([center, low, high]), other, np.asarray(correlation)
-    )
-    both = expit(np.array(found)) if has_odds else np.clip(found, 0.0, 1.0)
-    return float(both[0]), float(both[1])
 
 
 def _rates_at(comparisons: Comparisons, threshold: float) -> dict[tuple[str, str | None], float]:
@@ -821,6 +797,7 @@ def expected_performance_curve(
     warn_of_overlap(
         overlap(comparisons, development), "thresholds look better than they are for other people"
     )
+    development.require_rates("an expected performance curve")
     keys = keys_of(development)
     costs = [least_cost(Costs(1 - float(weight)), keys) for weight in given]
     thresholds = [development.to_threshold(key) for _, key in costs]
@@ -957,4 +934,4 @@ def with_own_thresholds(
             f"thresholds has none for {', '.join(map(repr, missing))}: each group needs one"
         )
     values = np.array([thresholds[group] for group in comparisons.groups], np.float64)
-    return shifted(comparisons, values, of_probe=side == "probe")
+    return shift_scores(comparisons, values, of_probe=side == "probe")

@@ -17,10 +17,9 @@ from fastfair.errors import FileFormatError
 from fastfair.io.files import check_file
 from fastfair.results.result import Result, read
 
-_BEFORE, _AFTER = (
-    '<script type="application/json" id="numbers">',
-    "</script>",
-)  # the numbers in a page
+# About the numbers in a page.
+_BEFORE = '<script type="application/json" id="numbers">'
+_AFTER = "</script>"
 # Where classes of results are.
 _HOMES = (
     "bands.curve",
@@ -28,6 +27,7 @@ _HOMES = (
     "calibration.evaluate_calibration",
     "claims",
     "error_models.error_model",
+    "evaluation.attributes",
     "evaluation.result",
     "evaluation.system_comparison",
     "evaluation.worst_comparisons",
@@ -124,10 +124,9 @@ def _contents(path: str | Path) -> list[dict[str, Any]]:
     text = check_file(path).read_text("utf-8")
     if _BEFORE not in text:
         return [json.loads(text)]
-    text = text[text.index(_BEFORE) + len(_BEFORE) :]
-    contents: list[dict[str, Any]] = json.loads(text[: text.index(_AFTER)], object_hook=in_rows)[
-        "results"
-    ]
+    _, _, behind = text.partition(_BEFORE)
+    numbers = behind[: behind.index(_AFTER)]
+    contents: list[dict[str, Any]] = json.loads(numbers, object_hook=in_rows)["results"]
     return contents
 
 

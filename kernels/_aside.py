@@ -4,6 +4,8 @@ Python raises KeyboardInterrupt in the main thread, between two of its instructi
 held a lock of numba or llvmlite, the lock would never be released; if it compiled a kernel, the
 interrupt would wait for seconds. So long work, and work that holds such a lock, runs in other
 threads, and the main thread only waits for the result.
+
+All of fastfair uses these threads. They stand among the kernels, which import nothing of fastfair.
 """
 
 from __future__ import annotations
@@ -20,9 +22,8 @@ from typing import Any, TypeVar
 
 _Item = TypeVar("_Item")
 _Result = TypeVar("_Result")
-WRITING = (
-    threading.Lock()
-)  # held while a file is written that must not stay unfinished, and taken before the end
+# held while a file is written that must not stay unfinished; `_die` waits for it
+WRITING = threading.Lock()
 _GLANCE = 0.05  # seconds between checks whether the result is still wanted
 
 
@@ -33,8 +34,8 @@ def free_in_forks(lock: Any) -> None:
     """Take a lock while the process is forked, so that no thread, which the other process lacks,
     holds it there.
 
-    Locks are taken in the reverse order of these calls: one that a thread holds while it takes
-    another comes later.
+    Locks are taken in the reverse order of these calls. So a lock that a thread holds while it takes
+    another one is given here after that one.
     """
     if hasattr(os, "register_at_fork"):
         os.register_at_fork(
@@ -101,9 +102,8 @@ def deal(
         Called in this thread after each item, with the number of the item and what `work` returned.
     """
     process = os.getpid()
-    shared = enumerate(
-        items
-    )  # shared safely, as the interpreter's lock lets one thread at a time advance it
+    # shared safely, as the interpreter's lock lets one thread at a time advance it
+    shared = enumerate(items)
     with _at_work(work, shared, min(n_threads, len(items))) as found:
         for _ in items:
             number, result, error = _next(found, process)
@@ -201,6 +201,23 @@ def aside(call: Callable[[], _Result]) -> _Result:
     return results[0]
 
 
+@contextlib.contextmanager
+def beside(call: Callable[[], _Result]) -> Iterator[Callable[[], _Result]]:
+    """Call a function in another thread while this one goes on, and give what waits for its
+    result.
+    """
+    process = os.getpid()
+
+    def wait() -> _Result:
+        _, result, error = _next(found, process)
+        if error is not None:
+            raise error
+        return result
+
+    with _at_work(lambda _: call(), enumerate((None,)), 1) as found:
+        yield wait
+
+
 def _next(found: queue.SimpleQueue[Any], process: int) -> Any:
     """Wait for the next result; process: where the threads are that work on it."""
     thread = threading.current_thread()
@@ -220,9 +237,8 @@ def _end() -> None:
     """Wait for threads before the interpreter is taken down; after an interrupt, end the process
     without waiting.
     """
-    if not any(
-        hand.is_alive() for hand in list(_busy)
-    ):  # a process that was forked from a busy one has none
+    # a process that was forked from a busy one has none
+    if not any(hand.is_alive() for hand in list(_busy)):
         return
     interactive = hasattr(sys, "ps1")
     if not interactive and getattr(sys, "last_type", None) is KeyboardInterrupt:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import gc
 import threading
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -23,15 +22,19 @@ config: Any = numba.config  # its settings are made at run time, which type chec
 CACHE_FOLDER = cache_folder()
 # entries of the largest array up to which running plain Python is quicker than compiling
 SMALL = 40_000
-# seconds as plain Python after which a kernel is compiled, so that later runs need not wait
-_PATIENCE = 0.4
+# entries of the arguments of all calls, from which on a kernel is compiled: plain Python takes about
+# a microsecond for each, and compiling some tenths of a second
+_PATIENCE = 400_000
 _compiles_all = False
 _compiling = threading.Lock()  # held by the thread that compiles a kernel
 free_in_forks(global_compiler_lock)  # while it is held, files are written
 free_in_forks(_compiling)
 
-# A helper is part of the kernels that call it; called from Python, it runs as plain Python.
-helper: Any = register_jitable(error_model="numpy")
+# A helper is linked into the kernels that call it; called from Python, it runs as plain Python.
+helper: Any = register_jitable(**OPTIONS)
+# A part of a kernel, called at one place of it: it is compiled as if it stood there, which takes less
+# time.
+part: Any = numba.njit(**OPTIONS, inline="always")
 
 
 def jit(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -40,15 +43,30 @@ def jit(function: Callable[..., Any]) -> Callable[..., Any]:
     An interrupt while a kernel is compiled, or while Python makes the arrays that it returns, is a
     KeyboardInterrupt.
     """
+    return _jit(function)
+
+
+def jit_in_place(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Compile a kernel that makes no arrays, but writes to those that it is given.
+
+    It needs no memory manager, so that it is sooner compiled, and quicker; numba refuses to compile
+    one that makes an array.
+    """
+    return _jit(function, _nrt=False)
+
+
+def _jit(function: Callable[..., Any], **options: Any) -> Callable[..., Any]:
     if config.DISABLE_JIT:
         return function
-    kernel: Any = numba.njit(**OPTIONS)(function)
+    kernel: Any = numba.njit(**OPTIONS, **options)(function)
     if CACHE_FOLDER:
         kernel._cache = KernelCache(function, CACHE_FOLDER)
     compiled = set[tuple[Any, ...]]()
 
     @functools.wraps(kernel, updated=())
     def call(*arguments: Any) -> Any:
+        # In place of numba's types, which take longer to make. Calls that differ only in dimensions,
+        # or inside tuples, are the same here: numba then compiles in the calling thread.
         kinds = tuple(
             [getattr(argument, "dtype", None) or type(argument) for argument in arguments]
         )
@@ -84,23 +102,21 @@ def _compile(kernel: Any, types: tuple[Any, ...]) -> None:
 
 
 def jit_if_large(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Compile a kernel as `jit` does when data are large, or it ran often: until then plain Python
-    is quicker.
+    """Compile a kernel as `jit` does when data are large, or were so in all its calls together:
+    until then plain Python is quicker.
     """
-    kernel, seconds = jit(function), 0.0
+    kernel, entries = jit(function), 0
 
     @functools.wraps(kernel)
     def call(*arguments: Any) -> Any:
-        nonlocal seconds
-        if _compiles_all or seconds > _PATIENCE or is_kept() or _size(arguments) > SMALL:
-            return kernel(*arguments)
-        start = time.thread_time()
-        result = function(*arguments)
-        seconds += time.thread_time() - start
-        return result
+        nonlocal entries
+        size = _size(arguments)
+        entries += size
+        compiles = size > SMALL or entries > _PATIENCE or _compiles_all or is_cached()
+        return kernel(*arguments) if compiles else function(*arguments)
 
     @functools.cache
-    def is_kept() -> bool:
+    def is_cached() -> bool:
         return bool(CACHE_FOLDER) and any(files_of(function, Path(CACHE_FOLDER)))
 
     return call
@@ -115,7 +131,7 @@ def _size(argument: Any) -> int:
 
 
 def compile_all() -> None:
-    """Compile all kernels that this process calls, whatever the size of data."""
+    """From now on compile each kernel at its first call, also where data are small."""
     global _compiles_all
     _compiles_all = True
 

@@ -22,6 +22,7 @@ def data_of(
     context: Any, builder: Any, signature: Any, arguments: Any, k: int
 ) -> tuple[Any, list[Any]]:
     """Return the address and the shape of an argument that is a contiguous array."""
+    assert signature.args[k].layout == "C"
     array = context.make_array(signature.args[k])(context, builder, arguments[k])
     shape = [builder.extract_value(array.shape, axis) for axis in range(signature.args[k].ndim)]
     return array.data, shape

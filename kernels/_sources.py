@@ -22,7 +22,7 @@ from typing import Any
 
 HERE = Path(__file__).resolve().parent
 _IMPORT = re.compile(r"^from \.(\w*) import (\([^)]*\)|.*)", re.M)
-_NO_CODE = frozenset({"_jit"})  # the decorator, whose options are part of the digest by themselves
+_DECORATORS = "_jit"  # the file whose options make other code, and whose imports make none
 OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
 
 
@@ -50,13 +50,13 @@ def _source_of(path: Path) -> tuple[bytes, list[Path]]:
     10 milliseconds.
     """
     source = path.read_bytes()
-    imports = _IMPORT.findall(source.decode())
+    imports = [] if path.stem == _DECORATORS else _IMPORT.findall(source.decode())
     names = [
         name
         for module, listed in imports
         for name in ([module] if module else re.findall(r"\w+", listed))
     ]
-    return source, [path.with_name(f"{name}.py") for name in names if name not in _NO_CODE]
+    return source, [path.with_name(f"{name}.py") for name in names]
 
 
 def is_set(name: str) -> bool:

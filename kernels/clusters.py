@@ -13,12 +13,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ._jit import helper, jit
+from ._jit import helper, jit_in_place, part
 from .philox import BLOCK, fill, fill_some
 
-ATTEMPTS, FAILURES, FAILURES_SQUARED, FAILURES_BY_ATTEMPTS, ATTEMPTS_SQUARED = range(
-    5
-)  # rows of the array of sums
+# rows of the array of sums
+ATTEMPTS, FAILURES, FAILURES_SQUARED, FAILURES_BY_ATTEMPTS, ATTEMPTS_SQUARED = range(5)
 _UNIT, _WORDS = 2.0**-53, 2.0**32
 # expected replicates of 64 that draw a kind of subjects: below it, to count up one by one is faster
 _SOME = 32.0
@@ -52,12 +51,30 @@ class Stream(NamedTuple):
 
 
 class Scratch(NamedTuple):
-    """Arrays that drawing binomial numbers overwrites."""
+    """Arrays that kernels overwrite: the first four where binomial numbers are drawn."""
 
     words: NDArray[np.uint64]  # (4, 64)
     waiting: NDArray[np.int64]  # (64,) replicates whose number is not accepted yet
     proposed: NDArray[np.float64]  # (64,)
     left: NDArray[np.float64]  # (64,)
+    subjects: NDArray[np.float64]  # (2, 64) still to draw, and drawn of a kind
+    totals: NDArray[np.int64]  # (5, 64) sums of a group
+    shares: NDArray[np.float64]  # (2, kinds) see `draw_sums`
+    guide: NDArray[np.int64]  # (kinds,) see `_draw_each`
+
+
+def new_scratch(n_kinds: int) -> Scratch:
+    """Make `Scratch` for so many kinds of subjects."""
+    return Scratch(
+        np.empty((4, BLOCK), np.uint64),
+        np.empty(BLOCK, np.int64),
+        np.empty(BLOCK),
+        np.empty(BLOCK),
+        np.empty((2, BLOCK)),
+        np.empty((5, BLOCK), np.int64),
+        np.empty((2, n_kinds)),
+        np.empty(n_kinds, np.int64),
+    )
 
 
 @helper
@@ -99,9 +116,8 @@ def _count_up(n, most, p, words, rest, probability, drawn):
             drawn[r] += beyond
             probability[r] *= step * (n[r] - k + 1)
             rest[r] -= probability[r]
-    for r in range(
-        BLOCK
-    ):  # a sum of rounded probabilities may stay below a random number close to 1
+    # a sum of rounded probabilities may stay below a random number close to 1
+    for r in range(BLOCK):
         drawn[r] = drawn[r] if drawn[r] < n[r] else n[r]
 
 
@@ -143,7 +159,7 @@ def _propose(size, n, p, words, proposed):
         proposed[r] = -1.0 if bad else (k if good else -2 - k)
 
 
-@helper
+@part
 def _accepts(k, u, v, n, p):
     """Return whether to accept k, drawn as in `_propose`. k, u, v, n, p: numbers; u, v: random, in
     (0, 1).
@@ -167,7 +183,7 @@ def _accepts(k, u, v, n, p):
     )
 
 
-@helper
+@part
 def _keep(size, n, p, words, proposed, first_replicate, waiting, drawn):
     """Write accepted numbers, and move the replicates without one to the front; return how many
     these are.
@@ -192,15 +208,7 @@ def _keep(size, n, p, words, proposed, first_replicate, waiting, drawn):
     return still
 
 
-@helper
-def new_scratch():
-    """Make the arrays of `Scratch`."""
-    return Scratch(
-        np.empty((4, BLOCK), np.uint64), np.empty(BLOCK, np.int64), np.empty(BLOCK), np.empty(BLOCK)
-    )
-
-
-@helper
+@part
 def _reject(n, p, draw, stride, stream, scratch, drawn):
     """Draw binomial numbers by rejection. Arguments as in `draw_binomial`, which has filled
     `scratch.words`.
@@ -223,7 +231,7 @@ def _reject(n, p, draw, stride, stream, scratch, drawn):
         fill_some(draw, stream.number, stream.purpose, waiting, left, stream.key, words)
 
 
-@helper
+@part
 def _count_up_some(n, most, p, words, drawn):
     """Draw as `_count_up` does where most numbers are 0, one by one, and return whether any may be
     above 0.
@@ -232,9 +240,8 @@ def _count_up_some(n, most, p, words, drawn):
     zeros, out
     """
     odds, log_complement = p / (1 - p), np.log1p(-p)
-    surely_zero = np.uint64(
-        np.int64((1 - most * p - _ROUNDING) * _WORDS)
-    )  # below it, the upper word
+    # below it, the upper word
+    surely_zero = np.uint64(np.int64((1 - most * p - _ROUNDING) * _WORDS))
     seen = False
     for r in range(BLOCK):
         if words[0, r] >= surely_zero:
@@ -250,7 +257,7 @@ def _count_up_some(n, most, p, words, drawn):
     return seen
 
 
-@helper
+@part
 def _extremes(n):
     """Return the smallest and the largest of 64 whole numbers, as integers, which are compared
     several at a time.
@@ -303,23 +310,22 @@ def _add(failures, attempts, times, r, totals):
     totals[ATTEMPTS_SQUARED, r] += attempts * attempts * times
 
 
-@helper
-def _draw_each(kinds, start, stop, size, stream, cumulative, words, totals):
+@part
+def _draw_each(kinds, start, stop, size, stream, cumulative, scratch):
     """Draw the subjects of a group one by one, two for each four words.
 
     kinds: `Kinds`, of which those from start to stop are the group's; size: int, subjects; stream:
-    `Stream`; cumulative: (kinds,) float64, shares added up from start; words: (4, 64) uint64,
-    scratch; totals: (5, 64) int64, out
+    `Stream`; cumulative: (kinds,) float64, shares added up from start; scratch: a `Scratch`, whose
+    totals are added to
     """
     n_kinds, whole = stop - start, cumulative[stop - 1]
-    guide = np.empty(
-        n_kinds, np.int64
-    )  # the first kind that each of as many equal parts of the whole may draw
+    words, totals = scratch.words, scratch.totals
+    guide = scratch.guide  # the first kind that each of as many equal parts of the whole may draw
     kind = start
-    for part in range(n_kinds):
-        while cumulative[kind] <= part * whole / n_kinds:
+    for equal in range(n_kinds):
+        while cumulative[kind] <= equal * whole / n_kinds:
             kind += 1
-        guide[part] = kind
+        guide[equal] = kind
     for draw in range((size + 1) // 2):
         fill(draw, stream.number, stream.purpose, stream.first_replicate, stream.key, words)
         for half in range(0, 4 if 2 * draw + 1 < size else 2, 2):
@@ -331,22 +337,19 @@ def _draw_each(kinds, start, stop, size, stream, cumulative, words, totals):
                 _add(kinds.failures[kind], kinds.attempts[kind], 1, r, totals)
 
 
-@jit
-def draw_sums(kinds, size, purpose, first_replicate, key, sums):
+@jit_in_place
+def draw_sums(kinds, size, purpose, first_replicate, key, scratch, sums):
     """Draw subjects of every group with replacement, and sum over them.
 
     kinds: `Kinds`; size: (groups,) int64, subjects to draw; purpose: int; first_replicate: int, a
-    multiple of 64, as the method depends on all 64 replicates of a block; key: (2,) uint32; sums:
-    (5, n_replicates, groups) int64, out
+    multiple of 64, as the method depends on all 64 replicates of a block; key: (2,) uint32;
+    scratch: a `Scratch`; sums: (5, n_replicates, groups) int64, out
     """
     failures, attempts, share, end = kinds.failures, kinds.attempts, kinds.share, kinds.end
     n_replicates = sums.shape[1]
-    # Without slices, `min` and `max` of two, and arrays of ones, which take long to compile.
-    scratch = new_scratch()
-    left, drawn = np.empty(BLOCK), np.empty(BLOCK)
-    totals = np.empty((5, BLOCK), np.int64)
-    chance = np.empty(share.size)  # of each kind among it and the later kinds of its group
-    cumulative = np.empty(share.size)  # of a group's kinds up to each
+    left, drawn, totals = scratch.subjects[0], scratch.subjects[1], scratch.totals
+    chance = scratch.shares[0]  # of each kind among it and the later kinds of its group
+    cumulative = scratch.shares[1]  # of a group's kinds up to each
     start = 0
     for group in range(end.size):
         rest = 0.0
@@ -370,9 +373,7 @@ def draw_sums(kinds, size, purpose, first_replicate, key, sums):
             chained = end[group]
             if n_kinds > _MANY_KINDS * size[group]:
                 chained = start
-                _draw_each(
-                    kinds, start, end[group], size[group], stream, cumulative, scratch.words, totals
-                )
+                _draw_each(kinds, start, end[group], size[group], stream, cumulative, scratch)
             for kind in range(start, chained):
                 if not draw_binomial(
                     left, chance[kind], kind - start, n_kinds, stream, scratch, drawn

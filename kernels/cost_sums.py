@@ -30,9 +30,8 @@ class CostSums(NamedTuple):
     """Sums of costs over the pairs of a list."""
 
     costs: NDArray[np.int64]  # (units, 3) words: the costs of the comparisons of each unit
-    squares: NDArray[
-        np.int64
-    ]  # (units, 4) words: squared residuals of its pairs with units that vary, where it does
+    # (units, 4) words: squared residuals of its pairs with units that vary, where it does
+    squares: NDArray[np.int64]
 
 
 @helper

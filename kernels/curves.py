@@ -1,8 +1,9 @@
-"""Compute the ROC, the EER, the least cost and the convex hull from sorted mated and non-mated
-scores.
+"""Compute the ROC, the EER, the least cost (minDCF) and the convex hull from sorted mated and
+non-mated scores; and find positions in sorted lists by bisection, for other kernels, too.
 
-Scores come as integer keys (see `sorting`) of similarities, ascending; a threshold t accepts s >=
-t. Counts are integers, so ties and comparisons of rates are exact.
+Scores are integer keys (see `sorting`) of similarities, ascending; a threshold t accepts s >= t. All
+arguments called scores are such keys. Counts are integers, so ties and comparisons of rates are
+exact. sizes: m and n, the numbers of mated and of non-mated scores.
 """
 
 from __future__ import annotations
@@ -14,9 +15,8 @@ import numpy as np
 from ._jit import helper, jit, jit_if_large
 from .sorting import rearrange
 
-_CHUNK = (
-    1024  # points collected before they become rates: three such buffers fit the first-level cache
-)
+# points collected before they become rates: three such buffers fit the first-level cache
+_CHUNK = 1024
 _ONE = np.uint64(1)  # positions are unsigned, so that no access tests for a negative index
 
 
@@ -24,9 +24,11 @@ def _roc_kernel(ascending: bool) -> Any:
     """Build the kernel for one direction; the direction is compiled in."""
 
     @jit
-    def walk(mated, nonmated, i, j, magnitude, threshold, fmr, fnmr):
-        """Write the ROC points at the distinct scores above (or below) a split, point i + j; return
-        where they end.
+    def roc_from_split(mated, nonmated, i, j, magnitude, threshold, fmr, fnmr):
+        """Write the ROC points at the distinct scores above (or below) a split of the scores.
+
+        They are written from index i + j upwards (or downwards). Returns the index after the last
+        one (or that of the first one).
 
         mated: (m,) keys; nonmated: (n,) keys; i, j: number of keys below the split, which may not
         divide equal scores; magnitude: all bits but the sign; threshold: (m + n + 1,) the bits of
@@ -45,14 +47,14 @@ def _roc_kernel(ascending: bool) -> Any:
         point = i + j
         a, b = np.uint64(i), np.uint64(j)
         while True:
-            left_mated = m - np.int64(a) if ascending else np.int64(a)
-            left_nonmated = n - np.int64(b) if ascending else np.int64(b)
-            if left_mated + left_nonmated == 0:
+            remaining_mated = m - np.int64(a) if ascending else np.int64(a)
+            remaining_nonmated = n - np.int64(b) if ascending else np.int64(b)
+            if remaining_mated + remaining_nonmated == 0:
                 break
             slot = first
             previous = value[slot]
-            if left_mated > 0 and left_nonmated > 0:
-                for _ in range(min(_CHUNK - 1, left_mated, left_nonmated)):
+            if remaining_mated > 0 and remaining_nonmated > 0:
+                for _ in range(min(_CHUNK - 1, remaining_mated, remaining_nonmated)):
                     if ascending:
                         x, y = mated[a], nonmated[b]
                         a += np.uint64(x <= y)
@@ -72,10 +74,10 @@ def _roc_kernel(ascending: bool) -> Any:
                         np.int64(b),
                     )
             else:
-                only_mated = left_mated > 0
+                only_mated = remaining_mated > 0
                 rest = mated if only_mated else nonmated
                 c = a if only_mated else b
-                for _ in range(min(_CHUNK - 1, left_mated + left_nonmated)):
+                for _ in range(min(_CHUNK - 1, remaining_mated + remaining_nonmated)):
                     nearest = rest[c] if ascending else rest[c - _ONE]
                     c = c + _ONE if ascending else c - _ONE
                     moved = np.uint64(nearest != previous)
@@ -96,10 +98,10 @@ def _roc_kernel(ascending: bool) -> Any:
                 low, lag = np.int64(slot) + 1, 0
                 size = np.int64(first - slot) - np.int64(value[first] == no_value)
                 point -= size
-            here = threshold[point : point + size]
-            met = value[low + lag :]
-            for k in range(here.size):
-                here[k] = rearrange(met[k], magnitude)
+            out = threshold[point : point + size]
+            passed = value[low + lag :]
+            for k in range(out.size):
+                out[k] = rearrange(passed[k], magnitude)
             rate = fmr[point : point + size]
             below = below_nonmated[low:]
             for k in range(rate.size):
@@ -122,7 +124,7 @@ def _roc_kernel(ascending: bool) -> Any:
             fnmr[point] = below_mated[first] / m
         return point
 
-    return walk
+    return roc_from_split
 
 
 roc_above = _roc_kernel(ascending=True)

@@ -38,9 +38,8 @@ def is_quick() -> bool:
 
 def _adder(builder, register):
     """Return what makes code that adds the products of two registers to a third one."""
-    if (
-        register.element == _SINGLE
-    ):  # a processor that cannot do it calls a function of the C library
+    # a processor that cannot do it calls a function of the C library
+    if register.element == _SINGLE:
         kind = ir.FunctionType(register, [register] * 3)
         multiply_add = builder.module.declare_intrinsic(f"llvm.fma.v{register.count}f32", (), kind)
         return lambda a, b, total: builder.call(multiply_add, [a, b, total])
@@ -220,9 +219,8 @@ def fill(first, second, out):
     strip = max(_STRIP // (4 * first.shape[1]), 1) // _ROWS * _ROWS + _ROWS
     for start in range(0, m, strip):
         for j in range(0, n, _COLUMNS):
-            column = min(
-                j, n - _COLUMNS
-            )  # the last block may overlap the one before, with the same bits
+            # the last block may overlap the one before, with the same bits
+            column = min(j, n - _COLUMNS)
             for i in range(start, min(start + strip, m), _ROWS):
                 row = min(i, m - _ROWS)
                 _block(first, row, second, column, out, row, column)

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ._jit import helper, jit
+from ._jit import helper, jit_in_place, part
 from .philox import BLOCK, fill_draws
 
 ERRORS, PAIRS, SHARING, REPEATED, REPEATABLE = range(5)  # columns of counts
@@ -30,9 +30,8 @@ class Numbers(NamedTuple):
     """
 
     own: NDArray[np.int64]  # (2, subjects) a and c
-    sums: NDArray[
-        np.int64
-    ]  # (2, subjects + groups) sums of b and of d over the first members of each group, from 0 on
+    # (2, subjects + groups) sums of b and of d over the first members of each group, from 0 on
+    sums: NDArray[np.int64]
     member: NDArray[np.int64]  # (subjects,) those of a group side by side, ascending
     place: NDArray[np.int64]  # (subjects,) where each subject stands there
     start: NDArray[np.int64]  # (groups + 1,) where groups begin there, and where the last one ends
@@ -41,9 +40,8 @@ class Numbers(NamedTuple):
 class Partners(NamedTuple):
     """Comparisons, each seen from both its subjects."""
 
-    partner: NDArray[
-        np.int32
-    ]  # (seen,) subject on the other side; those of a subject side by side, ascending; or none
+    # (seen,) subject on the other side; those of a subject side by side, ascending; or none
+    partner: NDArray[np.int32]
     end: NDArray[np.int64]  # (subjects,) where each subject's partners end
     group: NDArray[np.int64]  # (subjects,) each subject's group
     # of comparisons of each two subjects, whose partners then are those of a list, in this order
@@ -54,9 +52,8 @@ class Rates(NamedTuple):
     """What errors are drawn from."""
 
     rate: float  # share of comparisons that err, in (0, 1)
-    kappa: NDArray[
-        np.float64
-    ]  # (groups,) relative covariance of errors that share a subject, at least 0
+    # (groups,) relative covariance of errors that share a subject, at least 0
+    kappa: NDArray[np.float64]
     again: float  # chance that another comparison of two subjects errs where one does
 
 
@@ -67,6 +64,25 @@ class _Source(NamedTuple):
     place: NDArray[np.int64]  # (2,) of the next word, and of the next draw
     purpose: int
     key: NDArray[np.uint32]  # (2,)
+
+
+class Scratch(NamedTuple):
+    """Arrays that drawing errors overwrites."""
+
+    words: NDArray[np.uint64]  # (4, 64)
+    place: NDArray[np.int64]  # (2,)
+    effect: NDArray[np.float64]  # (subjects,)
+    pairs: NDArray[np.int64]  # (2, subjects) pairs with errors, and a mark of the subject before
+
+
+def new_scratch(n_subjects: int) -> Scratch:
+    """Make `Scratch` for so many subjects."""
+    return Scratch(
+        np.empty((4, BLOCK), np.uint64),
+        np.empty(2, np.int64),
+        np.empty(n_subjects),
+        np.empty((2, n_subjects), np.int64),
+    )
 
 
 @helper
@@ -81,8 +97,8 @@ def _uniform(source, replicate):
     return (np.float64(word) + 0.5) * _UNIT
 
 
-@helper
-def draw_effects(rates, group, source, replicate, effect):
+@part
+def _draw_effects(rates, group, source, replicate, effect):
     """Draw each subject's effect. rates: `Rates`; group: (subjects,) int64; effect: (subjects,)
     float64, out
     """
@@ -95,10 +111,11 @@ def draw_effects(rates, group, source, replicate, effect):
     largest = np.sqrt(_MOST / rates.rate)
     for k in range(effect.size):
         variance = np.log1p(rates.kappa[group[k]])
-        effect[k] = min(np.exp(np.sqrt(variance) * effect[k] - variance / 2), largest)
+        drawn = np.exp(np.sqrt(variance) * effect[k] - variance / 2)
+        effect[k] = drawn if drawn < largest else largest
 
 
-@helper
+@part
 def _listed(partner, start, stop, at):
     """Return the first and the last place of a partner, who stands at a third, among those of a
     subject.
@@ -122,15 +139,14 @@ def _seen_before(numbers, k, group, n):
     return seen
 
 
-@helper
+@part
 def _counted(numbers, k, group, at):
     """Return the partner at a place among those of a subject, and its first and last place, from
     numbers.
     """
     low, high = 0, numbers.start[group + 1] - numbers.start[group]
-    while (
-        high - low > 1
-    ):  # the first `low` members have at most `at` comparisons with k, the first `high` have more
+    # the first `low` members have at most `at` comparisons with k, the first `high` have more
+    while high - low > 1:
         middle = (low + high) // 2
         if _seen_before(numbers, k, group, middle) <= at:
             low = middle
@@ -144,7 +160,7 @@ def _counted(numbers, k, group, at):
     )
 
 
-@jit
+@jit_in_place
 def sum_over_pairs(numbers, group, kind, values, of_subjects, sums):
     """Sum values over each two subjects of a group, one after the other.
 
@@ -168,33 +184,40 @@ def sum_over_pairs(numbers, group, kind, values, of_subjects, sums):
         sums[0, g], sums[1, g] = total, squared
 
 
-@jit
-def draw_errors(partners, rates, purpose, first_replicate, key, counts):
+@jit_in_place
+def draw_errors(partners, rates, purpose, first_replicate, key, scratch, counts):
     """Draw the errors of replicates, and count them and their pairs in each group.
 
     partners: `Partners`; rates: `Rates`; purpose, first_replicate: int below 2^32; key: (2,)
-    uint32; counts: (n_replicates, groups, 5) int64, out: errors; pairs of subjects with errors;
-    ordered two of these that share a subject; ordered two errors of one pair; ordered two
-    comparisons of one pair of which the first is an error
+    uint32; scratch: `Scratch`; counts: (n_replicates, groups, 5) int64, zeros, out: errors; pairs
+    of subjects with errors; ordered two of these that share a subject; ordered two errors of one
+    pair; ordered two comparisons of one pair of which the first is an error
     """
     partner, end, group, numbers = partners.partner, partners.end, partners.group, partners.numbers
     rate, again = rates.rate, rates.again
-    effect, pairs = np.empty(end.size), np.empty(end.size, np.int64)
-    listed, hit = partner.size > 0, np.zeros(end.size, np.int64)
-    source = _Source(np.empty((4, BLOCK), np.uint64), np.empty(2, np.int64), purpose, key)
+    effect, pairs, hit, listed = (
+        scratch.effect,
+        scratch.pairs[0],
+        scratch.pairs[1],
+        partner.size > 0,
+    )
+    source = _Source(scratch.words, scratch.place, purpose, key)
+    for k in range(end.size):
+        hit[k] = 0
     for r in range(counts.shape[0]):
         replicate = first_replicate + r
         source.place[0], source.place[1] = 4 * BLOCK, 0
-        draw_effects(rates, group, source, replicate, effect)
-        pairs[:] = 0
-        counts[r] = 0
+        _draw_effects(rates, group, source, replicate, effect)
+        for k in range(end.size):
+            pairs[k] = 0
         start = 0
         next_point = -np.log(_uniform(source, replicate))
         for k in range(end.size):
             highest = rate * effect[k] * effect[k]
             room = highest * (end[k] - start)
             while next_point < room:
-                at = min(np.int64(next_point / highest), end[k] - 1 - start)
+                at, final = np.int64(next_point / highest), end[k] - 1 - start
+                at = at if at < final else final
                 next_point -= np.log(_uniform(source, replicate))
                 if listed:
                     other, first, last = np.int64(partner[start + at]), at, at

@@ -9,9 +9,8 @@ import numpy as np
 from ._jit import jit
 
 _LOW = np.uint64(2**32 - 1)
-_FACTOR = np.uint64(
-    0x9E3779B1
-)  # a prime, so that every bit of a word reaches many bits of the product
+# a prime, so that every bit of a word reaches many bits of the product
+_FACTOR = np.uint64(0x9E3779B1)
 
 
 @jit

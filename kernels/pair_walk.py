@@ -41,16 +41,13 @@ class Sums(NamedTuple):
     """
 
     comparisons: NDArray[np.float64]  # (units,) number of comparisons of each unit
-    repeats_squared: NDArray[
-        np.float64
-    ]  # (units,) sum of m^2 over its pairs of units that both vary
+    # (units,) sum of m^2 over its pairs of units that both vary
+    repeats_squared: NDArray[np.float64]
     inside: NDArray[np.float64]  # (strata,) ends of comparisons inside a stratum
-    wrong: NDArray[
-        np.float64
-    ]  # (points, 3, units) errors, and sums of s^2 and s m over pairs of units that both vary
-    of_pairs: NDArray[
-        np.float64
-    ]  # (points, N_SUMS) sums over pairs; those of m^2 at the first point
+    # (points, 3, units) errors, and sums of s^2 and s m over pairs of units that both vary
+    wrong: NDArray[np.float64]
+    # (points, N_SUMS) sums over pairs; those of m^2 at the first point
+    of_pairs: NDArray[np.float64]
 
 
 def new_sums(n_points: int, n_units: int, n_strata: int) -> Sums:
@@ -77,9 +74,8 @@ def group_errors(a, b, first, last, begin, at):
     total = np.int64(0)
     for p in range(first, last):
         unit = min(a[p], b[p])
-        if (
-            begin[1, unit] > 0 and begin[0, unit] == 0
-        ):  # seen for the first time: told by a negative number
+        # seen for the first time: told by a negative number
+        if begin[1, unit] > 0 and begin[0, unit] == 0:
             total, begin[0, unit] = total + begin[1, unit], -total - 1
     for p in range(first, last):
         unit = min(a[p], b[p])
@@ -121,9 +117,8 @@ def add_runs(runs, chosen, errors, stratum, varies, sums, units):
         for run in chosen[first:k]:
             for p in range(runs.stop[run - 1] if run > 0 else 0, runs.stop[run]):
                 other = runs.partner[p]
-                m = np.float64(
-                    together[other]
-                )  # or 0, where the pair was seen before: to ask for that takes longer
+                # or 0, where the pair was seen before: to ask for that takes longer
+                m = np.float64(together[other])
                 together[other] = 0
                 n += m
                 all_squared += m * m
@@ -233,9 +228,8 @@ def finish_list(sums, units, errors, strata, variances, of_pairs):
             if stratum_size[stratum[unit]] > 1:
                 found[T_SQUARED] += (wrong[0][unit] - rate * sums.comparisons[unit]) ** 2
                 found[M_SQUARED] += sums.comparisons[unit] ** 2
-            found[S_SQUARED_OF_BOTH] += (
-                wrong[1][unit] / 2
-            )  # each pair is counted at both of its ends
+            # each pair is counted at both of its ends
+            found[S_SQUARED_OF_BOTH] += wrong[1][unit] / 2
             found[S_TIMES_M_OF_BOTH] += wrong[2][unit] / 2
             found[REPEATS_SQUARED_OF_BOTH] += sums.repeats_squared[unit] / 2
         squared = _residuals_of_units(of_list, fixed, wrong, rate, of_errors)

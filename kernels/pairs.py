@@ -57,9 +57,8 @@ def take_nonmated(panel, first_row, first_column, columns, n, bound, places, kep
                     count += 1
                     mask &= mask - 1  # without its lowest bit
                 start += TOGETHER
-            for c in range(
-                start, end
-            ):  # every pair is written, and kept by counting it: without a branch
+            # every pair is written, and kept by counting it: without a branch
+            for c in range(start, end):
                 found[count], codes[count] = row[c], code + c
                 count += np.int64(row[c] >= bound)
             start, end = max(start, others), width

@@ -55,9 +55,8 @@ def count_parts(packed, bits, part, row, group, counts):
     shift, places = bits
     mask, left_out = (np.int64(1) << places) - 1, counts.shape[1] - 1
     n = np.int64(0)
-    for p in range(
-        packed.size
-    ):  # without a branch, as the parts of one pair after another follow no rule
+    # without a branch, as the parts of one pair after another follow no rule
+    for p in range(packed.size):
         pair = packed[p]
         k = part[pair >> shift]
         packed[n] = pair

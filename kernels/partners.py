@@ -24,14 +24,12 @@ class Runs(NamedTuple):
     """
 
     unit: NDArray[np.int32]  # (runs,) the smaller unit
-    list: NDArray[
-        np.int32
-    ]  # (runs,) the list that the comparisons are in besides list 0, or 0 for none
+    # (runs,) the list that the comparisons are in besides list 0, or 0 for none
+    list: NDArray[np.int32]
     stop: NDArray[np.int64]  # (runs,) where the run ends in `partner`
     partner: NDArray[Any]  # (n,) uint16 or int32, the larger unit of each comparison
-    repeats: NDArray[
-        np.int32
-    ]  # (n,) how many comparisons of a run each partner stands for; (0,) where it is one
+    # (n,) how many comparisons of a run each partner stands for; (0,) where it is one
+    repeats: NDArray[np.int32]
 
 
 @jit_if_large
@@ -112,9 +110,8 @@ def arrange(begin, first, last, n_lists, partner, lists, words):
                 n_seen += 1
             place[k] += 1
             others[p - start], own[p - start] = partner[p], k
-            if (
-                words.size > 0
-            ):  # element by element: an assignment of slices takes seconds to compile
+            # element by element: an assignment of slices takes seconds to compile
+            if words.size > 0:
                 own_words[p - start, 0], own_words[p - start, 1] = words[p, 0], words[p, 1]
         n_runs += n_seen
         total = start

@@ -4,14 +4,17 @@ lie.
 Lists and weights are those of `sweep`: both begin with the errors. For a position p in the
 non-mated list, with the score k, let D(p) be the share of non-mated up to and including p minus the
 share of mated below k. D never falls, so the place where it becomes positive is found by bisection
-over stored sums, and then one by one.
+over stored sums, and then comparison by comparison inside the chunk.
+
+In names x stands for non-mated and y for mated, as on the axes of an ROC; p and q are positions in
+these lists, r is a replicate; ranges of chunks end before `last`.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from ._jit import helper, jit
+from ._jit import helper, jit_in_place
 from .curves import count_below
 from .philox import BLOCK
 from .sweep import CHUNK, NO_LIMIT, _share, _weight, add_many_pairs, list_of
@@ -27,14 +30,14 @@ def _end_of_chunk(chunk, kept):
 
 
 @helper
-def store_sums(nonmated, mated, first, last, start, before, x_sums, y_sums):
+def store_sums(nonmated, mated, first, last, start, sums, x_sums, y_sums):
     """Store the sums of weights at the end of each of some chunks of non-mated comparisons.
 
     nonmated, mated: each an `ErrorList`; first, last: the chunks, without the last; start: a
-    non-mated comparison, at or before the first chunk's beginning; before: (64,) int64, weight of
-    the non-mated before `start`, out: up to the chunks' end; x_sums, y_sums: (last - first, 64)
-    int64, out: weight of the non-mated up to the end of each, and of the mated below the score
-    there
+    non-mated comparison, at or before the first chunk's beginning; sums: (2, 64) int64, the weight
+    of the non-mated before `start`, out: up to the chunks' end, and scratch; x_sums, y_sums: (last
+    - first, 64) int64, out: weight of the non-mated up to the end of each, and of the mated below
+    the score there
     """
     x_keys, x_a, x_b, y_keys, y_a, y_b = (
         nonmated.keys,
@@ -44,14 +47,15 @@ def store_sums(nonmated, mated, first, last, start, before, x_sums, y_sums):
         mated.a,
         mated.b,
     )
-    weights, largest = nonmated.weights, nonmated.largest
+    weights, largest, before, total = nonmated.weights, nonmated.largest, sums[0], sums[1]
     for chunk in range(first, last):
         stop = _end_of_chunk(chunk, x_keys.size)
         add_many_pairs(x_a, x_b, weights, largest, start, stop, before)
         start = stop
         for r in range(BLOCK):
             x_sums[chunk - first, r] = before[r]
-    total = np.zeros(BLOCK, np.int64)
+    for r in range(BLOCK):
+        total[r] = 0
     position = np.int64(0)
     for chunk in range(last - 1, first - 1, -1):
         score = ~x_keys[_end_of_chunk(chunk, x_keys.size) - 1]
@@ -75,10 +79,11 @@ def _next_with_weight(errors, position, step, stop, r):
 
 @helper
 def _of_one_replicate(nonmated, mated, first, last, x_sums, y_sums, method, r):
-    """Return FOUND, or what does not reach far enough, the EER of replicate r, and its threshold's
-    key.
+    """Return three numbers of replicate r: a status, the EER, and its threshold's key.
 
-    Arguments are as in `store_sums`. Lists that are not complete end before their last comparison.
+    The status is FOUND, MORE_SUMS where sums of further chunks are needed, or MORE_KEPT where the
+    lists are too short. method: NEAREST, NEAREST_MAX or INTERPOLATED; other arguments are as in
+    `store_sums`. Lists that are not complete end before their last comparison.
     """
     x_keys, x_a, x_b, y_keys, y_a, y_b = (
         nonmated.keys,
@@ -170,23 +175,22 @@ def _of_one_replicate(nonmated, mated, first, last, x_sums, y_sums, method, r):
         next_y = np.int64(y_keys[q]) if q < y_kept else above_all
         next_x = np.int64(~x_keys[p]) if p >= 0 else above_all
         key = next_x if next_x < next_y else next_y
-    if (
-        q == y_kept and y_kept < m
-    ):  # what ended at the last mated score that is kept may go on behind it
+    # what ended at the last mated score that is kept may go on behind it
+    if q == y_kept and y_kept < m:
         return MORE_KEPT, np.nan, NO_LIMIT
     return FOUND, value, key
 
 
-@jit
-def equal_error_rates(nonmated, mated, guesses, method, x_sums, y_sums, values, keys):
+@jit_in_place
+def equal_error_rates(nonmated, mated, guesses, method, sums, scratch, values, keys):
     """Find the EER of the first lists of both sides, overall and the groups, in every replicate.
 
     nonmated, mated: each a `Side`; guesses: (lists,) int64, about where in the non-mated list the
-    EER lies; x_sums, y_sums: (chunks of the longest list, 64) int64, scratch; values: (lists, 64)
-    float64, out, NaN where a class has no weight; keys: (lists, 64) int64, out, thresholds. Returns
-    whether the comparisons that are kept reach far enough.
+    EER lies; sums: (2, chunks of the longest list, 64) int64, scratch; scratch: (3, 64) int64;
+    values: (lists, 64) float64, out, NaN where a class has no weight; keys: (lists, 64) int64, out,
+    thresholds. Returns whether the comparisons that are kept reach far enough.
     """
-    is_open = np.zeros(BLOCK, np.int64)
+    is_open, x_sums, y_sums = scratch[2], sums[0], sums[1]
     for k in range(guesses.size):
         nonmated_list, mated_list = list_of(nonmated, k), list_of(mated, k)
         n_open = 0
@@ -215,9 +219,11 @@ def equal_error_rates(nonmated, mated, guesses, method, x_sums, y_sums, values, 
             score = ~nonmated_list.keys[_end_of_chunk(first, nonmated_list.keys.size) - 1]
             if count_below(mated_list.keys, score) == mated_list.keys.size:
                 return False
-        before, start = np.zeros(BLOCK, np.int64), np.int64(0)
+        for r in range(BLOCK):
+            scratch[0, r] = 0
+        start = np.int64(0)
         while n_open > 0:
-            store_sums(nonmated_list, mated_list, first, last, start, before, x_sums, y_sums)
+            store_sums(nonmated_list, mated_list, first, last, start, scratch, x_sums, y_sums)
             for r in range(BLOCK):
                 if is_open[r]:
                     found, values[k, r], keys[k, r] = _of_one_replicate(

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ._jit import helper, jit
+from ._jit import helper, jit_in_place, part
 
 
 @helper
@@ -22,7 +22,7 @@ def rearrange(pattern, magnitude):
     return wide ^ ((wide >> np.int64(63)) & np.int64(magnitude))
 
 
-@helper
+@part
 def make_key(pattern, flip, magnitude):
     """Make the key of one score. flip: the sign bit if it is a distance, to negate it, else 0;
     magnitude: as above.
@@ -33,7 +33,7 @@ def make_key(pattern, flip, magnitude):
     return rearrange(pattern, magnitude)
 
 
-@jit
+@jit_in_place
 def pack_with_rows(bits, flip, magnitude, mated, row, nonmated_at, mated_at, out):
     """Write the keys and rows of consecutive comparisons, each pair as one integer that sorts by
     key, then by row.

@@ -11,8 +11,8 @@ A comparison's weight in a replicate is the product of two unit weights; if it d
 only, the other weight is from a row of ones. A share of errors is (1 - shrinkage) * unweighted
 share + shrinkage * weighted share.
 
-Weights are summed in uint16, of which two registers hold 64 replicates, over so few comparisons
-that they cannot overflow, and then added to sums in int64.
+Weights are summed in uint16 (`pair_sums`), over so few comparisons that they cannot overflow, and
+then added to sums in int64.
 """
 
 from __future__ import annotations
@@ -22,7 +22,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ._jit import helper, jit
+from ._jit import helper, jit_in_place, part
+from .pair_sums import add_pairs
 from .philox import BLOCK
 
 CHUNK = 64  # comparisons between two stored sums
@@ -93,6 +94,11 @@ class ErrorList(NamedTuple):
     shrinkage: Any  # a number, or (points,) float64
 
 
+def new_sums(errors: Side | ErrorList) -> NDArray[Any]:
+    """Return (2, 64) scratch for sums of weights, scaled or not."""
+    return np.empty((2, BLOCK), np.float64 if errors.scale else np.int64)
+
+
 @helper
 def list_of(side, k):
     """Return list k of a `Side` with one shrinkage for each list."""
@@ -111,46 +117,16 @@ def list_of(side, k):
 
 
 @helper
-def add_pairs(a, b, weights, start, stop, sums):
-    """Add the weights of so few comparisons that uint16 cannot overflow.
-
-    a, b: (n,) int32 rows of weights; weights: (rows, 64) uint8; start, stop: the comparisons; sums:
-    (64,) uint16, out
-    """
-    # Two at a time, so that the sums are read and written half as often.
-    for p in range(start, stop - 1, 2):
-        first, second, third, fourth = (
-            weights[a[p]],
-            weights[b[p]],
-            weights[a[p + 1]],
-            weights[b[p + 1]],
-        )
-        for r in range(BLOCK):
-            sums[r] += np.uint16(first[r]) * np.uint16(second[r]) + np.uint16(third[r]) * np.uint16(
-                fourth[r]
-            )
-    if (stop - start) % 2:
-        first, second = weights[a[stop - 1]], weights[b[stop - 1]]
-        for r in range(BLOCK):
-            sums[r] += np.uint16(first[r]) * np.uint16(second[r])
-
-
-@helper
 def add_many_pairs(a, b, weights, largest, start, stop, totals):
     """Add the weights of any number of comparisons.
 
     a, b: (n,) int32 rows of weights; weights: (rows, 64) uint8; largest: the largest weight; start,
     stop: the comparisons; totals: (64,) int64, out
     """
-    sums = np.empty(BLOCK, np.uint16)
     step = _MOST // (largest * largest)
     while start < stop:
         end = start + step if start + step < stop else stop
-        for r in range(BLOCK):
-            sums[r] = 0
-        add_pairs(a, b, weights, start, end, sums)
-        for r in range(BLOCK):
-            totals[r] += sums[r]
+        add_pairs(a, b, weights, start, end, totals)
         start = end
 
 
@@ -200,15 +176,7 @@ def _count(a, b, scale, start, stop, count):
     return count
 
 
-@helper
-def _sums(scale):
-    """Make an array for the sums of 64 replicates, (64,) int64, or float64 if there is a scale."""
-    if len(scale) == 0:
-        return np.zeros(BLOCK, np.int64)
-    return np.zeros(BLOCK, np.float64)
-
-
-@helper
+@part
 def _resolve(errors, point, share, start, stop, r, count, weight):
     """Find the first comparison of start to stop at which replicate r's share of errors exceeds
     `share`, or the last.
@@ -227,7 +195,7 @@ def _resolve(errors, point, share, start, stop, r, count, weight):
     return stop - 1
 
 
-@helper
+@part
 def _pass_range(errors, summed, k, shares, first_open, count_before, before, positions):
     """Add the sums of range k to those before it, and mark the replicates that exceed a share
     inside it.
@@ -253,14 +221,15 @@ def _pass_range(errors, summed, k, shares, first_open, count_before, before, pos
     return count
 
 
-@jit
-def first_beyond(errors, summed, shares, positions):
+@jit_in_place
+def first_beyond(errors, summed, shares, sums, positions):
     """Find where in a list the share of errors first exceeds each given share, in each replicate.
 
     errors: an `ErrorList`, whose shrinkage is that of each share; summed: `Summed`, of which list 0
-    counts; shares: (points,), ascending; positions: (points, 64) int64, out: the length of the list
-    if the share is not exceeded up to its end, -1 if the replicate has no weight, INSIDE_RANGE if
-    the share is exceeded inside a range that is summed
+    counts; shares: (points,), ascending; sums: of `new_sums`, scratch; positions:
+    (points, 64) int64, out: the length of the list if the share is not exceeded up to its end, -1
+    if the replicate has no weight, INSIDE_RANGE if the share is exceeded inside a range that is
+    summed
     """
     a, b, scale, size = errors.a, errors.b, errors.scale, errors.size
     weights, largest, totals, shrinkage = (
@@ -270,8 +239,10 @@ def first_beyond(errors, summed, shares, positions):
         errors.shrinkage,
     )
     stored = a.size
-    before, after = _sums(scale), _sums(scale)
-    count_before = _sums(scale)[0]
+    before, after = sums[0], sums[1]
+    for r in range(BLOCK):
+        before[r] = after[r] = 0
+    count_before = before[0]
     for r in range(BLOCK):
         for point in range(shares.size):
             positions[point, r] = stored if totals[r] > 0 else -1
@@ -371,21 +342,23 @@ def _advance(keys, position, stop, limit):
     return low
 
 
-@jit
-def shares_at(side, summed, limits, order, shares):
+@jit_in_place
+def shares_at(side, summed, limits, order, sums, shares):
     """Find the share of errors of each list at each replicate's own thresholds, in one pass.
 
     side: a `Side`, with a shrinkage for each point; summed: `Summed`, inside of whose ranges no
     limit lies; limits: (points, 64) int64: the keys below are errors; order: (points * 64,) int64
-    that sorts them; shares: (points, k, 64) float64, out, of the last k lists, NaN where there is
-    no limit or no weight
+    that sorts them; sums: of `new_sums`, scratch; shares: (points, k, 64) float64,
+    out, of the last k lists, NaN where there is no limit or no weight
     """
     keys, a, b, scale, end, sizes = side.keys, side.a, side.b, side.scale, side.end, side.sizes
     weights, largest, totals, shrinkage = side.weights, side.largest, side.totals, side.shrinkage
     first_list = end.size - shares.shape[1]
     start = end[first_list - 1] if first_list > 0 else np.int64(0)
+    running = sums[0]
     for k in range(first_list, end.size):
-        running = _sums(scale)
+        for r in range(BLOCK):
+            running[r] = 0
         count = running[0]
         position, n_passed = start, np.int64(0)
         for event in order:

@@ -8,6 +8,8 @@ import numpy as np
 
 from ._jit import helper, jit, jit_if_large
 
+ERRORS, SQUARES, TIMES = 0, 1, 2  # rows of sums
+
 
 @jit
 def group_by_smaller(a, b, begin, partner, place):
@@ -38,23 +40,23 @@ def _add(unit, partners, counts, of_units, found):
     other one so far; of_units: as in `add_errors`; found: (3, units) float64, added to
     """
     references, probes, varies = of_units
-    r, q, own_varies = references[unit], probes[unit], varies[unit]
+    own_references, own_probes, own_varies = references[unit], probes[unit], varies[unit]
     own, own_squared, own_times = 0.0, 0.0, 0.0
     for p in range(partners.size):
         other = partners[p]
         both = own_varies * varies[other]
-        squared = both * np.float64(2 * counts[other] + 1)
-        times = both * (r * probes[other] + references[other] * q)
+        squared = both * np.float64(2 * counts[other] + 1)  # (c + 1)^2 - c^2
+        times = both * (own_references * probes[other] + references[other] * own_probes)
         counts[other] += 1
-        found[0, other] += 1.0
-        found[1, other] += squared
-        found[2, other] += times
+        found[ERRORS, other] += 1.0
+        found[SQUARES, other] += squared
+        found[TIMES, other] += times
         own += 1.0
         own_squared += squared
         own_times += times
-    found[0, unit] += own
-    found[1, unit] += own_squared
-    found[2, unit] += own_times
+    found[ERRORS, unit] += own
+    found[SQUARES, unit] += own_squared
+    found[TIMES, unit] += own_times
 
 
 @jit_if_large
@@ -63,20 +65,22 @@ def add_errors(listed, stops, runs, point_of_list, of_units, group, found):
     groups apart.
 
     listed: errors in the order of scores, as `group_by_smaller` arranges them: begin, partner and
-    place; stops: (points,) int64, ascending, how many of them are errors at each threshold; runs:
-    `partners.Runs` of other comparisons, their lists ascending for each unit; point_of_list:
-    (lists,) int64, the first threshold at which the comparisons of a list are errors; of_units:
-    (units,) float64 each, the numbers of references and of probes, and 1 where the weight of a unit
-    varies, else 0; group: (units,) int32, -1 for none; found: (points, 2, 3, units) float64, zeros,
-    out: of the errors that each threshold adds, across groups and inside them, for each unit the
-    number, the sum over its pairs of squared numbers (differences, from threshold to threshold),
-    and of numbers of errors times comparisons; the last two without pairs of units whose weights do
-    not vary
+    place
+    stops: (points,) int64, ascending, how many of them are errors at each threshold
+    runs: `partners.Runs` of other comparisons, their lists ascending for each unit
+    point_of_list: (lists,) int64, the first threshold at which the comparisons of a list are errors
+    of_units: (units,) float64 each, the numbers of references and of probes, and 1 where the weight
+    of a unit varies, else 0
+    group: (units,) int32, -1 for none
+    found: (points, 2, 3, units) float64, zeros, out: how sums over errors grow from each threshold
+    to the next, across groups (0) and inside them (1), for each unit: ERRORS, their number; SQUARES,
+    the sum over its pairs of the squared number of errors; TIMES, of the number of errors times that
+    of comparisons. SQUARES and TIMES leave out pairs with a unit whose weight does not vary.
     """
     begin, partner, place = listed
     n_units, n_points = group.size, stops.size
     counts = np.zeros(n_units, np.int64)
-    one = np.empty(1, np.int32)
+    one = np.empty(1, np.int32)  # a list of one partner
     run, start = 0, np.int64(0)
     for unit in range(n_units):
         first_start, p = start, begin[unit]

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from ._jit import helper, jit
+from ._jit import jit_in_place, part
 from .philox import BLOCK, fill
 
 _LOW, _HALF = np.uint64(0xFFFFFFFF), np.uint64(32)
 
 
-@helper
+@part
 def _scaled(high, low, size):
     """Turn 64 random bits, in two words, into a whole number below `size`: the high part of their
     product.
@@ -22,16 +22,15 @@ def _scaled(high, low, size):
     return np.int64((high * size + ((low * size) >> _HALF)) >> _HALF)
 
 
-@jit
-def draw_with_replacement(end, purpose, first_replicate, key, weights):
+@jit_in_place
+def draw_with_replacement(end, purpose, first_replicate, key, words, weights):
     """Draw from each stratum as many units as it has, with replacement, and count how often each is
     drawn.
 
     end: (strata,) int64, where each stratum's units end in `weights`; purpose: int, different for
-    each kind of draw; first_replicate: int; key: (2,) uint32; weights: (units, 64) uint8, out.
-    Returns whether all counts fit into uint8.
+    each kind of draw; first_replicate: int; key: (2,) uint32; words: (4, 64) uint64, scratch;
+    weights: (units, 64) uint8, out. Returns whether all counts fit into uint8.
     """
-    words = np.empty((4, BLOCK), np.uint64)
     fits = True
     start = 0
     for stratum in range(end.size):
@@ -52,20 +51,22 @@ def draw_with_replacement(end, purpose, first_replicate, key, weights):
     return fits
 
 
-@jit
+@jit_in_place
 def leave_one_out(first_unit, n_units, weights):
     """Write the weights of the jackknife: each replicate leaves out one unit, from first_unit on,
     up to the last one.
 
     first_unit, n_units: int; weights: (>= n_units, 64) uint8, out
     """
-    weights[:n_units] = np.uint8(1)
+    for unit in range(n_units):
+        for r in range(BLOCK):
+            weights[unit, r] = 1
     for r in range(BLOCK):
         if first_unit + r < n_units:
             weights[first_unit + r, r] = np.uint8(0)
 
 
-@jit
+@jit_in_place
 def multiply_by_owner(owner, weights, products):
     """Multiply each sample's weight by its subject's, and say whether all products fit.
 

@@ -23,10 +23,10 @@ from numpy._core._multiarray_umath import __cpu_dispatch__, __cpu_features__
 ROOT = Path(__file__).resolve().parents[1]
 # Vectors, searches, bands, kernels and golden results.
 TESTS = (
-    "golden", "kernels", "bands", "identification", "data/test_embeddings.py", "data/test_named_vectors.py",
-    "data/test_pair_search.py", "data/test_pair_prefilter.py", "data/test_scanned_vectors.py",
-    "data/test_best_of_templates.py", "evaluation/test_evaluate_vectors.py", "evaluation/test_compare_vectors.py",
-    "group_tests/test_groups_of_vectors.py", "oracles/test_naive_embeddings.py", "_lib/test_same_bits.py",
+    "golden", "kernels", "bands", "identification", "data/test_embeddings.py", "data/test_embeddings_named.py",
+    "data/test_pair_search.py", "data/test_pair_search_prefilter.py", "data/test_vector_pairs.py",
+    "data/test_pair_search_templates.py", "evaluation/test_evaluate_vectors.py", "evaluation/test_compare_vectors.py",
+    "group_tests/test_equal_rates_of_vectors.py", "oracles/test_naive_embeddings.py", "_lib/test_workers_same_bits.py",
 )  # fmt: skip
 
 

@@ -37,14 +37,14 @@ ALLOWED = {
         "options.json is written of the structure of docstrings: sections and paragraphs"
     ),
     "measures/_registry.py: formula": "a formula is shown as the docstring has it",
-    "io/files.py: naming": "no file is named twice in one message",
+    "io/files.py: name_file": "no file is named twice in one message",
     # What other libraries say.
     "_lib/whole_files.py: _code": (
         "libraries written in Rust have the system's number of an error in the text alone"
     ),
-    "_lib/warnings.py: told_as": "the first line is shown",
+    "_lib/warnings.py: raise_as": "the first line is shown",
     "_lib/frames.py: __init__": "lines become one",
-    "io/embeddings.py: cut_out": "the first line is shown",
+    "io/embeddings.py: cut_subjects": "the first line is shown",
     "io/hdf5_program.py: ": "the first line is shown",
 }
 

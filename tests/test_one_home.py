@@ -301,7 +301,7 @@ def no_false_positive() -> Iterator[ff.OperatingPoint]:
         kind, title, example, holds = "no false positive", "no false positive", "nofp", ("fpir",)
 
         def threshold_of_searches(self, searches, at):
-            return searches.above(searches.ordered(RATES["fpir"])[0])
+            return searches.next_threshold_above(searches.scores_errors_first(RATES["fpir"])[0])
 
     yield ff.OperatingPoint("no false positive")
     del RULES["no false positive"]
@@ -434,7 +434,7 @@ JUDGED = formats.Format(
 
 def read_lines(file: formats.ScoreFile, how: formats.HowToRead) -> formats.ScoreTable:
     frame = pl.DataFrame([json.loads(line) for line in file.path.read_text().splitlines()])
-    return formats.choose(tables.of_frame(frame, "path", str(file.path)), how, file.format)
+    return formats.choose(tables.read_frame(frame, "path", str(file.path)), how, file.format)
 
 
 LINES = formats.Format(

@@ -52,7 +52,7 @@ def test_docstrings_and_signatures_agree(name):
     documented = []
     if section:
         for line in section.group(1).splitlines():
-            if re.match(r"\w[\w, *]*( : |$)", line):
+            if re.match(r"[\w*][\w, *]*( : |$)", line):
                 documented += [n.strip().lstrip("*") for n in line.split(" : ")[0].split(",")]
     assert documented == list(inspect.signature(FUNCTIONS[name]).parameters), name
 
@@ -133,6 +133,20 @@ def test_every_folder_of_the_package_is_installed():
         for path in (ROOT / "fastfair").rglob("__init__.py")
     }
     assert set(listed) == folders | {"fastfair.kernels"}
+
+
+def test_tests_are_named_after_the_file_that_they_test():
+    """Where a folder of tests is that of a folder of code."""
+    strangers = []
+    for path in sorted((ROOT / "tests").glob("*/test_*.py")):
+        code = ROOT / (
+            "kernels" if path.parent.name == "kernels" else f"fastfair/{path.parent.name}"
+        )
+        stems = [other.stem.removeprefix("_") for other in code.glob("*.py")]
+        subject = path.stem.removeprefix("test_")
+        if stems and not any(subject == stem or subject.startswith(f"{stem}_") for stem in stems):
+            strangers.append(str(path.relative_to(ROOT)))
+    assert strangers == []
 
 
 @pytest.fixture(scope="module")

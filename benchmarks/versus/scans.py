@@ -106,7 +106,7 @@ ROWS = (
         "the files read once, and the weights of all comparisons in memory summed in all"
         " replicates, 2 threads",
         Against.LIMIT,
-        AtMost(2.5),
+        AtMost(2),
         of_a_scan,
         "besides, comparisons are checked, coded and put into buckets, and these grouped by"
         " subjects and walked over, and thresholds, EERs and intervals computed: together twice the"

@@ -21,8 +21,8 @@ first, second = (
     ff.datasets.voxceleb1_h(name, groups="Gender")
     for name in ("resnetse34v2", "resnetse34l")
 )
-found = ff.compare(first, second, ff.at_fmr(0.001), rng=0)
-print(found.summary())
+comparison = ff.compare(first, second, ff.at_fmr(0.001), rng=0)
+print(comparison.summary())
 
 # %%
 # At a glance
@@ -31,8 +31,8 @@ print(found.summary())
 
 figure = plt.figure(figsize=(9, 5), layout="constrained")
 left, right = figure.subplots(1, 2)
-found.plot_det(left)
-ax = found.plot_differences(right)
+comparison.plot_det(left)
+ax = comparison.plot_differences(right)
 
 # %%
 # For each group
@@ -40,8 +40,8 @@ ax = found.plot_differences(right)
 # A contrast holds both rates, their difference with its interval, and a
 # verdict. The p-value is adjusted for the number of questions asked.
 
-for group in (None, *found.evaluations[0].groups):
-    contrast = found.contrast("fnmr", group)
+for group in (None, *comparison.evaluations[0].groups):
+    contrast = comparison.contrast("fnmr", group)
     print(
         f"{group or 'all'}: {contrast.first:.1%} and {contrast.second:.1%}"
     )
@@ -62,7 +62,7 @@ for measure in (
     "garbe",
     "max_geomean_ratio(fnmr)",
 ):
-    contrast = found.contrast(measure)
+    contrast = comparison.contrast(measure)
     print(
         f"{measure}: {contrast.first:.3f} and {contrast.second:.3f}",
         end=", ",

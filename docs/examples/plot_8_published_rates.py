@@ -39,10 +39,10 @@ published = pl.DataFrame(
 # a row for each algorithm and measure, and for measures of single groups a row
 # for each group.
 
-found = ff.measures.table(
+published_measures = ff.measures.table(
     published, fmr="FMR.{group}", fnmr="FNMR.{group}", by="algorithm"
 )
-found.filter(pl.col("algorithm") == "Beta").head(6)
+published_measures.filter(pl.col("algorithm") == "Beta").head(6)
 
 # %%
 # Which algorithm is fairest?
@@ -56,7 +56,7 @@ titles = {
 }
 figure, axes = plt.subplots(1, 3, figsize=(9, 4), layout="constrained")
 for ax, (name, title) in zip(axes, titles.items(), strict=True):
-    rows = found.filter(pl.col("name") == name)
+    rows = published_measures.filter(pl.col("name") == name)
     bars = ax.bar(rows["algorithm"], rows["value"])
     ax.bar_label(bars, fmt="%.3f")
     ax.set_title(title)

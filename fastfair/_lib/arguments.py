@@ -32,7 +32,7 @@ from .text import joined_by_or, shown
 
 Check = Callable[[str, Any], Any]
 _Function = TypeVar("_Function", bound=Callable[..., Any])
-_MOST_REPLICATES = 10**7
+_MOST_REPLICATES = 10**7  # with which limits hardly vary from seed to seed
 # How to make the class wanted (first) from the class found (second), as a hint in messages.
 _WAYS = {
     ("Comparisons", "Embeddings"): "make them with its method comparisons()",
@@ -88,7 +88,9 @@ def is_a(value: object, name: str, library: str = "fastfair") -> bool:
     it.
     """
     classes = type(value).__mro__
-    return any(one.__name__ == name and one.__module__.startswith(f"{library}.") for one in classes)
+    return any(
+        base.__name__ == name and base.__module__.startswith(f"{library}.") for base in classes
+    )
 
 
 def _anything(value: object) -> bool:
@@ -230,7 +232,8 @@ def _list_kind(inner: Any) -> Kind:
 
 
 def _dict_kind(keys: Any, inner: Any) -> Kind:
-    check, key_check = _check(inner), _check(str) if keys is str else lambda _, key: key
+    check = _check(inner)
+    key_check = _check(str) if keys is str else lambda _, key: key
 
     def read(name: str, value: Any) -> dict[Any, Any]:
         return {
@@ -238,9 +241,9 @@ def _dict_kind(keys: Any, inner: Any) -> Kind:
             for key, entry in value.items()
         }
 
-    known = "text" if keys is str else "labels"
+    of_keys = "text" if keys is str else "labels"
     return Kind(
-        f"a dict from {known} to {_several(inner)}",
+        f"a dict from {of_keys} to {_several(inner)}",
         "dicts",
         lambda value: isinstance(value, Mapping),
         read,
@@ -248,7 +251,8 @@ def _dict_kind(keys: Any, inner: Any) -> Kind:
 
 
 def _pair_kind(inner: tuple[Any, ...]) -> Kind:
-    several, checks = _several(*inner), list(map(_check, inner))
+    several = _several(*inner)
+    checks = list(map(_check, inner))
 
     def read(name: str, value: Any) -> tuple[Any, ...]:
         if len(value) != len(inner):
@@ -275,9 +279,8 @@ def _kinds(annotation: Any) -> Iterator[Kind]:
         words = tuple(
             word for member in inner if get_origin(member) is Literal for word in get_args(member)
         )
-        members = [
-            member for member in inner if not (member is str and Path in inner)
-        ]  # a path may be text
+        # a path may be text
+        members = [member for member in inner if not (member is str and Path in inner)]
         for member in dict.fromkeys(
             Literal[words] if get_origin(member) is Literal else member for member in members
         ):
@@ -394,8 +397,8 @@ def checked_options(
     caller: str, function: Callable[..., Any], options: Mapping[str, Any]
 ) -> dict[str, Any]:
     """Check the arguments that a caller passes on by name to a function."""
-    _, *known = checks_of(function)
-    if unknown := options.keys() - set(known):
+    _, *names = checks_of(function)
+    if unknown := options.keys() - set(names):
         raise TypeError(f"{caller}() got an unexpected keyword argument {min(unknown)!r}")
     return {name: checks_of(function)[name](name, value) for name, value in options.items()}
 

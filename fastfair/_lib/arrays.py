@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+AnyArray = NDArray[Any]
 Floats = NDArray[np.float64]
 AnyFloats = NDArray[np.floating[Any]]
 Integers = NDArray[np.int64]  # counts, positions, keys of scores

@@ -34,7 +34,8 @@ def least_multiple(is_enough: Callable[[float], bool], most: float, ratio: float
     """
     low = high = 1.0
     while not is_enough(high):
-        low, high = high, 2 * high
+        low = high
+        high = 2 * high
         if high > most:
             return math.inf
     return least_between(is_enough, low, high, ratio)

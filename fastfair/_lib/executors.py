@@ -18,9 +18,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
+from fastfair._lib.arrays import Bytes
 from fastfair.errors import FastfairError, InputError, WorkerError
 
 from . import packing, whole_files
@@ -29,10 +27,9 @@ from .whole_files import explained
 
 _TRIES = 3  # of a task whose worker dies
 _CANCELLING = 5.0  # seconds that cancelling may take
-_SCATTERING = (
-    20.0,
-    5e6,
-)  # bringing data to workers may take so many seconds, and one more for so many bytes
+# Bringing data to workers may take so many seconds, and one more for so many bytes.
+_SECONDS_TO_SCATTER = 20.0
+_BYTES_A_SECOND = 5e6
 _PATIENCE = 1.0  # seconds after which futures are asked whether they have ended
 
 
@@ -65,7 +62,9 @@ def results(
     OutputError
         Where the file for the workers cannot be written.
     """
-    coming, order, ended = iter(tasks), dict[Any, None](), dict[Any, _Outcome]()
+    coming = iter(tasks)
+    order = dict[Any, None]()
+    ended = dict[Any, _Outcome]()
     with _delivered(executor, job) as deliver:
         waiting = _Waiting(executor, deliver, n_threads)
         try:
@@ -106,7 +105,9 @@ class _Waiting:
     """The tasks that run or wait to run."""
 
     def __init__(self, executor: Any, deliver: Callable[[], Any], n_threads: int) -> None:
-        self._executor, self._deliver, self._n_threads = executor, deliver, n_threads
+        self._executor = executor
+        self._deliver = deliver
+        self._n_threads = n_threads
         # By Dask, equal calls would be the same task, also after it failed.
         self._options = {"pure": False} if hasattr(executor, "scatter") else {}
         self._source, self._process = deliver(), os.getpid()
@@ -149,9 +150,8 @@ class _Waiting:
                     ) from None
                 if getattr(self._executor, "status", "running") == "closed":  # a Client of Dask
                     raise _gone(RuntimeError("it was closed")) from None
-                for future in filter(
-                    _has_ended, self._running
-                ):  # of executors that do not call what they are asked to
+                # of executors that do not call what they are asked to
+                for future in filter(_has_ended, self._running):
                     self._ended.put(future)
                 continue
             if future not in self._running:  # ended twice
@@ -263,7 +263,7 @@ def _scattered(executor: Any, packed: _InMemory) -> Any:
 
     Dask then waits for ever for those who copy to all, whoever asks, or raises.
     """
-    seconds = _SCATTERING[0] + packed.packed.nbytes / _SCATTERING[1]
+    seconds = _SECONDS_TO_SCATTER + packed.packed.nbytes / _BYTES_A_SECOND
     for left in reversed(range(_TRIES)):
         try:
             everywhere = left == _TRIES - 1
@@ -283,7 +283,7 @@ class _InMemory:
     """A job in memory, which the executor carries to its workers."""
 
     token: str
-    packed: NDArray[np.uint8]
+    packed: Bytes
 
     def __call__(self) -> Any:
         return _opened(self.token, lambda: packing.unpack(self.packed))
@@ -302,10 +302,11 @@ def job_in_file(path: str) -> Any:
 
 
 _lock = threading.Lock()
+# the job that this process worked on last: most tasks are of the same one
 _last: tuple[str, Any] = (
     "",
     None,
-)  # the job that this process worked on last: most tasks are of the same one
+)
 
 
 def _opened(name: str, open_it: Callable[[], Any]) -> Any:

@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import narwhals as nw
 import numpy as np
 
+from fastfair._lib.arrays import AnyArray
 from fastfair.errors import InputError
 
 from . import label_codes
 from .label_codes import Coded, encode, encode_together, is_missing, text_column
 from .text import not_there
-from .warnings import require, told_as
+from .warnings import raise_as, require
 
 if TYPE_CHECKING:
     import polars as pl
@@ -67,7 +68,7 @@ class FrameColumns:
             raise InputError(not_there(self._called, name, self.names))
         return self._frame.get_column(name)
 
-    def numbers(self, name: str) -> np.ndarray[Any, Any]:
+    def numbers(self, name: str) -> AnyArray:
         """Return a column of numbers; missing ones become NaN, which later checks refuse with its
         row.
         """
@@ -106,7 +107,8 @@ class FrameColumns:
 
     def entries(self, name: str) -> Any:
         """Return a column of labels as `encode` takes it; some may be missing."""
-        is_text, series = self.is_text(name), self[name]
+        is_text = self.is_text(name)
+        series = self[name]
         with _taking(name, series.dtype):
             if is_text:
                 return series
@@ -118,7 +120,7 @@ class FrameColumns:
                 ]
             return (series.cast(nw.Int64) if series.dtype in _WIDE else series).to_numpy()
 
-    def texts(self, name: str) -> tuple[list[str | None], np.ndarray[Any, Any]]:
+    def texts(self, name: str) -> tuple[list[str | None], AnyArray]:
         """Return the distinct labels of a column as text, None if missing, and the position of each
         row's label.
         """
@@ -136,20 +138,19 @@ class FrameColumns:
                 entries, codes = label_codes.number_entries(self[name].to_numpy())
                 distinct = entries.tolist()
             else:
-                known: dict[Any, int] = {}
+                position: dict[Any, int] = {}
                 codes = np.array(
-                    [known.setdefault(entry, len(known)) for entry in self[name].to_list()],
+                    [position.setdefault(entry, len(position)) for entry in self[name].to_list()],
                     np.int64,
                 )
-                distinct = list(known)
+                distinct = list(position)
                 if self[name].dtype == nw.Object:
                     label_codes.encode(
                         name, [entry for entry in distinct if not label_codes.is_missing(entry)]
                     )
             texts = [None if is_missing(e) else str(label_codes.clean(e)) for e in distinct]
-        numbered = {
-            text: k for k, text in enumerate(dict.fromkeys(texts))
-        }  # blanks about labels do not count
+        # blanks about labels do not count
+        numbered = {text: k for k, text in enumerate(dict.fromkeys(texts))}
         return list(numbered), np.array([numbered[text] for text in texts], np.intp)[codes]
 
     def labels_of_both(self, reference: str, probe: str) -> tuple[Coded, Coded]:
@@ -208,12 +209,10 @@ def _with_names_of_text(frame: Any) -> Any:
 
 
 def _taking(name: str, dtype: Any) -> AbstractContextManager[None]:
-    return told_as(InputError, f"column {name!r} of type {dtype} cannot be used")
+    return raise_as(InputError, f"column {name!r} of type {dtype} cannot be used")
 
 
-def build(
-    columns: Mapping[str, Sequence[Any] | np.ndarray[Any, Any]], backend: Backend | None
-) -> Any:
+def build(columns: Mapping[str, Sequence[Any] | AnyArray], backend: Backend | None) -> Any:
     """Make a data frame from columns, with the library named or the first one installed."""
     installed = [name for name in BACKENDS if importlib.util.find_spec(name)]
     chosen: Backend = backend or (installed[0] if installed else "polars")

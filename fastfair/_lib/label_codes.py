@@ -10,19 +10,20 @@ from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from fastfair._lib.arrays import AnyArray, AnyIntegers, Codes, Flags, Indices
+from fastfair._lib.rounding import round_up
 from fastfair.errors import InputError
 
 from . import validation
 from .threads import count_threads, in_threads, slices
-from .warnings import told_as
+from .warnings import raise_as
 
 if TYPE_CHECKING:
     import narwhals as nw
 
 
-Array = NDArray[Any]
 # Texts that NumPy and pandas write for a missing label; blank text is missing, too.
 MISSING_TEXTS = ("nan", "NaN", "<NA>", "NaT")
 _MISSING = frozenset(["", *MISSING_TEXTS])
@@ -35,19 +36,17 @@ class Coded:
     label.
     """
 
-    labels: NDArray[Any]
-    codes: NDArray[np.integer[Any]]
+    labels: AnyArray
+    codes: AnyIntegers
 
-    def take(self, keep: NDArray[Any] | slice) -> Coded:
+    def take(self, keep: AnyArray | slice) -> Coded:
         """Keep some rows, and the labels that they still have."""
         codes = self.codes[keep]
         used, position = in_use(self.labels.size, codes)
         return Coded(self.labels[used], position.astype(codes.dtype)[codes])
 
 
-def in_use(
-    n: int, *columns: NDArray[np.integer[Any]]
-) -> tuple[NDArray[np.bool_], NDArray[np.intp]]:
+def in_use(n: int, *columns: AnyIntegers) -> tuple[Flags, Indices]:
     """Tell which of n labels columns of codes use, and the position of each among these."""
     used = np.zeros(n, np.bool_)
     for codes in columns:
@@ -134,9 +133,8 @@ def encode(name: str, values: Labels, advice: str = COMPLETE) -> Coded:
     entries, codes = _entries(name, values)
     if isinstance(entries, np.ndarray):
         kind = smallest_integers(entries.size)
-        if codes.dtype == kind and bool(
-            (entries[1:] > entries[:-1]).all()
-        ):  # as numbers of a short range are
+        # as numbers of a short range are
+        if codes.dtype == kind and bool((entries[1:] > entries[:-1]).all()):
             return Coded(entries, codes)
         labels, places = np.unique(entries, return_inverse=True)
     else:
@@ -144,13 +142,13 @@ def encode(name: str, values: Labels, advice: str = COMPLETE) -> Coded:
     return Coded(labels, look_up(codes, places.astype(smallest_integers(labels.size))))
 
 
-def _entries(name: str, values: Any) -> tuple[list[Any] | Array, Array]:
+def _entries(name: str, values: Any) -> tuple[list[Any] | AnyArray, AnyArray]:
     """Return the entries of a column, nearly distinct, and that of each row; an array of numbers
     that cannot miss.
     """
     text = None
     if not isinstance(values, list | tuple | np.ndarray):
-        with told_as(InputError, f"{name} cannot be converted to labels"):
+        with raise_as(InputError, f"{name} cannot be converted to labels"):
             text = text_column(values)
     if text is not None:
         return text
@@ -166,7 +164,7 @@ def _entries(name: str, values: Any) -> tuple[list[Any] | Array, Array]:
 
 def encode_with_missing(
     names: Sequence[str], columns: Sequence[Labels], unknown: str | None = None
-) -> list[tuple[Coded, NDArray[np.bool_]]]:
+) -> list[tuple[Coded, Flags]]:
     """Turn columns of labels of one kind into codes, and tell which rows have no label.
 
     Such rows get the label `unknown`, and labels are then text; or, where it is None, that of some
@@ -194,11 +192,13 @@ def encode_with_missing(
             coded.append(Coded(labels, look_up(codes, places)))
         lacking.append(rows)
     if unknown is not None and any(rows.any() for rows in lacking):
-        coded = [_with_unknown(*one, unknown) for one in zip(names, coded, lacking, strict=True)]
+        coded = [
+            _with_unknown(*column, unknown) for column in zip(names, coded, lacking, strict=True)
+        ]
     return list(zip(coded, lacking, strict=True))
 
 
-def _with_unknown(name: str, coded: Coded, rows: NDArray[np.bool_], unknown: str) -> Coded:
+def _with_unknown(name: str, coded: Coded, rows: Flags, unknown: str) -> Coded:
     """Return labels as text, and `unknown` in some rows."""
     codes = np.where(rows, coded.labels.size, coded.codes)
     labels, places = _code_entries(name, [*map(str, coded.labels.tolist()), unknown], codes)
@@ -207,7 +207,7 @@ def _with_unknown(name: str, coded: Coded, rows: NDArray[np.bool_], unknown: str
 
 def encode_together(
     names: Sequence[str], columns: Sequence[Labels], advice: str = COMPLETE
-) -> tuple[NDArray[Any], list[NDArray[Any]]]:
+) -> tuple[AnyArray, list[AnyArray]]:
     """Turn several columns into codes of one common list of labels, of the type of
     `smallest_integers`.
     """
@@ -215,7 +215,8 @@ def encode_together(
         return of_text
     coded = [encode(name, values, advice) for name, values in zip(names, columns, strict=True)]
     labels = [of_column.labels for of_column in coded]
-    common, places = labels[0], [np.arange(labels[0].size)] * len(coded)
+    common = labels[0]
+    places = [np.arange(labels[0].size)] * len(coded)
     if any(of_column is not common for of_column in labels):
         # As objects if types differ: NumPy would turn int64 and uint64 into floats, and merge two
         # subjects.
@@ -233,7 +234,7 @@ def encode_together(
     ]
 
 
-def _encode_polars(columns: Sequence[Any]) -> tuple[NDArray[Any], list[NDArray[Any]]] | None:
+def _encode_polars(columns: Sequence[Any]) -> tuple[AnyArray, list[AnyArray]] | None:
     """Encode columns of text of polars, fast even if nearly all labels differ; None for others, and
     if some miss.
     """
@@ -243,12 +244,17 @@ def _encode_polars(columns: Sequence[Any]) -> tuple[NDArray[Any], list[NDArray[A
 
     series = [nw.from_native(column, series_only=True) for column in columns]
     text = (nw.String, nw.Categorical, nw.Enum)
-    if not all(one.implementation.is_polars() and one.dtype in text for one in series):
+    if not all(
+        labels_of.implementation.is_polars() and labels_of.dtype in text for labels_of in series
+    ):
         return None
     import polars as pl
 
     together = pl.concat(
-        [one.to_native().cast(pl.String).rename("").cast(pl.Categorical) for one in series]
+        [
+            labels_of.to_native().cast(pl.String).rename("").cast(pl.Categorical)
+            for labels_of in series
+        ]
     )
     if together.null_count():
         return None
@@ -257,9 +263,8 @@ def _encode_polars(columns: Sequence[Any]) -> tuple[NDArray[Any], list[NDArray[A
     rows[physical] = np.arange(physical.size)
     used = np.flatnonzero(rows >= 0)
     names = together.gather(rows[used]).cast(pl.String).str.strip_chars()
-    order = (
-        names.arg_sort()
-    )  # a Categorical's codes may differ between two readings, so labels are sorted
+    # a Categorical's codes may differ between two readings, so labels are sorted
+    order = names.arg_sort()
     numbers = names.gather(order).rle_id().to_numpy().astype(np.int64)
     labels = names.gather(order).to_numpy()[np.diff(numbers, prepend=-1) > 0]
     listed = labels.tolist()
@@ -271,8 +276,8 @@ def _encode_polars(columns: Sequence[Any]) -> tuple[NDArray[Any], list[NDArray[A
 
 
 def _code_entries(
-    name: str, entries: list[Any], codes: Array, advice: str = COMPLETE
-) -> tuple[Array, Array]:
+    name: str, entries: list[Any], codes: AnyArray, advice: str = COMPLETE
+) -> tuple[AnyArray, AnyArray]:
     """Find the labels among entries, sorted, and the place of each entry among them. codes: the
     entry of each row.
     """
@@ -299,8 +304,8 @@ def _code_entries(
         )
     types = set(map(type, entries))
     if len(set(map(_kind, types))) > 1:  # 1 and "1" may or may not be the same label
-        found = ", ".join(sorted(kind.__name__ for kind in types))
-        raise InputError(f"{name} mixes labels of the types {found}; use one type")
+        listed = ", ".join(sorted(kind.__name__ for kind in types))
+        raise InputError(f"{name} mixes labels of the types {listed}; use one type")
     wrong = {}
     for entry in forms:
         try:
@@ -321,11 +326,11 @@ def _code_entries(
         raise InputError(
             f"{name} holds labels of the type {kind}, which cannot be sorted; give text or numbers"
         ) from None
-    place = {label: k for k, label in enumerate(ordered)}
+    position = {label: k for k, label in enumerate(ordered)}
     labels = np.empty(len(ordered), object)
     labels[:] = ordered
     return labels, np.fromiter(
-        (place[forms[entry]] for entry in entries), smallest_integers(len(ordered)), len(entries)
+        (position[forms[entry]] for entry in entries), smallest_integers(len(ordered)), len(entries)
     )
 
 
@@ -335,21 +340,21 @@ def _kind(of_label: type) -> str:
         ((bool, np.bool_), "truth value"),
         ((numbers.Real, Decimal), "number"),
     )
-    return next((kind for known, kind in kinds if issubclass(of_label, known)), of_label.__name__)
+    return next(
+        (kind for supertypes, kind in kinds if issubclass(of_label, supertypes)), of_label.__name__
+    )
 
 
 FEW = 1 << 15  # up to so many rows NumPy is quick enough, and no kernel needs to be compiled
-_AT_ONCE, _IN_ALL = (
-    32,
-    1024,
-)  # times FEW rows, of which NumPy reads tables sooner than a kernel is compiled
-_SLOTS = (
-    1 << 16
-)  # of the first hash table; the next have 8 times as many, so that trying again costs little
+# NumPy reads tables sooner than a kernel is compiled for up to so many rows in a call, and in all.
+_ROWS_OF_A_CALL = 32 * FEW
+_ROWS_IN_ALL = 1024 * FEW
+# of the first hash table; the next have 8 times as many, so that trying again costs little
+_SLOTS = 1 << 16
 _WIDTHS = (1, 2, 4, 8)  # bytes of integers
 
 
-def number_entries(array: Array) -> tuple[Array, Array]:
+def number_entries(array: AnyArray) -> tuple[AnyArray, AnyArray]:
     """Find the distinct entries of a column, or nearly so, and the position of each row's entry
     among them.
 
@@ -360,9 +365,8 @@ def number_entries(array: Array) -> tuple[Array, Array]:
     small = array.size <= FEW
     if kind == "O" and not small:
         pointers = np.frombuffer(np.ascontiguousarray(array), np.intp)
-        return _by_hash(
-            array, pointers, most=array.size // 4
-        )  # with more, each row may have an object of its own
+        # with more, each row may have an object of its own
+        return _by_hash(array, pointers, most=array.size // 4)
     whole = width in _WIDTHS
     if kind in "biufmMSU" and whole:
         values = np.ascontiguousarray(array)
@@ -371,15 +375,15 @@ def number_entries(array: Array) -> tuple[Array, Array]:
         values = values.view(
             values.dtype if kind in "iu" and values.dtype != np.uint64 else f"i{width}"
         )
-        found = _by_range(values)
-        if found is not None:
-            return found[0].view(array.dtype), found[1]
+        entries_and_codes = _by_range(values)
+        if entries_and_codes is not None:
+            return entries_and_codes[0].view(array.dtype), entries_and_codes[1]
     if small or kind not in "biufmMSU" or width == 0 or not (whole or kind in "SU"):
         return array, np.arange(array.size)
     return _by_hash(array, array, most=array.size)
 
 
-def look_up(values: Array, table: Array, lowest: int = 0, dtype: Any = None) -> Array:
+def look_up(values: AnyArray, table: AnyArray, lowest: int = 0, dtype: Any = None) -> AnyArray:
     """Return ``table[values - lowest]``, as `dtype` if given, with all processors where there are
     many values.
     """
@@ -390,11 +394,11 @@ def look_up(values: Array, table: Array, lowest: int = 0, dtype: Any = None) -> 
     from fastfair.kernels import labels as kernels
 
     out = np.empty(values.size, kind)
-    in_parts(values.size, lambda part: kernels.look_up(values[part], lowest, table, out[part]))
+    read_in_parts(values.size, lambda part: kernels.look_up(values[part], lowest, table, out[part]))
     return out
 
 
-def mark(values: Array, used: NDArray[np.bool_], lowest: int = 0) -> None:
+def mark(values: AnyArray, used: Flags, lowest: int = 0) -> None:
     """Mark which integers occur in a column; `used` begins with `lowest`."""
     if _are_few(values.size):
         used[np.subtract(values, lowest, dtype=np.intp)] = True
@@ -402,10 +406,10 @@ def mark(values: Array, used: NDArray[np.bool_], lowest: int = 0) -> None:
     from fastfair.kernels import labels as kernels
 
     # Threads may mark the same place, but only ever with the same value.
-    in_parts(values.size, lambda part: kernels.mark_used(values[part], lowest, used))
+    read_in_parts(values.size, lambda part: kernels.mark_used(values[part], lowest, used))
 
 
-def fill_table(places: Array, entries: Array, table: NDArray[np.int32]) -> bool:
+def fill_table(places: AnyArray, entries: AnyArray, table: Codes) -> bool:
     """Write entries where a table is negative, and tell whether all others are there already."""
     if _are_few(places.size):
         empty = table[places] < 0
@@ -423,10 +427,10 @@ def _are_few(size: int) -> bool:
     """Tell whether a kernel, which may have to be compiled, would not be quicker."""
     global _n_rows
     _n_rows += size
-    return size <= _AT_ONCE * FEW and _n_rows <= _IN_ALL * FEW
+    return size <= _ROWS_OF_A_CALL and _n_rows <= _ROWS_IN_ALL
 
 
-def in_parts(size: int, work: Any) -> list[Any]:
+def read_in_parts(size: int, work: Any) -> list[Any]:
     """Call a function for one slice of the rows for each processor."""
     return in_threads(size, work, slices(size, count_threads(None)))
 
@@ -436,12 +440,13 @@ def smallest_integers(n: int) -> type[np.uint16] | type[np.int32]:
     return np.uint16 if n <= 2**16 else np.int32
 
 
-def _by_range(values: Array) -> tuple[Array, Array] | None:
+def _by_range(values: AnyArray) -> tuple[AnyArray, AnyArray] | None:
     """Number integers by their values; None where their range is too wide for a table."""
     if values.size == 0:
         return None
-    ends = in_parts(values.size, lambda part: (values[part].min(), values[part].max()))
-    lowest, highest = min(int(low) for low, _ in ends), max(int(high) for _, high in ends)
+    ends = read_in_parts(values.size, lambda part: (values[part].min(), values[part].max()))
+    lowest = min(int(low) for low, _ in ends)
+    highest = max(int(high) for _, high in ends)
     size = highest - lowest + 1
     if size > max(2 * values.size, 2**16):
         return None
@@ -452,33 +457,35 @@ def _by_range(values: Array) -> tuple[Array, Array] | None:
     return entries, look_up(values, places, lowest)
 
 
-def _by_hash(array: Array, keys: Array, most: int) -> tuple[Array, Array]:
+def _by_hash(array: AnyArray, keys: AnyArray, most: int) -> tuple[AnyArray, AnyArray]:
     """Number rows by the bits of their keys; where more than `most` differ, every row is an entry
     of its own.
     """
     if keys.dtype.itemsize % 4:
-        keys = keys.astype(f"S{-(-keys.dtype.itemsize // 4) * 4}")  # the spare bytes are zero
+        keys = keys.astype(f"S{round_up(keys.dtype.itemsize, 4)}")  # the spare bytes are zero
     words = np.ascontiguousarray(keys).view(np.uint32).reshape(keys.size, -1)
     numbers = np.empty(keys.size, np.int32)
-    found = in_parts(keys.size, partial(_hash_part, words, numbers, most))
-    if any(first is None for _, first in found) or sum(first.size for _, first in found) > most:
+    firsts = read_in_parts(keys.size, partial(_hash_part, words, numbers, most))
+    if any(first is None for _, first in firsts) or sum(first.size for _, first in firsts) > most:
         return array, np.arange(array.size)
     before = 0
-    for part, first in found:
+    for part, first in firsts:
         numbers[part] += before
         before += first.size
-    return array[np.concatenate([part.start + first for part, first in found])], numbers
+    return array[np.concatenate([part.start + first for part, first in firsts])], numbers
 
 
-def _hash_part(words: Array, numbers: Array, most: int, part: slice) -> tuple[slice, Array | None]:
+def _hash_part(
+    words: AnyArray, numbers: AnyArray, most: int, part: slice
+) -> tuple[slice, AnyArray | None]:
     from fastfair.kernels import labels as kernels
 
     size = _SLOTS
     while True:
         first = np.empty(min(size // 2, most), np.int64)
-        known = np.empty((first.size, words.shape[1]), np.uint32)
+        first_rows = np.empty((first.size, words.shape[1]), np.uint32)
         n = kernels.number_rows(
-            words[part], first, known, np.full(size, -1, np.int32), numbers[part]
+            words[part], first, first_rows, np.full(size, -1, np.int32), numbers[part]
         )
         if n >= 0:
             return part, first[:n].copy()
@@ -487,9 +494,8 @@ def _hash_part(words: Array, numbers: Array, most: int, part: slice) -> tuple[sl
         size *= 8
 
 
-TextColumn = tuple[
-    list[str | None], Array
-]  # the texts in use, None if missing, and the position of each row's text
+# the texts in use, None if missing, and the position of each row's text
+TextColumn = tuple[list[str | None], AnyArray]
 
 
 def text_column(values: object) -> TextColumn | None:
@@ -508,9 +514,11 @@ def text_column(values: object) -> TextColumn | None:
     elif series.implementation.is_pyarrow():
         texts, codes = _of_pyarrow(native)
     else:  # pandas
-        known = series.dtype != nw.String
+        is_categorical = series.dtype != nw.String
         codes, categories = (
-            (native.cat.codes.to_numpy(), native.cat.categories) if known else native.factorize()
+            (native.cat.codes.to_numpy(), native.cat.categories)
+            if is_categorical
+            else native.factorize()
         )
         texts = dict(enumerate(categories.tolist()))
     used, codes = number_entries(codes)
@@ -531,11 +539,11 @@ def _series(values: object) -> nw.Series[Any] | None:
         import pyarrow as pa
 
         values = pa.chunked_array([values]) if isinstance(values, pa.Array) else values
-    found = nw.from_native(values, series_only=True, pass_through=True)
-    return found if isinstance(found, nw.Series) else None
+    series = nw.from_native(values, series_only=True, pass_through=True)
+    return series if isinstance(series, nw.Series) else None
 
 
-def _of_polars(native: Any) -> tuple[Mapping[int, Any], NDArray[Any]]:
+def _of_polars(native: Any) -> tuple[Mapping[int, Any], AnyArray]:
     import polars as pl
 
     column = native.cast(pl.Categorical) if native.dtype == pl.String else native
@@ -549,7 +557,7 @@ def _of_polars(native: Any) -> tuple[Mapping[int, Any], NDArray[Any]]:
     return texts, codes.to_numpy()
 
 
-def _of_pyarrow(native: Any) -> tuple[Mapping[int, Any], NDArray[Any]]:
+def _of_pyarrow(native: Any) -> tuple[Mapping[int, Any], AnyArray]:
     import pyarrow as pa
 
     coded = native if pa.types.is_dictionary(native.type) else native.dictionary_encode()

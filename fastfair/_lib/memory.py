@@ -60,16 +60,16 @@ def bytes_of(name: str, amount: object) -> int:
     """
     if isinstance(amount, int) and not isinstance(amount, bool) and amount > 0:
         return amount
-    found = (
+    match = (
         re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([KMGTP]?)(i?)B?\s*", amount, re.I)
         if isinstance(amount, str)
         else None
     )
-    if found is None:
+    if match is None:
         raise InputError(
             f'{name} must be a number of bytes, or text such as "4 GB" or "512 MiB", not {amount!r}'
         )
-    number, prefix, binary = found.groups()
+    number, prefix, binary = match.groups()
     return int(float(number) * (1024 if binary else 1000) ** " KMGTP".index(prefix.upper() or " "))
 
 
@@ -90,9 +90,9 @@ def available() -> int:
 
 
 def _free_in_computer() -> int:
-    found = _fields(_PROC / "meminfo").get("MemAvailable:")
-    if found is not None:
-        return found * 1024
+    available = _fields(_PROC / "meminfo").get("MemAvailable:")
+    if available is not None:
+        return available * 1024
     try:
         return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     except (AttributeError, ValueError, OSError):
@@ -104,21 +104,19 @@ def _free_in_groups() -> Iterator[int]:
     for line in _text(_PROC / "self" / "cgroup").splitlines():
         _, controllers, path = line.split(":", 2)
         if controllers == "":
-            root, names = _CGROUPS, ("memory.max", "memory.current", "inactive_file")
+            root = _CGROUPS
+            names = ("memory.max", "memory.current", "inactive_file")
         elif "memory" in controllers.split(","):
-            root, names = (
-                _CGROUPS / "memory",
-                ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"),
-            )
+            root = _CGROUPS / "memory"
+            names = ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file")
         else:
             continue
         inner = Path(path.lstrip("/"))
         for folder in (root / inner, *(root / outer for outer in inner.parents)):
             limit, used = _number(folder / names[0]), _number(folder / names[1])
             if limit is not None and used is not None and limit < _NO_LIMIT:
-                yield (
-                    limit - used + _fields(folder / "memory.stat").get(names[2], 0)
-                )  # cached files can be freed
+                # cached files can be freed
+                yield limit - used + _fields(folder / "memory.stat").get(names[2], 0)
 
 
 def _free_in_limits() -> Iterator[int]:
@@ -133,10 +131,10 @@ def _free_in_limits() -> Iterator[int]:
     ]
     if not used:
         return
-    for limit, place in ((resource.RLIMIT_AS, 0), (resource.RLIMIT_DATA, 5)):
+    for limit, column in ((resource.RLIMIT_AS, 0), (resource.RLIMIT_DATA, 5)):
         most = resource.getrlimit(limit)[0]
         if most != resource.RLIM_INFINITY:
-            yield most - used[place]
+            yield most - used[column]
 
 
 def _text(path: Path) -> str:

@@ -12,7 +12,7 @@ from fastfair.errors import visible
 
 from .text import shortened
 
-_MOST_ROWS = 20
+_MOST_ROWS = 20  # that are seen at a glance
 _LONGEST = 120  # characters of a sentence in the short form
 
 
@@ -46,7 +46,7 @@ class Shown(ABC):
 
 
 def _row(cells: Sequence[str], kind: str) -> str:
-    return f"<tr>{''.join(f'<{kind}>{_escaped(one)}</{kind}>' for one in cells)}</tr>"
+    return f"<tr>{''.join(f'<{kind}>{_escaped(cell)}</{kind}>' for cell in cells)}</tr>"
 
 
 def _escaped(text: str) -> str:

@@ -10,13 +10,15 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+
+from fastfair._lib.arrays import Bytes
+from fastfair._lib.rounding import round_up
 
 _ALIGNED = 64  # bytes, as kernels for arrays at odd addresses would be compiled anew
 _Places = list[tuple[int, memoryview]]
 
 
-def pack(value: Any) -> NDArray[np.uint8]:
+def pack(value: Any) -> Bytes:
     """Put an object into one piece of memory.
 
     Parameters
@@ -50,10 +52,10 @@ def save(value: Any, path: Path) -> None:
         for start, part in places:
             file.seek(start)
             file.write(part)
-        file.truncate(_after(file.tell()))
+        file.truncate(round_up(file.tell(), _ALIGNED))
 
 
-def unpack(packed: NDArray[np.uint8]) -> Any:
+def unpack(packed: Bytes) -> Any:
     """Return the object in a piece of memory; its arrays lie there."""
     if packed.ctypes.data % _ALIGNED or not packed.flags.writeable:
         room = _room(packed.size)
@@ -80,10 +82,11 @@ def _places(value: Any) -> tuple[int, _Places]:
     buffers: list[pickle.PickleBuffer] = []
     stream = pickle.dumps(value, protocol=5, buffer_callback=buffers.append)
     parts = [memoryview(stream), *(buffer.raw() for buffer in buffers)]
-    start, ends = _after(8 + 16 * len(parts)), []
+    start = round_up(8 + 16 * len(parts), _ALIGNED)
+    ends = []
     for part in parts:
         ends.append((start, start + part.nbytes))
-        start = _after(start + part.nbytes)
+        start = round_up(start + part.nbytes, _ALIGNED)
     table = np.array([len(parts), *np.ravel(ends)], np.int64)
     return start, [
         (0, table.view(np.uint8).data),
@@ -91,11 +94,7 @@ def _places(value: Any) -> tuple[int, _Places]:
     ]
 
 
-def _after(size: int) -> int:
-    return -(-size // _ALIGNED) * _ALIGNED
-
-
-def _room(size: int) -> NDArray[np.uint8]:
+def _room(size: int) -> Bytes:
     room = np.empty(size + _ALIGNED, np.uint8)
     start = -room.ctypes.data % _ALIGNED
     return room[start : start + size]

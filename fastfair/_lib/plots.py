@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
-from numpy.typing import NDArray
+
+from fastfair._lib.arrays import AnyFloats
 
 from .text import drawn, per_cent, shortened
 from .warnings import require
@@ -87,7 +88,8 @@ def probit_axes(ax: Axes) -> Axes:
     """
     from scipy.special import ndtri
 
-    low, high = min(ax.get_xlim()[0], ax.get_ylim()[0]), max(ax.get_xlim()[1], ax.get_ylim()[1])
+    low = min(ax.get_xlim()[0], ax.get_ylim()[0])
+    high = max(ax.get_xlim()[1], ax.get_ylim()[1])
     ax.set(xlim=(low, high), ylim=(low, high))
     deviates = ndtri(_TICKS)
     shown = (deviates > low) & (deviates < high)
@@ -109,7 +111,8 @@ USUAL, STANDS_OUT = COLORS[:2]
 GREY = "0.45"
 LONGEST_LABEL = 60  # characters of a row's label; longer ones lose their middle
 LONGEST_IN_LEGEND = 36  # characters of a group's name
-_MOST_NAMED, _NAMED_AT_EACH_END = 8, 3  # more lines of groups cannot be told apart in one plot
+_MOST_NAMED = 8  # lines of groups; more cannot be told apart in one plot,
+_NAMED_AT_EACH_END = 3  # and so many of the highest and of the lowest are named
 _MOST_FILLED = 3  # more filled intervals than this bury the lines
 _DARKNESS = (0.25, 0.15)  # of an interval, and of a simultaneous band
 LIGHTER = 0.7  # how opaque a row is drawn that rests on few errors
@@ -167,7 +170,7 @@ def legend_below(ax: Axes, handles: Sequence[Any], labels: Sequence[str] | None 
     drop = ScaledTranslation(0, -below, figure.dpi_scale_trans)
     ax.legend(
         handles=list(handles),
-        labels=labels or [one.get_label() for one in handles],
+        labels=labels or [handle.get_label() for handle in handles],
         loc="upper left",
         bbox_to_anchor=(0, 0),
         bbox_transform=ax.transAxes + drop,
@@ -193,27 +196,27 @@ def rate_ticks(axis: Axis) -> None:
     axis.set_major_formatter(tick_per_cent)
 
 
-def ends_to_name(value: NDArray[np.floating[Any]]) -> list[int]:
+def ends_to_name(value: AnyFloats) -> list[int]:
     """Choose the groups whose lines are told apart: all of a few, of many those at both ends, by
     their mean.
     """
     n = value.shape[1]
     if n <= _MOST_NAMED:
         return list(range(n))
-    known = np.isfinite(value)
-    mean = np.where(known, value, 0).sum(axis=0) / np.maximum(known.sum(axis=0), 1)
-    order = [k for k in np.argsort(mean, kind="stable").tolist() if known[:, k].any()]
+    is_known = np.isfinite(value)
+    mean = np.where(is_known, value, 0).sum(axis=0) / np.maximum(is_known.sum(axis=0), 1)
+    order = [k for k in np.argsort(mean, kind="stable").tolist() if is_known[:, k].any()]
     return list(
         dict.fromkeys([*order[::-1][:_NAMED_AT_EACH_END], *order[:_NAMED_AT_EACH_END][::-1]])
     )
 
 
 def draw_lines(
-    places: NDArray[np.floating[Any]],
-    curves: Mapping[str, Sequence[NDArray[np.floating[Any]]]],
+    places: AnyFloats,
+    curves: Mapping[str, Sequence[AnyFloats]],
     ax: Axes | None,
     labels: tuple[str, str],
-    guide: tuple[str, NDArray[np.floating[Any]]] | None = None,
+    guide: tuple[str, AnyFloats] | None = None,
     **kwargs: Any,
 ) -> Axes:
     """Draw a line with its intervals for each group; of many, those at both ends are named and the
@@ -241,18 +244,19 @@ def draw_lines(
     matplotlib Axes
         With a legend of two lines or more.
     """
-    names, ends = list(curves), list(curves.values())
+    names = list(curves)
+    ends = list(curves.values())
     named = ends_to_name(np.stack([values[0] for values in ends], axis=1))
     others = [k for k in range(len(ends)) if k not in named]
     ax = axes_or_new(ax, (6.4, 4.4 + 0.2 * (len(named) + bool(others))))
     for k in others:
         ax.plot(places, ends[k][0], color="0.75", linewidth=0.6, zorder=1)
     lines: list[Any] = []
-    for place, k in enumerate(named):
+    for rank, k in enumerate(named):
         value, *limits = ends[k]
         style = {
             "label": drawn(shortened(names[k], LONGEST_IN_LEGEND)),
-            **line_style(place),
+            **line_style(rank),
         } | kwargs
         lines += ax.plot(places, value, **style)
         color = lines[-1].get_color()
@@ -428,8 +432,8 @@ def _draw(ax: Axes, bar: Bar, least: float, style: dict[str, Any]) -> tuple[Any,
             max(bar.limit, least), bar.row, "|", color=bar.color, markersize=11, markeredgewidth=1.6
         )
     if bar.marker and math.isfinite(bar.value):
-        marker, place = (bar.marker, bar.value) if bar.value > least else ("<", least)
+        marker, position = (bar.marker, bar.value) if bar.value > least else ("<", least)
         look |= {"marker": marker, "linestyle": "", "markersize": 5, "clip_on": marker != "<"}
         look |= {"markerfacecolor": "none"} if bar.is_light else {}
-        parts += ax.plot([place], [bar.row], **look | style)
+        parts += ax.plot([position], [bar.row], **look | style)
     return tuple(parts)

@@ -6,8 +6,8 @@ from enum import IntEnum, unique
 from typing import Annotated, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from fastfair._lib.arrays import RandomKey
 from fastfair.errors import InputError
 
 from .text import shown
@@ -35,7 +35,7 @@ class Purpose(IntEnum):
     REPLICATES_OF_PLANNED_STUDIES = 8
 
 
-def fixed(rng: Seed) -> int | np.random.SeedSequence:
+def fix_seed(rng: Seed) -> int | np.random.SeedSequence:
     """Return a seed that gives the same stream every time; None and a Generator give a random
     one.
     """
@@ -70,11 +70,11 @@ def checked_seed(name: str, rng: Any) -> Seed:
 Seed = Annotated[int | np.random.SeedSequence | np.random.Generator | None, checked_seed]
 
 
-def stream(rng: Seed) -> tuple[NDArray[np.uint32], Any]:
+def stream(rng: Seed) -> tuple[RandomKey, Any]:
     """Return the key of a random stream, and a record of the seed: an int to pass as `rng` again,
     or text.
     """
-    rng = fixed(rng)
+    rng = fix_seed(rng)
     sequence = rng if isinstance(rng, np.random.SeedSequence) else np.random.SeedSequence(rng)
     record = (
         f"SeedSequence(entropy={rng.entropy}, spawn_key={rng.spawn_key})"

@@ -12,10 +12,11 @@ from fastfair._version import __version__
 
 from . import whole_files
 
+# where they are not called as the field
 _COLUMNS_OF = {
     "at": ("operating_point",),
     "notes": ("note", "flags"),
-}  # where they are not called as the field
+}
 
 
 def columns_of(rows: Sequence[Any]) -> dict[str, list[Any]]:

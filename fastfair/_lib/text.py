@@ -16,8 +16,8 @@ from fastfair.errors import visible
 
 NONE = "–"  # where there is no number
 _ROUNDING = 1e-12  # what rounding makes of 0
-_MOST_DECIMALS = 8
-_LEAST_P = 1e-4
+_MOST_DECIMALS = 8  # of a rate in per cent, at most
+_LEAST_P = 1e-4  # about the least that 9,999 replicates can give
 _LISTED = 20  # names in a message
 _short = reprlib.Repr()
 _short.maxstring = _short.maxother = _short.maxlong = 80
@@ -43,9 +43,9 @@ def joined_by_or(words: Iterable[str]) -> str:
     return f"{', '.join(most).replace(' or ', ', ')} or {last}" if most else last
 
 
-def did_you_mean(value: object, known: Iterable[str]) -> str:
+def did_you_mean(value: object, names: Iterable[str]) -> str:
     """Return a hint with the nearest known names, or "" if none is near."""
-    by_lower = {str(name).lower(): name for name in known}
+    by_lower = {str(name).lower(): name for name in names}
     word = str(value).lower()
     near = [name for name in by_lower if word and name.startswith(word)][:5]
     near = near or difflib.get_close_matches(word, by_lower, n=3, cutoff=0.5)
@@ -53,17 +53,17 @@ def did_you_mean(value: object, known: Iterable[str]) -> str:
 
 
 def not_there(
-    place: object, name: object, known: Iterable[str], *, role: str = "", kind: str = "column"
+    source: object, name: object, names: Iterable[str], *, role: str = "", kind: str = "column"
 ) -> str:
     """Return the message that a file or data frame lacks a name, with the nearest names, and all
     where they are few.
     """
-    known = list(known)
+    names = list(names)
     would_do = f": name one with ⟦{role}=⟧" if role else ""
-    others = f" and {len(known) - _LISTED:,} more" if len(known) > _LISTED + 1 else ""
-    listed = ", ".join(known[:_LISTED] if others else known) or "none"
+    others = f" and {len(names) - _LISTED:,} more" if len(names) > _LISTED + 1 else ""
+    listed = ", ".join(names[:_LISTED] if others else names) or "none"
     return (
-        f"{place} has no {kind} {name!r}{did_you_mean(name, known)}{would_do}; its {kind}s are"
+        f"{source} has no {kind} {name!r}{did_you_mean(name, names)}{would_do}; its {kind}s are"
         f" {listed}{others}"
     )
 

@@ -13,9 +13,9 @@ from contextlib import contextmanager
 from typing import Any, TypeVar
 
 from fastfair.errors import InputError
-from fastfair.kernels._aside import deal, deal_in_order, free_in_forks
+from fastfair.kernels._aside import beside, deal, deal_in_order, free_in_forks
 
-from .warnings import Told, held, tell
+from .warnings import Told, give_warnings, hold_warnings
 
 _First = TypeVar("_First")
 _Second = TypeVar("_Second")
@@ -35,12 +35,12 @@ def in_threads(
     """
     if size < _SMALL or len(items) < 2 or getattr(_here, "alone", False):
         return [work(item) for item in items]
-    found: dict[int, _Second] = {}
-    deal(work, items, count_threads(n_threads), found.__setitem__)
-    return [found[k] for k in range(len(items))]
+    results: dict[int, _Second] = {}
+    deal(work, items, count_threads(n_threads), results.__setitem__)
+    return [results[k] for k in range(len(items))]
 
 
-def in_order(
+def run_in_order(
     work: Callable[[_First], _Second],
     items: Sequence[_First],
     n_threads: int | None = None,
@@ -70,18 +70,45 @@ def in_order(
         return
 
     def held_back(item: _First) -> tuple[_Second, Told]:
-        with alone(), held() as told:
-            return work(item), told
+        with alone(), hold_warnings() as warned:
+            return work(item), warned
 
-    for result, told in deal_in_order(held_back, items, n, n + ahead):
-        tell(told)
+    for result, warned in deal_in_order(held_back, items, n, n + ahead):
+        give_warnings(warned)
+        yield result
+
+
+@contextmanager
+def meanwhile(
+    call: Callable[[], _Second], n_threads: int | None = None
+) -> Iterator[Callable[[], _Second]]:
+    """Call a function while this thread goes on, and give what returns its result, and its
+    warnings.
+
+    With one thread it is called when its result is asked for.
+    """
+    if count_threads(n_threads) < 2 or getattr(_here, "alone", False):
+        yield call
+        return
+
+    def held_back() -> tuple[_Second, Told]:
+        with hold_warnings() as warned:
+            return call(), warned
+
+    def result() -> _Second:
+        value, warned = wait()
+        give_warnings(warned)
+        return value
+
+    with beside(held_back) as wait:
         yield result
 
 
 @contextmanager
 def alone() -> Iterator[None]:
     """Let this thread do all work inside itself."""
-    before, _here.alone = getattr(_here, "alone", False), True
+    before = getattr(_here, "alone", False)
+    _here.alone = True
     try:
         yield
     finally:
@@ -135,13 +162,13 @@ def run_blocks(
     """
     done = 0
 
-    def told(_: int, __: None) -> None:
+    def report_block(_: int, __: None) -> None:
         nonlocal done
         done = min(done + size, n)
         if progress is not None:
             progress(done, n)
 
-    deal(work, starts, count_threads(n_threads), told)
+    deal(work, starts, count_threads(n_threads), report_block)
 
 
 _lock = threading.Lock()

@@ -11,8 +11,9 @@ from decimal import Decimal
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from fastfair._lib.arrays import AnyArray, Floats, Integers
 from fastfair.errors import InputError
 
 from . import memory
@@ -81,7 +82,7 @@ def fraction(name: str, value: object, interval: Interval = "[0, 1)") -> float:
     return given if 0 < given < 1 else float(fractions(name, given, interval))
 
 
-def counts(name: str, values: ArrayLike | None, least: int) -> NDArray[np.int64]:
+def counts(name: str, values: ArrayLike | None, least: int) -> Integers:
     """Check an array of whole numbers of at least `least`, of any shape; floats may hold them."""
     array = numbers_of(name, values)
     good = (array >= least) & (array == np.floor(array)) & (array <= 2**53)
@@ -92,7 +93,7 @@ def counts(name: str, values: ArrayLike | None, least: int) -> NDArray[np.int64]
     return array.astype(np.int64)
 
 
-def fractions(name: str, values: ArrayLike, interval: Interval) -> NDArray[np.float64]:
+def fractions(name: str, values: ArrayLike, interval: Interval) -> Floats:
     """Check an array of fractions, of any shape."""
     array = numbers_of(name, values)
     above = array >= 0 if interval[0] == "[" else array > 0
@@ -107,7 +108,7 @@ def fractions(name: str, values: ArrayLike, interval: Interval) -> NDArray[np.fl
     return array
 
 
-def numbers_of(name: str, values: ArrayLike | None) -> NDArray[np.float64]:
+def numbers_of(name: str, values: ArrayLike | None) -> Floats:
     """Convert one number or many, of any shape, to an array."""
     array = floats(name, values)
     if array.size == 0:
@@ -115,12 +116,11 @@ def numbers_of(name: str, values: ArrayLike | None) -> NDArray[np.float64]:
     return array
 
 
-Floats = NDArray[np.float64]
 LARGEST = 1e150  # of scores and rates, so that float64 holds their sums, squares and differences
 _EXACT = 2**53  # float64 holds whole numbers exactly up to here
 
 
-def plain(name: str, values: object, dtype: Any = None) -> NDArray[Any]:
+def plain(name: str, values: object, dtype: Any = None) -> AnyArray:
     """Convert anything like an array to a plain one in native byte order; copy only if needed.
 
     Masked entries, mappings, sets, generators, and rows that differ in length are refused.
@@ -167,19 +167,19 @@ def listed(name: str, value: Any, wanted: str) -> Any:
     raise InputError(f"{name} must be {wanted}, not {shown(value)}")
 
 
-def contiguous(array: NDArray[Any], dtype: Any = None) -> NDArray[Any]:
+def contiguous(array: AnyArray, dtype: Any = None) -> AnyArray:
     """Return an array as kernels need it: row by row in memory, aligned, of a dtype; copy only if
     needed.
     """
     return np.require(array, dtype, ["C", "A"])
 
 
-def column(name: str, values: object, dtype: Any = None) -> NDArray[Any]:
+def column(name: str, values: object, dtype: Any = None) -> AnyArray:
     """Convert anything like a list to a one-dimensional plain array."""
     return one_dimensional(name, plain(name, values, dtype))
 
 
-def one_dimensional(name: str, array: NDArray[Any]) -> NDArray[Any]:
+def one_dimensional(name: str, array: AnyArray) -> AnyArray:
     """Refuse an array that is not one-dimensional."""
     if array.ndim != 1:
         raise InputError(f"{name} must be one-dimensional, but its shape is {array.shape}")
@@ -203,7 +203,7 @@ def _ragged(name: str, values: object) -> InputError:
     )
 
 
-def numbers_in(name: str, values: object) -> NDArray[Any]:
+def numbers_in(name: str, values: object) -> AnyArray:
     """Convert to a plain array of whole numbers or floats of at most 8 bytes; refuse numbers that
     would be rounded.
     """
@@ -246,17 +246,18 @@ def floats(name: str, values: object, first_row: int = 0) -> Floats:
         with np.errstate(invalid="ignore"):  # the largest become 2^63
             rounded = np.argwhere(array.astype(np.float64).astype(array.dtype) != array)
         if len(rounded):
-            number, place = array[tuple(rounded[0])], rounded[0] + first_row
+            number = array[tuple(rounded[0])]
+            index = rounded[0] + first_row
             raise InputError(
                 f"{name} holds whole numbers above 2^53, which float64 would round, as {number}"
-                f" {_in_row(place)}; scale them down",
-                row=_row(place),
+                f" {_in_row(index)}; scale them down",
+                row=_row(index),
             )
     return array.astype(np.float64, copy=False)
 
 
 def _refuse_masked(name: str, values: object) -> None:
-    place: tuple[int, ...] | None = None
+    index: tuple[int, ...] | None = None
     # Plain arrays are no reason to import numpy.ma.
     if (
         type(values) is not np.ndarray
@@ -264,7 +265,7 @@ def _refuse_masked(name: str, values: object) -> None:
         and isinstance(values, np.ma.MaskedArray)
     ):
         if np.ma.is_masked(values):
-            place = tuple(np.argwhere(np.ma.getmaskarray(values))[0])
+            index = tuple(np.argwhere(np.ma.getmaskarray(values))[0])
     elif isinstance(values, list | tuple) and any(
         issubclass(kind, np.ma.MaskedArray) for kind in set(map(type, values))
     ):
@@ -273,46 +274,46 @@ def _refuse_masked(name: str, values: object) -> None:
             for k, v in enumerate(values)
             if isinstance(v, np.ma.MaskedArray) and np.ma.is_masked(v)
         )
-        place = next(((k,) for k in masked), None)
-    if place is not None:
+        index = next(((k,) for k in masked), None)
+    if index is not None:
         raise InputError(
-            f"{name} has a masked entry {_in_row(place)}; leave such rows out", row=_row(place)
+            f"{name} has a masked entry {_in_row(index)}; leave such rows out", row=_row(index)
         )
 
 
-def _exact(name: str, array: NDArray[Any]) -> Floats:
+def _exact(name: str, array: AnyArray) -> Floats:
     """Convert Python's numbers to float64; refuse other values and numbers that would be
     rounded.
     """
     made = np.empty(array.shape, np.float64)
-    for place, value in np.ndenumerate(array):
+    for index, value in np.ndenumerate(array):
         value = scalar(value)
         if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Real | Decimal):
             raise InputError(
-                f"{name} must be numbers, but {_in_row(place)} there is {shown(value)}",
-                row=_row(place),
+                f"{name} must be numbers, but {_in_row(index)} there is {shown(value)}",
+                row=_row(index),
             )
         try:
             number = float(value)
         except (OverflowError, ValueError):  # larger than the largest float, or a signalling NaN
             number = math.inf
-        made[place] = number
+        made[index] = number
         # A Decimal that prints as the float does is accepted, as the same text in a file would be.
         written = (
             isinstance(value, Decimal) and not value.is_snan() and Decimal(repr(number)) == value
         )
         if not (number == value or written or (math.isnan(number) and value != value)):
             raise InputError(
-                f"{name} holds a number that float64 would round, {shown(value)} {_in_row(place)};"
+                f"{name} holds a number that float64 would round, {shown(value)} {_in_row(index)};"
                 " round it first",
-                row=_row(place),
+                row=_row(index),
             )
     return made
 
 
-def _row(place: Any) -> int | None:
-    return int(place[0]) if len(place) else None
+def _row(index: Any) -> int | None:
+    return int(index[0]) if len(index) else None
 
 
-def _in_row(place: Any) -> str:
-    return f"in row {int(place[0])} (counted from 0)" if len(place) else "as a whole"
+def _in_row(index: Any) -> str:
+    return f"in row {int(index[0])} (counted from 0)" if len(index) else "as a whole"

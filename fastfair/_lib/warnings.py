@@ -20,19 +20,19 @@ _held: ContextVar[Told | None] = ContextVar("held", default=None)
 
 
 @contextmanager
-def held() -> Iterator[Told]:
-    """Hold the warnings of this thread, for another one that knows the caller to `tell`."""
-    told: Told = []
-    before = _held.set(told)
+def hold_warnings() -> Iterator[Told]:
+    """Hold the warnings of this thread, for another one that knows the caller to `give_warnings`."""
+    messages: Told = []
+    before = _held.set(messages)
     try:
-        yield told
+        yield messages
     finally:
         _held.reset(before)
 
 
-def tell(told: Told) -> None:
+def give_warnings(messages: Told) -> None:
     """Give warnings that were held."""
-    for message, category in told:
+    for message, category in messages:
         warn(message, category)
 
 
@@ -47,9 +47,9 @@ def warn(message: str, category: type[Warning]) -> None:
     category : type of Warning
         One of `fastfair.errors`.
     """
-    told = _held.get()
-    if told is not None:
-        told.append((message, category))
+    messages = _held.get()
+    if messages is not None:
+        messages.append((message, category))
         return
     frame = sys._getframe(1)
     while (
@@ -57,19 +57,19 @@ def warn(message: str, category: type[Warning]) -> None:
         and frame.f_back is not None
     ):
         frame = frame.f_back
-    known = frame.f_globals
+    variables = frame.f_globals
     warnings.warn_explicit(
         message,
         category,
         frame.f_code.co_filename,
         frame.f_lineno,
-        known.get("__name__"),
-        known.setdefault("__warningregistry__", {}),
+        variables.get("__name__"),
+        variables.setdefault("__warningregistry__", {}),
     )
 
 
 @contextmanager
-def told_as(error: type[FastfairError], what: str) -> Iterator[None]:
+def raise_as(error: type[FastfairError], what: str) -> Iterator[None]:
     """Raise an error of ours in place of any error of another library, except those that end the
     program.
 
@@ -86,11 +86,11 @@ def told_as(error: type[FastfairError], what: str) -> Iterator[None]:
         yield
     except (FastfairError, KeyboardInterrupt, SystemExit, GeneratorExit):
         raise
-    except BaseException as found:
+    except BaseException as cause:
         reason = next(
-            (line for line in str(found).splitlines() if line.strip()), type(found).__name__
+            (line for line in str(cause).splitlines() if line.strip()), type(cause).__name__
         )
-        raise error(f"{what}: {reason}") from found
+        raise error(f"{what}: {reason}") from cause
 
 
 def require(module: str, extra: str, purpose: str) -> ModuleType:

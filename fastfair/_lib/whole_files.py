@@ -66,12 +66,12 @@ def written(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     """
     with explained(path):
         try:
-            found = Path(path).stat()
+            status = Path(path).stat()
         except FileNotFoundError:
-            found = None
-        if found is not None and stat.S_ISDIR(found.st_mode):
+            status = None
+        if status is not None and stat.S_ISDIR(status.st_mode):
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
-        if found is not None and not stat.S_ISREG(found.st_mode):
+        if status is not None and not stat.S_ISREG(status.st_mode):
             with Path(path).open("wb") as stream:
                 yield stream
             return
@@ -84,8 +84,8 @@ def written(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
             file.close()
             with _lock:
                 _refuse_what_is_late()
-                if found is not None:
-                    temporary.chmod(stat.S_IMODE(found.st_mode))
+                if status is not None:
+                    temporary.chmod(stat.S_IMODE(status.st_mode))
                 temporary.replace(target)
 
 
@@ -197,8 +197,8 @@ def _code(error: Exception) -> int | None:
     """
     if isinstance(error, OSError) and error.errno is not None:
         return error.errno
-    found = re.search(r"\(os error (\d+)\)", str(error))
-    return int(found.group(1)) if found else None
+    match = re.search(r"\(os error (\d+)\)", str(error))
+    return int(match.group(1)) if match else None
 
 
 def make_folder(inside: str | Path | None = None) -> Path:
@@ -245,15 +245,15 @@ def temporary_root() -> str:
 _FORMULA = r"'*[=+\-@\t\r]"
 
 
-def neutralised(column: Any) -> Any:
+def neutralise(column: Any) -> Any:
     """Put an apostrophe before text, a series or expression of polars, that a spreadsheet would
     compute.
     """
     return column.str.replace(f"^({_FORMULA})", "'$1")
 
 
-def restored(column: Any) -> Any:
-    """Remove the apostrophe that `neutralised` puts before text."""
+def restore(column: Any) -> Any:
+    """Remove the apostrophe that `neutralise` puts before text."""
     return column.str.replace(f"^'({_FORMULA})", "$1")
 
 
@@ -272,4 +272,4 @@ def write_csv(frame: pl.DataFrame, path: str | os.PathLike[str], separator: str 
     import polars as pl
 
     with written(path) as file:
-        frame.with_columns(neutralised(pl.col(pl.String))).write_csv(file, separator=separator)
+        frame.with_columns(neutralise(pl.col(pl.String))).write_csv(file, separator=separator)

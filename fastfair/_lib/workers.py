@@ -18,8 +18,9 @@ from types import BuiltinFunctionType, FunctionType
 from typing import Annotated, Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from fastfair._lib.arrays import AnyArray
+from fastfair._lib.rounding import divide_up
 from fastfair._version import __version__
 from fastfair.errors import FileFormatError, InputError
 
@@ -44,11 +45,11 @@ def reporting(progress: bool | Report, label: str) -> Iterator[Report | None]:
     click = require("click", "cli", "progress=True")
     with click.progressbar(label=label, length=1, show_pos=True, file=sys.stderr) as bar:
 
-        def told(done: int, total: int) -> None:
+        def report(done: int, total: int) -> None:
             bar.length = total
             bar.update(done - bar.pos)
 
-        yield told
+        yield report
 
 
 def _executor(name: str, value: Any) -> Any:
@@ -173,8 +174,8 @@ def _add(update: Callable[[Any], None], value: Any) -> None:
             update(np.ascontiguousarray(value).reshape(-1).view(np.uint8))
     elif type(value) in (list, tuple):
         update(f"{type(value).__name__} {len(value)} ".encode())
-        for one in value:
-            _add(update, one)
+        for entry in value:
+            _add(update, entry)
     elif type(value) is dict:
         update(f"dict {len(value)} ".encode())
         for key in sorted(value, key=repr):
@@ -195,7 +196,7 @@ def _add(update: Callable[[Any], None], value: Any) -> None:
         _add(update, [list(part) if hasattr(part, "__next__") else part for part in parts])
 
 
-Arrays = dict[str, NDArray[Any]]
+Arrays = dict[str, AnyArray]
 _PART = "{0.start}-{0.stop}.part"  # the file of some steps
 
 
@@ -223,7 +224,7 @@ class Job(Protocol):
     others.
     """
 
-    def run(self, steps: range, n_threads: int | None, told: Report | None) -> Arrays:
+    def run(self, steps: range, n_threads: int | None, report: Report | None) -> Arrays:
         """Do some steps.
 
         Parameters
@@ -232,7 +233,7 @@ class Job(Protocol):
             The numbers of the steps.
         n_threads : int or None
             As in `count_threads`; results do not depend on it.
-        told : callable or None
+        report : callable or None
             Called with the number of steps done and the number of these steps.
 
         Returns
@@ -272,12 +273,11 @@ def do_job(
         if workers.executor is None and workers.checkpoint is None:
             take(range(n), job.run(range(n), workers.n_threads, report))
             return
-        size = -(-n // (at_once * _MOST_PARTS)) * at_once
+        size = divide_up(n, at_once * _MOST_PARTS) * at_once
         parts = [range(start, min(start + size, n)) for start in range(0, n, size)]
         folder, done = None, 0
-        if (
-            workers.checkpoint is not None
-        ):  # where others may lie: of other data, settings, versions, products of NumPy
+        # where others may lie: of other data, settings, versions, products of NumPy
+        if workers.checkpoint is not None:
             kept_for = fingerprint([__version__, np.__version__, job])
             folder = whole_files.ready_folder(Path(workers.checkpoint) / kept_for)
 
@@ -288,19 +288,19 @@ def do_job(
             if report is not None:
                 report(done, n)
 
-        def told(inside: int, _: int) -> None:
+        def report_inside(inside: int, _: int) -> None:
             if report is not None:
                 report(done + inside, n)
 
         missing = []
         for steps in parts:
-            found = None if folder is None else _kept(folder / _PART.format(steps))
-            if found is None:
+            arrays_kept = None if folder is None else _kept(folder / _PART.format(steps))
+            if arrays_kept is None:
                 missing.append(steps)
             else:
-                taken(steps, found)
+                taken(steps, arrays_kept)
         if workers.executor is None:
-            made = ((steps, job.run(steps, workers.n_threads, told)) for steps in missing)
+            made = ((steps, job.run(steps, workers.n_threads, report_inside)) for steps in missing)
         else:
             made = results(workers.executor, job, missing, workers.n_threads or 1)
         with closing(made):

@@ -41,7 +41,7 @@ from fastfair.resampling.dependence import CountModel
 from fastfair.resampling.engine import Replicates
 from fastfair.resampling.units import Unit
 from fastfair.results.result import Printed, Result, printed
-from fastfair.results.written import UNWRITTEN, nothing
+from fastfair.results.written import UNWRITTEN, empty_floats
 from fastfair.uncertainty.few_errors import hangs_on_threshold, is_held_by_few_subjects
 from fastfair.uncertainty.interval_maker import IntervalMaker, level_of_curve
 from fastfair.uncertainty.inversion import (
@@ -52,7 +52,15 @@ from fastfair.uncertainty.inversion import (
     MovedSystems,
 )
 from fastfair.uncertainty.notes import Code, Note, Noted, has_code
-from fastfair.uncertainty.quantities import Entry, EntryKey, Quantity, Selection, entries, noted
+from fastfair.uncertainty.quantities import (
+    Entry,
+    EntryKey,
+    Quantity,
+    Selection,
+    entries,
+    noted,
+    numbers,
+)
 
 from .rates_over_levels import (
     ABOUT_V_STATISTIC,
@@ -110,7 +118,7 @@ class Curve(Result, Noted):
     band_high: Floats
     uncertainty: Floats
     v_statistic: Floats
-    replicates: Floats = field(default_factory=nothing, repr=False, metadata=UNWRITTEN)
+    replicates: Floats = field(default_factory=empty_floats, repr=False, metadata=UNWRITTEN)
     n_resamples: int
     confidence_level: float = 0.95
     notes: tuple[Note, ...] = ()
@@ -237,7 +245,8 @@ class RocBand(Curve):
         -------
         matplotlib Axes
         """
-        ax, scaled = plots.axes_or_new(ax), _deviates if det else np.asarray
+        ax = plots.axes_or_new(ax)
+        scaled = _probit_clipped if det else np.asarray
         (line,) = ax.plot(scaled(self.fmr), scaled(self.fnmr), **kwargs)
         limits = [scaled(end) for end in (self.low, self.high, self.band_low, self.band_high)]
         plots.draw_ranges(ax, scaled(self.fmr), limits, line.get_color())
@@ -335,10 +344,10 @@ class FairnessBand(Curve):
         return ax
 
 
-_EDGE = 1e-6
+_EDGE = 1e-6  # rates this near to 0 or 1 are drawn at the edge, as deviates would be infinite
 
 
-def _deviates(rates: Floats) -> Floats:
+def _probit_clipped(rates: Floats) -> Floats:
     """Return the places of rates on probit axes; 0 and 1, at infinity, go to the edge of what can
     be told apart.
     """
@@ -364,7 +373,9 @@ class CurveMaker:
     def __init__(
         self, rates: RatesOverLevels, measures: Sequence[str] = (), kinds: frozenset[str] = KINDS
     ) -> None:
-        self.rates, settings, groups = rates, rates.settings, rates.groups
+        self.rates = rates
+        settings = rates.settings
+        groups = rates.groups
         selection = Selection(
             groups,
             tuple(range(len(groups))),
@@ -387,8 +398,8 @@ class CurveMaker:
         self._names = ERROR_RATES if "both rates" in kinds else tuple(kinds)
 
         def values(replicates: Replicates) -> Floats:
-            every = list(entries(replicates, selection))
-            return np.array([every[k].value for k in self._chosen])
+            n_threads = settings.workers.n_threads
+            return numbers(replicates, selection, n_threads)[self._chosen]
 
         def left_out() -> Floats:
             assert rates.resampler is not None
@@ -397,10 +408,8 @@ class CurveMaker:
             )
 
         centred = rates.centred()
-        self.values, self._drawn = (
-            np.array([entry.value for entry in self.entries]),
-            values(rates.replicates),
-        )
+        self.values = np.array([entry.value for entry in self.entries])
+        self._drawn = values(rates.replicates)
         self._expected = self.values if rates.expected is rates.estimate else values(rates.expected)
         self._centred = self._drawn if centred is rates.replicates else values(centred)
         self.sizes = rates.sizes(self.entries)
@@ -419,11 +428,9 @@ class CurveMaker:
 
     def _inversion(self, selection: Selection, centred: Replicates) -> MeasureInversion:
         """Return what inverts tests of measures, about replicates that vary around the estimate."""
-        rates, settings, n_threads = (
-            self.rates,
-            self.rates.settings,
-            self.rates.settings.workers.n_threads,
-        )
+        rates = self.rates
+        settings = self.rates.settings
+        n_threads = self.rates.settings.workers.n_threads
 
         def count_models(names: Sequence[str] = self._names) -> list[dict[str, CountModel]]:
             return [] if rates.resampler is None else rates.resampler.count_models(names)
@@ -469,7 +476,7 @@ class CurveMaker:
         of_curve = level_of_curve(
             self._centred[rows], self.values[rows], self.rates.settings.confidence_level
         )
-        ends = ends_of(self._about_estimate.quantities_at(rows, of_curve, "auto"))
+        ends = end_arrays(self._about_estimate.quantities_at(rows, of_curve, "auto"))
         value, curve = self._banded(rows, self._pointwise(rows), _falling(self.rates.levels, *ends))
         return RocBand(fnmr=value, **curve)
 
@@ -480,7 +487,8 @@ class CurveMaker:
         intervals hold the whole curves of as many replicates as asked. There is none where a group
         has no errors and numbers of errors cannot be drawn.
         """
-        facts, settings = MEASURES[measure], self.rates.settings
+        facts = MEASURES[measure]
+        settings = self.rates.settings
         name = f"{measure}({rate})" if facts.of else measure
         rows = [k for k, entry in enumerate(self.entries) if entry.name == name]
         pointwise = self._pointwise(rows)
@@ -490,8 +498,8 @@ class CurveMaker:
             band = self._band_of_quantiles(rows)
         else:
             inverted = np.array([quantity.method in (INVERSION, "log") for quantity in pointwise])
-            of_curve = level_of_curves(self._centred[rows][inverted], settings.confidence_level)
-            wider = ends_of(self._about_estimate.quantities_at(rows, of_curve, "auto"))
+            of_curve = level_by_depth(self._centred[rows][inverted], settings.confidence_level)
+            wider = end_arrays(self._about_estimate.quantities_at(rows, of_curve, "auto"))
             pointwise = [
                 q if kept else _withheld(q) for q, kept in zip(pointwise, inverted, strict=True)
             ]
@@ -504,7 +512,9 @@ class CurveMaker:
 
     def _described(self, k: int, entry: Entry) -> Quantity:
         """Make a quantity of an entry, with the numbers behind it and its notes."""
-        rates, value, point = self.rates, float(entry.value), entry.point or 0
+        rates = self.rates
+        value = float(entry.value)
+        point = entry.point or 0
         quantity = Quantity(entry.name, entry.group, self._points[point], value)
         if entry.name not in ERROR_RATES:
             rests = entry.name.endswith("(fmr)") or (
@@ -515,7 +525,8 @@ class CurveMaker:
                 if rests and self._is_narrow(point)
                 else quantity
             )
-        row, subjects = 1 + entry.cell[0] if entry.cell else 0, rates.subjects[entry.name]
+        row = 1 + entry.cell[0] if entry.cell else 0
+        subjects = rates.subjects[entry.name]
         n = int(rates.comparisons[entry.name][row])
         n_errors = _errors_behind(value, n)
         codes = (
@@ -557,7 +568,8 @@ class CurveMaker:
             return (self._about_estimate if method == "auto" else self._as_drawn).quantities_at(
                 rows, level, method
             )
-        value, quantities = self.values[rows], [self._quantities[k] for k in rows]
+        value = self.values[rows]
+        quantities = [self._quantities[k] for k in rows]
         inside = np.ones(value.size, np.bool_)
         if name in ERROR_RATES:  # those without errors vary by no method
             quantities = self._about_estimate.quantities_at(rows, level, "auto")
@@ -571,7 +583,8 @@ class CurveMaker:
 
     def _band_of_quantiles(self, rows: list[int]) -> Range:
         """Compute the simultaneous band of the values that are computable in most replicates."""
-        settings, (least, most) = self.rates.settings, range_of(self.entries[rows[0]].name)
+        settings = self.rates.settings
+        least, most = range_of(self.entries[rows[0]].name)
         drawn = self._drawn[rows]
         if settings.method in ABOUT_V_STATISTIC:
             drawn = recentered(drawn, self.values[rows], self._expected[rows])
@@ -585,8 +598,10 @@ class CurveMaker:
         self, rows: list[int], pointwise: Sequence[Quantity], band: Range, per_group: bool = False
     ) -> tuple[Floats, dict[str, Any]]:
         """Return the values of some quantities, and the fields of their curve."""
-        rates, drawn, value = self.rates, self._drawn[rows], self.values[rows]
-        numbers = dict(zip(ENDS, (*ends_of(pointwise), *band), strict=True)) | {
+        rates = self.rates
+        drawn = self._drawn[rows]
+        value = self.values[rows]
+        numbers = dict(zip(ENDS, (*end_arrays(pointwise), *band), strict=True)) | {
             "v_statistic": self._expected[rows]
         }
         with np.errstate(invalid="ignore", divide="ignore"):
@@ -614,7 +629,7 @@ def _withheld(quantity: Quantity) -> Quantity:
     return replace(quantity, low=np.nan, high=np.nan, notes=(reason, *missing))
 
 
-def level_of_curves(replicates: Floats, confidence_level: float) -> float:
+def level_by_depth(replicates: Floats, confidence_level: float) -> float:
     """Find the confidence level at which percentile intervals hold whole curves of replicates at
     another.
 
@@ -669,15 +684,16 @@ def _notes_of(quantities: Sequence[Quantity]) -> tuple[Note, ...]:
     return tuple(replace(note, about=where(at)) for note, at in levels_of.items())
 
 
-def ends_of(quantities: Sequence[Quantity]) -> Range:
-    """Return the lower and the upper ends of intervals."""
+def end_arrays(quantities: Sequence[Quantity]) -> Range:
+    """Return the lower and the upper ends of intervals as arrays."""
     low, high = np.array([(q.low, q.high) for q in quantities], np.float64).T
     return low, high
 
 
 def _falling(levels: Floats, low: Floats, high: Floats) -> Range:
     """Widen a band so that neither end rises with the levels."""
-    order, has_interval = np.argsort(levels), ~np.isnan(low)
+    order = np.argsort(levels)
+    has_interval = ~np.isnan(low)
     low[order] = np.fmin.accumulate(low[order])
     high[order[::-1]] = np.fmax.accumulate(high[order[::-1]])
     return np.where(has_interval, low, np.nan), np.where(has_interval, high, np.nan)
@@ -759,7 +775,7 @@ def roc_band(
     Notes
     -----
     The threshold of each FMR is found again in every replicate, so the intervals include its
-    uncertainty. Where the standard error is more than half of the FNMR, it may hang on the
+    uncertainty. Where the standard error is more than half of the FNMR, it may depend on the
     threshold more than on chance: intervals then reach at least as far as the quantiles of the
     replicates. Where no false non-match is left the interval is Clopper and Pearson's, unless those
     of replicates reach farther. `note` says where few subjects cause most of the false matches that

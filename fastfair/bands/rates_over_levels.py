@@ -43,10 +43,11 @@ _Result = TypeVar("_Result")
 ABOUT_V_STATISTIC = ("recentered", "gaussian")  # methods that evaluations do not have
 BandZeroPolicy = Literal["keep", "clopper-pearson"]  # which replicates would often do
 _LEVELS = 50  # by default: more than a plot shows
+# default level, of comparisons and of embeddings, whose pairs below are never kept
 _HIGHEST = (
     0.5,
     0.1,
-)  # default level, of comparisons and of embeddings, whose pairs below are never kept
+)
 
 
 def methods_of_embeddings() -> tuple[str, ...]:
@@ -152,6 +153,7 @@ class BandRequest(BandSettings):
             "⟦n_resamples⟧", usual if n_resamples is None else n_resamples, 2
         )
         if isinstance(data, Comparisons):
+            data.require_rates("a band")
             require_units(data, unit)
         given = vars(settings) | {
             "scheme": settings.scheme if unit == "subject" else "product",
@@ -164,7 +166,7 @@ class BandRequest(BandSettings):
             unit=unit,
             n_resamples=n_resamples,
             confidence_level=intervals.level(confidence_level),
-            key=seeds.stream(seeds.fixed(rng))[0],
+            key=seeds.stream(seeds.fix_seed(rng))[0],
             workers=workers.checked(rng),
         )
 
@@ -278,14 +280,16 @@ def _of_comparisons(
         workers=settings.workers,
     )
     rates = [rates_at_key(data, point, threshold_key(data, point)) for point in resampler.points]
-    counts, sides = rates[0].counts, {"fmr": "nonmated", "fnmr": "mated"}
+    counts = rates[0].counts
+    sides = {"fmr": "nonmated", "fnmr": "mated"}
 
     def of_rows(name: str) -> Integers:
         return np.array(
             [getattr(counts, name), *(getattr(counts, f"group_{name}") if groups else ())]
         )
 
-    has_subjects, estimate = data.subjects is not None, estimates(rates, {}, ())
+    has_subjects = data.subjects is not None
+    estimate = estimates(rates, {}, ())
     drawn = resampler.replicate(settings.n_resamples, settings.key, settings.workers)
     return RatesOverLevels(
         levels,
@@ -336,7 +340,8 @@ class _OfVectors:
                 "fmr must be above 0 for embeddings, of which only the most similar non-mated pairs"
                 " are kept"
             )
-        self._data, self._draws_subjects = data, settings.unit != "sample"
+        self._data = data
+        self._draws_subjects = settings.unit != "sample"
         draws = Draws(settings.weighting, settings.unit, settings.scheme)
         resampler = PairResampler(
             data,
@@ -413,7 +418,7 @@ class _OfVectors:
             )
             return make(replace(rates, sizes=partial(self.sizes, counted=counted)))
 
-        return with_enough_pairs([data], points, False, of_scan, workers)
+        return with_enough_pairs([data], points, with_metrics=False, use=of_scan, workers=workers)
 
     def sizes(self, listed: Sequence[Entry], counted: Resampler | None = None) -> SampleSizes:
         """Compute how much data are behind entries; counted: the pairs near the errors, all of
@@ -424,11 +429,9 @@ class _OfVectors:
             name = base_metric_of_ratio(entry.name) or entry.name
             if name not in ERROR_RATES or entry.point is None:
                 continue
-            row, mated, rate = (
-                1 + entry.cell[0] if entry.cell else 0,
-                name == "fnmr",
-                float(entry.value),
-            )
+            row = 1 + entry.cell[0] if entry.cell else 0
+            mated = name == "fnmr"
+            rate = float(entry.value)
             sizes.degrees_of_freedom[k] = self._degrees_of_freedom(name, row, entry.point)
             n = int(self.rates.comparisons[name][row])
             if name != entry.name or not n:

@@ -12,11 +12,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import expit, log_expit
 
 from fastfair._lib import seeds
 from fastfair._lib.arguments import Probability, checked
+from fastfair._lib.arrays import AnyFloats, Flags, Floats, Integers
 from fastfair._lib.plots import GREY, axes_or_new, legend_below, line_style
 from fastfair._lib.text import drawn
 from fastfair.data import score_keys
@@ -30,8 +30,7 @@ from fastfair.results.written import UNWRITTEN
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-Floats = NDArray[np.float64]
-_MOST_STEPS = 100
+_MOST_STEPS = 100  # of Newton's method, at most
 _CONVERGED = 1e-12  # of the decrement of Newton's method, twice what the cost can still fall
 
 
@@ -48,7 +47,7 @@ class LogisticTransform:
     slope: float
     offset: float
 
-    def ratios_of(self, similarities: NDArray[np.floating]) -> Floats:
+    def ratios_of(self, similarities: AnyFloats) -> Floats:
         """Return the (n,) log-likelihood ratios of (n,) similarities."""
         return self.slope * np.asarray(similarities, np.float64) + self.offset
 
@@ -69,7 +68,7 @@ class PavTransform:
     similarities: Floats
     ratios: Floats
 
-    def ratios_of(self, similarities: NDArray[np.floating]) -> Floats:
+    def ratios_of(self, similarities: AnyFloats) -> Floats:
         """Return the (n,) log-likelihood ratios of (n,) similarities."""
         return np.interp(np.asarray(similarities, np.float64), self.similarities, self.ratios)
 
@@ -111,7 +110,8 @@ def fit_logistic(
     now = cost(evidence)
     for _ in range(_MOST_STEPS):
         wrong = expit(-evidence)  # probability of the other class
-        slope, curvature = weights * sign * wrong, weights * wrong * (1 - wrong)
+        slope = weights * sign * wrong
+        curvature = weights * wrong * (1 - wrong)
         gradient = -np.array([slope @ x, slope.sum()])
         middle = curvature @ x
         hessian = np.array([[curvature @ x**2, middle], [middle, curvature.sum()]])
@@ -125,7 +125,8 @@ def fit_logistic(
             if tried <= now or size <= 1e-10:
                 break
             size /= 2
-        line, now = line - size * step, tried
+        line = line - size * step
+        now = tried
     if line[0] <= 0:
         raise InputError(
             f"the mated comparisons{of_whom} do not score higher than the non-mated ones, so scores"
@@ -148,14 +149,14 @@ def fit_pav(mated: Floats, nonmated: Floats) -> PavTransform:
     ends = np.iinfo(np.int64)
     keys = [np.concatenate(([ends.min], score_keys.encode(side), [ends.max])) for side in sides]
     false_matches, false_nonmatches = kernels.convex_hull(*keys)
-    of_mated, of_nonmated = np.diff(false_nonmatches), -np.diff(false_matches)
+    of_mated = np.diff(false_nonmatches)
+    of_nonmated = -np.diff(false_matches)
     ratios = np.log(of_mated / keys[0].size) - np.log(of_nonmated / keys[1].size)
     # The first and the last score of each block: those of the class whose is lower, or higher.
     firsts, lasts = [], []
     for side, counts in zip(sides, (of_mated, of_nonmated), strict=True):
-        stop = np.clip(
-            np.cumsum(counts) - 1, 0, side.size
-        )  # without the one added below, nor that above
+        # without the one added below, nor that above
+        stop = np.clip(np.cumsum(counts) - 1, 0, side.size)
         start = np.concatenate(([0], stop[:-1]))
         has = stop > start
         firsts.append(np.where(has, side[np.minimum(start, side.size - 1)], np.inf))
@@ -167,8 +168,7 @@ def fit_pav(mated: Floats, nonmated: Floats) -> PavTransform:
     return PavTransform(scores, np.repeat(ratios[filled], 2)[index])
 
 
-Mask = NDArray[np.bool_]
-Masks = tuple[Mask, Mask]  # of mated, and of non-mated, comparisons
+Masks = tuple[Flags, Flags]  # of mated, and of non-mated, comparisons
 _LEAST_FOLDS = 3  # so that something is left without the folds of both subjects
 
 
@@ -217,7 +217,7 @@ def parts_of(
         yield name, tested, (mated, nonmated)
 
 
-def _dealt(strata: NDArray[np.int64], n_folds: int, rng: np.random.Generator) -> NDArray[np.int64]:
+def _dealt(strata: Integers, n_folds: int, rng: np.random.Generator) -> Integers:
     """Deal out units in random order, stratum by stratum, so that folds have nearly as many of
     each.
     """
@@ -263,7 +263,7 @@ def ratios_of(
     trained: Sequence[TrainedTransform],
     comparisons: Comparisons,
     mated: bool,
-    rows: Mask | slice = slice(None),
+    rows: Flags | slice = slice(None),
 ) -> Floats:
     """Return the (n,) ratios of some mated, or non-mated, comparisons, by the transforms of one
     training.
@@ -303,9 +303,8 @@ class CalibratedScores(Result):
     """
 
     comparisons: Comparisons = field(default=None, repr=False, kw_only=True, metadata=UNWRITTEN)  # type: ignore[assignment]  # None in what was read
-    _source: Comparisons | None = field(
-        default=None, repr=False, kw_only=True, metadata=UNWRITTEN
-    )  # trained on
+    # trained on
+    _source: Comparisons | None = field(default=None, repr=False, kw_only=True, metadata=UNWRITTEN)
     transforms: tuple[TrainedTransform, ...]
     settings: dict[str, Any]
 
@@ -517,7 +516,10 @@ def calibrate(
         comparisons.require_groups()
         source.require_groups()
     how = method, p_target, group_wise
-    everything = np.ones(len(source.mated), np.bool_), np.ones(len(source.nonmated), np.bool_)
+    everything = (
+        np.ones(len(source.mated), np.bool_),
+        np.ones(len(source.nonmated), np.bool_),
+    )
     settings = {
         "method": method,
         "p_target": p_target,
@@ -526,7 +528,7 @@ def calibrate(
     }
     parts: list[tuple[str, Masks, Masks]] = []
     if development is None:
-        seed = seeds.fixed(rng)
+        seed = seeds.fix_seed(rng)
         settings |= {"n_folds": n_folds, "rng": seed if isinstance(seed, int) else str(seed)}
         parts += parts_of(comparisons, n_folds, np.random.default_rng(seed))
     else:

@@ -16,12 +16,13 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.special import stdtr, stdtrit
 
 from fastfair import intervals
 from fastfair._lib import seeds, validation
 from fastfair._lib.arguments import ManyResamples, checked
+from fastfair._lib.arrays import Floats, Integers, RandomKey
 from fastfair._lib.plots import (
     COLORS,
     GREY,
@@ -51,7 +52,12 @@ from fastfair.error_rates.score_metrics import (
 )
 from fastfair.errors import InputError
 from fastfair.evaluation.chapter import sizes_in_words
-from fastfair.evaluation.evaluate import EvaluationSettings, concentrations, described, evaluate
+from fastfair.evaluation.evaluate import (
+    EvaluationSettings,
+    concentrations,
+    evaluate,
+    quantity_of_entry,
+)
 from fastfair.evaluation.result import Evaluation
 from fastfair.measures import MEASURES
 from fastfair.measures._registry import quantity_name
@@ -79,7 +85,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-Floats = NDArray[np.float64]
 PRIOR_LOG_ODDS = np.linspace(-10, 10, 201)
 _MOST_DEFAULTS = 1.5  # times the error without scores, up to which a normalised plot reaches
 _QUANTILES = 200  # of either class at which the shares of a Tippett plot are computed
@@ -256,7 +261,7 @@ def bayes_error_of(
 
 
 _LEAST_LOSS = 0.01  # bits; of less no base is guessed
-_MOST_OF_LOSS = 0.5
+_MOST_OF_LOSS = 0.5  # that one application may have
 _BASES = {
     math.log(10): 'to base 10: declare them with ⟦score_kind="log10-likelihood-ratio"⟧',
     1 / math.log(10): (
@@ -368,7 +373,8 @@ def _draw_pairs(
     """Draw a line and a dashed line over the same places for each group, in its colour, and explain
     them below.
     """
-    ax, several = axes_or_new(ax), len(curves) > 1
+    ax = axes_or_new(ax)
+    several = len(curves) > 1
     colors: dict[str, dict[str, Any]] = {
         name: {"color": COLORS[k % len(COLORS)]} for k, name in enumerate(curves)
     }
@@ -382,7 +388,9 @@ def _draw_pairs(
     return ax
 
 
-MISCALIBRATED, DIFFERENT, UNDECIDED = "miscalibrated", "different", "undecided"
+MISCALIBRATED = "miscalibrated"
+DIFFERENT = "different"
+UNDECIDED = "undecided"
 _Row = TypeVar("_Row", "ApplicationCost", "CostMeasure")
 _Curve = TypeVar("_Curve", BayesError, Tippett)
 _APART = 0.16  # of a row, between the marks of actual and minimum cost
@@ -738,9 +746,13 @@ class Calibration(Result):
         ]
         bars = []
         for y, row in enumerate(rows):
-            color, marker, label = USUAL, "o", "actual DCF"
+            color = USUAL
+            marker = "o"
+            label = "actual DCF"
             if row.verdict == MISCALIBRATED:
-                color, marker, label = STANDS_OUT, "D", "actual DCF, miscalibrated"
+                color = STANDS_OUT
+                marker = "D"
+                label = "actual DCF, miscalibrated"
             actual = row.actual, row.actual_low, row.actual_high
             minimum = row.minimum, row.minimum_low, row.minimum_high
             bars.append(Bar(y - _APART, *actual, color=color, marker=marker, label=label))
@@ -855,14 +867,14 @@ def _shown(curves: Mapping[str | None, _Curve]) -> dict[str, _Curve]:
     return of_groups if 1 < len(of_groups) <= _MOST_CURVES else {"": curves[None]}
 
 
-_ENOUGH_ERRORS = (
-    5  # of each kind in every group; with fewer, measures' intervals miss the truth more often
-)
+# of each kind in every group; with fewer, measures' intervals miss the truth more often
+_ENOUGH_ERRORS = 5
 _METRICS = ("act_dcf", "min_dcf", "cllr")
 # What is added to the Bayes threshold where a lower cost is looked for: fixed beforehand, so that
 # nothing is fitted. The farthest accept and reject everything, which ratios that are wrong by
 # orders of magnitude need.
-_NEAR, _FAR = (1.0, 2.0, 4.0), (8.0, 16.0, 64.0, 256.0, 1e9)
+_NEAR = (1.0, 2.0, 4.0)
+_FAR = (8.0, 16.0, 64.0, 256.0, 1e9)
 SHIFTS = np.array([sign * shift for shift in (*_NEAR, *_FAR) for sign in (-1, 1)])
 # The share of the error probability that each shift has; together 1. Small faults are the usual
 # ones.
@@ -930,13 +942,14 @@ def replicate_costs(
     measured: tuple[int, ...],
     unit: Unit,
     n_resamples: int,
-    key: NDArray[np.uint32],
+    key: RandomKey,
     workers: Workers,
 ) -> ReplicatedCosts:
     """Compute costs in the data and in replicates; measured: the groups with comparisons of both
     classes.
     """
-    costs, prior = replace(application, normalize=normalize), application.effective_prior
+    costs = replace(application, normalize=normalize)
+    prior = application.effective_prior
     points = [at_threshold(costs.threshold + float(shift)) for shift in (0.0, *SHIFTS)]
     at_points = [
         rates_at_key(comparisons, point, threshold_key(comparisons, point)) for point in points
@@ -999,7 +1012,7 @@ def replicate_costs(
 def _error_of_savings(
     drawn: Floats,
     weights: tuple[float, float],
-    errors: Sequence[NDArray[np.int64]],
+    errors: Sequence[Integers],
     at_bayes: Rates,
 ) -> Floats:
     """Compute (shifts, 1 + groups) standard errors of what shifted thresholds save, where they save
@@ -1009,7 +1022,8 @@ def _error_of_savings(
     at least as much as they would if there were so many that what the shift saves and what it adds
     were the same. errors: false non-matches and false matches, (points, 1 + groups) each.
     """
-    variance, counts = drawn.var(axis=-1, ddof=1), at_bayes.counts
+    variance = drawn.var(axis=-1, ddof=1)
+    counts = at_bayes.counts
     sizes = (
         np.array([counts.mated, *counts.group_mated]),
         np.array([counts.nonmated, *counts.group_nonmated]),
@@ -1057,7 +1071,7 @@ def _interval_maker(
     systems = partial(MovedSystems, no_points[0], no_points[1], of_measures, n_threads)
     rows = {entry.key: k for k, entry in enumerate(listed)}
     return IntervalMaker(
-        tuple(described(entry, [at_bayes], shares) for entry in listed),
+        tuple(quantity_of_entry(entry, [at_bayes], shares) for entry in listed),
         np.array([entry.value for entry in replicates]),
         sizes=SampleSizes.of(listed, resampler),
         inversion=MeasureInversion(rows, systems) if measures else None,
@@ -1080,7 +1094,8 @@ def limits_of(
         _intervals([find(quantities, name, group, None) for group in costs.groups])
         for name in ("fnmr", "fmr", "min_dcf", "cllr")
     )
-    drawn, rows = costs.drawn, slice(0, len(costs.groups))
+    drawn = costs.drawn
+    rows = slice(0, len(costs.groups))
     of_rates = intervals.correlations_of(np.array([drawn.fnmr[0, rows], drawn.fmr[0, rows]]))
     low, high = intervals.sum_interval(
         costs.weights[0] * mated, costs.weights[1] * nonmated, of_rates
@@ -1110,7 +1125,8 @@ def _measures_of(costs: ReplicatedCosts, quantities: Sequence[Quantity]) -> list
     measures of the actual cost then have no interval, in which a fair system's value would often be
     missing.
     """
-    made, fewest = [], costs.fewest_errors
+    made = []
+    fewest = costs.fewest_errors
     for quantity in quantities:
         if "(" not in quantity.name:
             continue
@@ -1207,8 +1223,8 @@ def evaluate_calibration(
     --------
     >>> import fastfair as ff
     >>> scores = ff.synthesis.binormal_comparisons(2000, 20_000, fmr=0.01, n_subjects=200, rng=0)
-    >>> found = ff.evaluate_calibration(ff.calibrate(scores, rng=0).comparisons, ff.Costs(0.01), rng=0)
-    >>> cost = found.cost(ff.Costs(0.01))
+    >>> calibration = ff.evaluate_calibration(ff.calibrate(scores, rng=0).comparisons, ff.Costs(0.01), rng=0)
+    >>> cost = calibration.cost(ff.Costs(0.01))
     >>> round(cost.actual, 3), round(cost.minimum, 3), cost.verdict
     (0.277, 0.27, 'undecided')
     """
@@ -1219,7 +1235,7 @@ def evaluate_calibration(
     if not asked:
         raise InputError("applications is empty: give at least one, such as Costs(0.01)")
     level = intervals.level(confidence_level)
-    fixed = seeds.fixed(rng)
+    fixed = seeds.fix_seed(rng)
     key, seed = seeds.stream(fixed)
     workers = Workers(n_threads, progress).checked(rng)
     evaluation = evaluate(
@@ -1310,9 +1326,8 @@ def _rows(
         of_shifts = np.where(
             costs.error == 0, 1.0, stdtr(costs.freedom, -costs.saved / costs.error)
         )
-    pvalues = np.minimum(
-        1.0, (of_shifts / _SHARES[:, None]).min(axis=0)
-    )  # that no shifted threshold costs less
+    # that no shifted threshold costs less
+    pvalues = np.minimum(1.0, (of_shifts / _SHARES[:, None]).min(axis=0))
     pvalues[np.isnan(limits["miscalibration"][1])] = np.nan
     adjusted = [pvalues[0], *intervals.holm(pvalues[1:])]
     rows = []

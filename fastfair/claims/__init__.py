@@ -2,7 +2,8 @@
 should be?
 """
 
-from .gate import Check, CheckedQuantity, check, check_evaluation, judged_check
+from .families import Attributes
+from .gate import Check, CheckedQuantity, check, check_evaluations, judged_check
 from .requirements import Requirement, number_of, read_requirement, read_statement, requirements_of
 from .statement import Claim, ClaimedRate, claim, independent_limit
 from .verdicts import CONTRADICTED, MET, NOT_MET, SUPPORTED, UNDECIDED, Estimates
@@ -13,6 +14,7 @@ __all__ = [
     "NOT_MET",
     "SUPPORTED",
     "UNDECIDED",
+    "Attributes",
     "Check",
     "CheckedQuantity",
     "Claim",
@@ -20,7 +22,7 @@ __all__ = [
     "Estimates",
     "Requirement",
     "check",
-    "check_evaluation",
+    "check_evaluations",
     "claim",
     "independent_limit",
     "judged_check",

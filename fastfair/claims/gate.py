@@ -19,14 +19,20 @@ from fastfair.data.scans import ScannedComparisons
 from fastfair.error_rates.operating_points import OperatingPoint, at_fmr
 from fastfair.error_rates.score_metrics import Costs, EerMethod
 from fastfair.errors import InputError, NarrowIntervalsWarning, visible
+from fastfair.evaluation.attributes import evaluate_attributes
 from fastfair.evaluation.evaluate import EvaluationSettings, evaluate
 from fastfair.evaluation.result import Evaluation
+from fastfair.group_tests.failure_counts import FailureCounts
 from fastfair.measures._fairness import ZeroPolicy
 from fastfair.measures._registry import measure_of
+from fastfair.pages.parts import Table
+from fastfair.pages.report import limits_table
 from fastfair.resampling.engine import METRICS as SCORE_METRICS
 from fastfair.resampling.units import Unit
 from fastfair.results.result import Result
 
+from .counts import AT, decisions_of, requirements_on
+from .families import Attributes, estimates_of_each
 from .requirements import Requirement, requirements_of
 from .verdicts import (
     COLORS,
@@ -35,7 +41,6 @@ from .verdicts import (
     UNDECIDED,
     Estimates,
     JudgedEstimate,
-    estimates_of,
     judged,
     level_of_limits,
     verdict_bars,
@@ -136,6 +141,9 @@ class Check(Result):
             text: _worst([row.verdict for row in self.rows if row.requirement == text])
             for text in self.requirements
         }
+
+    def _display(self) -> Mapping[str, Sequence[tuple[OperatingPoint | None, Table]]]:
+        return {"requirements": [(None, limits_table(self))]}
 
     def _sentences(self) -> list[str]:
         """Return the sentences of the summary."""
@@ -291,7 +299,7 @@ _DEPENDENT = (
 
 @checked
 def check(
-    comparisons: Comparisons | ScannedComparisons,
+    comparisons: Comparisons | ScannedComparisons | FailureCounts,
     requirements: str | Sequence[str],
     at: OperatingPoint = at_fmr(1e-3),  # noqa: B008 - frozen
     *,
@@ -312,8 +320,9 @@ def check(
 
     Parameters
     ----------
-    comparisons : Comparisons or ScannedComparisons
-        The comparisons that the judgement rests on.
+    comparisons : Comparisons, ScannedComparisons or FailureCounts
+        The comparisons that the judgement rests on, or failures and attempts of people, whose
+        requirements name the rate that was counted and no operating point.
     requirements : str or sequence of str
         What must hold: a quantity, a relation and a number each, such as "fnmr[f]@fmr=0.001 <= 5
         %".
@@ -353,10 +362,12 @@ def check(
     -----
     A requirement is ``quantity[group]@point relation number``:
 
-    - quantity: "fmr", "fnmr", "eer", "min_dcf", "cllr", "min_cllr", or a fairness measure with the
-      rate or cost that it is of, such as "max_geomean_ratio(fnmr)" and "nrb(eer)"; by any name that
-      it has.
-    - group, optional: the label of a group, or "*" for every group on its own.
+    - quantity: "fmr", "fnmr", "eer", "min_dcf", "cllr", "min_cllr", "auc", "d_prime", or a fairness
+      measure with the rate or cost that it is of, such as "max_geomean_ratio(fnmr)" and "nrb(eer)"; by any name that
+      it has. FAR and FPR are read as FMR, FRR and FNR as FNMR, and TAR, GAR and TPR as 1 - FNMR.
+    - group, optional: the label of a group; a label of an attribute, as in "sex=f", or "*" for each
+      of its labels, as in "sex=*"; of intersections, as in "age=*, sex=f"; or "*" alone for every
+      group of every attribute, of which each is judged on its own.
     - point, optional: "fmr=0.001", "fnmr=5 %", "threshold=0.4", "eer" or "mean-group-eer".
     - relation: "<=", "<", ">=" or ">".
     - number: a fraction, or a percentage such as "5 %".
@@ -386,70 +397,88 @@ def check(
     >>> found.passed, found.verdicts
     (False, {'fnmr@fmr=0.001 <= 20 %': 'met', 'fnmr[*] <= 12 %': 'not met'})
     """
-    wanted = requirements_of(requirements, at)
-    expanded = [one for requirement in wanted for one in requirement.of_groups(comparisons.groups)]
+    counts = comparisons if isinstance(comparisons, FailureCounts) else None
+    if isinstance(comparisons, FailureCounts):
+        wanted = requirements_on(comparisons, requirements)
+        comparisons, at = decisions_of(comparisons), AT
+    else:
+        wanted = requirements_of(requirements, at)
+    if isinstance(comparisons, Comparisons):  # scans have both classes
+        for requirement in wanted:
+            comparisons.require_rates(f"the requirement {requirement.text!r}", requirement.rates)
+    about = Attributes(comparisons)
+    families = [about.family(rule) for rule in wanted]
+    expanded = [rule for family in families for rule in family]
     level = level_of_limits(confidence_level)
     if n_resamples < 2:
         raise InputError("a check needs replicates: ⟦n_resamples⟧ must be at least 2")
     points = list(dict.fromkeys(one.at for one in expanded if one.at is not None))
     names = [one.name.partition("(") for one in expanded]
+    how: dict[str, Any] = {
+        "at": points or [at],
+        "measures": [measure.name for one in expanded if (measure := measure_of(one.name))],
+        "metrics": [
+            name
+            for name in SCORE_METRICS
+            if any(name in (first, last[:-1]) for first, _, last in names)
+        ],
+        "unit": unit,
+        "n_resamples": n_resamples,
+        "confidence_level": level,
+        "rng": rng,
+        "n_threads": n_threads,
+        "progress": progress,
+        "costs": costs,
+        "settings": EvaluationSettings(
+            alpha=alpha, eer_method=eer_method, zero_policy=zero_policy, incomplete_groups="nan"
+        ),
+    }
+    groupings = list(dict.fromkeys(one.grouping for one in expanded))
     with warnings.catch_warnings():
         warnings.simplefilter(
             "ignore", NarrowIntervalsWarning
         )  # reasons say so of each quantity that it concerns
-        evaluation = evaluate(
-            comparisons,
-            points or [at],
-            [measure.name for one in expanded if (measure := measure_of(one.name))],
-            metrics=[
-                name
-                for name in SCORE_METRICS
-                if any(name in (first, last[:-1]) for first, _, last in names)
-            ],
-            unit=unit,
-            n_resamples=n_resamples,
-            confidence_level=level,
-            rng=rng,
-            n_threads=n_threads,
-            progress=progress,
-            costs=costs,
-            settings=EvaluationSettings(
-                alpha=alpha, eer_method=eer_method, zero_policy=zero_policy, incomplete_groups="nan"
-            ),
-        )
-    return replace(_check_by_replicates(evaluation, wanted), allow_undecided=allow_undecided)
+        if groupings == [tuple(comparisons.grouping)]:
+            evaluations: Sequence[Evaluation] = [evaluate(comparisons, **how)]
+        else:
+            evaluations = evaluate_attributes(comparisons, groupings, **how).evaluations
+    made = check_evaluations(evaluations, wanted, families)
+    result = replace(made, allow_undecided=allow_undecided)
+    if counts is None:
+        return result
+    rows = tuple(replace(row, name=counts.rate_name, at=None) for row in result.rows)
+    return replace(result, rows=rows, left_out=counts.left_out)
 
 
-def check_evaluation(evaluation: Evaluation, wanted: Sequence[Requirement]) -> Check:
-    """Judge requirements by the replicates of an evaluation that has all that they are about."""
-    computed = {quantity.key[::3] for quantity in evaluation.quantities}
+def check_evaluations(
+    evaluations: Sequence[Evaluation],
+    wanted: Sequence[Requirement],
+    families: Sequence[Sequence[Requirement]],
+) -> Check:
+    """Judge requirements by the replicates of evaluations that have all that they are about, whose
+    own intervals stand beside the limits that are judged.
+    """
+    first = evaluations[0]
+    computed = {quantity.key[::3] for quantity in first.quantities}
     for one in wanted:
         if (one.name, one.at) not in computed:
             raise InputError(
                 f"the evaluation has no {one.name}{'' if one.at is None else f' at {one.at}'}:"
                 f" {one.text!r}"
             )
-    return _check_by_replicates(evaluation, wanted)
-
-
-def _check_by_replicates(evaluation: Evaluation, wanted: Sequence[Requirement]) -> Check:
-    """Judge requirements by an evaluation, whose own intervals stand beside the limits that are
-    judged.
-    """
-    made = judged_check(
-        wanted, evaluation.groups, estimates_of(evaluation, wanted), evaluation.settings
-    )
-    return replace(made, left_out=evaluation.left_out)
+    by_grouping = {tuple(one.settings["grouping"]): one for one in evaluations}
+    made = judged_check(wanted, families, estimates_of_each(by_grouping, wanted), first.settings)
+    return replace(made, left_out=first.left_out)
 
 
 def judged_check(
     wanted: Sequence[Requirement],
-    groups: Sequence[str],
+    families: Sequence[Sequence[Requirement]],
     estimates: Estimates,
     settings: Mapping[str, Any],
 ) -> Check:
-    """Judge requirements on groups and on all; settings: those of the check, with the confidence
-    level.
+    """Judge requirements, each as those of the groups that it is about; settings: those of the
+    check, with the confidence level.
     """
     texts, level = [rule.text for rule in wanted], settings["confidence_level"]
     rows = [
@@ -460,10 +489,8 @@ def judged_check(
             at=rule.at,
             relation=rule.relation,
             bound=rule.bound,
-            **limits,
+            **(limits if rule.written is None else limits | {"group": rule.written}),
         )
-        for rule, row, limits in judged(
-            [rule.of_groups(groups) for rule in wanted], estimates, level
-        )
+        for rule, row, limits in judged(families, estimates, level)
     ]
     return Check(tuple(texts), tuple(rows), level, {**settings, "requirements": texts})

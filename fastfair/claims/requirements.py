@@ -12,11 +12,18 @@ from dataclasses import dataclass, replace
 
 from fastfair._lib import validation
 from fastfair._lib.text import did_you_mean, joined_by_or
+from fastfair.data.group_labels import Grouping
 from fastfair.error_rates.operating_points import OperatingPoint, read_point
 from fastfair.error_rates.rates import ERROR_RATES
 from fastfair.errors import InputError
 from fastfair.measures import MEASURES
-from fastfair.measures._registry import SUMMARIES, measure_of, quantity_name, range_of
+from fastfair.measures._registry import (
+    SUMMARIES,
+    measure_of,
+    names_of,
+    quantity_name,
+    range_of,
+)
 from fastfair.resampling.engine import METRICS as SCORE_METRICS
 
 RELATION = re.compile("<=|>=|[<>\u2264\u2265]")
@@ -36,9 +43,10 @@ def number_of(text: str) -> float:
 
 
 EVERY_GROUP = "*"
+_DIGITS = 15  # of a bound that 1 minus another is
 _OF_COMPARISONS = (*ERROR_RATES, *SCORE_METRICS)
 _HOLDS = {"<=": operator.le, "<": operator.lt, ">=": operator.ge, ">": operator.gt}
-_NAME = re.compile(r"[A-Za-z][\w\s()-]*")
+_NAME = re.compile(r"[A-Za-z][\w\s()'-]*")
 # A group's label may hold anything, and nothing after it has a bracket.
 _REQUIREMENT = re.compile(
     r"(?P<called>[^[@<>\u2264\u2265]+)(?:\[\s*(?P<group>\S.*)\]\s*)?(?:@(?P<point>[^[<>\u2264\u2265]*))?"
@@ -66,6 +74,12 @@ class Requirement:
         How the quantity must lie to the bound.
     bound : float
         What it is compared with.
+    counts_failures : bool
+        Whether it was written with a term of rates in which comparisons that failed count.
+    grouping : tuple of str
+        The attributes that make the group.
+    written : str or None
+        What results call the group, where its label alone does not say whose it is.
     """
 
     text: str
@@ -74,6 +88,9 @@ class Requirement:
     at: OperatingPoint | None
     relation: str
     bound: float
+    counts_failures: bool = False
+    grouping: Grouping = ()
+    written: str | None = None
 
     @property
     def is_upper(self) -> bool:
@@ -88,6 +105,12 @@ class Requirement:
     def allows(self, value: float) -> bool:
         """Return whether a value meets the requirement; NaN does not."""
         return bool(_HOLDS[self.relation](value, self.bound))
+
+    @property
+    def rates(self) -> list[str]:
+        """The error rates that the quantity is, or is made of; empty where it is of none."""
+        metric = self.name.partition("(")[2].removesuffix(")")
+        return [name for name in ERROR_RATES if name in (self.name, metric)]
 
     def with_room(self, limit: float, room: float) -> float:
         """Return a limit that is so many times worse; of a rate of success, such as the TPIR, its
@@ -128,16 +151,28 @@ class Requirement:
         return [self]
 
 
+_OTHER_TERMS = {
+    "far": "fmr",
+    "fpr": "fmr",
+    "frr": "fnmr",
+    "fnr": "fnmr",
+    "tar": "fnmr",
+    "gar": "fnmr",
+    "tpr": "fnmr",
+    "tmr": "fnmr",
+}
+_OF_SUCCESS = ("tar", "gar", "tpr", "tmr")  # 1 - FNMR
+_FLIPPED = {"<=": ">=", "<": ">", ">=": "<=", ">": "<"}
 COMPLEMENTS = {"tpir": "fnir"}  # rates that are 1 minus another
 
 
 def read_requirement(text: str, default: OperatingPoint, names: Sequence[str] = ()) -> Requirement:
     """Read a requirement such as "fnmr[f]@fmr=0.001 <= 5 %".
 
-    default is the operating point of rates, and of measures of rates, that name none; names: what
-    it may be about where the data are no comparisons, all of it at an operating point. An
-    InputError says what cannot be read, and what would do; what no data or all data would meet is
-    refused as well.
+    default is the operating point of rates, and of measures of rates, that name none. FAR and FPR
+    are read as FMR, FRR and FNR as FNMR, and TAR, GAR, TPR and TMR as 1 - FNMR; names: what it may
+    be about where the data are no comparisons, all of it at an operating point. An InputError says
+    what cannot be read, and what would do; what no data or all data would meet is refused as well.
     """
     parts = _REQUIREMENT.fullmatch(text)
     if parts is None:
@@ -148,8 +183,10 @@ def read_requirement(text: str, default: OperatingPoint, names: Sequence[str] = 
             " number, not that it equals one",
         )
     group = parts["group"] and parts["group"].strip()
+    called, relation = parts["called"].strip(), RELATIONS[parts["relation"]]
+    term = "" if names else called.lower()
     try:
-        name = _name_of(parts["called"].strip(), names)
+        name = _OTHER_TERMS.get(term) or _name_of(called, names)
         at = _point_of(name, parts["point"], default, names)
         _check_group(name, group)
         bound = _bound_of(name, parts["number"])
@@ -161,7 +198,10 @@ def read_requirement(text: str, default: OperatingPoint, names: Sequence[str] = 
             f"{at} holds the {name.upper()} of all comparisons, so data say nothing of it: name"
             " another operating point, or a group",
         )
-    return Requirement(text.strip(), name, group, at, RELATIONS[parts["relation"]], bound)
+    if term in _OF_SUCCESS:  # 1 - FNMR, which is what results have
+        relation, bound = _FLIPPED[relation], round(1 - bound, _DIGITS)
+    counts_failures = term in ("frr", "far", "tar", "gar")
+    return Requirement(text.strip(), name, group, at, relation, bound, counts_failures)
 
 
 def _refused(text: str, why: str) -> InputError:
@@ -179,6 +219,11 @@ def _name_of(called: str, names: Sequence[str]) -> str:
     ):
         return name
     code, _, metric = name.partition("(")
+    if not names and name in names_of("rate of counts"):
+        raise InputError(
+            f"the {name.upper()} is counted: give FailureCounts(..., rate={name!r}) in place of"
+            " comparisons"
+        )
     if names or not is_name or measure is None or code != measure.name:
         known = names or (*_OF_COMPARISONS, *MEASURES)
         near = did_you_mean(called.partition("(")[0], known)
@@ -277,13 +322,16 @@ def requirements_of(
     return [read_requirement(text, at, names) for text in dict.fromkeys(listed)]
 
 
-def read_statement(statement: str) -> tuple[str, float]:
-    """Return the rate that a statement is about, and what it is claimed not to exceed."""
+def read_statement(statement: str, names: Sequence[str] = ERROR_RATES) -> tuple[str, float]:
+    """Return the rate that a statement is about, one of names, and what it is claimed not to
+    exceed.
+    """
     found = RELATION.search(statement)
     rate = statement[: found.start()].strip().lower() if found else ""
-    if found is None or rate not in ERROR_RATES or RELATIONS[found.group()] != "<=":
+    if found is None or rate not in names or RELATIONS[found.group()] != "<=":
+        known = joined_by_or(f'"{name}"' for name in names)
         raise InputError(
-            'statement must be "fmr" or "fnmr", "<=" and a rate, as in "fmr <= 1e-4", not'
+            f'statement must be {known}, "<=" and a rate, as in "{names[0]} <= 1e-4", not'
             f" {statement!r}"
         )
     written = statement[found.end() :].strip()

@@ -22,11 +22,13 @@ from fastfair.error_rates.operating_points import ENOUGH_ERRORS, OperatingPoint
 from fastfair.errors import InputError
 from fastfair.evaluation.evaluate import EvaluationSettings, evaluate
 from fastfair.evaluation.result import Evaluation
+from fastfair.group_tests.failure_counts import ATTEMPTS, FailureCounts
 from fastfair.measures._registry import METRICS
 from fastfair.resampling.units import Unit
 from fastfair.results.result import Result
 from fastfair.uncertainty.quantities import Quantity
 
+from .counts import AT, decisions_of, require_no_point
 from .requirements import Requirement, read_statement
 from .verdicts import (
     CONTRADICTED,
@@ -140,14 +142,14 @@ class Claim(Result):
 
     Attributes
     ----------
-    rate : {"fmr", "fnmr"}
-        The rate of errors that the claim is about.
+    rate : str
+        The rate of errors that the claim is about: "fmr", "fnmr", or one that was counted.
     claimed : float
         What the rate is claimed not to exceed.
-    at : OperatingPoint
-        The operating point.
+    at : OperatingPoint or None
+        The operating point; None for counts.
     threshold : float
-        The threshold there.
+        The threshold there; NaN for counts.
     confidence_level : float
         The level of the limits, to one side.
     overall : ClaimedRate
@@ -160,7 +162,7 @@ class Claim(Result):
 
     rate: str
     claimed: float
-    at: OperatingPoint
+    at: OperatingPoint | None
     threshold: float
     confidence_level: float
     overall: ClaimedRate
@@ -174,17 +176,23 @@ class Claim(Result):
     )
     _properties = "decided_by decided_at extra_room rule_of_3 meets_rule_of_30"
 
+    @property
+    def _compared(self) -> str:
+        """What can be an error, in words: comparisons, or what was counted."""
+        return "comparisons" if self.at is not None else f"{ATTEMPTS[self.rate]}s"
+
     def _sentences(self) -> list[str]:
         """Return the sentences of the summary."""
         one = self.overall
         text = [
-            f"The claim: {self.rate.upper()} at most {per_cent(self.claimed)} at {self.at}.",
-            f"{one.n_errors:,} of {one.n_comparisons:,} comparisons are errors.",
+            f"The claim: {self.rate.upper()} at most {per_cent(self.claimed)}"
+            f"{'' if self.at is None else f' at {self.at}'}.",
+            f"{one.n_errors:,} of {one.n_comparisons:,} {self._compared} are errors.",
             f"The data {_SAID[one.verdict]} the claim: {one.reason}.",
         ]
         if one.limit > one.independent_limit:
             text.append(
-                "If all comparisons were independent, the limit would be"
+                f"If all {self._compared} were independent, the limit would be"
                 f" {per_cent(one.independent_limit)}."
             )
         for verdict in (SUPPORTED, CONTRADICTED, UNDECIDED):
@@ -254,9 +262,9 @@ def _limit_of(rate: ClaimedRate, level: float) -> str:
 
 @checked
 def claim(
-    comparisons: Comparisons | ScannedComparisons | Embeddings,
+    comparisons: Comparisons | ScannedComparisons | Embeddings | FailureCounts,
     statement: str,
-    at: OperatingPoint,
+    at: OperatingPoint | None = None,
     *,
     n_resamples: Resamples = 2000,
     confidence_level: float = 0.95,
@@ -269,13 +277,15 @@ def claim(
 
     Parameters
     ----------
-    comparisons : Comparisons, ScannedComparisons or Embeddings
-        The comparisons that the judgement rests on, or vectors all of whose pairs it does.
+    comparisons : Comparisons, ScannedComparisons, Embeddings or FailureCounts
+        The comparisons that the judgement rests on, vectors all of whose pairs it does, or failures
+        and attempts of people.
     statement : str
-        What is claimed: "fmr" or "fnmr", "<=", and a rate in (0, 1), as in "fmr <= 1e-4" or "fnmr
-        <= 2 %".
-    at : OperatingPoint
+        What is claimed: "fmr" or "fnmr", or the rate that was counted, "<=", and a rate in (0, 1),
+        as in "fmr <= 1e-4" or "fnmr <= 2 %".
+    at : OperatingPoint, optional
         The operating point that the claim is made for. It may not hold the rate that is claimed.
+        Counts have none.
     n_resamples : int, default 2000
         Number of replicates, at least 2.
     confidence_level : float, default 0.95
@@ -319,14 +329,26 @@ def claim(
     >>> found.overall.verdict, round(found.overall.limit, 5), round(found.overall.independent_limit, 5)
     ('supported', 0.00021, 0.00018)
     """
-    rate, claimed = read_statement(statement)
+    counts = comparisons if isinstance(comparisons, FailureCounts) else None
     level = intervals.level(confidence_level)
+    if isinstance(comparisons, FailureCounts):
+        require_no_point(at)
+        claimed = read_statement(statement, [comparisons.rate_name])[1]
+        rate, comparisons, at = "fnmr", decisions_of(comparisons), AT
+    else:
+        rate, claimed = read_statement(statement)
+    if at is None:
+        raise InputError(
+            "⟦at⟧ is missing: name the operating point of the claim, as in at_threshold(0.5)"
+        )
     if at.rate == rate:
         raise InputError(
             f"⟦at={at}⟧ holds the {rate.upper()} that is claimed, so the data say nothing of it:"
             " name the threshold, as in at_threshold(0.5)"
         )
     level_of_limits(level)
+    if isinstance(comparisons, Comparisons):  # scans and vectors have both classes
+        comparisons.require_rates(f"the claim {statement!r}", [rate])
     evaluation = evaluate(
         comparisons,
         at,
@@ -352,15 +374,15 @@ def claim(
         _claimed_rate(evaluation, level, *of_row) for of_row in judged(families, estimates, level)
     )
     return Claim(
-        rate,
+        rate if counts is None else counts.rate_name,
         claimed,
-        at,
-        evaluation.rates[0].threshold,
+        at if counts is None else None,
+        evaluation.rates[0].threshold if counts is None else math.nan,
         level,
         overall,
         tuple(_adjusted(groups)),
         evaluation.settings | {"statement": text},
-        left_out=evaluation.left_out,
+        left_out=evaluation.left_out if counts is None else counts.left_out,
     )
 
 

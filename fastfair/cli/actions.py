@@ -25,9 +25,10 @@ from fastfair.claims import (
     MET,
     NOT_MET,
     UNDECIDED,
+    Attributes,
     Check,
     Requirement,
-    check_evaluation,
+    check_evaluations,
     requirements_of,
 )
 from fastfair.error_rates.operating_points import ENOUGH_ERRORS, OperatingPoint, at_fmr
@@ -90,10 +91,20 @@ def _evaluate(
     if "measures" in run.options:
         named = [measure.name for one in wanted if (measure := measure_of(one.name))]
         more["measures"] = [*run.options["measures"], *named]
-    evaluation = run.call(ff.evaluate, data, **more)
+    about, is_given = Attributes(data), run.take("intersections", False)
+    families = [about.family(one) for one in wanted]
+    groupings = dict.fromkeys(
+        [
+            *about.asked,
+            *([tuple(data.grouping)] if is_given else ()),
+            *(one.grouping for family in families for one in family),
+        ]
+    )
+    evaluation = _evaluated(run, data, list(groupings), more)
+    parts = evaluation._parts()
     results: dict[str, Any] = {"evaluation": evaluation}
     if wanted:
-        results["check"] = check_evaluation(evaluation, wanted)
+        results["check"] = check_evaluations(parts, wanted, families)
 
     def show_all() -> None:
         if wanted:
@@ -104,39 +115,33 @@ def _evaluate(
     run.deliver(
         results,
         show=show_all,
-        page=lambda: [
-            *_with_each_attribute(run, data, evaluation, more),
-            *list(results.values())[1:],
-        ],
+        page=lambda: [evaluation, *_tests(run, data, parts), *list(results.values())[1:]],
     )
+
+
+def _evaluated(run: Run, data: Any, groupings: Sequence[Any], more: Mapping[str, Any]) -> Any:
+    """Evaluate by one grouping, or by several."""
+    if len(groupings) == 1:
+        return run.call(ff.evaluate, data, **more)
+    given = arguments_for(ff.evaluate, run.options)
+    return run.call(ff.evaluate_attributes, data, groupings, **{**given, **more})
 
 
 _REPLICATES = 999
 _REPLICATES_OF_A_GROUP = 50  # so many that p-values adjusted for all groups can be as small as 0.02
 
 
-def _with_each_attribute(
-    run: Run, data: Any, evaluation: Any, more: Mapping[str, Any]
-) -> list[Any]:
-    """Evaluate by each attribute, too, from the same draws of subjects, and test the groups at the
-    first point.
-    """
-    seed = evaluation.settings["rng"] if run.options.get("n_resamples", 1) else run.options["rng"]
-    alone = []
-    for name in data.grouping if len(data.grouping) > 1 else ():
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", FastfairWarning)  # the page has them as notes
-            again = {**more, "rng": seed, "executor": None}
-            alone.append((data.by(name), run.call(ff.evaluate, data.by(name), **again)))
-    found = [*alone, (data, evaluation)]
+def _tests(run: Run, data: Any, evaluations: Sequence[Any]) -> list[Any]:
+    """Test the groups of each evaluation at the first point."""
+    first = evaluations[0].settings
+    seed = first["rng"] if run.options.get("n_resamples", 1) else run.options["rng"]
     asked = {"rng": seed, "n_threads": run.options.get("n_threads")}
-    tests = [
+    return [
         test
-        for part, one in found
-        if len(part.groups) > 1 and part.subjects is not None and one.rates
-        for test in _tests_of(part, one.rates[0].at, asked)
+        for one in evaluations
+        if len(one.groups) > 1 and data.subjects is not None and one.rates
+        for test in _tests_of(data.by(*one.settings["grouping"]), one.rates[0].at, asked)
     ]
-    return [*(one for _, one in found), *tests]
 
 
 def _tests_of(data: Any, at: OperatingPoint, asked: Mapping[str, Any]) -> Iterator[Any]:

@@ -23,7 +23,7 @@ from .verbs import SECTIONS, Option, Table, Verb, options_of
 
 _GIVEN = "fastfair.given"  # what a command line or a configuration says, before it is checked
 _VERB = "verb"
-_NOT_REPEATED = ("config", "folder", "output", "report", "junit", "progress", "as_json")
+_NOT_REPEATED = ("config", "folder", "output", "report", "tables", "junit", "progress", "as_json")
 _MOST_CHOICES = 24  # characters of choices that stand beside the option
 _BRIEF = 96  # characters of a sentence in --help, about two lines
 _ALL = "--help-all"

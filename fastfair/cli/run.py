@@ -16,15 +16,18 @@ import click
 
 from fastfair._lib import whole_files
 from fastfair._lib.plots import off_screen, save
-from fastfair._lib.seeds import fixed
+from fastfair._lib.seeds import fix_seed
 from fastfair._lib.tables import write_json
 from fastfair._lib.whole_files import write_csv
+from fastfair.errors import InputError
 from fastfair.identification.read_searches import read_searches
 from fastfair.io import files
 from fastfair.io.comparisons import read_comparisons
 from fastfair.io.embeddings import read_embeddings, read_named_vectors
 from fastfair.io.formats import USUAL_LAYOUT
 from fastfair.pages.report import report as write_report
+from fastfair.results.display import kind_of, write_tables
+from fastfair.results.result import display_tables
 
 from .commands import Command, configuration, given_options
 from .signatures import arguments_for, option_names
@@ -33,7 +36,11 @@ from .terminal import print_result, say, say_json
 if TYPE_CHECKING:
     from fastfair.results.result import Result
 
-_FILES = {"--report": "report.html", "--junit": "junit.xml"}  # for example
+_FILES = {
+    "--report": "report.html",
+    "--tables": "tables.xlsx",
+    "--junit": "junit.xml",
+}  # for example
 _DOTS = 200  # per inch of a PNG
 _OF_SECOND = ("second_score", "second_score_kind", "second_embeddings")
 _OF_TRIALS = [
@@ -74,7 +81,7 @@ class Run:
                 raise click.UsageError(
                     "--checkpoint needs --seed, as a run with another seed cannot go on from it"
                 )
-            self.options["rng"] = fixed(self.options.get("rng"))
+            self.options["rng"] = fix_seed(self.options.get("rng"))
         if self.options.pop("quick", False):
             self.options["n_resamples"] = 0
         self._require_places()
@@ -95,6 +102,11 @@ class Run:
                         f"{option} {path} is a folder: name a file in it, such as {path / example}"
                     )
                 whole_files.ready_folder(path.parent)
+        if "tables" in self.options:
+            try:
+                kind_of(self.options["tables"])
+            except InputError as error:
+                raise click.UsageError(f"--tables: {error.marked}") from None
 
     def take(self, name: str, default: Any = None) -> Any:
         """Remove an option that the functions do not get, and return it."""
@@ -265,9 +277,13 @@ class Run:
         for path, write in (files or {}).items():
             write(path)
             written.append(path)
+        shown = page() if {"report", "tables"} & set(self.options) else []
+        if "tables" in self.options:
+            write_tables(display_tables(shown), self.options["tables"])
+            written.append(self.options["tables"])
         if "report" in self.options:
             title = {"title": self.options["title"]} if "title" in self.options else {}
-            write_report(page(), self.options["report"], inputs=self.input_files(), **title)
+            write_report(shown, self.options["report"], inputs=self.input_files(), **title)
             written.append(self.options["report"])
         if as_json:
             say_json(

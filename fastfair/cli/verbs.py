@@ -99,7 +99,7 @@ class Verb:
     arguments: str = "scores"
     own: Sequence[Option] = ()
     without: str = ""
-    writes: str = "as_json output plots report"
+    writes: str = "as_json output plots report tables"
     flags: Mapping[str, str] = field(default_factory=dict)
     asks: bool = True
 
@@ -107,7 +107,8 @@ class Verb:
 SECTIONS = ("Input", "Vectors", "Groups", "What is computed", "Intervals", "Output")
 _OF_SECTION = {
     "Groups": (
-        "groups group reference_group probe_group by incomplete_groups missing_labels baseline"
+        "groups group bands reference_group probe_group by incomplete_groups missing_labels"
+        " baseline"
     ),
     "Intervals": (
         """n_resamples quick unit confidence_level scheme method alternative simultaneous quantile center rng
@@ -144,6 +145,11 @@ OUTPUT = (
     Option("report", "Write one HTML page with everything: plots, tables and numbers.", "path"),
     Option("title", "With --report: the title of the page."),
     Option(
+        "tables",
+        "Write the tables of the page to one file: .xlsx, .docx, .tex, .html, .md or .csv.",
+        "path",
+    ),
+    Option(
         "config",
         "File of options (TOML), such as the config.toml that --output writes. Options given here"
         " count before those of the file.",
@@ -172,6 +178,13 @@ _REPLICATES = Option(
 _QUICK = Option(
     "quick", "No replicates: intervals of rates alone, in closed form.", "flag", section="Intervals"
 )
+_INTERSECTIONS = Option(
+    "intersections",
+    "Evaluate the intersections of all attributes, too. Without it each attribute is evaluated on"
+    " its own.",
+    "flag",
+    section="Groups",
+)
 _JUNIT = Option("junit", "Write the verdicts as JUnit XML, too.", "path", section="Output")
 
 
@@ -180,8 +193,8 @@ def _required(example: str) -> Option:
     return Option("requirements", text, multiple=True)
 
 
-_EVALUATED = (_QUICK, _required('fnmr@fmr=0.001 <= 0.05" or "fnmr[*] <= 5 %'))
-_PAGE = "as_json output plots report title"
+_EVALUATED = (_INTERSECTIONS, _QUICK, _required('fnmr@fmr=0.001 <= 0.05" or "fnmr[*] <= 5 %'))
+_PAGE = "as_json output plots report title tables"
 
 VERBS: dict[str, Verb] = {
     "evaluate": Verb(
@@ -189,7 +202,7 @@ VERBS: dict[str, Verb] = {
         """fastfair evaluate scores.csv --group sex --group age --at fmr=0.001 --report report.html
         fastfair evaluate trials.txt --embeddings voices.npz --metadata speakers.csv --metadata-id id --group sex
         fastfair evaluate faces.npz --input vectors --group sex""",
-        "metadata metadata_id groups at measures unit n_resamples rng output report",
+        "metadata metadata_id groups intersections at measures n_resamples rng output report",
         "evaluate", f"{_SCORES} {_VECTORS}", own=(_KIND, *_SIDES, *_EVALUATED), writes=_PAGE,
     ),
     "compare": Verb(

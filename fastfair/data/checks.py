@@ -23,7 +23,7 @@ FAILURES_DO = (
     '⟦failures="exclude"⟧ leaves failed comparisons out and counts them, ⟦failures="non-match"⟧'
     " counts them as non-matches"
 )
-_BLOCK_BYTES = 16 * 2**20
+_BLOCK_BYTES = 16 * 2**20  # of vectors that are checked at once
 
 # Pairs of words in use for (non-mated, mated), in lower case.
 _MATED_PAIRS = (
@@ -49,8 +49,8 @@ _NO_LABELS = (
 def same_length(columns: Mapping[str, int], entry: str = "comparison") -> None:
     """Check that named columns have the same length, one value for each entry."""
     if len(set(columns.values())) > 1:
-        found = ", ".join(f"{name} has {size}" for name, size in columns.items())
-        raise InputError(f"all columns need one value for each {entry}, but {found}")
+        sizes = ", ".join(f"{name} has {size}" for name, size in columns.items())
+        raise InputError(f"all columns need one value for each {entry}, but {sizes}")
 
 
 def with_nan(values: Any) -> Any:
@@ -189,14 +189,12 @@ def _require_range(vectors: AnyFloats, similarity: str) -> None:
     """
     largest = max(max(float(block.max()), -float(block.min())) for block in _blocks(vectors))
     kind = np.finfo(vectors.dtype if similarity == "inner_product" else np.float64)
-    lowest, highest = float(kind.tiny), min(float(kind.max) / 4, validation.LARGEST)
-    if (
-        similarity == "negative_euclidean" and vectors.dtype == np.float32
-    ):  # distances are rounded to it
-        lowest, highest = (
-            float(np.finfo(np.float32).tiny) ** 2,
-            (float(np.finfo(np.float32).max) / 4) ** 2,
-        )
+    lowest = float(kind.tiny)
+    highest = min(float(kind.max) / 4, validation.LARGEST)
+    # distances are rounded to it
+    if similarity == "negative_euclidean" and vectors.dtype == np.float32:
+        lowest = float(np.finfo(np.float32).tiny) ** 2
+        highest = (float(np.finfo(np.float32).max) / 4) ** 2
     if largest == 0 or (
         largest * largest * vectors.shape[1] <= highest and largest * largest >= lowest
     ):
@@ -207,7 +205,8 @@ def _require_range(vectors: AnyFloats, similarity: str) -> None:
     )
     longest = float(squares.max()) * largest * largest
     if not lowest <= longest <= highest:
-        row, how = int(squares.argmax()), "large" if longest > highest else "small"
+        row = int(squares.argmax())
+        how = "large" if longest > highest else "small"
         raise InputError(
             f"vectors are too {how} for the similarity {similarity!r} in {vectors.dtype}: the"
             f" squared length of row {row} (counted from 0), the longest, is {longest:.3g}, and"
@@ -253,31 +252,31 @@ def mated_flags(values: Labels, mated_value: object = None) -> Flags:
         if array.dtype == np.bool_ and mated_value is None:
             return validation.contiguous(array)
         coded = encode("mated", array)
-    found = coded.labels.tolist()
-    words = [mated_word(label) for label in found]
+    labels = coded.labels.tolist()
+    words = [mated_word(label) for label in labels]
     if mated_value is not None:
         mated = [word == mated_word(mated_value) for word in words]
         if not any(mated):
             raise InputError(
-                f"⟦mated_value⟧ {mated_value!r} is not among the values of mated: {_listed(found)}"
+                f"⟦mated_value⟧ {mated_value!r} is not among the values of mated: {_listed(labels)}"
             )
         if len(set(words)) > 2:
             raise InputError(
-                f"mated has {len(set(words))} values, {_listed(found)}: which of the others mean"
+                f"mated has {len(set(words))} values, {_listed(labels)}: which of the others mean"
                 " non-mated is not known; leave the other rows out"
             )
         return np.array(mated)[coded.codes]
     pair = mated_pair(words)
     if pair is not None:
         return np.array([word == pair[1] for word in words])[coded.codes]
-    missing = [label for label, word in zip(found, words, strict=True) if word in _NO_LABELS]
+    missing = [label for label, word in zip(labels, words, strict=True) if word in _NO_LABELS]
     if missing and mated_pair([word for word in words if word not in _NO_LABELS]) is not None:
         raise InputError(
             f"mated is missing in some rows, as {missing[0]!r} says: leave these rows out"
         )
     raise InputError(
         "mated must be two-valued (True/False, 1/0, 1/-1, yes/no, same/different, mated/non-mated,"
-        f" genuine/impostor, target/nontarget), but holds {_listed(found)}: say which one means"
+        f" genuine/impostor, target/nontarget), but holds {_listed(labels)}: say which one means"
         " mated with ⟦mated_value=⟧"
     )
 

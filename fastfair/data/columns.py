@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from fastfair._lib import label_codes, memory, validation
 from fastfair._lib.arguments import checked
-from fastfair._lib.arrays import AnyFloats, AnyIntegers, Codes, Flags, Groups
+from fastfair._lib.arrays import AnyArray, AnyFloats, AnyIntegers, Codes, Flags, Groups
 from fastfair._lib.label_codes import Coded, Labels, encode, encode_together
 from fastfair._lib.warnings import warn
 from fastfair.errors import InputError, LookAlikeWarning, NarrowIntervalsWarning
@@ -151,6 +151,8 @@ def checked_columns(
         flags = subjects[1] == subjects[2]
     else:
         flags = checks.mated_flags(mated)
+    # Of ids that are all alike, or all differ, it is more likely that they are no people.
+    is_of_one_class = mated is not None and bool(flags.all() or not flags.any())
     sizes = {"scores": values.size, "mated": flags.size}
     named = {("reference", "probe"): subjects, ("reference_sample", "probe_sample"): samples}
     named |= {
@@ -169,15 +171,17 @@ def checked_columns(
         values = np.where(
             failed, values.dtype.type(np.inf if score_kind == "distance" else -np.inf), values
         )
-    values, score_kind = checks.natural(values, score_kind), checks.kept_kind(score_kind)
+    values = checks.natural(values, score_kind)
+    score_kind = checks.kept_kind(score_kind)
     with gathering() as left_out:
-        keep = group_labels.labelled(lacking, policies.missing_labels, flags.size, "comparisons")
+        keep = group_labels.flag_labelled(
+            lacking, policies.missing_labels, flags.size, "comparisons"
+        )
         if empty is not None:
             leave_out(~empty, "comparisons", "padding", _WITHOUT_NEIGHBOUR, mated=flags)
             keep &= ~empty
-        if (
-            subjects is not None and samples is not None and samples[0].size > subjects[0].size
-        ):  # known apart
+        # known apart
+        if subjects is not None and samples is not None and samples[0].size > subjects[0].size:
             keep &= rows_of_two_samples(policies.self_comparisons, samples[1], samples[2], flags)
         if subjects is not None:
             keep &= rows_without_conflicts(
@@ -190,9 +194,12 @@ def checked_columns(
         )
         failed = None if failed is None else failed[keep]
         attributes = {name: kept_rows(sides, keep) for name, sides in attributes.items()}
-    return CheckedColumns(
+    columns = CheckedColumns(
         values, flags, subjects, samples, attributes, score_kind, tuple(left_out), keep, failed
     )
+    if not is_of_one_class:
+        columns.require_both_classes()
+    return columns
 
 
 def code_sides(
@@ -218,16 +225,17 @@ def subject_of_each(samples: BothSides, subjects: BothSides | None) -> Codes:
             "reference_sample and probe_sample need the subjects: give reference and probe as well"
         )
     columns = list(zip(samples[1:], subjects[1:], strict=True))
-    found = group_labels.labels_of_subjects(samples[0].size, columns)
-    if found is None:
+    subject = group_labels.labels_of_subjects(samples[0].size, columns)
+    if subject is None:
         k, row, here, earlier = group_labels.first_conflict(samples[0].size, columns)
+        side = ("reference", "probe")[k]
         raise InputError(
-            f"{('reference', 'probe')[k]}_sample {samples[0].item(samples[1 + k][row])!r} is of"
+            f"{side}_sample {samples[0].item(samples[1 + k][row])!r} is of"
             f" subject {subjects[0].item(here)!r} in row {row} (counted from 0), but of"
             f" {subjects[0].item(earlier)!r} in another; a sample has one subject",
             row=row,
         )
-    return read_only(found.astype(np.int32, copy=False))
+    return read_only(subject.astype(np.int32, copy=False))
 
 
 def code_attributes(
@@ -273,15 +281,15 @@ def labels_of_subjects(subjects: BothSides | None, attributes: Attributes) -> di
     """
     if subjects is None:
         return {}
-    found = {}
+    by_attribute = {}
     for name, (labels, *of_sides) in attributes.items():
         columns = list(zip(subjects[1:], of_sides, strict=True))
         of_subjects = group_labels.labels_of_subjects(subjects[0].size, columns)
         if of_subjects is not None:
-            found[name] = of_subjects
+            by_attribute[name] = of_subjects
         else:
             group_labels.warn_of_exceptions(name, labels, subjects[0], columns)
-    return found
+    return by_attribute
 
 
 def kept_rows(columns: BothSides, keep: Flags) -> BothSides:
@@ -294,13 +302,14 @@ def kept_rows(columns: BothSides, keep: Flags) -> BothSides:
 
 
 _NAMED = 5  # rows that a warning names
-_DROP_SELF, _KEEP_SELF = '⟦self_comparisons="drop"⟧', '⟦self_comparisons="keep"⟧ keeps them'
+_DROP_SELF = '⟦self_comparisons="drop"⟧'
+_KEEP_SELF = '⟦self_comparisons="keep"⟧ keeps them'
 
 
 def rows_without_conflicts(
     policy: str,
     flags: Flags,
-    subjects: tuple[NDArray[Any], NDArray[Any], NDArray[Any]],
+    subjects: tuple[AnyArray, AnyArray, AnyArray],
     where: Callable[[int], str] = row_of_arrays,
     samples: BothSides | None = None,
 ) -> Flags:
@@ -355,14 +364,14 @@ def rows_without_conflicts(
         return keep
     row = int(conflicts[0])
     pair = [labels.item(side[row]) for side in (reference, probe)]
-    one, other = map(str, pair)
-    by_case = flags[row] and plain_label(one) == plain_label(other)
+    label, other_label = map(str, pair)
+    by_case = flags[row] and plain_label(label) == plain_label(other_label)
     raise InputError(
         f"mated contradicts the subjects in {conflicts.size} comparisons ({kinds}); the first is"
         f" {where(row)}: {pair[0]!r} with {pair[1]!r} marked"
         f" {'mated' if flags[row] else 'non-mated'}. "
         + (
-            f"{one!a} and {other!a} look alike: write both alike"
+            f"{label!a} and {other_label!a} look alike: write both alike"
             if by_case
             else (samples is not None and sample_names.advice_on_pattern(samples, subjects, flags))
             or sample_names.advice_on_samples(labels, sample_names.pairs_fit(subjects, flags))
@@ -431,9 +440,8 @@ _WITHOUT_NEIGHBOUR = (
     "as they are places that an index left empty for lack of neighbours, of -1 in place of a"
     " subject or sample, and without a score"
 )
-NOBODY = frozenset(
-    [-1, "-1", "-1.0"]
-)  # what FAISS gives in place of a neighbour where there is none
+# what FAISS gives in place of a neighbour where there is none
+NOBODY = frozenset([-1, "-1", "-1.0"])
 
 
 def places_without_a_neighbour(values: AnyFloats, *sides: BothSides | None) -> Flags | None:
@@ -513,10 +521,11 @@ def plain_id(name: str) -> str:
     return _WHOLE.sub("", form) if "." in form else form
 
 
+# of groups `plain_label`
 _FORMS: dict[str, Callable[[str], str]] = {
     "subject": plain_name,
     "person": plain_id,
-}  # of groups `plain_label`
+}
 
 
 def warn_of_look_alikes(what: str, names: list[Any]) -> None:
@@ -551,9 +560,9 @@ def warn_of_look_alikes(what: str, names: list[Any]) -> None:
         )
     if alike:
         more = f" (and {len(alike) - 1} more)" if len(alike) > 1 else ""
-        one, other = map(ascii, alike[0])
+        earlier, later = map(ascii, alike[0])
         warn(
-            f"{what} {one} and {other} look alike and are taken for two{more}: write both alike",
+            f"{what} {earlier} and {later} look alike and are taken for two{more}: write both alike",
             LookAlikeWarning,
         )
 
@@ -565,7 +574,7 @@ def columns_of_matrix(
     reference_group: Labels | None,
     probe_group: Labels | None,
     policy: MissingLabels,
-) -> tuple[NDArray[Any], dict[str, Any], Flags]:
+) -> tuple[AnyArray, dict[str, Any], Flags]:
     """Return the scores of a matrix, row after row, the labels of each comparison by argument, and
     which ones to keep.
 
@@ -595,7 +604,7 @@ def columns_of_matrix(
         "give fewer rows or columns",
     )
 
-    def spread(name: str, of_side: NDArray[Any]) -> NDArray[Any]:
+    def spread(name: str, of_side: AnyArray) -> AnyArray:
         return (
             np.repeat(of_side, n_columns)
             if name.startswith("reference")
@@ -609,7 +618,7 @@ def columns_of_matrix(
     for name, column in (coded := coded | of_groups).items():
         checks.same_length({name: column.codes.size, "scores along that side": sides[name][1]})
     without = {name: spread(name, rows) for name, rows in lacking.items()}
-    keep = group_labels.labelled(without, policy, matrix.size, "comparisons")
+    keep = group_labels.flag_labelled(without, policy, matrix.size, "comparisons")
     columns = {
         name: Coded(column.labels, spread(name, column.codes)) for name, column in coded.items()
     }
@@ -617,7 +626,7 @@ def columns_of_matrix(
 
 
 def without_diagonal(
-    values: NDArray[Any], sides: dict[str, Any], score_kind: str, policy: str
+    values: AnyArray, sides: dict[str, Any], score_kind: str, policy: str
 ) -> Flags:
     """Find the scores beside the diagonal of a symmetric matrix whose diagonal has nothing but the
     best scores.
@@ -643,7 +652,8 @@ def without_diagonal(
     InputError
         Where the diagonal has the only mated comparisons.
     """
-    n, everything = math.isqrt(values.size), np.ones(values.size, np.bool_)
+    n = math.isqrt(values.size)
+    everything = np.ones(values.size, np.bool_)
     if policy == "keep" or n * n != values.size or n < 2:
         return everything
     matrix = values.reshape(n, n)
@@ -673,11 +683,11 @@ def without_diagonal(
 
 _ROUNDING = 256  # machine epsilons that products of long vectors may differ by,
 _OF_HALVES = 4  # and numbers that were rounded to float16 afterwards
-_ROWS_AT_ONCE = 1024
+_ROWS_AT_ONCE = 1024  # of a matrix, compared at a time
 
 
 def is_of_a_set_with_itself(
-    matrix: NDArray[Any], columns: AnyIntegers | None = None, *, is_distance: bool = False
+    matrix: AnyArray, columns: AnyIntegers | None = None, *, is_distance: bool = False
 ) -> bool:
     """Return whether a matrix is symmetric, with nothing but the best scores on its diagonal, but
     for rounding.

@@ -9,11 +9,10 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fastfair._lib import validation
 from fastfair._lib.arguments import AnyNumber, Array, checked
-from fastfair._lib.arrays import Codes, Groups
+from fastfair._lib.arrays import AnyArray, Codes, Groups
 from fastfair._lib.label_codes import Labels, look_up
 from fastfair._lib.warnings import warn
 from fastfair.errors import InputError, NarrowIntervalsWarning
@@ -32,13 +31,14 @@ from .columns import (
 from .exclusions import Exclusion, gathering
 from .score_keys import typed_threshold
 from .sorted_scores import (
+    RATES_OF_CLASSES,
     CheckedColumns,
     ClassKeys,
     FailedComparisons,
     GroupedSide,
     SortedSide,
     only_used,
-    parted,
+    part_sides,
     read_only,
     sort_sides,
 )
@@ -60,7 +60,8 @@ class Comparisons:
     mated : (n,) array_like, or None
         Whether each comparison is mated, its two samples being of the same subject: True/False,
         1/0, 1/-1 or one of the usual pairs of words. With None, comparisons of a subject with
-        itself are mated; `reference` and `probe` are then needed.
+        itself are mated; `reference` and `probe` are then needed. Where it says that all are mated,
+        or none is, there is one of the two error rates, and what needs the other one says so.
     reference, probe : (n,) array_like, optional
         Subject ids of the references and of the probes. These and all other labels may be of any
         type: white space around text is ignored, bytes are read as UTF-8 text, and 1 and 1.0 are
@@ -121,8 +122,8 @@ class Comparisons:
     InputError
         For scores that are infinite or beyond 1e150, or NaN where failures are refused; where
         `mated` has other than two values or contradicts the subject ids; for lengths that differ
-        and missing labels; without mated, or without non-mated, comparisons that have a score; and
-        for a sample of two subjects. Messages count rows from 0.
+        and missing labels; for a sample of two subjects; and where no mated, or no non-mated,
+        comparison has a score, unless `mated` says so. Messages count rows from 0.
 
     Warns
     -----
@@ -148,8 +149,8 @@ class Comparisons:
 
     mated: SortedSide
     nonmated: SortedSide
-    subjects: NDArray[Any] | None
-    samples: NDArray[Any] | None = None
+    subjects: AnyArray | None
+    samples: AnyArray | None = None
     sample_subject: Codes | None = None
     attributes: Mapping[str, tuple[str, ...]]
     groups: tuple[str, ...]
@@ -158,8 +159,9 @@ class Comparisons:
     score_dtype: np.dtype[Any]
     left_out: tuple[Exclusion, ...] = ()
     failed: FailedComparisons | None = None
-    quality: NDArray[Any] | tuple[NDArray[Any], NDArray[Any]] | None = None
-    origin: Mapping[str, NDArray[Any]] = MappingProxyType({})
+    quality: AnyArray | tuple[AnyArray, AnyArray] | None = None
+    origin: Mapping[str, AnyArray] = MappingProxyType({})
+    is_normalized = False  # whether scores are relative to those of a cohort
     pairing: Pairing | None = (
         None  # of the samples, where these are vectors all of whose pairs are compared
     )
@@ -180,6 +182,7 @@ class Comparisons:
         "failed",
         "quality",
         "origin",
+        "is_normalized",
         "pairing",
     )
 
@@ -220,10 +223,12 @@ class Comparisons:
         return made
 
     def _sort(self, columns: CheckedColumns, failures: str) -> None:
-        columns.require_both_classes()
+        self.lacks = columns.missing_rate()
         self.score_kind, self.left_out = columns.score_kind, columns.left_out
         self.score_dtype = columns.values.dtype
-        subjects, samples, attributes = columns.subjects, columns.samples, columns.attributes
+        subjects = columns.subjects
+        samples = columns.samples
+        attributes = columns.attributes
         self.subjects = None if subjects is None else read_only(subjects[0])
         self.samples = None if samples is None else read_only(samples[0])
         self.sample_subject = None if samples is None else subject_of_each(samples, subjects)
@@ -235,7 +240,7 @@ class Comparisons:
         sides = sort_sides(replace(columns, attributes=others), of_subject)
         if columns.failed is not None:
             with gathering() as without_scores:
-                sides, self.failed = parted(sides, failures)
+                sides, self.failed = part_sides(sides, failures)
             self.left_out += tuple(without_scores)
         self.mated, self.nonmated = sides
         self._choose_groups(tuple(self.attributes))
@@ -313,14 +318,16 @@ class Comparisons:
                 ' ⟦probe="probe"⟧, or a frame without them',
                 NarrowIntervalsWarning,
             )
-        references, probes = (side_columns.named(names) for names in (reference_group, probe_group))
+        references, probes = (
+            side_columns.names_of_groups(names) for names in (reference_group, probe_group)
+        )
         if probe_group is not None and len(references) != len(probes):
             raise InputError(
                 f"⟦reference_group⟧ has {len(references)} columns and ⟦probe_group⟧ {len(probes)}:"
                 " give one of each for every attribute"
             )
         pairs = list(zip(references, probes, strict=True)) if probes else references
-        attributes = side_columns.chosen("frame", pairs, columns.names).values()
+        attributes = side_columns.find_columns("frame", pairs, columns.names).values()
         is_complete = policies.missing_labels == "error"
         labels = {
             name: (
@@ -421,7 +428,7 @@ class Comparisons:
         >>> c.groups, c.by("eyes").groups
         (('f & blue', 'm & brown'), ('blue', 'brown'))
         """
-        return self._with_parts(grouping=group_labels.chosen(attributes, self.attributes))
+        return self._with_parts(grouping=group_labels.check_attributes(attributes, self.attributes))
 
     @checked
     def within_group(self, group: str) -> Comparisons:
@@ -508,11 +515,11 @@ class Comparisons:
         """Set the groups of references and probes from some attributes; only combinations that
         occur become groups.
         """
-        known = self.mated.of_subject
+        of_subject = self.mated.of_subject
         # Where each subject has one group, the groups of comparisons are read from it once they are
         # needed.
-        self._of_subject = all(name in known for name in attributes)
-        parts = [known]
+        self._of_subject = all(name in of_subject for name in attributes)
+        parts = [of_subject]
         if not self._of_subject:
             sides = self.mated, self.nonmated, *(() if self.failed is None else self.failed.sides)
             labels = [{name: side.attribute(name) for name in attributes} for side in sides]
@@ -545,6 +552,28 @@ class Comparisons:
         for need in needs:
             if need in self.lacks:
                 raise InputError(self.lacks[need])
+
+    @property
+    def rates(self) -> frozenset[str]:
+        """The error rates that they have: one where all are mated, or none is."""
+        return frozenset(RATES_OF_CLASSES) - frozenset(self.lacks)
+
+    @property
+    def lacks_rate(self) -> bool:
+        """Whether all comparisons are mated, or none is."""
+        return len(self.rates) < len(RATES_OF_CLASSES)
+
+    def require_rates(
+        self, what: str, rates: Sequence[str] = RATES_OF_CLASSES, instead: str = "give some"
+    ) -> None:
+        """Raise an error where all comparisons are of a class without these rates, which `what`
+        needs; instead: what would do.
+        """
+        for rate in rates:
+            if rate in self.lacks:
+                raise InputError(
+                    f"{what} needs an {rate.upper()}, but {self.lacks[rate]}: {instead}"
+                )
 
     @cached_property
     def mated_by_group(self) -> GroupedSide:
@@ -613,11 +642,11 @@ class Comparisons:
         """
         below, above = [], []
         for side, lowest_are_kept in ((self.mated, True), (self.nonmated, False)):
-            n, failed = (
-                score_keys.count_below(side.keys, key),
-                int(score_keys.failed_key(side.keys)),
-            )
-            below += [int(found) for found in side.keys[n - 1 : n].tolist() if found != failed]
+            n = score_keys.count_below(side.keys, key)
+            failed = int(score_keys.failed_key(side.keys))
+            below += [
+                int(neighbour) for neighbour in side.keys[n - 1 : n].tolist() if neighbour != failed
+            ]
             above += side.keys[n : n + 1].tolist()
             if side.not_kept is not None and lowest_are_kept and n == side.keys.size:
                 above.append(max(side.not_kept.limit, key))

@@ -10,10 +10,9 @@ from functools import partial
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fastfair._lib.arguments import checked
-from fastfair._lib.arrays import AnyFloats, AnyIntegers, Floats, Integers
+from fastfair._lib.arrays import AnyArray, AnyFloats, AnyIntegers, Floats, Integers
 from fastfair._lib.label_codes import encode_together
 from fastfair._lib.warnings import warn
 from fastfair.errors import InputError, SharedSubjectsWarning
@@ -65,9 +64,7 @@ def _rescored(side: SortedSide, scores: AnyFloats) -> SortedSide:
     return side.take(order, keys[order])
 
 
-def with_ratios(
-    comparisons: Comparisons, mated: NDArray[Any], nonmated: NDArray[Any]
-) -> Comparisons:
+def with_ratios(comparisons: Comparisons, mated: AnyArray, nonmated: AnyArray) -> Comparisons:
     """Give comparisons log-likelihood ratios in place of their scores.
 
     Parameters
@@ -92,7 +89,7 @@ def with_ratios(
     )
 
 
-def shifted(comparisons: Comparisons, thresholds: Floats, *, of_probe: bool) -> Comparisons:
+def shift_scores(comparisons: Comparisons, thresholds: Floats, *, of_probe: bool) -> Comparisons:
     """Subtract from each score the threshold of a group.
 
     Parameters
@@ -132,10 +129,9 @@ def shifted(comparisons: Comparisons, thresholds: Floats, *, of_probe: bool) -> 
     return comparisons._with_parts(**parts)
 
 
-_SCORED, _WRONG = (
-    1.0,
-    0.0,
-)  # what a mated comparison scores that has a score, or has none; a non-mated one the contrary
+# What a mated comparison scores that has a score, or has none; a non-mated one the contrary.
+_SCORED = 1.0
+_WRONG = 0.0
 
 
 def failure_trials(comparisons: Comparisons) -> Comparisons:
@@ -268,15 +264,11 @@ def normalize_scores(
         others = np.array(
             [names.index(group) if group in names else len(names) for group in cohort.groups]
         )
-    (first, second), scores = (
-        _units(cohort, "nonmated", by, others),
-        cohort.nonmated.similarities.astype(np.float64),
-    )
+    first, second = _units(cohort, "nonmated", by, others)
+    scores = cohort.nonmated.similarities.astype(np.float64)
     if by == "subject":
-        unit, scores = (
-            np.append(first, second[first != second]),
-            np.append(scores, scores[first != second]),
-        )
+        unit = np.append(first, second[first != second])
+        scores = np.append(scores, scores[first != second])
     else:
         inside = (first == second) & (first < len(names))
         unit, scores = first[inside], scores[inside]
@@ -285,9 +277,14 @@ def normalize_scores(
         mean = np.bincount(unit, scores, len(names)) / n
         spread = np.sqrt(np.bincount(unit, (scores - mean[unit]) ** 2, len(names)) / (n - 1))
     lacking = (n < _LEAST) | ~(spread > _NO_SPREAD * (scores.std() if scores.size else 0))
-    parts: dict[str, Any] = {"score_kind": "similarity", "score_dtype": _RESCORED}
+    parts: dict[str, Any] = {
+        "score_kind": "similarity",
+        "score_dtype": _RESCORED,
+        "is_normalized": True,
+    }
     for name in ("mated", "nonmated"):
-        side, both = getattr(comparisons, name), _units(comparisons, name, by, of_comparisons)
+        side = getattr(comparisons, name)
+        both = _units(comparisons, name, by, of_comparisons)
         used = {"z": both[:1], "t": both[1:], "s": both}[method]
         for unit in used:
             if lacking[unit].any():
@@ -305,8 +302,8 @@ def normalize_scores(
 
 
 def _units(
-    comparisons: Comparisons, name: str, by: str, number: NDArray[Any]
-) -> tuple[NDArray[Any], NDArray[Any]]:
+    comparisons: Comparisons, name: str, by: str, number: AnyArray
+) -> tuple[AnyArray, AnyArray]:
     """Return the numbers of the reference's and of the probe's subject or group, of mated or of
     non-mated ones.
     """
@@ -319,7 +316,7 @@ def _require_other_people(
     comparisons: Comparisons,
     cohort: Comparisons,
     by: str,
-    labels: NDArray[Any],
+    labels: AnyArray,
     numbers: tuple[Integers, Integers],
 ) -> None:
     """Refuse a cohort that has what is evaluated: comparisons of two subjects, or by group any of a
@@ -334,15 +331,15 @@ def _require_other_people(
             )
         return
     evaluated, others = (
-        pair_codes(*_units(one, "nonmated", by, of_one), labels.size)
-        for one, of_one in zip((comparisons, cohort), numbers, strict=True)
+        pair_codes(*_units(of_set, "nonmated", by, of_one), labels.size)
+        for of_set, of_one in zip((comparisons, cohort), numbers, strict=True)
     )
     shared = np.intersect1d(evaluated, others)
     if shared.size:
-        one, other = (labels.item(k) for k in divmod(int(shared[0]), labels.size))
+        first, second = (labels.item(k) for k in divmod(int(shared[0]), labels.size))
         raise InputError(
             f"cohort has non-mated comparisons of {shared.size} pairs of subjects that comparisons"
-            f" have, such as {one!r} and {other!r}: give one in which these subjects are compared"
+            f" have, such as {first!r} and {second!r}: give one in which these subjects are compared"
             " with other people"
         )
 
@@ -404,7 +401,7 @@ def match(first: Comparisons, second: Comparisons, *, one_by_one: bool) -> Compa
             )
     _require_the_same_groups(first, second)
     what = "subjects" if first.samples is None or second.samples is None else "samples"
-    labels: NDArray[Any] = getattr(first, what)
+    labels: AnyArray = getattr(first, what)
     _require_the_same_labels(what, labels, getattr(second, what))
     if isinstance(first, KeptComparisons) or isinstance(second, KeptComparisons):
         _require_scans_of_the_same_vectors(first, second)
@@ -431,9 +428,9 @@ def match(first: Comparisons, second: Comparisons, *, one_by_one: bool) -> Compa
                 + ("give reference_sample and probe_sample, or " if what == "subjects" else "")
                 + 'use ⟦unit="subject"⟧'
             )
-        for one, other in zip(groups, other_groups, strict=True):
+        for label, other in zip(groups, other_groups, strict=True):
             named = partial(_compared, codes, labels)
-            _require_equal("groups", "comparisons", (one, other), np.array(first.groups), named)
+            _require_equal("groups", "comparisons", (label, other), np.array(first.groups), named)
         # A comparison has the number it has in `first`, so that both are drawn together.
         rows = np.empty(len(pair[1]), np.int64)
         rows[orders[1]] = pair[0].rows[orders[0]]
@@ -455,7 +452,7 @@ def require_the_same_vectors(first: Embeddings, second: Embeddings) -> None:
     _require_the_same_groups(first, second)
     _require_the_same_labels("subjects", first.subjects, second.subjects)
     _require_the_same_rows(
-        [one.pairs[1] for one in (first, second)],
+        [vectors.pairs[1] for vectors in (first, second)],
         first.subjects,
         first.groups,
         (first.subject_group, second.subject_group),
@@ -472,7 +469,7 @@ def _require_the_same_groups(
         )
 
 
-def _require_the_same_labels(what: str, labels: NDArray[Any], others: NDArray[Any]) -> None:
+def _require_the_same_labels(what: str, labels: AnyArray, others: AnyArray) -> None:
     if not np.array_equal(labels, others):
         first_labels, other = set(labels.tolist()), set(others.tolist())
         raise InputError(
@@ -497,9 +494,9 @@ def _require_scans_of_the_same_vectors(first: Comparisons, second: Comparisons) 
 
 def _require_the_same_rows(
     sides: Sequence[PairsOfVectors],
-    subjects: NDArray[Any],
+    subjects: AnyArray,
     groups: Sequence[str],
-    group_of_subject: tuple[NDArray[Any] | None, NDArray[Any] | None],
+    group_of_subject: tuple[AnyArray | None, AnyArray | None],
 ) -> None:
     """Refuse two sets of vectors whose rows differ in subject, role or group; subjects and groups
     are the same.
@@ -524,23 +521,24 @@ def _require_the_same_rows(
 
 
 def _require_equal(
-    what: str, of: str, codes: Sequence[Any], labels: NDArray[Any], name: Callable[[int], str]
+    what: str, of: str, codes: Sequence[Any], labels: AnyArray, name: Callable[[int], str]
 ) -> None:
     """Refuse two columns of codes of labels that differ; name: how messages call an entry."""
     apart = np.flatnonzero(codes[0] != codes[1])
     if apart.size:
-        one, other = (labels.item(of_set[apart[0]]) for of_set in codes)
+        here, other = (labels.item(of_set[apart[0]]) for of_set in codes)
         raise InputError(
-            f"the {what} of {apart.size:,} {of} differ, such as {name(apart[0])}: {one!r} in first"
+            f"the {what} of {apart.size:,} {of} differ, such as {name(apart[0])}: {here!r} in first"
             f" and {other!r} in second; both must be of the same samples"
         )
 
 
-def _columns(comparisons: Comparisons, kind: str, what: str) -> list[NDArray[Any]]:
+def _columns(comparisons: Comparisons, kind: str, what: str) -> list[AnyArray]:
     """Return a number for the two labels of each comparison, and the groups of its reference and
     probe, if any.
     """
-    side, end = getattr(comparisons, kind), "_sample" if what == "samples" else ""
+    side = getattr(comparisons, kind)
+    end = "_sample" if what == "samples" else ""
     reference, probe = (
         getattr(side, f"{role}{end}").astype(np.int64) for role in ("reference", "probe")
     )
@@ -551,7 +549,7 @@ def _columns(comparisons: Comparisons, kind: str, what: str) -> list[NDArray[Any
     return [codes, by_group.reference_group, by_group.probe_group]
 
 
-def _are_numbered_alike(pair: list[SortedSide], columns: list[list[NDArray[Any]]]) -> bool:
+def _are_numbered_alike(pair: list[SortedSide], columns: list[list[AnyArray]]) -> bool:
     """Tell whether comparisons of one number have the same labels and groups, as where lists have
     one order.
     """
@@ -559,15 +557,15 @@ def _are_numbered_alike(pair: list[SortedSide], columns: list[list[NDArray[Any]]
     if rows[0].size != rows[1].size:
         return False
     n = 1 + max(int(of_side.max(initial=0)) for of_side in rows)
-    for one, other in zip(*columns, strict=True):
+    for number, other in zip(*columns, strict=True):
         of_number = np.full(n, -1, np.int64)
-        of_number[rows[0]] = one
+        of_number[rows[0]] = number
         if not np.array_equal(of_number[rows[1]], other):
             return False
     return True
 
 
-def _compared(codes: Sequence[Any] | NDArray[Any], labels: NDArray[Any], k: int) -> str:
+def _compared(codes: Sequence[Any] | AnyArray, labels: AnyArray, k: int) -> str:
     reference, probe = divmod(int(codes[k]), labels.size)
     return f"{labels.item(reference)!r} with {labels.item(probe)!r}"
 
@@ -575,7 +573,7 @@ def _compared(codes: Sequence[Any] | NDArray[Any], labels: NDArray[Any], k: int)
 def _refuse(
     kind: str,
     ordered: list[Integers],
-    labels: NDArray[Any],
+    labels: AnyArray,
     systems: tuple[Comparisons, Comparisons],
 ) -> None:
     failed = [system.failed for system in systems]
@@ -585,12 +583,14 @@ def _refuse(
         if any(lost is not None and lost.policy == "exclude" and lost.n for lost in failed)
         else ""
     )
-    n, size = len(ordered[0]), min(map(len, ordered))
-    apart = int(np.argmax(np.append(ordered[0][:size] != ordered[1][:size], True)))
+    first, second = ordered
+    size = min(len(first), len(second))
+    # Where one is the beginning of the other, they differ behind its end.
+    apart = int(np.argmax(np.append(first[:size] != second[:size], True)))
     ends = [codes[apart] if apart < len(codes) else np.iinfo(np.int64).max for codes in ordered]
     name = ("first", "second")[int(ends[1] < ends[0])]
     raise InputError(
-        f"the {_SPOKEN[kind]} comparisons differ: first has {n:,} and second {len(ordered[1]):,},"
+        f"the {_SPOKEN[kind]} comparisons differ: first has {len(first):,} and second {len(second):,},"
         f" and {name} has one that the other lacks or has less often,"
         f" {_compared(sorted(ends), labels, 0)}{would_do}"
     )

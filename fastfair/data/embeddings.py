@@ -31,7 +31,7 @@ from .sorted_scores import NotKept, SortedSide, read_only
 from .vector_pairs import Pairing, PairsOfVectors
 
 TemplateScore = Literal["mean", "max"]
-_ROWS_AT_ONCE = 4096
+_ROWS_AT_ONCE = 4096  # vectors, at a time
 
 
 def templates_of(template: Labels | int | None, subject: Codes, is_probe: Flags) -> Indices:
@@ -130,7 +130,7 @@ def probes_of(role: Labels) -> Flags:
     return np.asarray(coded.labels == "probe")[coded.codes]
 
 
-_PAIRS_AT_ONCE = 2**16
+_PAIRS_AT_ONCE = 2**16  # whose numbers stay in the cache
 
 
 FailuresOfVectors = Literal["error", "exclude", "non-match"]
@@ -260,7 +260,7 @@ class Embeddings:
             sizes["role"] = is_probe.size
         checks.same_length(sizes, "vector")
         with gathering() as left_out:
-            keep = group_labels.labelled(lacking, missing_labels, len(array), "vectors")
+            keep = group_labels.flag_labelled(lacking, missing_labels, len(array), "vectors")
             keep &= rows_of_vectors(array, similarity, failures)
         if not keep.any():
             raise InputError(f"no vectors are left: {' and '.join(map(str, left_out))}")
@@ -269,7 +269,8 @@ class Embeddings:
             who, *others = (coded.take(keep) for coded in (who, *attributes.values()))
             attributes = dict(zip(attributes, others, strict=True))
             is_probe = None if is_probe is None else is_probe[keep]
-        subjects, codes = who.labels, who.codes.astype(np.int32)
+        subjects = who.labels
+        codes = who.codes.astype(np.int32)
         warn_of_look_alikes("person", subjects.tolist())
         for name, coded in attributes.items():
             warn_of_look_alikes(f"group {name!r}", coded.labels.tolist())
@@ -282,23 +283,20 @@ class Embeddings:
             name: group_labels.attribute(name, coded.labels) for name, coded in attributes.items()
         }
         self._subject_codes = {
-            name: group_labels.one_for_each(who, name, coded) for name, coded in attributes.items()
+            name: group_labels.label_of_each(who, name, coded) for name, coded in attributes.items()
         }
         if failures == "non-match":
             self.failed = read_only(checks.unusable(array, similarity))
             if self.failed.all():
                 raise InputError(f"all {len(array)} vectors failed: they are zero or not finite")
         scored = array
-        if (
-            self.failed is not None and self.failed.any()
-        ):  # rows keep their numbers, which messages name
+        # rows keep their numbers, which messages name
+        if self.failed is not None and self.failed.any():
             scored = np.where(self.failed[:, None], array[self.failed.argmin()], array)
         checks.require_usable(scored, similarity)
-        self.vectors, self.similarity, self.left_out = (
-            read_only(array.view()),
-            similarity,
-            tuple(left_out),
-        )
+        self.vectors = read_only(array.view())
+        self.similarity = similarity
+        self.left_out = tuple(left_out)
         self.subjects, self.subject = read_only(subjects), read_only(codes)
         self.is_probe = None if is_probe is None else read_only(is_probe)
         self.n_samples = read_only(np.bincount(codes, minlength=subjects.size))
@@ -326,7 +324,7 @@ class Embeddings:
         >>> e.groups, e.by("eyes").groups
         (('f & blue', 'm & brown'), ('blue', 'brown'))
         """
-        return self._changed(group_labels.chosen(attributes, self.attributes))
+        return self._changed(group_labels.check_attributes(attributes, self.attributes))
 
     @checked
     def enrolled(
@@ -382,12 +380,14 @@ class Embeddings:
                 "the vectors are enrolled as templates already: enrol those that were given"
             )
         number = templates_of(template, self.subject, self.is_probe)
-        references, probes = np.flatnonzero(~self.is_probe), np.flatnonzero(self.is_probe)
+        references = np.flatnonzero(~self.is_probe)
+        probes = np.flatnonzero(self.is_probe)
         first = references[np.unique(number, return_index=True)[1]]
         rows = np.concatenate((first, probes))
         if score == "max":
             part_of = np.empty(len(self), np.int32)
-            part_of[references], part_of[probes] = number, np.arange(first.size, rows.size)
+            part_of[references] = number
+            part_of[probes] = np.arange(first.size, rows.size)
             subject = self.subject[rows]
             return self._changed(
                 self.grouping,
@@ -398,8 +398,8 @@ class Embeddings:
             )
         means = self._means(references, number)
         labels = {
-            name: np.array(known, object)[self._subject_codes[name]][self.subject[rows]]
-            for name, known in self.attributes.items()
+            name: np.array(of_subjects, object)[self._subject_codes[name]][self.subject[rows]]
+            for name, of_subjects in self.attributes.items()
         }
         role = np.repeat(np.array(ROLES, object), [first.size, probes.size])
         vectors = np.concatenate((means, self.vectors[probes]))
@@ -467,10 +467,8 @@ class Embeddings:
         """
         workers = Workers(n_threads, progress)
         mated, nonmated = self._finder(workers).find(1.0)
-        of_mated, of_nonmated = (
-            self._side_of(mated, mated=True),
-            self._side_of(nonmated, mated=False),
-        )
+        of_mated = self._side_of(mated, mated=True)
+        of_nonmated = self._side_of(nonmated, mated=False)
         return Comparisons._of_parts(
             mated=of_mated,
             nonmated=of_nonmated,
@@ -522,8 +520,8 @@ class Embeddings:
         --------
         >>> import fastfair as ff
         >>> e = ff.von_mises_fisher_embeddings(40, 4, 16, concentration=40, rng=0)
-        >>> found = ff.evaluate(ff.Embeddings(e.vectors, e.subject).scanned(), ff.at_fmr(0.01), rng=0)
-        >>> round(found.value("fnmr"), 3)
+        >>> evaluation = ff.evaluate(ff.Embeddings(e.vectors, e.subject).scanned(), ff.at_fmr(0.01), rng=0)
+        >>> round(evaluation.value("fnmr"), 3)
         0.083
         """
         return self._scanned(fmr, Workers(n_threads, progress))
@@ -532,7 +530,8 @@ class Embeddings:
         """Keep a share of the non-mated pairs, all of them where it is 1."""
         sides = []
         for pairs, mated in zip(self._finder(workers).find(share), (True, False), strict=True):
-            side, not_kept = self._side_of(pairs, mated=mated), None
+            side = self._side_of(pairs, mated=mated)
+            not_kept = None
             if not mated and not pairs.complete:
                 not_kept = NotKept(self.n_nonmated - side.keys.size, int(side.keys[0]))
             sides.append(
@@ -566,9 +565,8 @@ class Embeddings:
         n_rows = n * n if self.pairing.two_sets else n * (n - 1) // 2
         rows = np.empty(size, np.uint32 if n_rows < 2**32 else np.int64)
         reference, probe, of_reference, of_probe = np.empty((4, size), np.int32)
-        for start in range(
-            0, size, _PAIRS_AT_ONCE
-        ):  # what is written along the way stays in the processor's cache
+        # what is written along the way stays in the processor's cache
+        for start in range(0, size, _PAIRS_AT_ONCE):
             stop = min(start + _PAIRS_AT_ONCE, size)
             part = slice(start, stop)
             source = part if mated else slice(size - stop, size - start)
@@ -579,11 +577,12 @@ class Embeddings:
             if not self.pairing.two_sets:
                 first, second = np.minimum(first, second), np.maximum(first, second)
             i, j = first.astype(np.int64), second.astype(np.int64)
-            rows[part] = (
-                i * n + j if self.pairing.two_sets else i * n - i * (i + 1) // 2 + j - i - 1
-            )
+            # Of one set only the pairs above the diagonal are numbered.
+            skipped = 0 if self.pairing.two_sets else (i + 1) * (i + 2) // 2
+            rows[part] = i * n + j - skipped
             reference[part], probe[part] = first, second
-            of_reference[part], of_probe[part] = self.subject[first], self.subject[second]
+            of_reference[part] = self.subject[first]
+            of_probe[part] = self.subject[second]
         side = SortedSide(
             np.ascontiguousarray(keys), rows, of_reference, of_probe, of_subject=self._subject_codes
         )
@@ -615,10 +614,8 @@ class Embeddings:
             PairsOfVectors(self.subject, self.is_probe, of_class) for of_class in (True, False)
         )
         self.pairs = mated, nonmated
-        self.n_mated, self.n_nonmated = (
-            int(mated.of_subjects().sum()),
-            int(nonmated.of_subjects().sum() // 2),
-        )
+        self.n_mated = int(mated.of_subjects().sum())
+        self.n_nonmated = int(nonmated.of_subjects().sum() // 2)
 
     def _require_both_kinds(self) -> None:
         if self.is_probe is not None and (self.is_probe.all() or not self.is_probe.any()):
@@ -673,11 +670,10 @@ def rows_of_vectors(vectors: AnyFloats, similarity: str, failures: str) -> Flags
 
 FailedVectors = Literal["error", "nan"]
 SameName = Literal["raise", "max", "mean"]
-_TRIALS_AT_ONCE = 2**15
-_SHORTEST, _LONGEST = (
-    1e-150,
-    1e150,
-)  # lengths whose squares, and the squares of their inverses, are float64 numbers
+_TRIALS_AT_ONCE = 2**15  # that a thread scores
+# Lengths whose squares, and the squares of their inverses, are float64 numbers.
+_SHORTEST = 1e-150
+_LONGEST = 1e150
 
 
 class NamedVectors:
@@ -765,7 +761,8 @@ class NamedVectors:
         if same_name == "mean" and (size > 1).any():
             present, codes = np.unique(codes, return_inverse=True)
             array = mean_vectors(array, similarity, np.arange(codes.size), codes)
-            codes, size = present, (size > 0).astype(size.dtype)
+            codes = present
+            size = (size > 0).astype(size.dtype)
             try:
                 scale = _scale_of(array, similarity)
             except InputError as error:
@@ -773,8 +770,11 @@ class NamedVectors:
                 raise InputError(
                     f"the vectors of {template!r} have a mean without direction"
                 ) from None
-        self.vectors, self.names = read_only(array.view()), read_only(coded.labels)
-        self.similarity, self.same_name, self.n_failed = similarity, same_name, int(failed.sum())
+        self.vectors = read_only(array.view())
+        self.names = read_only(coded.labels)
+        self.similarity = similarity
+        self.same_name = same_name
+        self.n_failed = int(failed.sum())
         self._scale = scale  # (m,) factors of inner products
         # Where the vectors of each name begin, and their rows.
         self._members = np.concatenate(([0], np.cumsum(size))), np.argsort(codes, kind="stable")
@@ -827,7 +827,7 @@ class NamedVectors:
 
         def score(start: int) -> None:
             part = slice(start, min(start + _TRIALS_AT_ONCE, size))
-            found = np.empty(part.stop - start)
+            scores = np.empty(part.stop - start)
             kernels.highest_similarities(
                 self.vectors,
                 self._scale,
@@ -835,13 +835,13 @@ class NamedVectors:
                 sides[0][part],
                 sides[1][part],
                 euclidean,
-                found,
+                scores,
             )
-            out[part] = found
+            out[part] = scores
 
-        with reporting(progress, "trials") as told:
+        with reporting(progress, "trials") as report:
             run_blocks(
-                score, range(0, size, _TRIALS_AT_ONCE), size, _TRIALS_AT_ONCE, n_threads, told
+                score, range(0, size, _TRIALS_AT_ONCE), size, _TRIALS_AT_ONCE, n_threads, report
             )
         failed = np.diff(self._members[0]) == 0
         out[failed[sides[0]] | failed[sides[1]]] = np.nan
@@ -849,22 +849,24 @@ class NamedVectors:
 
     def _positions(self, reference: Labels, probe: Labels) -> list[Integers]:
         """Return the positions in `names` of both names of each pair."""
-        own = Coded(self.names, np.arange(self.names.size))
-        labels, codes = encode_together(("name", "reference", "probe"), (own, reference, probe))
+        numbered = Coded(self.names, np.arange(self.names.size))
+        labels, codes = encode_together(
+            ("name", "reference", "probe"), (numbered, reference, probe)
+        )
         checks.same_length({"reference": codes[1].size, "probe": codes[2].size}, "pair")
         position = np.full(labels.size, -1, np.int64)
         position[codes[0]] = np.arange(self.names.size)
-        found = [position[of_side] for of_side in codes[1:]]
+        positions = [position[of_side] for of_side in codes[1:]]
         if (position < 0).any():
-            row = int((np.minimum(*found) < 0).argmax())
-            side = int(found[0][row] >= 0)
+            row = int((np.minimum(*positions) < 0).argmax())
+            side = int(positions[0][row] >= 0)
             raise InputError(
                 f"{ROLES[side]} {labels[codes[1 + side][row]]!r} in row {row} (counted from 0) has"
                 f" no vector ({np.count_nonzero(position < 0):,} such names); names of vectors are"
                 f" such as {self.names.item(0)!r}",
                 row=row,
             )
-        return found
+        return positions
 
     def __len__(self) -> int:
         return len(self.vectors)

@@ -103,24 +103,24 @@ Exclusions = tuple[Exclusion, ...]
 def merge_exclusions(parts: Iterable[Exclusions]) -> Exclusions:
     """Add up what was left out of parts of the data, such as those of a scan."""
     merged: dict[tuple[Any, ...], Exclusion] = {}
-    for one in (one for part in parts for one in part):
-        before = merged.get(one._kind)
-        merged[one._kind] = one if before is None else _sum(before, one)
+    for exclusion in (exclusion for part in parts for exclusion in part):
+        before = merged.get(exclusion._kind)
+        merged[exclusion._kind] = exclusion if before is None else _sum(before, exclusion)
     return tuple(merged.values())
 
 
-def _sum(one: Exclusion, other: Exclusion) -> Exclusion:
+def _sum(first: Exclusion, second: Exclusion) -> Exclusion:
     def total(name: str) -> int | None:
-        values = getattr(one, name), getattr(other, name)
+        values = getattr(first, name), getattr(second, name)
         return None if None in values else sum(values)
 
     return replace(
-        one,
-        n=one.n + other.n,
-        n_before=one.n_before + other.n_before,
+        first,
+        n=first.n + second.n,
+        n_before=first.n_before + second.n_before,
         n_mated=total("n_mated"),
         n_nonmated=total("n_nonmated"),
-        examples=(*one.examples, *other.examples)[:_NAMED],
+        examples=(*first.examples, *second.examples)[:_NAMED],
         sentence="",
     )
 
@@ -133,14 +133,20 @@ def exclusions_of(data: Any) -> Exclusions:
 
 def exclusions_of_systems(systems: Iterable[tuple[str, Any]]) -> Exclusions:
     """Return what was left out of the data of each system: names, and data."""
-    return tuple(replace(one, system=name) for name, data in systems for one in exclusions_of(data))
+    return tuple(
+        replace(exclusion, system=name)
+        for name, data in systems
+        for exclusion in exclusions_of(data)
+    )
 
 
 def sentences_on_exclusions(exclusions: Exclusions) -> list[str]:
     """Say what was left out of the data; what is the same in several systems, once."""
     systems: dict[tuple[str, bool], list[str]] = {}
-    for one in exclusions:
-        systems.setdefault((one.sentence, one.system is None), []).append(one.system or "")
+    for exclusion in exclusions:
+        systems.setdefault((exclusion.sentence, exclusion.system is None), []).append(
+            exclusion.system or ""
+        )
     return [
         f"{said}." if is_alone else f"{' and '.join(names)}: {said}."
         for (said, is_alone), names in systems.items()

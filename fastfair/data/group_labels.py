@@ -6,16 +6,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fastfair._lib import label_codes, validation
-from fastfair._lib.arrays import Flags, Groups, Integers
+from fastfair._lib.arrays import AnyArray, Flags, Groups, Integers
 from fastfair._lib.label_codes import Coded, Labels, encode, encode_with_missing
 from fastfair._lib.warnings import warn
 from fastfair.errors import ContradictingLabelsWarning, InputError
 
 from .exclusions import leave_out
 
+Grouping = tuple[str, ...]  # the attributes that groups are made of
 MissingLabels = Literal["error", "drop", "unknown"]
 UNKNOWN = "unknown"  # label of entries without one, unless they are left out
 COMPLETE = (
@@ -24,6 +24,11 @@ COMPLETE = (
 )
 INTERSECTION = " & "  # between the labels of several attributes
 _MOST_GROUPS = 2000  # pairs of groups are counted, so that time and memory grow with the square
+
+
+def attributed(grouping: Grouping, group: str) -> str:
+    """Name a group with its attribute, as in "sex=f"; an intersection has several labels already."""
+    return f"{grouping[0]}={group}" if len(grouping) == 1 else group
 
 
 def columns_of(name: str, group: Labels | Mapping[str, Labels]) -> dict[str, Any]:
@@ -54,7 +59,7 @@ def labels_by_policy(
     columns : mapping of str to array_like
         The labels, by what messages call them: of one side, or of both.
     policy : {"error", "drop", "unknown"}
-        What to do with missing ones: raise an error, give them any label, as `labelled` leaves them
+        What to do with missing ones: raise an error, give them any label, as `flag_labelled` leaves them
         out, or "unknown".
 
     Returns
@@ -65,10 +70,10 @@ def labels_by_policy(
     """
     if policy == "error":
         return {name: encode(name, column, COMPLETE) for name, column in columns.items()}, {}
-    found = encode_with_missing(
+    coded_columns = encode_with_missing(
         list(columns), list(columns.values()), UNKNOWN if policy == "unknown" else None
     )
-    named = dict(zip(columns, found, strict=True))
+    named = dict(zip(columns, coded_columns, strict=True))
     lacking = {name: rows for name, (_, rows) in named.items() if rows.any()}
     return {name: coded for name, (coded, _) in named.items()}, lacking
 
@@ -89,7 +94,7 @@ def attributes_by_policy(
     return coded, lacking
 
 
-def labelled(lacking: Mapping[str, Flags], policy: str, n: int, entries: str) -> Flags:
+def flag_labelled(lacking: Mapping[str, Flags], policy: str, n: int, entries: str) -> Flags:
     """Return which of n entries to keep, as they have all labels or "unknown" is one; warn of the
     others.
     """
@@ -101,10 +106,13 @@ def labelled(lacking: Mapping[str, Flags], policy: str, n: int, entries: str) ->
     return keep
 
 
-def attribute(name: str, labels: NDArray[Any]) -> tuple[str, ...]:
+def attribute(name: str, labels: AnyArray) -> tuple[str, ...]:
     """Return the distinct labels of an attribute as text; refuse more than there can be groups."""
     if labels.size > _MOST_GROUPS:
-        raise InputError(f"{name!r} has {labels.size} labels; at most {_MOST_GROUPS} are possible")
+        raise InputError(
+            f"{name!r} has {labels.size} labels; at most {_MOST_GROUPS} are possible, and numbers"
+            " go into bands, as with label_bands"
+        )
     text = tuple(map(str, labels))
     if len(set(text)) < len(text):
         twice = next(label for k, label in enumerate(text) if label in text[:k])
@@ -112,7 +120,7 @@ def attribute(name: str, labels: NDArray[Any]) -> tuple[str, ...]:
     return text
 
 
-def chosen(names: tuple[str, ...], attributes: Iterable[str]) -> tuple[str, ...]:
+def check_attributes(names: tuple[str, ...], attributes: Iterable[str]) -> tuple[str, ...]:
     """Check the names of attributes given to `by`."""
     if not names:
         raise InputError(
@@ -152,9 +160,11 @@ def intersections(
     groups: tuple[str, ...] = ()
     codes: list[Groups] = []
     for name in names:
-        column, more = [part[name] for part in columns], labels[name]
+        column = [part[name] for part in columns]
+        more = labels[name]
         if not codes:
-            groups, codes = ("",), [np.zeros_like(part) for part in column]
+            groups = ("",)
+            codes = [np.zeros_like(part) for part in column]
         n = len(more)
         mixed = [
             np.multiply(code, n, dtype=np.intp) + other
@@ -178,21 +188,19 @@ def intersections(
     return groups, codes
 
 
-def labels_of_subjects(
-    n: int, columns: list[tuple[NDArray[Any], NDArray[Any]]]
-) -> NDArray[Any] | None:
+def labels_of_subjects(n: int, columns: list[tuple[AnyArray, AnyArray]]) -> AnyArray | None:
     """Find the label of each of n subjects, all of whom occur; None where one has several.
 
     columns: the subjects of each row and their labels, such as those of references and those of
     probes.
     """
-    found = np.full(n, -1, np.int32)
-    if all(label_codes.fill_table(subject, label, found) for subject, label in columns):
-        return found.astype(columns[0][1].dtype)
+    label_of = np.full(n, -1, np.int32)
+    if all(label_codes.fill_table(subject, label, label_of) for subject, label in columns):
+        return label_of.astype(columns[0][1].dtype)
     return None
 
 
-def _first_labels(n: int, columns: list[tuple[NDArray[Any], NDArray[Any]]]) -> Integers:
+def _first_labels(n: int, columns: list[tuple[AnyArray, AnyArray]]) -> Integers:
     """Return the (n,) first label of each subject."""
     first = np.full(n, -1, np.int64)
     for subject, label in reversed(columns):
@@ -206,37 +214,34 @@ _EXCEPTIONS = 0.25
 
 def warn_of_exceptions(
     name: str,
-    labels: NDArray[Any],
-    subjects: NDArray[Any],
-    columns: list[tuple[NDArray[Any], NDArray[Any]]],
+    labels: AnyArray,
+    subjects: AnyArray,
+    columns: list[tuple[AnyArray, AnyArray]],
 ) -> None:
     """Warn where a few subjects have several labels of an attribute, of which the others have one
     each.
 
     columns: as in `labels_of_subjects`.
     """
-    first, several = _first_labels(subjects.size, columns), np.zeros(subjects.size, np.bool_)
+    first = _first_labels(subjects.size, columns)
+    several = np.zeros(subjects.size, np.bool_)
     for subject, label in columns:
         several[subject[label != first[subject]]] = True
     n_several = int(np.count_nonzero(several))
     if not 0 < n_several <= _EXCEPTIONS * subjects.size:
         return
     k, row, here, earlier = first_conflict(subjects.size, columns)
-    who, (one, other) = (
-        subjects.item(columns[k][0][row]),
-        (labels.item(code) for code in (earlier, here)),
-    )
+    who = subjects.item(columns[k][0][row])
+    earlier_label, other_label = (labels.item(code) for code in (earlier, here))
     warn(
         f"{n_several} of {subjects.size} subjects have several labels of {name!r}, such as {who!r},"
-        f" who is {one!r} and {other!r}: correct them, unless {name!r} is a property of samples and"
-        " not of people",
+        f" who is {earlier_label!r} and {other_label!r}: correct them, unless {name!r} is a"
+        " property of samples and not of people",
         ContradictingLabelsWarning,
     )
 
 
-def first_conflict(
-    n: int, columns: list[tuple[NDArray[Any], NDArray[Any]]]
-) -> tuple[int, int, int, int]:
+def first_conflict(n: int, columns: list[tuple[AnyArray, AnyArray]]) -> tuple[int, int, int, int]:
     """Return the column and the row of the first label that is not its subject's first one, that
     label, and the first.
 
@@ -249,11 +254,11 @@ def first_conflict(
     return k, row, int(label[row]), int(first[subject[row]])
 
 
-def one_for_each(subject: Coded, name: str, labels: Coded) -> Groups:
+def label_of_each(subject: Coded, name: str, labels: Coded) -> Groups:
     """Find the label of each subject, who must have the same one throughout."""
     columns = [(subject.codes, labels.codes)]
-    found = labels_of_subjects(subject.labels.size, columns)
-    if found is None:
+    labels_of = labels_of_subjects(subject.labels.size, columns)
+    if labels_of is None:
         _, row, *codes = first_conflict(subject.labels.size, columns)
         here, earlier = (labels.labels.item(code) for code in codes)
         raise InputError(
@@ -261,4 +266,4 @@ def one_for_each(subject: Coded, name: str, labels: Coded) -> Groups:
             f" row {row} (counted from 0), but {earlier!r} in another; a subject has one group",
             row=row,
         )
-    return found
+    return labels_of

@@ -56,13 +56,13 @@ GUARDS = (
     Guard(
         "missing labels of groups",
         'an error that counts them; `missing_labels="drop"` or `"unknown"`',
-        ("data.group_labels.labelled",),
+        ("data.group_labels.flag_labelled",),
         {"quality": _NO_LABELS},
     ),
     Guard(
         "failures: a missing score, vector or quality",
         'an error that counts them; `failures="exclude"` or `"non-match"`, but not in scans',
-        ("data.checks.not_usable", "data.sorted_scores.parted", "data.embeddings.rows_of_vectors",
+        ("data.checks.not_usable", "data.sorted_scores.part_sides", "data.embeddings.rows_of_vectors",
          "identification.searches.Searches._exclude", "quality._with_quality"),
         {"counts": "failures are what is counted"},
     ),
@@ -103,7 +103,7 @@ GUARDS = (
     Guard(
         "labels that contradict each other",
         'an error that names the first; for comparisons `label_conflicts="drop"` or `"keep"`',
-        ("data.columns.rows_without_conflicts", "data.group_labels.one_for_each"),
+        ("data.columns.rows_without_conflicts", "data.group_labels.label_of_each"),
         {
             "matrices": "the ids alone say which comparisons are mated",
             "searches": "the ids alone say which searches are mated, and a group is that of a search",

@@ -23,6 +23,7 @@ from numpy.typing import DTypeLike
 
 from fastfair._lib import memory
 from fastfair._lib.arrays import AnyFloats, AnyIntegers, Bytes, Codes, Floats, Indices, Integers
+from fastfair._lib.rounding import divide_up, round_up
 from fastfair._lib.threads import count_threads, in_threads, one_blas_thread, run_blocks, slices
 from fastfair._lib.workers import Arrays, Report, Workers, do_job
 from fastfair.errors import InputError
@@ -30,24 +31,23 @@ from fastfair.kernels._aside import aside
 
 from . import score_keys
 from .sorted_scores import sort_by_bits
-from .temporary_files import joined, room
+from .temporary_files import join_arrays, room
 from .vector_pairs import Pairing
 
 Limits = tuple[Codes, Codes]
 _ASKED = "FASTFAIR_PREFILTER"  # an environment variable: one of the ways, or "none"
 MOST_ELEMENTS = 8192  # of a vector: sums of products of 8 bits stay below 2**30
-_MOST_ADDED = 2**30
-_MOST_STEPS = (
-    2.0**48
-)  # float64 has the parts of a limit to less than 1, in units of products of whole numbers
+_MOST_ADDED = 2**30  # to a whole product, so that sums stay in 32 bits
+# float64 has the parts of a limit to less than 1, in units of products of whole numbers
+_MOST_STEPS = 2.0**48
 _ROUNDING = 1 + 1e-9  # more than float64 loses in a sum of squares of so many elements
 _FLOAT32 = 2.0**-24  # what rounding to float32 changes at most, as a part
 _SEEN = 32  # vectors that the scale is chosen by
 _SHARES = np.linspace(0.3, 1, 10)  # of the largest element; larger ones are cut off
-_ROWS_AT_ONCE = 1024
+_ROWS_AT_ONCE = 1024  # vectors, at a time
 
 
-def way() -> str | None:
+def product_way() -> str | None:
     """Return how this processor multiplies small whole numbers, or None where it had better not.
 
     Raises
@@ -57,19 +57,19 @@ def way() -> str | None:
     """
     from fastfair.kernels import int8_products as kernels
 
-    known = kernels.known_ways()
+    ways = kernels.known_ways()
     asked = os.environ.get(_ASKED)
     if asked == "none":
         return None
     if asked:
-        if asked not in known:
-            there = ", ".join((*known, "none"))
+        if asked not in ways:
+            there = ", ".join((*ways, "none"))
             raise InputError(
                 f"the environment variable {_ASKED} is {asked!r}, but of this machine there are:"
                 f" {there}"
             )
         return asked
-    return known[0] if known and kernels.is_compiled() else None
+    return ways[0] if ways and kernels.is_compiled() else None
 
 
 def choose_scale(vectors: AnyFloats, largest: int = 127) -> tuple[float, float]:
@@ -89,7 +89,8 @@ def choose_scale(vectors: AnyFloats, largest: int = 127) -> tuple[float, float]:
     margin : float
         About how far products of whole numbers lie from those of the vectors at most.
     """
-    wide = vectors[np.linspace(0, len(vectors) - 1, _SEEN).astype(np.intp)].astype(np.float64)
+    some = np.linspace(0, len(vectors) - 1, _SEEN).astype(np.intp)
+    wide = vectors[some].astype(np.float64)
     highest = float(np.abs(wide).max())
     if not 1e-30 < highest < 1e30:  # squares would leave the range of float32
         return 0.0, math.inf
@@ -122,8 +123,11 @@ class Prefilter:
     def __init__(self, rows: AnyFloats, n: int, name: str, n_threads: int | None) -> None:
         from fastfair.kernels import int8_products as kernels
 
-        self._mark, chosen = kernels.mark_by(name), kernels.WAYS[name]
-        self._n, self._d, self._largest = n, rows.shape[1], chosen.largest
+        self._mark = kernels.mark_by(name)
+        chosen = kernels.WAYS[name]
+        self._n = n
+        self._d = rows.shape[1]
+        self._largest = chosen.largest
         self._scale, _ = choose_scale(rows[:n], chosen.largest)
         if not self._scale:
             return
@@ -139,7 +143,7 @@ class Prefilter:
 
         run_blocks(quantise, range(0, m, _ROWS_AT_ONCE), m, _ROWS_AT_ONCE, n_threads, None)
 
-    def limits(self, base: float, own: Floats | None = None) -> Limits | None:
+    def limits(self, base: float, shifts: Floats | None = None) -> Limits | None:
         """Return what the products of whole numbers must reach.
 
         Parameters
@@ -161,22 +165,22 @@ class Prefilter:
         if not self._scale:
             return None
         lost, length = (np.sqrt(self._sizes[:, k]) * _ROUNDING for k in (0, 1))
-        longest, longest_whole = (
-            float(length.max()),
-            self._scale * math.sqrt(self._sizes[:, 2].max()) * _ROUNDING,
-        )
-        if own is None:
-            own = np.zeros(1)
+        longest = float(length.max())
+        longest_whole = self._scale * math.sqrt(self._sizes[:, 2].max()) * _ROUNDING
+        if shifts is None:
+            shifts = np.zeros(1)
             base -= float32_error(self._d) * longest * longest + self._d * 2.0**-148
         unit = self._scale * self._scale  # exact, as the scale is a float32
-        if max(abs(base), float(np.abs(own).max()), longest * longest) > _MOST_STEPS * unit:
+        if max(abs(base), float(np.abs(shifts).max()), longest * longest) > _MOST_STEPS * unit:
             return None
-        added = np.ceil((longest_whole * lost - own) / unit) + 1
-        least = np.floor((base + own - longest * lost) / unit) - 1
+        added = np.ceil((longest_whole * lost - shifts) / unit) + 1
+        least = np.floor((base + shifts - longest * lost) / unit) - 1
         if added[: self._n].max() > _MOST_ADDED:
             return None
         least += (self._largest + 1) * self._sizes[:, 3]  # as columns' elements are made positive
-        added[self._n :], least[self._n :] = -_MOST_ADDED, np.inf  # there are no such vectors
+        # there are no such vectors
+        added[self._n :] = -_MOST_ADDED
+        least[self._n :] = np.inf
         return (
             np.clip(least, -(2**31), 2**31 - 1).astype(np.int32),
             np.maximum(added, -_MOST_ADDED).astype(np.int32),
@@ -223,7 +227,8 @@ def products_apart(vectors: AnyFloats, length: Any) -> Any:
     length : float or ndarray
         The length of one vector times that of the other.
     """
-    kind, d = np.finfo(vectors.dtype), vectors.shape[1]
+    kind = np.finfo(vectors.dtype)
+    d = vectors.shape[1]
     roundings = d * float(kind.eps) / 2
     return 2 * roundings / (1 - roundings) * length * _ROUNDING + 2 * d * float(
         kind.smallest_subnormal
@@ -237,15 +242,13 @@ def lengths(vectors: AnyFloats) -> Floats:
     return np.sqrt(np.concatenate([np.einsum("ij,ij->i", part, part) for part in wide]))
 
 
-_PANEL = (
-    480  # rows and columns of a panel: its similarities are scanned before they leave the cache
-)
+# rows and columns of a panel: its similarities are scanned before they leave the cache
+_PANEL = 480
 _PARTS = 96  # rows and columns of smaller ones are multiples of it
 _ELEMENTS = 16  # elements of vectors whose products have an order of their own are multiples of it
 _LINE = 64  # bytes of a line of the processor's cache, where vectors begin
-_FLOAT32_SQUARE = (
-    2.0**-22
-)  # more than rounding to float32 changes the square of a distance, as a part
+# more than rounding to float32 changes the square of a distance, as a part
+_FLOAT32_SQUARE = 2.0**-22
 _preparing = threading.Lock()
 
 
@@ -275,19 +278,12 @@ def ready_for_products(vectors: AnyFloats, similarity: str) -> AnyFloats:
     return wide.astype(dtype, copy=False)
 
 
-def _whole_steps(d: int) -> int:
-    """Return how many elements vectors of d elements have with zeros behind them, as products are
-    summed in steps.
-    """
-    return -(-d // _ELEMENTS) * _ELEMENTS
-
-
 def padded_for_products(vectors: AnyFloats, similarity: str) -> AnyFloats:
     """Prepare vectors as `ready_for_products` does, with zeros behind them for
     `kernels.dot_products`.
     """
     ready = ready_for_products(vectors, similarity)
-    return np.pad(ready, ((0, 0), (0, _whole_steps(ready.shape[1]) - ready.shape[1])))
+    return np.pad(ready, ((0, 0), (0, round_up(ready.shape[1], _ELEMENTS) - ready.shape[1])))
 
 
 class PreparedVectors:
@@ -327,14 +323,14 @@ class PreparedVectors:
 
         n, d = vectors.shape
         self.n = n
-        self.panel = min(_PANEL, -(-n // _PARTS) * _PARTS)
-        self.n_panels = -(-n // self.panel)
+        self.panel = min(_PANEL, round_up(n, _PARTS))
+        self.n_panels = divide_up(n, self.panel)
         self.euclidean = similarity == "negative_euclidean"
         self.ordered = (
             not self.euclidean and vectors.dtype == np.float32 and dot_products.is_quick()
         )
         self.rows = _in_lines(
-            (self.n_panels * self.panel, _whole_steps(d)),
+            (self.n_panels * self.panel, round_up(d, _ELEMENTS)),
             np.dtype(np.float64) if self.euclidean else vectors.dtype,
         )
         self.rows[n:] = 0
@@ -361,7 +357,7 @@ class PreparedVectors:
         """Return a prefilter of these vectors, made where there was none; None where this processor
         has none.
         """
-        name = way()
+        name = product_way()
         with _preparing:
             if self._prefilter is None and name is not None:
                 self._prefilter = Prefilter(self.rows, self.n, name, n_threads)
@@ -423,16 +419,16 @@ class PreparedVectors:
 
 def _in_lines(shape: tuple[int, int], dtype: DTypeLike) -> AnyFloats:
     """Return an array to write to that begins at a line of the cache."""
-    size, n_bytes = shape[0] * shape[1], np.dtype(dtype).itemsize
-    found = room(size + _LINE // n_bytes, dtype)
-    start = -found.ctypes.data % _LINE // n_bytes
-    return found[start : start + size].reshape(shape)
+    size = shape[0] * shape[1]
+    n_bytes = np.dtype(dtype).itemsize
+    aligned = room(size + _LINE // n_bytes, dtype)
+    start = -aligned.ctypes.data % _LINE // n_bytes
+    return aligned[start : start + size].reshape(shape)
 
 
-_PACKED_AT_ONCE = 2**16
-_NOT_PACKED = (
-    48  # bytes of a pair while it is sorted: keys, codes, their order, and what is made of them
-)
+_PACKED_AT_ONCE = 2**16  # pairs
+# bytes of a pair while it is sorted: keys, codes, their order, and what is made of them
+_NOT_PACKED = 48
 
 
 @dataclass(frozen=True, eq=False)
@@ -530,7 +526,7 @@ class PairStore:
         if not self.packing.fits:
             keys, codes = zip(*self._wide, strict=True)
             return {"keys": np.concatenate(keys), "codes": np.concatenate(codes)}
-        return {"packed": joined([self._packed[: self._used], *self._overflow])}
+        return {"packed": join_arrays([self._packed[: self._used], *self._overflow])}
 
 
 @dataclass(frozen=True, eq=False)
@@ -562,7 +558,7 @@ class FoundPairs:
         if len(self.parts) > 1:
             names = tuple(self.parts[0])
             self.parts[:] = [
-                {name: joined([part.pop(name) for part in self.parts]) for name in names}
+                {name: join_arrays([part.pop(name) for part in self.parts]) for name in names}
             ]
 
     def best(self, number: Codes, *, inverted: bool) -> FoundPairs:
@@ -582,9 +578,11 @@ class FoundPairs:
             These cannot be used afterwards.
         """
         self._join()
-        columns, packing = self.parts.pop(), self.packing
+        columns = self.parts.pop()
+        packing = self.packing
         places, span = packing.places, packing.span
-        of_vector, number = (1 << places) - 1, number.astype(np.int64)
+        of_vector = (1 << places) - 1
+        number = number.astype(np.int64)
         if not packing.fits:
             keys, codes = columns["keys"], columns["codes"]
             codes = (number[codes >> places] << places) + number[codes & of_vector]
@@ -605,7 +603,8 @@ class FoundPairs:
             code = (number[(some >> places) & of_vector] << places) + number[some & of_vector]
             packed[part] = (code << span) + ((some >> 2 * places) ^ turned)
         packed.sort()
-        size, last = 0, -1
+        size = 0
+        last = -1
         for part in parts:
             some = packed[part].copy()
             code = some >> span
@@ -622,30 +621,34 @@ class FoundPairs:
         from fastfair.kernels import pairs as kernels
 
         self._join()
-        columns, packing = self.parts.pop(), self.packing
+        columns = self.parts.pop()
+        packing = self.packing
         places, span = packing.places, packing.span
         if not packing.fits:
             keys, codes = columns["keys"], columns["codes"]
             order = np.lexsort((codes, keys))
             codes = codes[order]
-            first, second = codes >> places, codes & ((1 << places) - 1)
+            first = codes >> places
+            second = codes & ((1 << places) - 1)
             return Pairs(
                 keys[order], first.astype(np.int32), second.astype(np.int32), self.complete
             )
         packed = columns["packed"]
         shift = 2 * places
         spare = room(packed.size, np.int64)
-        found = sort_by_bits(packed, spare, shift, shift + span, n_threads)
-        free = spare if np.shares_memory(found, packed) else packed
+        ordered = sort_by_bits(packed, spare, shift, shift + span, n_threads)
+        free = spare if np.shares_memory(ordered, packed) else packed
         first, second = np.split(free.view(np.int32), 2)
 
         def unpack(part: slice) -> None:
-            kernels.order_ties(found[part], shift)
-            kernels.unpack_codes(found[part], places, first[part], second[part])
+            kernels.order_ties(ordered[part], shift)
+            kernels.unpack_codes(ordered[part], places, first[part], second[part])
 
-        in_threads(found.size, unpack, _between_keys(found, shift, slices(found.size, n_threads)))
-        keys = found.view(np.int32)[: found.size]
-        kernels.unpack_keys(found, packing.lowest, shift, keys)
+        in_threads(
+            ordered.size, unpack, _between_keys(ordered, shift, slices(ordered.size, n_threads))
+        )
+        keys = ordered.view(np.int32)[: ordered.size]
+        kernels.unpack_keys(ordered, packing.lowest, shift, keys)
         return Pairs(keys, first, second, self.complete)
 
 
@@ -684,8 +687,13 @@ class PanelSearch:
     def __init__(
         self, finder: PairFinder, bound: float, store: PairStore, filtered: Filtered | None
     ) -> None:
-        self._finder, self._bound, self._store, self._filtered = finder, bound, store, filtered
-        size, dtype, prepared = finder.prepared.panel, finder.dtype, finder.prepared
+        self._finder = finder
+        self._bound = bound
+        self._store = store
+        self._filtered = filtered
+        size = finder.prepared.panel
+        dtype = finder.dtype
+        prepared = finder.prepared
         if filtered is None:
             self._product = np.empty((size, size), dtype)
             self._lowest = dtype.type(prepared.lowest(bound))
@@ -710,14 +718,17 @@ class PanelSearch:
         """
         from fastfair.kernels import dot_products, int8_products, pairs
 
-        finder, places, (similarity, codes) = self._finder, self._store.packing.places, self._kept
+        finder = self._finder
+        places = self._store.packing.places
+        similarity, codes = self._kept
         prepared, columns = finder.prepared, finder.columns
         for p, q in itertools.product(
             *(range(k, min(k + finder.tile, prepared.n_panels)) for k in at)
         ):
             if not finder.has_pairs(p, q):
                 continue
-            corner, n = (p * prepared.panel, q * prepared.panel), prepared.n
+            corner = (p * prepared.panel, q * prepared.panel)
+            n = prepared.n
             if self._filtered is None:
                 prepared.fill(p, q, self._product)
                 if prepared.ordered:
@@ -738,25 +749,25 @@ class PanelSearch:
                 size = dot_products.take_reaching(
                     prepared.rows, codes[:size], places, self._least, similarity
                 )
-            found, of = similarity[:size], codes[:size]
+            similarities, of = similarity[:size], codes[:size]
             if prepared.euclidean:  # these may reach the bound
-                found = finder.distances(of >> places, of & ((1 << places) - 1))
-                near = found >= self._bound
-                found, of = found[near], of[near]
-            self._store.add(found, of, inverted=True)
+                similarities = finder.distances(of >> places, of & ((1 << places) - 1))
+                near = similarities >= self._bound
+                similarities, of = similarities[near], of[near]
+            self._store.add(similarities, of, inverted=True)
 
 
 _TILE = 4  # panels a side of what a thread does at a time, some 0.05 s
 _FEW = 200_000  # non-mated pairs that are all kept
-_LEAST_SEEN, _MOST_SEEN = 500_000, 3_000_000  # pairs that the bound is guessed from,
+_LEAST_SEEN = 500_000  # pairs, at the least and
+_MOST_SEEN = 3_000_000  # at the most, that the bound is guessed from,
 _BEHIND_BOUND = 20_000  # so that as many reach it, where data sets are large enough
 _LEAST_FILTERED = 5_000_000  # pairs: of fewer, all similarities are computed,
 _MOST_MARKED = 0.1  # as where more than a share of the pairs may reach the bound, or
 _MOST_MATED = 0.1  # are mated
 _MATED = 24  # bytes of a mated pair: its similarity, its vectors, and both packed
-_LISTED = (
-    28  # bytes of a pair in `Comparisons`: its key, its number, who is compared, and their subjects
-)
+# bytes of a pair in `Comparisons`: its key, its number, who is compared, and their subjects
+_LISTED = 28
 
 
 @dataclass(frozen=True, eq=False)
@@ -792,16 +803,16 @@ class _Tiles:
         """Return the position of the first mated pair that these tiles may have."""
         return self.finder.first_mated_after(self.finder.panels_of_tiles()[steps.start][0])
 
-    def run(self, steps: range, n_threads: int | None, told: Report | None) -> Arrays:
+    def run(self, steps: range, n_threads: int | None, report: Report | None) -> Arrays:
         tiles = self.finder.panels_of_tiles()
         start = self.first_mated(steps)
         stop = self.finder.first_mated_after(tiles[steps.stop - 1][0] + self.finder.tile)
-        mated = np.full(
-            stop - start, np.nan, self.finder.dtype
-        )  # those of the other tiles in these rows stay NaN
+        # those of the other tiles in these rows stay NaN
+        mated = np.full(stop - start, np.nan, self.finder.dtype)
         store = PairStore(self.wanted * len(steps) // len(tiles), self.packing)
         filtered = self.finder.filtered(self.bound, n_threads) if self.filtered else None
-        mated_start, local = self.finder.mated_start - start, threading.local()
+        mated_start = self.finder.mated_start - start
+        local = threading.local()
 
         @one_blas_thread()
         def search(k: int) -> None:
@@ -809,7 +820,7 @@ class _Tiles:
                 local.search = PanelSearch(self.finder, self.bound, store, filtered)
             local.search.search(tiles[k], mated, mated_start)
 
-        run_blocks(search, steps, len(steps), 1, n_threads, told)
+        run_blocks(search, steps, len(steps), 1, n_threads, report)
         return {"mated": mated, **store.taken()}
 
 
@@ -859,7 +870,9 @@ class PairFinder:
         number: Codes | None = None,
     ) -> None:
         self._vectors, self._pairing = vectors, pairing
-        self._workers, self.tile, self._number = workers, tile, number
+        self._workers = workers
+        self.tile = tile
+        self._number = number
         self.columns = pairing.columns
         self._n_mated_of_row = self.columns[:, 2] - self.columns[:, 1]
         self.mated_start = np.cumsum(self._n_mated_of_row) - self._n_mated_of_row
@@ -884,7 +897,8 @@ class PairFinder:
         everything = share >= 1 or n_nonmated <= _FEW
         wanted = n_nonmated if everything else int(share * n_nonmated)
         bound, filtered = (-math.inf, False) if everything else self._guess_bound(share)
-        packing, of_mated = self._packing(bound), self._packing(-math.inf)
+        packing = self._packing(bound)
+        of_mated = self._packing(-math.inf)
         self._require_memory(
             "mated",
             self._n_mated,
@@ -902,14 +916,12 @@ class PairFinder:
         codes = (first.astype(np.int64) << packing.places) + second
         mated_store = PairStore(mated.size, of_mated)
         mated_store.add(mated, codes, inverted=False)
-        found = FoundPairs([mated_store.taken()], of_mated, True)
-        others = FoundPairs(nonmated, packing, everything)
+        mated_pairs = FoundPairs([mated_store.taken()], of_mated, True)
+        nonmated_pairs = FoundPairs(nonmated, packing, everything)
         if self._number is not None:
-            found, others = (
-                found.best(self._number, inverted=False),
-                others.best(self._number, inverted=True),
-            )
-        return found.sorted(count_threads(self._workers.n_threads)), others
+            mated_pairs = mated_pairs.best(self._number, inverted=False)
+            nonmated_pairs = nonmated_pairs.best(self._number, inverted=True)
+        return mated_pairs.sorted(count_threads(self._workers.n_threads)), nonmated_pairs
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave out what others do not need to compute similarities."""
@@ -939,7 +951,8 @@ class PairFinder:
         """
         kind = self._vectors.dtype
         if self._euclidean:
-            most, least = 0.0, -math.inf
+            most = 0.0
+            least = -math.inf
         else:
             most = (
                 float(np.einsum("ij,ij->i", self.prepared.rows, self.prepared.rows).max()) * 1.001
@@ -962,12 +975,13 @@ class PairFinder:
         """Return the mated similarities in order of vectors, and the non-mated pairs that reach the
         bound, in parts.
         """
-        mated, nonmated = np.empty(0, self.dtype), []
+        mated = np.empty(0, self.dtype)
+        nonmated = []
 
-        def take(steps: range, found: Arrays) -> None:
+        def take(steps: range, arrays: Arrays) -> None:
             nonlocal mated
-            nonmated.append(found)
-            some = found.pop("mated")
+            nonmated.append(arrays)
+            some = arrays.pop("mated")
             if len(steps) == tiles.size:
                 mated = some
                 return

@@ -6,14 +6,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Set
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from fastfair._lib.arrays import Flags
+from fastfair._lib.arrays import AnyArray, Flags
 
-_LOOKED_AT = 100
+_LOOKED_AT = 100  # names, which are enough to see how they are made
 _DEEPEST = 6  # folders in which subjects are looked for
 # Files, and numbered samples: a/1, ann.wav, ann_0001 and ann-1.png, but not 2024_1.
 _SAMPLE = re.compile(
@@ -23,9 +21,7 @@ _SAMPLE = re.compile(
 )
 
 Fits = Callable[[list[str]], bool]
-_BothSides = tuple[
-    NDArray[Any], NDArray[Any], NDArray[Any]
-]  # labels, and their codes in each comparison
+_BothSides = tuple[AnyArray, AnyArray, AnyArray]  # labels, and their codes in each comparison
 
 
 def advice_on_samples(ids: Iterable[object], fits: Fits | None = None) -> str:
@@ -83,12 +79,12 @@ def pairs_fit(samples: _BothSides, mated: Flags | None) -> Fits:
     return fits
 
 
-def among(known: Set[str]) -> Fits:
+def fits_among(names: Set[str]) -> Fits:
     """Return whether subjects are those of a table, most of them."""
 
     def fits(subjects: list[str]) -> bool:
         distinct = set(subjects)
-        return 2 * len(distinct & known) > len(distinct)
+        return 2 * len(distinct & names) > len(distinct)
 
     return fits
 

@@ -12,13 +12,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fastfair._lib import validation
 from fastfair._lib.arguments import checked
-from fastfair._lib.arrays import Codes, Flags, Groups, Integers
+from fastfair._lib.arrays import AnyArray, Codes, Flags, Groups, Integers
 from fastfair._lib.label_codes import encode_together, look_up, smallest_integers
-from fastfair._lib.threads import count_threads, in_order
+from fastfair._lib.threads import count_threads, run_in_order
 from fastfair.errors import InputError
 
 from . import checks, group_labels, sample_names, score_keys
@@ -75,10 +74,10 @@ class KeptComparisons(Comparisons):
         """(k,) group of each subject, in the order of their numbers in `pairs`; 0 without
         groups.
         """
-        found = np.zeros(self.numbers.size, np.uint16)
+        groups = np.zeros(self.numbers.size, np.uint16)
         if self.groups:
-            found[self.numbers] = self._group_codes[0]
-        return found
+            groups[self.numbers] = self._group_codes[0]
+        return groups
 
     @cached_property
     def _counted(self) -> list[tuple[Integers, Integers, int]]:
@@ -93,9 +92,9 @@ class KeptComparisons(Comparisons):
         return self._counted[0][2], self._counted[1][2]
 
     def _by_group(self, side: SortedSide, first: int) -> GroupedSide:
-        found = super()._by_group(side, first)
+        grouped = super()._by_group(side, first)
         cells, subjects, _ = self._counted[0 if side is self.mated else 1]
-        return replace(found, counted=(cells, subjects))
+        return replace(grouped, counted=(cells, subjects))
 
 
 class ScannedComparisons:
@@ -159,9 +158,8 @@ class ScannedComparisons:
         return f"Scanned{self.kept!r}"
 
 
-Limit = (
-    np.signedinteger | None
-)  # keys with errors first, as in `ErrorLists`, are kept below it; None for all
+# keys with errors first, as in `ErrorLists`, are kept below it; None for all
+Limit = np.signedinteger | None
 
 
 def near(keys: score_keys.Keys, mated: bool, limit: Limit) -> Flags:
@@ -206,7 +204,9 @@ class ScoreTail:
         """
         self.n += keys.size if n is None else n
         close = near(keys, self._mated, self.limit)
-        keys, reference, probe = keys[close], reference[close], probe[close]
+        keys = keys[close]
+        reference = reference[close]
+        probe = probe[close]
         keys = keys if self._mated else ~keys
         self._parts.append((keys, reference, probe))
         self._n_kept += keys.size
@@ -242,7 +242,7 @@ class ScoreTail:
 N_BUCKETS = 128  # of each class; a power of 2, so that a byte tells the bucket
 # The references, the probes and the keys of comparisons; the keys are int64 and none where those
 # are not kept.
-Read = tuple[NDArray[Any], NDArray[Any], score_keys.Keys]
+Read = tuple[AnyArray, AnyArray, score_keys.Keys]
 Reader = Callable[[], Read]
 
 _LACKS_OF_FILES = {
@@ -258,12 +258,12 @@ _LACKS_OF_FILES = {
 
 # Some comparisons of a bucket: (2, m) uint16 or int32, references and probes, and (m,) keys where
 # those are kept.
-InBucket = tuple[NDArray[Any], ...]
+InBucket = tuple[AnyArray, ...]
 
 
 def in_buckets(
-    reference: NDArray[Any],
-    probe: NDArray[Any],
+    reference: AnyArray,
+    probe: AnyArray,
     flags: Flags,
     numbers: Codes,
     keys: score_keys.Keys | None = None,
@@ -288,7 +288,8 @@ def in_buckets(
     """
     from fastfair.kernels import scan as kernels
 
-    buckets, counts = np.empty(reference.size, np.uint8), np.zeros((2, N_BUCKETS), np.int64)
+    buckets = np.empty(reference.size, np.uint8)
+    counts = np.zeros((2, N_BUCKETS), np.int64)
     kernels.find_buckets(reference, probe, flags, numbers, buckets, counts)
     end = np.cumsum(counts)
     begin = end - counts.reshape(-1)
@@ -299,10 +300,10 @@ def in_buckets(
         columns.append(np.empty_like(keys))
         kernels.fill_keys(keys, buckets, begin.copy(), columns[1])
     cuts = itertools.pairwise([0, *end.tolist()])
-    found: list[InBucket] = [
+    parts: list[InBucket] = [
         tuple(column[..., slice(*ends)] for column in columns) for ends in cuts
     ]
-    return found[:N_BUCKETS], found[N_BUCKETS:]
+    return parts[:N_BUCKETS], parts[N_BUCKETS:]
 
 
 class SpilledPairs:
@@ -333,12 +334,10 @@ class SpilledPairs:
     def __init__(
         self, folder: Folder, name: str, at_once: int, most_bytes: int, has_keys: bool = False
     ) -> None:
-        self.folder, self.most_bytes, self.has_keys, self._at_once = (
-            folder,
-            most_bytes,
-            has_keys,
-            at_once,
-        )
+        self.folder = folder
+        self.most_bytes = most_bytes
+        self.has_keys = has_keys
+        self._at_once = at_once
         self._in_memory: list[list[InBucket]] = [[] for _ in range(N_BUCKETS)]
         self._in_files = [ArrayFile(folder, f"{name}-{bucket}") for bucket in range(N_BUCKETS)]
         self._sizes = np.zeros(N_BUCKETS, np.int64)
@@ -367,7 +366,7 @@ class SpilledPairs:
             return cells
 
         cells = sum(
-            in_order(count, *self.buckets(count_threads(None))),
+            run_in_order(count, *self.buckets(count_threads(None))),
             np.zeros((n_groups, n_groups), np.int64),
         )
         return (
@@ -405,7 +404,8 @@ class SpilledPairs:
         """
         largest = max(1, int(self._sizes.max()))
         n_threads = max(1, min(n_threads, self._at_once // largest))
-        cuts, n = [0], 0
+        cuts = [0]
+        n = 0
         for bucket, size in enumerate(self._sizes.tolist()):
             if n and n + size > self._at_once // n_threads:
                 cuts.append(bucket)
@@ -437,14 +437,14 @@ class SpilledPairs:
 LEAST_MEMORY = 2**27  # bytes
 # For a comparison that is kept, while it is collected, sorted and resampled.
 _BYTES_KEPT = 160
-_SHARE_KEPT, _SHARE_OF_PAIRS = (
-    0.5,
-    0.125,
-)  # of the memory: for scores near the errors, and for pairs not in files
-# Of pairs that are grouped at once, and of the keys that some have.
-_SHARE_AT_ONCE, _BYTES_OF_A_PAIR, _BYTES_OF_A_KEY = 0.125, 32, 32
+# Shares of the memory.
+_SHARE_KEPT = 0.5  # for scores near the errors,
+_SHARE_OF_PAIRS = 0.125  # for pairs that are not in files,
+_SHARE_AT_ONCE = 0.125  # and for pairs that are grouped at once,
+_BYTES_OF_A_PAIR = 32  # of which each takes so much,
+_BYTES_OF_A_KEY = 32  # and its key, where it has one
 _SHARE_OF_MATED = 0.5  # of the comparisons that are kept, at most
-_NO_LABEL = 2**16 - 1
+_NO_LABEL = 2**16 - 1  # more than there can be groups
 
 
 @dataclass
@@ -452,27 +452,31 @@ class _Labels:
     """Labels found so far, each with a number in the order of finding."""
 
     name: str
-    labels: NDArray[Any] | None = None  # sorted
+    labels: AnyArray | None = None  # sorted
     numbers: Codes = field(default_factory=lambda: np.empty(0, np.int32))
-    _last: tuple[NDArray[Any], Codes] | None = None
+    _last: tuple[AnyArray, Codes] | None = None
 
-    def number(self, labels: NDArray[Any], by: Sequence[NDArray[Any]] = ()) -> Codes:
+    def number(self, labels: AnyArray, by: Sequence[AnyArray] = ()) -> Codes:
         """Return the number of each of some distinct labels; new ones get the next, in an order
         `by` columns.
         """
         if self._last is not None and np.array_equal(labels, self._last[0]):
             return self._last[1]
-        common, known, given = labels, np.empty(0, np.intp), np.arange(labels.size)
+        common = labels
+        seen = np.empty(0, np.intp)
+        given = np.arange(labels.size)
         if self.labels is not None:
-            common, (known, given) = encode_together((self.name, self.name), (self.labels, labels))
+            common, (seen, given) = encode_together((self.name, self.name), (self.labels, labels))
         numbers = np.full(common.size, -1, np.int32)
-        numbers[known] = self.numbers
+        numbers[seen] = self.numbers
         new = np.flatnonzero(numbers[given] < 0)
         new = new[np.lexsort((new, *(column[new] for column in by)))]
         numbers[given[new]] = np.arange(self.numbers.size, common.size)
-        found = numbers[given]
-        self.labels, self.numbers, self._last = common, numbers, (labels, found)
-        return found
+        assigned = numbers[given]
+        self.labels = common
+        self.numbers = numbers
+        self._last = (labels, assigned)
+        return assigned
 
     def label(self, number: int) -> object:
         """Return the label that has a number."""
@@ -483,22 +487,21 @@ class _Labels:
 class DividedPart(NamedTuple):
     """Some comparisons, before the scan has numbered their subjects."""
 
-    reference: NDArray[Any]  # positions in `subjects`
-    probe: NDArray[Any]
+    reference: AnyArray  # positions in `subjects`
+    probe: AnyArray
     flags: Flags  # whether each is mated
     near: Flags  # whether each may be kept
     keys: score_keys.Keys  # of those
-    subjects: NDArray[Any]  # the labels of subjects, sorted
-    labels: dict[
-        str, tuple[NDArray[Any], Groups]
-    ]  # of each attribute, sorted, and that of each subject
+    subjects: AnyArray  # the labels of subjects, sorted
+    # of each attribute, sorted, and that of each subject
+    labels: dict[str, tuple[AnyArray, Groups]]
     score_dtype: np.dtype[Any]
 
 
 Limits = tuple[Limit, Limit]  # of the mated, and of the non-mated, scores that may be kept
 
 
-def divided(columns: CheckedColumns, cllr: bool, limits: Limits) -> DividedPart:
+def divide(columns: CheckedColumns, cllr: bool, limits: Limits) -> DividedPart:
     """Check some comparisons, and find those whose scores may be kept, wherever they are read.
 
     Parameters
@@ -522,7 +525,8 @@ def divided(columns: CheckedColumns, cllr: bool, limits: Limits) -> DividedPart:
             " ⟦probe=⟧"
         )
     subjects, *both = columns.subjects
-    keys, own = _keys(columns), {}
+    keys = _keys(columns)
+    labels_of = {}
     for name, (labels, *codes) in columns.attributes.items():
         group_labels.attribute(name, labels)  # refuses more labels than there can be groups
         pairs = list(zip(both, codes, strict=True))
@@ -532,7 +536,7 @@ def divided(columns: CheckedColumns, cllr: bool, limits: Limits) -> DividedPart:
             raise _labelled_twice(
                 name, subjects.item(both[k][row]), labels.item(here), labels.item(earlier), row
             )
-        own[name] = labels, of_subjects
+        labels_of[name] = labels, of_subjects
     reference, probe = (
         codes.astype(smallest_integers(subjects.size), copy=False) for codes in both
     )
@@ -540,12 +544,19 @@ def divided(columns: CheckedColumns, cllr: bool, limits: Limits) -> DividedPart:
         limits = None, None
     close = np.where(columns.flags, near(keys, True, limits[0]), near(keys, False, limits[1]))
     return DividedPart(
-        reference, probe, columns.flags, close, keys[close], subjects, own, columns.values.dtype
+        reference,
+        probe,
+        columns.flags,
+        close,
+        keys[close],
+        subjects,
+        labels_of,
+        columns.values.dtype,
     )
 
 
 class Scan:
-    """Collects comparisons that are `divided`, part by part, in one order.
+    """Collects comparisons that are `divide`, part by part, in one order.
 
     Parameters
     ----------
@@ -569,7 +580,8 @@ class Scan:
         self._score_kind = score_kind
         self._most = int(_SHARE_KEPT * memory_limit / _BYTES_KEPT)
         self._most_bytes = _SHARE_OF_PAIRS * memory_limit
-        made, bytes_of_a_pair = Folder(folder), _BYTES_OF_A_PAIR + (_BYTES_OF_A_KEY if cllr else 0)
+        made = Folder(folder)
+        bytes_of_a_pair = _BYTES_OF_A_PAIR + (_BYTES_OF_A_KEY if cllr else 0)
         at_once = int(_SHARE_AT_ONCE * memory_limit / bytes_of_a_pair)
         mated, nonmated = (
             SpilledPairs(made, name, at_once, int(self._most_bytes / 2), cllr)
@@ -600,15 +612,19 @@ class Scan:
         """
         # Those of a group get numbers, and so weights, side by side: sums over comparisons of two
         # groups are faster.
-        numbers = self._subjects.number(part.subjects, [own for _, own in part.labels.values()])
+        numbers = self._subjects.number(
+            part.subjects, [of_subjects for _, of_subjects in part.labels.values()]
+        )
         self._take_attributes(part, numbers)
         keys = self._of_one_type(part.keys)
         self._score_dtype = np.promote_types(self._score_dtype, part.score_dtype)
         near = np.flatnonzero(part.near)
-        mated, n_mated = part.flags[near], int(np.count_nonzero(part.flags))
+        mated = part.flags[near]
+        n_mated = int(np.count_nonzero(part.flags))
         all_keys = keys if self._pairs[0].has_keys else None
         divided = in_buckets(part.reference, part.probe, part.flags, numbers, all_keys)
-        share, sizes = _SHARE_OF_MATED * self._most, (n_mated, part.flags.size - n_mated)
+        share = _SHARE_OF_MATED * self._most
+        sizes = (n_mated, part.flags.size - n_mated)
         for k, (tail, pairs) in enumerate(zip(self._tails, self._pairs, strict=True)):
             most = self._most - min(share, self._tails[0].n) if k else share
             chosen = np.flatnonzero(mated != bool(k))
@@ -647,10 +663,10 @@ class Scan:
         numbers = self._subjects.numbers
         rank = np.argsort(numbers).astype(np.int32)
         attributes, of_subject = {}, {}
-        for name, found in self._attributes.items():
-            assert found.labels is not None
-            attributes[name] = group_labels.attribute(name, found.labels)
-            position = np.argsort(found.numbers).astype(np.uint16)
+        for name, numbered in self._attributes.items():
+            assert numbered.labels is not None
+            attributes[name] = group_labels.attribute(name, numbered.labels)
+            position = np.argsort(numbered.numbers).astype(np.uint16)
             of_subject[name] = position[self._of_subject[name][numbers]]
         sides = []
         for tail in self._tails:
@@ -694,16 +710,16 @@ class Scan:
                 f"the attributes are {list(part.labels)} here, but {list(self._attributes)} before"
             )
         n_subjects = self._subjects.numbers.size
-        for name, (labels, own) in part.labels.items():
+        for name, (labels, of_subjects) in part.labels.items():
             of_labels = self._attributes[name].number(labels).astype(np.uint16)
             table = np.full(n_subjects, _NO_LABEL, np.uint16)
             before = self._of_subject.get(name, table[:0])
             table[: before.size] = before
-            known, new = table[numbers], of_labels[own]
-            wrong = np.flatnonzero((known != _NO_LABEL) & (known != new))
+            old, new = table[numbers], of_labels[of_subjects]
+            wrong = np.flatnonzero((old != _NO_LABEL) & (old != new))
             if wrong.size:
                 here, earlier = (
-                    self._attributes[name].label(label[wrong[0]]) for label in (new, known)
+                    self._attributes[name].label(label[wrong[0]]) for label in (new, old)
                 )
                 row = int(np.argmax((part.reference == wrong[0]) | (part.probe == wrong[0])))
                 raise _labelled_twice(name, part.subjects.item(wrong[0]), here, earlier, row)

@@ -88,18 +88,17 @@ def given_similarities(thresholds: Floats, dtype: np.dtype[Any]) -> Floats:
     """
     with np.errstate(over="ignore"):
         rounded = thresholds.astype(dtype)
-    return np.maximum(rounded, np.finfo(dtype).min).astype(
-        np.float64
-    )  # -inf would accept comparisons that failed
+    # -inf would accept comparisons that failed
+    return np.maximum(rounded, np.finfo(dtype).min).astype(np.float64)
 
 
 def count_below(keys: Keys, key: int) -> int:
     """Count the ascending keys below another one."""
-    limits = np.iinfo(keys.dtype)
-    if key > limits.max:
+    most = (1 << (8 * keys.itemsize - 1)) - 1
+    if key > most:
         return keys.size
     # In another type than theirs NumPy would copy all keys to it.
-    return int(np.searchsorted(keys, keys.dtype.type(max(key, limits.min))))
+    return int(keys.searchsorted(keys.dtype.type(max(key, ~most))))
 
 
 _FEW_DIGITS = 6  # of a score that is typed as it is, as on a grid of scores
@@ -148,13 +147,13 @@ def typed_threshold(
     if lower < 0 < accepted:
         return 0.0
     for n_digits in range(1, _MOST_DIGITS):
-        found = float(_floor(accepted, n_digits))
+        rounded = float(_floor(accepted, n_digits))
         if (
-            lower < found <= accepted
-            and (rejected is None or kind(found) > rejected)
-            and kind(found) <= accepted
+            lower < rounded <= accepted
+            and (rejected is None or kind(rounded) > rejected)
+            and kind(rounded) <= accepted
         ):
-            return found
+            return rounded
     return accepted
 
 
@@ -169,16 +168,15 @@ def _floor(number: float, n_digits: int) -> Decimal:
 def _above(number: float, kind: Any) -> float:
     """Return the lowest decimal above a number that has as few digits as possible."""
     for n_digits in range(1, _MOST_DIGITS + 1):
-        floor, step = (
-            _floor(number, n_digits),
-            Decimal(1).scaleb(Decimal(number).adjusted() - n_digits + 1),
-        )
-        for found in (
+        floor = _floor(number, n_digits)
+        step = Decimal(1).scaleb(Decimal(number).adjusted() - n_digits + 1)
+        # the first may be the number itself, as 0.6 is
+        for nearby in (
             float(floor + step),
             float(floor + 2 * step),
-        ):  # the first may be the number itself, as 0.6 is
+        ):
             with np.errstate(over="ignore"):
-                is_above = found > number and kind(found) > number
+                is_above = nearby > number and kind(nearby) > number
             if is_above:
-                return found
+                return nearby
     return float(np.nextafter(kind(number), kind(np.inf)))

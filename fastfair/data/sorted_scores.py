@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastfair._lib import validation
-from fastfair._lib.arrays import AnyFloats, Codes, Flags, Groups, Indices, Integers
+from fastfair._lib.arrays import AnyArray, AnyFloats, Codes, Flags, Groups, Indices, Integers
 from fastfair._lib.label_codes import FEW, in_use, look_up, mark
 from fastfair._lib.threads import count_threads, in_threads, slices
 from fastfair.errors import InputError
@@ -24,13 +24,14 @@ from fastfair.errors import InputError
 from . import checks, sample_names, score_keys
 from .exclusions import Exclusion, note
 
-_Array = TypeVar("_Array", bound=NDArray[Any])
-BothSides = tuple[NDArray[Any], NDArray[Any], NDArray[Any]]
+_Array = TypeVar("_Array", bound=AnyArray)
+BothSides = tuple[AnyArray, AnyArray, AnyArray]
 Labels = Mapping[str, Groups]
 _MOST_MARKS = 2**27  # subjects of cells that are marked at a time
 _ROWS = 2**20  # comparisons at a time
+RATES_OF_CLASSES = ("fnmr", "fmr")  # of mated and of non-mated comparisons
 _COLUMNS = ("keys", "rows", "reference", "probe", "reference_sample", "probe_sample")
-Attributes = dict[str, tuple[NDArray[Any], Groups, Groups]]
+Attributes = dict[str, tuple[AnyArray, Groups, Groups]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,7 +51,7 @@ class NotKept:
     limit: int
 
 
-def pair_codes(first: NDArray[Any], second: NDArray[Any], n: int) -> Integers:
+def pair_codes(first: AnyArray, second: AnyArray, n: int) -> Integers:
     """Return one number for each pair of two of n subjects, in either order."""
     first, second = first.astype(np.int64), second.astype(np.int64)
     return np.minimum(first, second) * n + np.maximum(first, second)
@@ -81,7 +82,7 @@ class SortedSide:
     """
 
     keys: score_keys.Keys
-    rows: NDArray[Any] | None = None
+    rows: AnyArray | None = None
     reference: Codes | None = None
     probe: Codes | None = None
     labels: tuple[Labels, Labels] = field(default_factory=lambda: ({}, {}))
@@ -137,10 +138,10 @@ class SortedSide:
             probe[reference != probe], minlength=n
         )
 
-    def of_two(self, first: NDArray[Any], second: NDArray[Any]) -> Integers:
+    def of_two(self, first: AnyArray, second: AnyArray) -> Integers:
         """Count the comparisons of two subjects with each other, of whom there are some."""
-        n, known, counts = self._pairs_of_subjects
-        return counts[np.searchsorted(known, pair_codes(first, second, n))]
+        n, pairs, counts = self._pairs_of_subjects
+        return counts[np.searchsorted(pairs, pair_codes(first, second, n))]
 
     @property
     def sum_of_squares(self) -> int:
@@ -249,9 +250,8 @@ class GroupedSide:
         kernels.split_within_groups(
             self.side.keys, self.reference_group, self.probe_group, end, out
         )
-        return np.split(
-            read_only(out), starts
-        )  # as all keys are, so that kernels are compiled for one kind
+        # as all keys are, so that kernels are compiled for one kind
+        return np.split(read_only(out), starts)
 
     @cached_property
     def subjects(self) -> Integers | None:
@@ -261,18 +261,16 @@ class GroupedSide:
         if self.side.reference is None or self.counted is not None:
             return None if self.counted is None else self.counted[1]
         used = np.flatnonzero(self.cells)
-        counts, at_once = (
-            np.zeros(self.cells.size, np.int64),
-            max(1, _MOST_MARKS // max(1, self.n_subjects)),
-        )
+        counts = np.zeros(self.cells.size, np.int64)
+        at_once = max(1, _MOST_MARKS // max(1, self.n_subjects))
         for first in range(0, used.size, at_once):
             cells = used[first : first + at_once]
             seen = np.zeros((cells.size, self.n_subjects), np.bool_)
-            place = np.full(counts.size, -1, np.int64)  # where the marks of a cell begin
-            place[cells] = np.arange(cells.size) * self.n_subjects
+            begins = np.full(counts.size, -1, np.int64)  # where the marks of a cell begin
+            begins[cells] = np.arange(cells.size) * self.n_subjects
             for start in range(0, self.reference_group.size, _ROWS):
                 rows = slice(start, start + _ROWS)
-                begin = place[
+                begin = begins[
                     self.reference_group[rows].astype(np.intp) * self.n_groups
                     + self.probe_group[rows]
                 ]
@@ -304,7 +302,7 @@ def only_used(
     )
 
 
-Sorted = tuple[score_keys.Keys, NDArray[Any] | None]  # the keys of one class, and the row of each
+Sorted = tuple[score_keys.Keys, AnyArray | None]  # the keys of one class, and the row of each
 _ROW_BITS = 32  # of a row that is packed with a key
 
 
@@ -343,17 +341,31 @@ class CheckedColumns:
     keep: Flags
     failed: Flags | None = None
 
+    def missing_rate(self) -> dict[str, str]:
+        """Return the rate that comparisons of one class lack, and why; empty where there are both.
+
+        Raises
+        ------
+        InputError
+            Where no comparison has a score.
+        """
+        flags = self.flags if self.failed is None else self.flags[~self.failed]
+        which = "" if flags is self.flags else " that have a score"
+        if not flags.size:
+            raise InputError(f"there are no comparisons{which}")
+        n_mated = int(np.count_nonzero(flags))
+        if n_mated not in (0, flags.size):
+            return {}
+        missing = "mated" if n_mated == 0 else "non-mated"
+        words = f"there are no {missing} comparisons among the {flags.size}{which}"
+        return {RATES_OF_CLASSES[n_mated > 0]: words}
+
     def require_both_classes(self) -> None:
         """Raise an error where there are no mated, or no non-mated, comparisons."""
-        flags = self.flags if self.failed is None else self.flags[~self.failed]
-        n_mated = int(np.count_nonzero(flags))
-        if n_mated in (0, flags.size):
-            missing = "mated" if n_mated == 0 else "non-mated"
+        for words in self.missing_rate().values():
             advice = self._advice_on_names()
-            which = "" if flags is self.flags else " that have a score"
             raise InputError(
-                f"there are no {missing} comparisons among the {flags.size}{which}; both classes"
-                " are needed" + (f". {advice}" if advice else "")
+                f"{words}; both classes are needed" + (f". {advice}" if advice else "")
             )
 
     def _advice_on_names(self) -> str:
@@ -389,7 +401,8 @@ def sort_sides(columns: CheckedColumns, of_subject: Labels) -> list[SortedSide]:
     list of SortedSide
         The mated and the non-mated comparisons.
     """
-    values, flags = at_least_float32(columns.values), columns.flags
+    values = at_least_float32(columns.values)
+    flags = columns.flags
     need_rows = bool(columns.subjects or columns.attributes)
     given = _narrowed(values) if need_rows else values
     bits = given.view(score_keys.integer_type(given.dtype))
@@ -428,10 +441,10 @@ def _take_keys(bits: Any, flip: Any, flags: Flags) -> list[score_keys.Keys]:
     """Return the keys of the mated and of the non-mated comparisons."""
 
     def take(wanted: bool) -> score_keys.Keys:
+        # By positions, as a mask makes processors mispredict where classes alternate at random.
+        chosen = bits[np.flatnonzero(flags == wanted)]
         with np.errstate(invalid="ignore"):
-            return score_keys.encode(
-                (bits[flags == wanted] ^ flip).view(score_keys.float_type(bits))
-            )
+            return score_keys.encode((chosen ^ flip).view(score_keys.float_type(bits)))
 
     return in_threads(flags.size, take, (True, False))
 
@@ -453,9 +466,10 @@ def _sort_packed(bits: Any, flip: Any, flags: Flags) -> list[Sorted]:
     n_nonmated = bits.size - sum(n_mated)
     packed = np.empty(bits.size, np.uint64)
 
-    def pack(place: tuple[slice, int]) -> None:
-        part, mated_before = place
-        nonmated_at, mated_at = part.start - mated_before, n_nonmated + mated_before
+    def pack(task: tuple[slice, int]) -> None:
+        part, mated_before = task
+        nonmated_at = part.start - mated_before
+        mated_at = n_nonmated + mated_before
         magnitude = score_keys.magnitude(bits)
         arguments = (
             bits[part],
@@ -490,8 +504,11 @@ def _sort_rows(packed: NDArray[np.uint64]) -> tuple[NDArray[np.uint64], NDArray[
 
 
 def _unpack(packed: NDArray[np.uint64], free: NDArray[np.uint64]) -> Sorted:
-    keys, rows = free.view(np.int32)[: packed.size], free.view(np.uint32)[packed.size :]
-    low, high = packed.view(np.uint32).reshape(-1, 2).T[:: 1 if sys.byteorder == "little" else -1]
+    """Take keys and rows out of packed integers, into free memory as large."""
+    keys = free.view(np.int32)[: packed.size]
+    rows = free.view(np.uint32)[packed.size :]
+    halves = packed.view(np.uint32).reshape(-1, 2).T
+    low, high = halves if sys.byteorder == "little" else halves[::-1]
 
     def unpack(part: slice) -> None:
         rows[part] = low[part]
@@ -520,21 +537,21 @@ def order_of_keys(keys: Integers) -> Integers:
     # looks at bits.
     packed = keys << _ROW_BITS
     packed |= np.arange(keys.size)
-    found = sort_by_bits(packed, np.empty_like(packed), _ROW_BITS, 64, count_threads(None))
-    found &= lower
-    packed = keys[found]
+    order = sort_by_bits(packed, np.empty_like(packed), _ROW_BITS, 64, count_threads(None))
+    order &= lower
+    packed = keys[order]
     packed >>= _ROW_BITS
     packed ^= -(2 ** (_ROW_BITS - 1))
     packed <<= _ROW_BITS
-    packed |= found
-    found = sort_by_bits(packed, found, _ROW_BITS, 64, count_threads(None))
-    found &= lower
-    return found
+    packed |= order
+    order = sort_by_bits(packed, order, _ROW_BITS, 64, count_threads(None))
+    order &= lower
+    return order
 
 
 def _gather(
     keys: score_keys.Keys,
-    rows: NDArray[Any] | None,
+    rows: AnyArray | None,
     columns: CheckedColumns,
     of_subject: Mapping[str, Groups],
 ) -> SortedSide:
@@ -598,7 +615,7 @@ class FailedComparisons:
         return f"{self.n} failed and {treated}"
 
 
-def parted(sides: list[SortedSide], policy: str) -> tuple[list[SortedSide], FailedComparisons]:
+def part_sides(sides: list[SortedSide], policy: str) -> tuple[list[SortedSide], FailedComparisons]:
     """Find the failed comparisons, which lie before all others, and take them out where they are to
     be left out.
     """
@@ -698,7 +715,8 @@ class ClassKeys:
 
 def not_kept(what: str, keys: ClassKeys) -> NotKeptError:
     """Return the error for something that needs comparisons that a scan has not kept."""
-    (m, n), kept = keys.sizes, (keys.mated.size, keys.nonmated.size)
+    (m, n) = keys.sizes
+    kept = (keys.mated.size, keys.nonmated.size)
     return NotKeptError(
         f"{what} needs more scores than the scan has kept: those of the {kept[0]:,} lowest of {m:,}"
         f" mated and the {kept[1]:,} highest of {n:,} non-mated comparisons. Scan with a larger"

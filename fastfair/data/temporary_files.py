@@ -10,12 +10,13 @@ import weakref
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
 import numpy as np
-from numpy.typing import DTypeLike, NDArray
+from numpy.typing import DTypeLike
 
 from fastfair._lib import memory, whole_files
+from fastfair._lib.arrays import AnyArray
 from fastfair._lib.whole_files import explained
 from fastfair.errors import FileFormatError, MissingFileError
 
@@ -27,7 +28,7 @@ _SHARE_OF_MEMORY = 8  # of what is free, a share may hold an array
 _ALWAYS_IN_MEMORY = 2**24  # bytes
 
 
-def room(shape: int | tuple[int, ...], dtype: DTypeLike) -> NDArray[Any]:
+def room(shape: int | tuple[int, ...], dtype: DTypeLike) -> AnyArray:
     """Return an array to write to, in memory, or in a temporary file where it would take much of
     what is free.
 
@@ -60,18 +61,19 @@ def room(shape: int | tuple[int, ...], dtype: DTypeLike) -> NDArray[Any]:
         return np.asarray(np.memmap(file, dtype, "r+", shape=sizes))
 
 
-def joined(arrays: list[NDArray[Any]]) -> NDArray[Any]:
+def join_arrays(arrays: list[AnyArray]) -> AnyArray:
     """Return arrays of one dimension, one behind the other; the list is empty afterwards, so that
     memory is freed.
     """
     if len(arrays) == 1:
         return arrays.pop()
-    found, start = room(sum(array.size for array in arrays), arrays[0].dtype), 0
+    whole = room(sum(array.size for array in arrays), arrays[0].dtype)
+    start = 0
     while arrays:
         array = arrays.pop(0)
-        found[start : start + array.size] = array
+        whole[start : start + array.size] = array
         start += array.size
-    return found
+    return whole
 
 
 def _take_up(file: IO[bytes], n_bytes: int) -> None:
@@ -102,7 +104,9 @@ class Folder:
     """
 
     def __init__(self, inside: str | Path | Folder | None = None) -> None:
-        self._inside, self._path, self._lock = inside, "", threading.Lock()
+        self._inside = inside
+        self._path = ""
+        self._lock = threading.Lock()
         if isinstance(inside, str | Path):
             self.path  # noqa: B018 - rather an error now than after hours of reading
 
@@ -111,7 +115,9 @@ class Folder:
         return str(self.path)
 
     def __setstate__(self, path: str) -> None:
-        self._inside, self._path, self._lock = None, path, threading.Lock()
+        self._inside = None
+        self._path = path
+        self._lock = threading.Lock()
 
     @property
     def path(self) -> Path:
@@ -148,7 +154,7 @@ class ArrayFile:
             tuple[str, tuple[int, ...], int]
         ] = []  # type, shape and checksum of each array
 
-    def append(self, *arrays: NDArray[Any]) -> None:
+    def append(self, *arrays: AnyArray) -> None:
         """Write arrays behind those that are there.
 
         Raises
@@ -163,7 +169,7 @@ class ArrayFile:
                 file.write(content.data)
                 self._written.append((array.dtype.str, array.shape, zlib.crc32(content.data)))
 
-    def __iter__(self) -> Iterator[NDArray[Any]]:
+    def __iter__(self) -> Iterator[AnyArray]:
         """Read all arrays.
 
         Raises

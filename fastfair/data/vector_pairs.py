@@ -5,12 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from types import MappingProxyType
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from fastfair._lib.arrays import Codes, Flags, Groups, Indices, Integers
+from fastfair._lib.arrays import AnyArray, Codes, Flags, Groups, Indices, Integers
 
 from .sorted_scores import read_only
 
@@ -82,20 +80,18 @@ class Pairing:
             last = np.flatnonzero(np.diff(self.subject, append=-1)) + 1
             begin = np.arange(1, n + 1)
             return np.stack((begin, begin, np.repeat(last, np.diff(last, prepend=0))), axis=1)
-        probe, row = self.subject[self.n_references :], self.subject[: self.n_references]
+        probe = self.subject[self.n_references :]
+        row = self.subject[: self.n_references]
         probes = np.bincount(probe, minlength=int(self.subject.max()) + 1)
         seen = probe[np.diff(probe, prepend=-1) != 0]
-        rank = np.full(
-            probes.size, n
-        )  # of subjects, in the order in which probes have them; of those without, the end
+        # of subjects, in the order in which probes have them; of those without, the end
+        rank = np.full(probes.size, n)
         rank[seen] = np.cumsum(probes[seen]) - probes[seen] + self.n_references
         begin = rank[row]
         return np.stack((np.full(row.size, self.n_references), begin, begin + probes[row]), axis=1)
 
 
-def pairs_of_two_subjects(
-    references: NDArray[Any], probes: NDArray[Any], two_sets: bool
-) -> Integers:
+def pairs_of_two_subjects(references: AnyArray, probes: AnyArray, two_sets: bool) -> Integers:
     """Count the pairs of vectors of two different subjects, or weigh them.
 
     Parameters
@@ -128,10 +124,10 @@ def subjects_by_group(as_reference: Flags, as_probe: Flags, group: Groups) -> In
     n_groups = as_reference.shape[1]
     subjects = np.zeros((n_groups, n_groups), np.int64)
     for k in range(n_groups):
-        own = group == k
-        subjects[k] += as_reference[own].sum(axis=0)
-        subjects[:, k] += as_probe[own].sum(axis=0)
-        subjects[k, k] = (as_reference[own, k] | as_probe[own, k]).sum()
+        of_group = group == k
+        subjects[k] += as_reference[of_group].sum(axis=0)
+        subjects[:, k] += as_probe[of_group].sum(axis=0)
+        subjects[k, k] = (as_reference[of_group, k] | as_probe[of_group, k]).sum()
     return subjects
 
 
@@ -170,7 +166,7 @@ class PairsOfVectors:
         )
         return references, probes
 
-    def of_two(self, first: NDArray[Any], second: NDArray[Any]) -> Integers:
+    def of_two(self, first: AnyArray, second: AnyArray) -> Integers:
         """Count the pairs of vectors of two subjects; mated ones are of one subject, which is
         `first`.
         """
@@ -259,7 +255,7 @@ class PairsOfVectors:
         if self.is_probe is None:
             as_reference, as_probe = np.zeros((2, group.size, n_groups), np.int64)
             kernels.count_by_order(self.subject, group, as_reference, as_probe)
-            own = references * (references - 1) // 2
+            of_same_subject = references * (references - 1) // 2
         else:
             of_groups = (
                 np.bincount(group, n, n_groups).astype(np.int64) for n in (probes, references)
@@ -267,9 +263,9 @@ class PairsOfVectors:
             as_reference, as_probe = (
                 n[:, None] * of for n, of in zip((references, probes), of_groups, strict=True)
             )
-            own = references * probes
+            of_same_subject = references * probes
         for counts in (as_reference, as_probe):
-            counts[np.arange(group.size), group] -= own
+            counts[np.arange(group.size), group] -= of_same_subject
         return as_reference, as_probe
 
     def count(self, group: Groups, n_groups: int) -> tuple[Integers, Integers, int]:
@@ -288,18 +284,18 @@ class PairsOfVectors:
             Number of subjects of all pairs.
         """
         cells, subjects = np.zeros((2, n_groups, n_groups), np.int64)
-        own = self.of_subjects()
+        n_of_subject = self.of_subjects()
         if self.mated:
             diagonal = np.arange(n_groups)
-            cells[diagonal, diagonal] = np.bincount(group, own, n_groups)
-            subjects[diagonal, diagonal] = np.bincount(group[own > 0], minlength=n_groups)
-            return cells, subjects, int(np.count_nonzero(own))
+            cells[diagonal, diagonal] = np.bincount(group, n_of_subject, n_groups)
+            subjects[diagonal, diagonal] = np.bincount(group[n_of_subject > 0], minlength=n_groups)
+            return cells, subjects, int(np.count_nonzero(n_of_subject))
         as_reference, as_probe = self.with_groups(group, n_groups)
         np.add.at(cells, group, as_reference)
         return (
             cells,
             subjects_by_group(as_reference > 0, as_probe > 0, group),
-            int(np.count_nonzero(own)),
+            int(np.count_nonzero(n_of_subject)),
         )
 
     def _inside(self, inside: Flags | None) -> tuple[Integers, Integers]:

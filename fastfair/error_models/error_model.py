@@ -15,17 +15,17 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fastfair import intervals
 from fastfair._lib import validation
 from fastfair._lib.arguments import Probability, checked
+from fastfair._lib.arrays import Flags, Floats, Indices, Integers
 from fastfair._lib.plots import COLORS, LONGEST_LABEL, Bar, Line, axes_or_new, draw_rows, row_size
 from fastfair._lib.text import drawn, p_in_words, shortened
 from fastfair._lib.warnings import warn
 from fastfair.data.comparisons import Comparisons
 from fastfair.data.exclusions import gathering
-from fastfair.data.group_labels import INTERSECTION, chosen
+from fastfair.data.group_labels import INTERSECTION, check_attributes
 from fastfair.error_rates.operating_points import OperatingPoint, threshold_key
 from fastfair.error_rates.rates import ErrorRate
 from fastfair.errors import ContradictingStrataWarning, InputError, NotComputableWarning
@@ -36,16 +36,15 @@ from fastfair.uncertainty.quantities import Estimate, in_words
 from fastfair.uncertainty.rate_limits import RateEvidence
 
 from . import fitting
-from .fitting import Cells, Fit, Floats, StudentEstimate, Term, Unit
+from .fitting import Cells, Fit, StudentEstimate, Term, Unit
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
 ENOUGH_ERRORS = 10  # of two values in a stratum, for their order to count
-_PAIRS_OF_LIMIT = (
-    5  # of subjects that err, where the variance stands for that of a rate without errors
-)
+# of subjects that err, where the variance stands for that of a rate without errors
+_PAIRS_OF_LIMIT = 5
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -117,20 +116,20 @@ class StratifiedDifference:
 def contradictions_in(differences: Sequence[StratifiedDifference], rate: str) -> list[str]:
     """Say, in a sentence each, where rates overall and within strata contradict each other."""
     return [
-        f"Rates by {one.by} overall and within {one.strata} contradict each other: {rate.upper()}"
-        f" of {one.value} over that of {one.baseline} is {one.margin_ratio:.3g} overall"
-        f" [{one.margin_low:.3g}, {one.margin_high:.3g}], but {one.ratio:.3g} with the same mix of"
-        f" {one.strata} [{one.low:.3g}, {one.high:.3g}]; it is higher in {len(one.higher_in)} and"
-        f" lower in {len(one.lower_in)} of {len(one.higher_in) + len(one.lower_in)} strata."
-        for one in differences
-        if one.contradicts
+        f"Rates by {row.by} overall and within {row.strata} contradict each other: {rate.upper()}"
+        f" of {row.value} over that of {row.baseline} is {row.margin_ratio:.3g} overall"
+        f" [{row.margin_low:.3g}, {row.margin_high:.3g}], but {row.ratio:.3g} with the same mix of"
+        f" {row.strata} [{row.low:.3g}, {row.high:.3g}]; it is higher in {len(row.higher_in)} and"
+        f" lower in {len(row.lower_in)} of {len(row.higher_in) + len(row.lower_in)} strata."
+        for row in differences
+        if row.contradicts
     ]
 
 
 def warn_of_contradictions(differences: Sequence[StratifiedDifference], rate: str) -> None:
     """Warn of each difference whose margin and strata contradict each other."""
-    for told in contradictions_in(differences, rate):
-        warn(told, ContradictingStrataWarning)
+    for sentence in contradictions_in(differences, rate):
+        warn(sentence, ContradictingStrataWarning)
 
 
 @dataclass(frozen=True, eq=False)
@@ -161,10 +160,10 @@ class Stratification:
     cells: Cells
     values: tuple[str, ...]
     names: tuple[str, ...]
-    value: NDArray[np.intp]
-    stratum: NDArray[np.intp]
-    n: NDArray[np.int64]
-    errors: NDArray[np.int64]
+    value: Indices
+    stratum: Indices
+    n: Integers
+    errors: Integers
     mix: Floats
 
     def rates(self, level: float) -> list[StratifiedRate]:
@@ -172,12 +171,14 @@ class Stratification:
         stratum.
         """
         margins, inside = self._fits
-        shared, rows = self.mix > 0, []
+        shared = self.mix > 0
+        rows = []
         for v in range(len(self.values)):
             of_value = self.value == v
             limits = self._limits(np.eye(1, len(self.values), v)[0], margins, of_value, level)
             rows.append(self._row(v, slice(None), limits))
-            mean, limits = math.nan, (math.nan, math.nan)
+            mean = math.nan
+            limits = (math.nan, math.nan)
             notes: tuple[Note, ...] = ()
             if shared.any():
                 mean = float((self.errors[v, shared] / self.n[v, shared]) @ self.mix[shared])
@@ -201,7 +202,8 @@ class Stratification:
         """Make the row of a value in some strata, whose rate is errors over comparisons unless it
         is given.
         """
-        n, errors = int(self.n[v, strata].sum()), int(self.errors[v, strata].sum())
+        n = int(self.n[v, strata].sum())
+        errors = int(self.errors[v, strata].sum())
         more.setdefault("estimate", errors / max(n, 1))
         low, high = limits
         return StratifiedRate(
@@ -239,22 +241,22 @@ class Stratification:
     ) -> StratifiedDifference:
         with np.errstate(invalid="ignore", divide="ignore"):
             rates = self.errors / self.n
+            overall = self.errors.sum(axis=1) / self.n.sum(axis=1)
         shared = np.flatnonzero((self.n[v] > 0) & (self.n[w] > 0))
+        # 1 where the rate of the value is higher, -1 where it is lower.
         order = {s: float(np.sign(rates[v, s] - rates[w, s])) for s in shared}
-        enough = [
-            order[s] for s in shared if self.errors[v, s] + self.errors[w, s] >= ENOUGH_ERRORS
-        ]
-        margin = float(
-            np.sign(self.errors[v].sum() / self.n[v].sum() - self.errors[w].sum() / self.n[w].sum())
-        )
-        reversed_in_all = len(enough) > 1 and margin != 0 and all(one == -margin for one in enough)
+        errors = self.errors[v] + self.errors[w]
+        enough = [order[s] for s in shared if errors[s] >= ENOUGH_ERRORS]
+        margin = float(np.sign(overall[v] - overall[w]))
+        reversed_in_all = margin != 0 and len(enough) > 1 and set(enough) == {-margin}
         verdicts = [
-            float(np.sign(one.value)) if p <= 1 - level else 0.0
-            for one, p in zip(both, pvalues, strict=True)
+            float(np.sign(estimate.value)) if p <= 1 - level else 0.0
+            for estimate, p in zip(both, pvalues, strict=True)
         ]
-        ends = [one.ratio_interval(level) for one in both]
-        ratios = [one.exponential for one in both]
-        apart = not ends[1][0] <= ratios[0] <= ends[1][1] and not math.isnan(ratios[0] + ratios[1])
+        ends = [estimate.ratio_interval(level) for estimate in both]
+        ratios = [estimate.exponential for estimate in both]
+        low, high = ends[1]
+        apart = not low <= ratios[0] <= high and not math.isnan(sum(ratios))
         return StratifiedDifference(
             self.by,
             self.strata,
@@ -281,11 +283,13 @@ class Stratification:
 
     def _mean(self, inside: Fit, v: int) -> tuple[float, Floats]:
         """Return the standardised rate of a value, and its gradient."""
-        own = np.arange(self.n.size).reshape(self.n.shape)[v]
-        log_odds, gradient = inside.values(np.eye(self.n.size)[own]), np.zeros(self.n.size)
+        cells_of_value = np.arange(self.n.size).reshape(self.n.shape)[v]
+        log_odds = inside.values(np.eye(self.n.size)[cells_of_value])
+        gradient = np.zeros(self.n.size)
         # Where all comparisons are errors, or none, the data determine no log odds.
-        chances = np.where(np.isnan(log_odds), self.errors[v] > 0, 1 / (1 + np.exp(-log_odds)))
-        gradient[own] = self.mix * (chances * (1 - chances))
+        fitted = 1 / (1 + np.exp(-log_odds))
+        chances = np.where(np.isnan(log_odds), self.errors[v] > 0, fitted)
+        gradient[cells_of_value] = self.mix * (chances * (1 - chances))
         return float(np.cumsum(self.mix * chances)[-1]), gradient
 
     def _standardised(self, inside: Fit, v: int) -> StudentEstimate:
@@ -297,17 +301,17 @@ class Stratification:
         )
 
     def _limits(
-        self, contrast: Floats, fitted: Fit, which: NDArray[np.bool_], level: float
+        self, contrast: Floats, fitted: Fit, which: Flags, level: float
     ) -> tuple[float, float]:
         """Return the interval of one rate, whose log odds are a coefficient."""
-        found = fitting.estimate(fitted, contrast)
+        estimate = fitting.estimate(fitted, contrast)
         return (
             self._upper_limit(which, level)
-            if math.isnan(found.value)
-            else found.rate_interval(level)
+            if math.isnan(estimate.value)
+            else estimate.rate_interval(level)
         )
 
-    def _upper_limit(self, which: NDArray[np.bool_], level: float) -> tuple[float, float]:
+    def _upper_limit(self, which: Flags, level: float) -> tuple[float, float]:
         """Return the interval of a rate without errors, or with nothing else, whose errors come
         together by subject.
 
@@ -317,15 +321,18 @@ class Stratification:
         cells = self.cells.only(which)
         n = float(cells.n.sum())
         if cells.errors.any():
+            # nothing but errors: whoever wants a limit of those may ask for the opposite rate
             return (
                 0.0,
                 1.0,
-            )  # nothing but errors: whoever wants a limit of those may ask for the opposite rate
+            )
         laxer = cells.with_errors(_PAIRS_OF_LIMIT)
-        one = np.ones((laxer.n.size, 1))
-        fitted = fitting.fit(laxer, one)
+        intercept = np.ones((laxer.n.size, 1))
+        fitted = fitting.fit(laxer, intercept)
         variance = (
-            0.0 if math.isnan(fitted.value(one[0])) else float(fitted.covariance_of(one[:1])[0, 0])
+            0.0
+            if math.isnan(fitted.value(intercept[0]))
+            else float(fitted.covariance_of(intercept[:1])[0, 0])
         )
         if variance > 0:
             chance = float(laxer.errors.sum() / n)
@@ -344,21 +351,24 @@ def stratify(
     Non-mated comparisons of different strata are one more stratum. In the mix strata have the share
     that they have of the comparisons of all values together.
     """
-    a, others = attributes.index(by), [attributes.index(name) for name in strata]
+    a = attributes.index(by)
+    others = [attributes.index(name) for name in strata]
     cells = cells.only(cells.first[:, a] == cells.second[:, a])
     same = (cells.first[:, others] == cells.second[:, others]).all(axis=1)
     labels = [cells.labels[k] for k in others]
     of_cell = [
-        INTERSECTION.join(one[k] for one, k in zip(labels, row, strict=True)) if is_same else None
+        INTERSECTION.join(labels_of[k] for labels_of, k in zip(labels, row, strict=True))
+        if is_same
+        else None
         for row, is_same in zip(cells.first[:, others], same, strict=True)
     ]
-    known = sorted({name for name in of_cell if name is not None})
+    same_strata = sorted({name for name in of_cell if name is not None})
     names = (
-        (*known, f"{fitting.DIFFERENT} {INTERSECTION.join(strata)}")
+        (*same_strata, f"{fitting.DIFFERENT} {INTERSECTION.join(strata)}")
         if not same.all()
-        else tuple(known)
+        else tuple(same_strata)
     )
-    position = {name: k for k, name in enumerate(known)} | {None: len(known)}
+    position = {name: k for k, name in enumerate(same_strata)} | {None: len(same_strata)}
     used, value = np.unique(cells.first[:, a], return_inverse=True)
     stratum = np.array([position[name] for name in of_cell], np.intp)
     n, errors = np.zeros((2, used.size, len(names)), np.int64)
@@ -384,10 +394,12 @@ def stratify(
 def _log_ratio(
     fitted: Fit, first: tuple[float, Floats], second: tuple[float, Floats]
 ) -> StudentEstimate:
-    if not (first[0] > 0 and second[0] > 0):
+    """Estimate the logarithm of the ratio of two rates, each with its gradient."""
+    (rate, gradient), (other_rate, other_gradient) = first, second
+    if not (rate > 0 and other_rate > 0):
         return StudentEstimate()
     return fitting.of_function(
-        fitted, math.log(first[0] / second[0]), first[1] / first[0] - second[1] / second[0]
+        fitted, math.log(rate / other_rate), gradient / rate - other_gradient / other_rate
     )
 
 
@@ -490,7 +502,8 @@ class StratifiedRates(Result):
         steps = np.linspace(-0.25, 0.25, len(values)) if len(values) > 1 else np.zeros(1)
         bars = []
         for k, (value, step) in enumerate(zip(values, steps, strict=True)):
-            color, marker = COLORS[k % len(COLORS)], _MARKERS[k // len(COLORS) % len(_MARKERS)]
+            color = COLORS[k % len(COLORS)]
+            marker = _MARKERS[k // len(COLORS) % len(_MARKERS)]
             for row in self.rates:
                 if row.group == value and not math.isnan(row.estimate):
                     y = places.index(row.stratum or places[int(row.standardised)]) + step
@@ -575,8 +588,8 @@ def stratified_rates(
     --------
     >>> import fastfair as ff
     >>> c = ff.datasets.voxceleb1_h("resnetse34v2", groups=("Gender", "Nationality"))
-    >>> found = ff.stratified_rates(c, "Gender", "Nationality", ff.at_threshold(-1.1))
-    >>> one = found.differences[0]
+    >>> rates = ff.stratified_rates(c, "Gender", "Nationality", ff.at_threshold(-1.1))
+    >>> one = rates.differences[0]
     >>> one.value, one.baseline, round(one.margin_ratio, 2), round(one.ratio, 2), one.contradicts
     ('f', 'm', 1.51, 1.54, False)
     """
@@ -816,7 +829,7 @@ class ErrorModel(Result):
         )
 
 
-FEW_ERRORS = 5
+FEW_ERRORS = 5  # with fewer, an odds ratio depends on single subjects
 
 
 @checked
@@ -899,11 +912,11 @@ def error_model(
     --------
     >>> import fastfair as ff
     >>> c = ff.datasets.voxceleb1_h("resnetse34v2", groups=("Gender", "Nationality"))
-    >>> found = ff.error_model(c, "Gender", ff.at_threshold(-1.1), rate="fnmr")
-    >>> [(e.value, e.baseline, round(e.odds_ratio, 2), round(e.pvalue, 2)) for e in found.effects]
+    >>> model = ff.error_model(c, "Gender", ff.at_threshold(-1.1), rate="fnmr")
+    >>> [(e.value, e.baseline, round(e.odds_ratio, 2), round(e.pvalue, 2)) for e in model.effects]
     [('f', 'm', 0.83, 0.2)]
     """
-    names = chosen(
+    names = check_attributes(
         (attributes,) if isinstance(attributes, str) else tuple(attributes), comparisons.attributes
     )
     for name in baseline or {}:
@@ -971,8 +984,10 @@ def _effect(fitted: Fit, term: Term, level: float) -> Effect:
         term.contrast,
         cells.n[fitted.kept].astype(np.float64),
     )
-    n, errors = int(cells.n[term.concerned].sum()), int(cells.errors[term.concerned].sum())
-    pvalue, ends = ratio.pvalue, ratio.ratio_interval(level)
+    n = int(cells.n[term.concerned].sum())
+    errors = int(cells.errors[term.concerned].sum())
+    pvalue = ratio.pvalue
+    ends = ratio.ratio_interval(level)
     if math.isnan(ratio.value) and fitted.kept.any():
         pvalue, low, high = fitting.separated_ratio(cells, fitted.design, term.contrast, level)
         ends = low, high
@@ -1012,10 +1027,8 @@ def _tests(fitted: Fit, terms: list[Term], names: tuple[str, ...]) -> list[Attri
         tested: Fit = fitted
         if np.isnan(fitted.values(contrasts)).any() and fitted.kept.any():
             columns = np.flatnonzero(contrasts.any(axis=0)).tolist()
-            tested, contrasts = (
-                fitting.fit_without(fitted.cells, fitted.design, columns),
-                np.eye(len(columns)),
-            )
+            tested = fitting.fit_without(fitted.cells, fitted.design, columns)
+            contrasts = np.eye(len(columns))
         tests.append(AttributeTest(name, *fitting.joint_test(tested, contrasts)))
     return tests
 

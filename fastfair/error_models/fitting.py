@@ -24,18 +24,16 @@ from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import fdtrc, stdtr, stdtrit
 
 from fastfair._lib import memory
+from fastfair._lib.arrays import Flags, Floats, Integers
 from fastfair.data.comparisons import Comparisons
 from fastfair.data.exclusions import leave_out
 from fastfair.data.sorted_scores import GroupedSide
 from fastfair.errors import FastfairError, InputError
 from fastfair.uncertainty.rate_limits import RateEvidence
 
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 Unit = Literal["subject", "comparison"]
 
 
@@ -83,13 +81,14 @@ class Cells:
         """The number of subjects; None where they are not looked at."""
         return None if self.n_of is None else int(np.count_nonzero(self.n_of.any(axis=1)))
 
-    def only(self, kept: NDArray[np.bool_]) -> Cells:
+    def only(self, kept: Flags) -> Cells:
         """Keep some of the cells."""
         position = np.append(np.where(kept, np.cumsum(kept) - 1, -1), -1)  # -1 stays -1
+        # on the first, or last, axis
         in_cells = (
             ("first", "second", "n", "errors"),
             ("n_of", "errors_of", "squares"),
-        )  # on the first, or last, axis
+        )
         left = {name: getattr(self, name)[kept] for name in in_cells[0]}
         left |= {
             name: values[..., kept]
@@ -144,10 +143,10 @@ class Cells:
         """
         assert self.products is not None
         assert self.squares is not None
-        (ee, em, mm), own = self.products, self.squares
+        (ee, em, mm), squares = self.products, self.squares
         mixed = em * chances
         products = ee - mixed - mixed.T + mm * np.outer(chances, chances)
-        return products, own[0] - 2 * chances * own[1] + chances**2 * own[2]
+        return products, squares[0] - 2 * chances * squares[1] + chances**2 * squares[2]
 
 
 def count_cells(
@@ -222,10 +221,11 @@ def _values_of_groups(by_group: GroupedSide, attributes: Sequence[str]) -> Integ
     """Return the (groups, attributes) positions of each group's values in the labels of the
     attributes.
     """
-    found, side = np.zeros((len(attributes), by_group.n_groups), np.int64), by_group.side
-    for name, values in zip(attributes, found, strict=True):
+    values_of = np.zeros((len(attributes), by_group.n_groups), np.int64)
+    side = by_group.side
+    for name, values in zip(attributes, values_of, strict=True):
         values[by_group.reference_group], values[by_group.probe_group] = side.attribute(name)
-    return found.T
+    return values_of.T
 
 
 def _count(
@@ -243,7 +243,8 @@ def _count(
     from fastfair.kernels import cell_scores as kernels
     from fastfair.kernels import groups
 
-    n_cells, end = len(values[0]), len(by_group.side)
+    n_cells = len(values[0])
+    end = len(by_group.side)
     errors_at = (edge, end) if rate == "fmr" else (0, edge)
     wrong = np.zeros_like(by_group.cells)
     groups.count_cells(by_group.reference_group, by_group.probe_group, *errors_at, wrong)
@@ -271,14 +272,16 @@ def _count(
     kernels.count_by_subject(*columns, *errors_at, errors_of)
     products, squares = None, None
     if rate == "fmr":
-        products, squares = np.zeros((3, n_cells, n_cells)), np.zeros((3, n_subjects, n_cells))
+        products = np.zeros((3, n_cells, n_cells))
+        squares = np.zeros((3, n_subjects, n_cells))
         kernels.multiply_pairs(*columns, errors_at, products, squares)
     return Cells(
         rate, labels, *values, n, errors, n_of, errors_of, products, squares, by_group, cell
     )
 
 
-DIFFERENT, SAME = "different", "same"
+DIFFERENT = "different"
+SAME = "same"
 
 
 @dataclass(frozen=True, eq=False)
@@ -308,7 +311,7 @@ class Term:
     position: int
     contrast: Floats
     with_baseline: Floats
-    concerned: NDArray[np.bool_]
+    concerned: Flags
 
 
 def make_design(
@@ -320,13 +323,12 @@ def make_design(
     The baseline of an attribute is by default the value of most comparisons.
     """
     columns: list[Floats] = [np.ones(cells.n.size)]
-    plans: list[
-        tuple[int, str, int | None, int]
-    ] = []  # attribute, value, its position or None, column
+    # Attribute, value, its position or None, column.
+    plans: list[tuple[int, str, int | None, int]] = []
     chosen: dict[str, str] = {}
     for a, (name, labels) in enumerate(zip(attributes, cells.labels, strict=True)):
         first, second = cells.first[:, a], cells.second[:, a]
-        sizes = np.bincount(first, cells.n, len(labels)) + np.bincount(second, cells.n, len(labels))
+        sizes = np.bincount(np.append(first, second), np.tile(cells.n, 2), len(labels))
         base = baseline.get(name, labels[int(sizes.argmax())])
         if base not in labels:
             raise InputError(
@@ -352,7 +354,8 @@ def make_design(
     terms = []
     for a, value, at, column in plans:
         first, second = cells.first[:, a], cells.second[:, a]
-        contrast, with_baseline = np.zeros(design.shape[1]), design.copy()
+        contrast = np.zeros(design.shape[1])
+        with_baseline = design.copy()
         contrast[column] = 2.0 if at is not None and cells.rate == "fmr" else 1.0
         with_baseline[:, [column] if at is None else of_attribute[a]] = 0.0
         concerned = first != second if at is None else (first == at) | (second == at)
@@ -361,11 +364,10 @@ def make_design(
     return design, terms, chosen
 
 
-_STEPS = 200
+_STEPS = 200  # of Newton's method, at most
 _TINY = 1e-9  # relative to the largest, where a singular value counts as 0
-_LEAST_LEFT = (
-    0.05  # of what a score is divided by, as a subject may be behind nearly all of a coefficient
-)
+# of what a score is divided by, as a subject may be behind nearly all of a coefficient
+_LEAST_LEFT = 0.05
 _AT_ONCE = 4096  # subjects whose parts of H are made at a time
 
 
@@ -398,7 +400,7 @@ class Fit:
 
     cells: Cells
     design: Floats
-    kept: NDArray[np.bool_]
+    kept: Flags
     chances: Floats
     rows: Floats
     coordinates: Floats
@@ -417,8 +419,8 @@ class Fit:
         """
         directions = contrasts @ self._to_directions
         missed = np.abs(directions @ self.coordinates - contrasts).max(axis=1)
-        known = missed <= 1e-7 * np.maximum(1.0, np.abs(contrasts).max(axis=1))
-        return np.where(known, directions @ self.location, np.nan)
+        is_determined = missed <= 1e-7 * np.maximum(1.0, np.abs(contrasts).max(axis=1))
+        return np.where(is_determined, directions @ self.location, np.nan)
 
     def value(self, contrast: Floats) -> float:
         """Return one combination of the coefficients."""
@@ -453,10 +455,10 @@ class Fit:
         most = max(1.0, min(alike - 1, alike * (1 - self.location.size / self.cells.n_subjects)))
         if self.squares is None:
             return most
-        own = self.squares[:, self.kept] @ along**2 / 2
-        contributions = (self.scores @ direction) ** 2 - own
-        if contributions.sum() <= own.sum():  # the least that the variance may be
-            contributions = own
+        expected_squares = self.squares[:, self.kept] @ along**2 / 2
+        contributions = (self.scores @ direction) ** 2 - expected_squares
+        if contributions.sum() <= expected_squares.sum():  # the least that the variance may be
+            contributions = expected_squares
         if not contributions.any():  # no residual of any pair
             return most
         errors = self.cells.errors[self.kept]
@@ -469,9 +471,10 @@ def fit(cells: Cells, design: Floats, offset: Floats | None = None) -> Fit:
     """Fit a logit of errors to counts of cells; offset: (cells,) what is added to the log odds, 0
     by default.
     """
-    kept = ~separated(cells, design)
+    kept = ~find_separated(cells, design)
     offset = np.zeros(cells.n.size) if offset is None else offset
-    n, errors = cells.n[kept].astype(np.float64), cells.errors[kept].astype(np.float64)
+    n = cells.n[kept].astype(np.float64)
+    errors = cells.errors[kept].astype(np.float64)
     if not kept.any():  # nothing but errors, or none: no coefficient is known
         empty = np.zeros((0, design.shape[1]))
         chances = (cells.errors > 0).astype(np.float64)
@@ -527,11 +530,12 @@ def fit_without(
     null = fit(cells, design[:, others], offset)
     p = null.chances[null.kept]
     n, errors = cells.n[null.kept], cells.errors[null.kept]
-    of_tested, weights = design[null.kept][:, tested], (n * p * (1 - p))[:, None]
+    of_tested = design[null.kept][:, tested]
+    weights = (n * p * (1 - p))[:, None]
     rows = of_tested - null.rows @ (null.rows.T @ (weights * of_tested))
     values, vectors = np.linalg.eigh(rows.T @ (weights * rows))
-    known = values > _TINY * max(float(values[-1]), 1e-300)
-    to_rows = vectors[:, known] / np.sqrt(values[known])
+    is_positive = values > _TINY * max(float(values[-1]), 1e-300)
+    to_rows = vectors[:, is_positive] / np.sqrt(values[is_positive])
     rows = rows @ to_rows
     covariance, scores, squares = _robust(cells, null.kept, rows, null.chances)
     # Where errors are missing, residuals are too small to show their variance: it is at least that
@@ -540,7 +544,7 @@ def fit_without(
     spread = max(1.0, float(np.trace(null.covariance)) / max(1, len(null.covariance)))
     values_of, axes = np.linalg.eigh((covariance + covariance.T) / 2)
     covariance = (axes * np.maximum(values_of, spread)) @ axes.T
-    coordinates = (vectors[:, known] * np.sqrt(values[known])).T
+    coordinates = (vectors[:, is_positive] * np.sqrt(values[is_positive])).T
     return Fit(
         cells,
         design[:, tested],
@@ -586,7 +590,7 @@ def _maximum(rows: Floats, n: Floats, errors: Floats, offset: Floats) -> tuple[F
     raise FastfairError("the logit of errors does not converge")
 
 
-def separated(cells: Cells, design: Floats) -> NDArray[np.bool_]:
+def find_separated(cells: Cells, design: Floats) -> Flags:
     """Find the (cells,) without errors, or without anything else, whose log odds the likelihood
     drives to infinity.
 
@@ -595,16 +599,17 @@ def separated(cells: Cells, design: Floats) -> NDArray[np.bool_]:
     """
     sign = np.where(cells.errors == 0, -1.0, np.where(cells.errors == cells.n, 1.0, 0.0))
     extreme = np.flatnonzero(sign)
-    found = np.zeros(cells.n.size, np.bool_)
+    is_separated = np.zeros(cells.n.size, np.bool_)
     if not extreme.size:
-        return found
+        return is_separated
     from scipy.optimize import linprog
 
     # A direction along which no cell's likelihood falls, and those of as many as possible grow
     # without end: each of these moves by at least its share, of at most 1, in the right direction;
     # cells with both stay.
     signed = design[extreme] * sign[extreme, None]
-    n_coefficients, n_extreme = design.shape[1], extreme.size
+    n_coefficients = design.shape[1]
+    n_extreme = extreme.size
     solved = linprog(
         np.concatenate((np.zeros(n_coefficients), -np.ones(n_extreme))),
         A_ub=np.hstack((-signed, np.eye(n_extreme))),
@@ -615,12 +620,12 @@ def separated(cells: Cells, design: Floats) -> NDArray[np.bool_]:
     )
     if solved.status != 0:
         raise FastfairError(f"cells without errors cannot be told apart: {solved.message}")
-    found[extreme] = solved.x[n_coefficients:] > 0.5
-    return found
+    is_separated[extreme] = solved.x[n_coefficients:] > 0.5
+    return is_separated
 
 
 def _robust(
-    cells: Cells, kept: NDArray[np.bool_], rows: Floats, chances: Floats
+    cells: Cells, kept: Flags, rows: Floats, chances: Floats
 ) -> tuple[Floats, Floats | None, Floats | None]:
     """Return the robust variance, and what its degrees of freedom are computed from."""
     if not rows.shape[1]:  # the data determine no coefficient
@@ -630,8 +635,9 @@ def _robust(
         errors, n = cells.errors[kept], cells.n[kept]
         squared = errors * (1 - p) ** 2 + (n - errors) * p**2
         return (rows.T * squared) @ rows * n.sum() / (n.sum() - rows.shape[1]), None, None
-    scores = cells.errors_of[:, kept] @ rows - cells.n_of[:, kept] @ (p[:, None] * rows)
-    scores = _corrected(scores, cells.n_of[:, kept], rows, p * (1 - p))
+    n_of = cells.n_of[:, kept]
+    scores = cells.errors_of[:, kept] @ rows - n_of @ (p[:, None] * rows)
+    scores = _corrected(scores, n_of, rows, p * (1 - p))
     if cells.rate == "fnmr":
         return scores.T @ scores, scores, None
     products, squares = cells.pair_residuals(chances)
@@ -645,7 +651,7 @@ def _robust(
     return (turned * (1 + np.maximum(more, 0))) @ turned.T, scores, squares
 
 
-def _corrected(scores: Floats, n_of: NDArray[np.int64], rows: Floats, weights: Floats) -> Floats:
+def _corrected(scores: Floats, n_of: Integers, rows: Floats, weights: Floats) -> Floats:
     """Multiply each subject's score by (1 - H_k)^-1/2, H_k being the subject's part of the
     information, which is 1.
     """
@@ -653,18 +659,19 @@ def _corrected(scores: Floats, n_of: NDArray[np.int64], rows: Floats, weights: F
     outer = (rows[:, :, None] * rows[:, None, :] * weights[:, None, None]).reshape(
         len(rows), size * size
     )
-    found = np.empty_like(scores)
+    corrected = np.empty_like(scores)
     for start in range(0, len(scores), _AT_ONCE):
         some = slice(start, start + _AT_ONCE)
-        own = (n_of[some] @ outer).reshape(-1, size, size)
-        values, vectors = np.linalg.eigh(own)
+        information = (n_of[some] @ outer).reshape(-1, size, size)
+        values, vectors = np.linalg.eigh(information)
         left = np.maximum(1 - values, _LEAST_LEFT)
         turned = np.einsum("kij,ki->kj", vectors, scores[some]) / np.sqrt(left)
-        found[some] = np.einsum("kij,kj->ki", vectors, turned)
-    return found
+        corrected[some] = np.einsum("kij,kj->ki", vectors, turned)
+    return corrected
 
 
-_FARTHEST, _HALVINGS = 20.0, 24  # of logarithms of odds ratios, and of bisections
+_FARTHEST = 20.0  # logarithm of an odds ratio that a limit is looked for at
+_HALVINGS = 24  # of the interval that a limit lies in, to 1e-6
 
 
 @dataclass(frozen=True)
@@ -733,8 +740,8 @@ def estimate(fit: Fit, contrast: Floats) -> StudentEstimate:
 def of_function(fit: Fit, value: float, gradient: Floats) -> StudentEstimate:
     """Return a function of the coefficients with its uncertainty by the delta method."""
     freedom = fit.freedom(gradient)
-    spread = math.sqrt(max(0.0, float(fit.covariance_of(gradient[None])[0, 0])) * (1 + 1 / freedom))
-    return StudentEstimate(value, spread, freedom)
+    variance = max(0.0, float(fit.covariance_of(gradient[None])[0, 0]))
+    return StudentEstimate(value, math.sqrt(variance * (1 + 1 / freedom)), freedom)
 
 
 def mean_chance(fit: Fit, rows: Floats, weights: Floats) -> tuple[float, Floats]:
@@ -751,7 +758,7 @@ def difference(fit: Fit, rows: Floats, contrast: Floats, weights: Floats) -> Stu
     added to them.
     """
     (mean, slope), (changed, slope_changed) = (
-        mean_chance(fit, one, weights) for one in (rows, rows + contrast)
+        mean_chance(fit, rows_of, weights) for rows_of in (rows, rows + contrast)
     )
     if math.isnan(mean) or math.isnan(changed):
         return StudentEstimate()
@@ -773,10 +780,10 @@ def separated_ratio(
         offset = design[:, column] * log_ratio / contrast[column]
         return estimate(fit_without(cells, design, [column], offset), np.ones(1))
 
-    found = score(0.0)
-    if math.isnan(found.value):
+    scored = score(0.0)
+    if math.isnan(scored.value):
         return math.nan, math.nan, math.nan
-    below = found.value < 0  # whether the odds ratio is 0 in the data
+    below = scored.value < 0  # whether the odds ratio is 0 in the data
 
     def excluded(log_ratio: float) -> bool:
         try:
@@ -792,7 +799,7 @@ def separated_ratio(
     for _ in range(_HALVINGS):
         middle = (held + left) / 2
         held, left = (held, middle) if excluded(middle) else (middle, left)
-    return found.pvalue, *((0.0, _exp(left)) if below else (_exp(left), math.inf))
+    return scored.pvalue, *((0.0, _exp(left)) if below else (_exp(left), math.inf))
 
 
 def joint_test(fit: Fit, contrasts: Floats) -> tuple[float, int, float, float]:
@@ -812,7 +819,8 @@ def joint_test(fit: Fit, contrasts: Floats) -> tuple[float, int, float, float]:
         values @ np.linalg.solve(fit.covariance_of(contrasts) * (1 + 1 / freedom), values)
     )
     if math.isinf(freedom):
-        statistic, left = square / size, 1e9
+        statistic = square / size
+        left = 1e9
     else:
         left = freedom - size + 1
         if left <= 0:

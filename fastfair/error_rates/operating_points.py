@@ -13,10 +13,10 @@ from decimal import Decimal, InvalidOperation
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fastfair._lib import validation
 from fastfair._lib.arguments import KINDS, AnyNumber, Kind, Natural, Rate, checked
+from fastfair._lib.arrays import Indices, Integers
 from fastfair._lib.bisection import least_whole
 from fastfair.data import score_keys
 from fastfair.data.comparisons import Comparisons, keys_of
@@ -26,9 +26,8 @@ from fastfair.errors import InputError
 from . import score_metrics
 
 ENOUGH_ERRORS = 30  # Doddington's rule of 30: fewer errors than that say little about a rate
-FEWEST_ERRORS = (
-    10  # too few to estimate clustering: with fewer, tests and bands call equal rates different
-)
+# too few to estimate clustering: with fewer, tests and bands call equal rates different
+FEWEST_ERRORS = 10
 Keys = np.signedinteger[Any]
 RULES: dict[str, Rule] = {}  # by `OperatingPoint.kind`
 _SEARCHES: tuple[str, ...] = "non-mated", "mated"
@@ -111,7 +110,7 @@ class Rule(ABC):
         """
 
     @abstractmethod
-    def keys_in_block(self, block: Any, places: NDArray[np.intp]) -> NDArray[np.int64] | None:
+    def keys_in_block(self, block: Any, places: Indices) -> Integers | None:
         """Find the (points, 64) keys of a block of replicates; None where lists do not reach far
         enough.
 
@@ -128,12 +127,13 @@ class _FalseMatchRate(Rule):
         self, comparisons: Comparisons, at: OperatingPoint, groups: Iterable[int] | None
     ) -> Keys:
         keys = keys_of(comparisons)
-        errors, nonmated = allowed_errors(at.value, keys.sizes[1]), keys.nonmated
+        errors = allowed_errors(at.value, keys.sizes[1])
+        nonmated = keys.nonmated
         if errors >= nonmated.size:
             raise not_kept(f"the threshold of {at}", keys)
         return nonmated[nonmated.size - 1 - errors] + nonmated.dtype.type(1)
 
-    def keys_in_block(self, block: Any, places: NDArray[np.intp]) -> NDArray[np.int64] | None:
+    def keys_in_block(self, block: Any, places: Indices) -> Integers | None:
         return block.at_rates(False, places)
 
 
@@ -145,7 +145,8 @@ class _FalseNonMatchRate(Rule):
         self, comparisons: Comparisons, at: OperatingPoint, groups: Iterable[int] | None
     ) -> Keys:
         keys = keys_of(comparisons)
-        errors, mated = allowed_errors(at.value, keys.sizes[0]), keys.mated
+        errors = allowed_errors(at.value, keys.sizes[0])
+        mated = keys.mated
         if errors >= mated.size:
             raise not_kept(f"the threshold of {at}", keys)
         if mated[errors] == score_keys.failed_key(mated):
@@ -158,7 +159,7 @@ class _FalseNonMatchRate(Rule):
             )
         return mated[errors]
 
-    def keys_in_block(self, block: Any, places: NDArray[np.intp]) -> NDArray[np.int64] | None:
+    def keys_in_block(self, block: Any, places: Indices) -> Integers | None:
         return block.at_rates(True, places)
 
 
@@ -177,7 +178,7 @@ class _GivenThreshold(Rule):
     ) -> Keys:
         return comparisons.to_key(at.value)
 
-    def keys_in_block(self, block: Any, places: NDArray[np.intp]) -> NDArray[np.int64] | None:
+    def keys_in_block(self, block: Any, places: Indices) -> Integers | None:
         return block.given(places)
 
 
@@ -190,7 +191,7 @@ class _EqualErrorRate(Rule):
     ) -> Keys:
         return score_metrics.nearest_equal_error(keys_of(comparisons)).key
 
-    def keys_in_block(self, block: Any, places: NDArray[np.intp]) -> NDArray[np.int64] | None:
+    def keys_in_block(self, block: Any, places: Indices) -> Integers | None:
         return block.at_equal_error()
 
 
@@ -223,7 +224,7 @@ class _MeanGroupEqualErrorRate(Rule):
             float(np.mean(similarities, dtype=np.float64)), comparisons.mated.keys
         )
 
-    def keys_in_block(self, block: Any, places: NDArray[np.intp]) -> NDArray[np.int64] | None:
+    def keys_in_block(self, block: Any, places: Indices) -> Integers | None:
         return block.at_mean_group_equal_error()
 
 
@@ -243,7 +244,7 @@ class OfSearches(Rule):
             f"{at} is an operating point of searches: comparisons have none, use identify"
         )
 
-    def keys_in_block(self, block: Any, places: NDArray[np.intp]) -> NDArray[np.int64] | None:
+    def keys_in_block(self, block: Any, places: Indices) -> Integers | None:
         """Find nothing: `key` refuses before anything is drawn."""
         raise AssertionError("`key` refuses before anything is drawn")
 
@@ -361,15 +362,15 @@ def read_point(text: str) -> OperatingPoint:
     kind, _, number = (part.strip() for part in text.lower().partition("="))
     rule = next(
         (
-            one
-            for one in RULES.values()
-            if kind in (one.example.partition("=")[0], one.title.lower())
+            candidate
+            for candidate in RULES.values()
+            if kind in (candidate.example.partition("=")[0], candidate.title.lower())
         ),
         None,
     )
     if rule is None or rule.takes_value != bool(number):
-        known = ", ".join(rule.example for rule in RULES.values())
-        raise InputError(f"{text!r} is not an operating point: write one of {known}")
+        examples = ", ".join(rule.example for rule in RULES.values())
+        raise InputError(f"{text!r} is not an operating point: write one of {examples}")
     if not rule.takes_value:
         return OperatingPoint(rule.kind)
     digits = number.removesuffix("%").strip()
@@ -659,14 +660,17 @@ def threshold_key(
     int32 or int64
         The threshold as a key; see `fastfair.kernels.sorting`.
     """
-    key, keys = at.rule.key(comparisons, at, groups), keys_of(comparisons)
+    comparisons.require_rates(
+        f"the threshold of {at}", at.rule.holds, "give the threshold, as in threshold=0.5"
+    )
+    key = at.rule.key(comparisons, at, groups)
+    keys = keys_of(comparisons)
     if keys.lowest is not None and not at.is_given:  # comparisons that failed are never accepted
         key = max(key, key.dtype.type(keys.lowest))
     keys.require(f"the threshold of {at}", key)
     return key
 
 
-Integers = NDArray[np.int64]
 Cell = tuple[int, int] | None  # groups of reference and probe, or all comparisons
 _LEAST_SHARE = 1 / 3  # of a rate held, below which its slope is not looked for
 
@@ -721,9 +725,9 @@ class HeldThreshold:
         return self.signs[0] * fnmr + self.signs[1] * fmr
 
     def rates_at(self, key: int) -> tuple[float, float]:
-        """Return the FNMR and the FMR at a threshold."""
-        below = self.errors_below(key)
-        return below[0] / self.sizes[0], (self.sizes[1] - below[1]) / self.sizes[1]
+        """Return the FNMR and the FMR at a threshold; 0 without comparisons of their class."""
+        (n_mated, n_nonmated), (rejected, below) = self.sizes, self.errors_below(key)
+        return rejected / max(n_mated, 1), (n_nonmated - below) / max(n_nonmated, 1)
 
     def errors_held(self) -> int:
         """Return how many errors are behind the rate that the operating point holds, the fewer
@@ -747,8 +751,10 @@ class HeldThreshold:
         def reached(key: int) -> bool:
             return self.held(key) >= aim if self.at.rule.grows < 0 else self.held(key) <= aim
 
-        sides, limits = (self._keys.mated, self._keys.nonmated), self._keys.limits
-        low, high = int(min(keys[0] for keys in sides)), int(max(keys[-1] for keys in sides)) + 1
+        sides = [keys for keys in (self._keys.mated, self._keys.nonmated) if keys.size]
+        limits = self._keys.limits
+        low = int(min(keys[0] for keys in sides))
+        high = int(max(keys[-1] for keys in sides)) + 1
         if limits is not None:
             low, high = max(low, limits[0]), min(high, limits[1])
         low = least_whole(reached, low - 1, high)
@@ -772,7 +778,8 @@ class HeldThreshold:
             # is too flat.
             run = self.held(self.key) * float(np.log(ends[1] / ends[0]))
         below = [self.errors_below(key) for key in keys]
-        behind = sum(abs(below[1][side] - below[0][side]) for side in (0, 1) if self.signs[side])
+        moved = (abs(after - before) for before, after in zip(*below, strict=True))
+        behind = sum(n for n, sign in zip(moved, self.signs, strict=True) if sign)
         comparisons = self.comparisons
         n_groups = len(comparisons.groups)
 
@@ -790,8 +797,8 @@ class HeldThreshold:
                     np.count_nonzero(cells == cell[0] * n_groups + cell[1])
                 )
                 n = int(by_group.cells[cell])
-            found = (rise if mated else -rise) / n / run if run else 0.0
-            return found, 1 / max(1, abs(rise)) + 1 / max(1, behind)
+            per_score = (rise if mated else -rise) / n / run if run and n else 0.0
+            return per_score, 1 / max(1, abs(rise)) + 1 / max(1, behind)
 
         return slope
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from fastfair._lib.arguments import checked
 from fastfair._lib.arrays import Floats, Integers
+from fastfair._lib.rounding import divide_up
 from fastfair._lib.text import typed
 from fastfair._lib.warnings import warn
 from fastfair.data.comparisons import Comparisons
@@ -79,10 +80,11 @@ def counts_behind(
     else:
         names = ("mated", "false_nonmatches", "mated_subjects") if mated else names
         if cell is not None:
-            names, at = tuple(f"group_{name}" for name in names), cell[:1]
-    found = [getattr(counts, name) for name in names]
+            names = tuple(f"group_{name}" for name in names)
+            at = cell[:1]
+    columns = [getattr(counts, name) for name in names]
     size, errors, subjects = (
-        None if one is None else int(one if at is None else one[at]) for one in found
+        None if column is None else int(column if at is None else column[at]) for column in columns
     )
     assert size is not None
     assert errors is not None
@@ -255,8 +257,8 @@ def rates_at_key(comparisons: Comparisons, at: OperatingPoint, key: np.signedint
     return Rates(
         at=at,
         threshold=at.value if at.is_given else comparisons.to_threshold(key),
-        fmr=accepted / len(nonmated),
-        fnmr=rejected / len(mated),
+        fmr=accepted / len(nonmated) if len(nonmated) else math.nan,
+        fnmr=rejected / len(mated) if len(mated) else math.nan,
         groups=comparisons.groups,
         group_fmr=np.diagonal(fmr_matrix),
         group_fnmr=_ratio(counts.group_false_nonmatches, counts.group_mated),
@@ -296,7 +298,8 @@ def concentration(
         By group of reference (rows) and of probe (columns), the subjects being those in these
         comparisons.
     """
-    n_groups, side = len(rates.groups), comparisons.mated if mated else comparisons.nonmated
+    n_groups = len(rates.groups)
+    side = comparisons.mated if mated else comparisons.nonmated
     _, n_errors, n_subjects = counts_behind(rates.counts, mated)
     errors = slice(0, n_errors) if mated else slice(side.keys.size - n_errors, None)
     assert comparisons.subjects is not None
@@ -317,10 +320,11 @@ def concentration(
     cell = by_group.reference_group[errors] * np.int64(n_groups) + by_group.probe_group[errors]
     n_of_cells = np.bincount(cell, minlength=n_groups**2)
     assert by_group.subjects is not None
-    of_cells = np.split(np.argsort(cell), np.cumsum(n_of_cells)[:-1])
-    n_subjects_of_cells = by_group.subjects.ravel().tolist()
-    shares = [*map(share, of_cells, n_of_cells.tolist(), n_subjects_of_cells)]
-    return overall, np.reshape(shares, (n_groups, n_groups))
+    shares, erring = np.full(n_groups**2, np.nan), np.flatnonzero(n_of_cells)
+    of_cells = np.split(np.argsort(cell), np.cumsum(n_of_cells[erring])[:-1])
+    facts = n_of_cells[erring].tolist(), by_group.subjects.ravel()[erring].tolist()
+    shares[erring] = [*map(share, of_cells, *facts)]
+    return overall, shares.reshape(n_groups, n_groups)
 
 
 def errors_of_top_subjects(reference: Any, probe: Any, n_subjects: int, n_all: int) -> int:
@@ -331,5 +335,5 @@ def errors_of_top_subjects(reference: Any, probe: Any, n_subjects: int, n_all: i
     """
     subjects, n_errors = np.unique(np.concatenate((reference, probe)), return_counts=True)
     is_top = np.zeros(n_all, np.bool_)
-    is_top[subjects[np.argsort(-n_errors, kind="stable")[: -(-n_subjects // 20)]]] = True
+    is_top[subjects[np.argsort(-n_errors, kind="stable")[: divide_up(n_subjects, 20)]]] = True
     return int(np.count_nonzero(is_top[reference] | is_top[probe]))

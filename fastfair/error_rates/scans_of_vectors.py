@@ -27,9 +27,8 @@ _SPARE = 1.6  # times as many are kept as the FMR held needs, as replicates need
 # and as other points and EERs do, which vary more where few subjects have many mated pairs,
 _SPARE_OF_OTHERS = 3.0
 _PAIRS = 60  # and as many pairs more of the smallest two groups,
-_MOST_FOR_GROUPS = (
-    0.1  # up to this share of all pairs; beyond it, limits of rates without errors may be wider
-)
+# up to this share of all pairs; beyond it, limits of rates without errors may be wider
+_MOST_FOR_GROUPS = 0.1
 _MORE = 3  # times as many where that does not suffice
 
 
@@ -138,7 +137,8 @@ def _some_of(embeddings: Embeddings) -> Embeddings:
     """Take the vectors of some subjects, from each group in turn and those with mated pairs
     first.
     """
-    group, n = embeddings.subject_group, np.minimum(embeddings.n_samples, _OF_A_SUBJECT)
+    group = embeddings.subject_group
+    n = np.minimum(embeddings.n_samples, _OF_A_SUBJECT)
     order = np.lexsort((embeddings.pairs[0].of_subjects() == 0, group))
     chosen = np.argsort(_ranks(group, order), kind="stable")
     chosen = chosen[: max(2, int(np.searchsorted(np.cumsum(n[chosen]), _LOOKED_AT, side="right")))]
@@ -148,9 +148,8 @@ def _some_of(embeddings: Embeddings) -> Embeddings:
         else embeddings.is_probe
     )
     of_side = embeddings.subject.astype(np.int64) * 2 + side
-    before = _ranks(
-        of_side, np.argsort(of_side, kind="stable")
-    )  # earlier vectors of the same subject and role
+    # earlier vectors of the same subject and role
+    before = _ranks(of_side, np.argsort(of_side, kind="stable"))
     vectors = np.flatnonzero(np.isin(embeddings.subject, chosen) & (before < _OF_A_SUBJECT))
     rows: AnyIntegers = vectors
     if embeddings.template is not None:

@@ -17,7 +17,7 @@ import numpy as np
 from fastfair._lib.arguments import KINDS, Kind, Positive, Probability, checked
 from fastfair._lib.arrays import AnyFloats, Flags, Floats, Groups, Integers
 from fastfair._lib.plots import axes_or_new, probit_axes, roc_axes
-from fastfair._lib.threads import count_threads, in_order, in_threads
+from fastfair._lib.threads import count_threads, in_threads, run_in_order
 from fastfair.data import score_keys
 from fastfair.data.checks import LOG_LIKELIHOOD_RATIO
 from fastfair.data.comparisons import Comparisons, keys_of
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _AT_ONCE = 2**18  # costs that are computed together
-_LOW = 2**32 - 1
+_LOW = 2**32 - 1  # the low word of a cost
 
 
 @dataclass(frozen=True)
@@ -62,10 +62,10 @@ class ExactCosts:
 
     def nats(self, words: Integers) -> Any:
         """Return sums in nats, (n,), from their words of 32 bits, (words, n), the lowest first."""
-        found = np.zeros(words.shape[1:])
+        total = np.zeros(words.shape[1:])
         for word in words[::-1]:
-            found = found * 2.0**32 + word
-        return np.ldexp(found, self.exponent)
+            total = total * 2.0**32 + word
+        return np.ldexp(total, self.exponent)
 
     def mean(self, keys: score_keys.Keys) -> float:
         """Return the mean cost of comparisons in nats."""
@@ -98,7 +98,8 @@ def exact_costs(keys: ClassKeys, log_odds: float = 0.0) -> tuple[ExactCosts, Exa
     -------
     tuple of ExactCosts
     """
-    found, (low, high) = [], keys.limits or (0, 0)
+    costs = []
+    (low, high) = keys.limits or (0, 0)
     # Where a scan has kept none, the lowest mated key is the limit, and the highest non-mated one
     # lies just below it.
     for kept, limit, mated in ((keys.mated[:1], high, True), (keys.nonmated[-1:], low - 1, False)):
@@ -108,8 +109,8 @@ def exact_costs(keys: ClassKeys, log_odds: float = 0.0) -> tuple[ExactCosts, Exa
             else np.array([limit], kept.dtype)
         )
         largest = _costs(worst, mated, log_odds).max(initial=0.0)
-        found.append(ExactCosts(mated, int(np.frexp(largest)[1]) - ExactCosts.bits, log_odds))
-    return found[0], found[1]
+        costs.append(ExactCosts(mated, int(np.frexp(largest)[1]) - ExactCosts.bits, log_odds))
+    return costs[0], costs[1]
 
 
 def _costs(keys: score_keys.Keys, mated: bool, log_odds: float) -> Floats:
@@ -156,25 +157,36 @@ def equal_error(keys: ClassKeys, method: str) -> tuple[float, float]:
     m, n = keys.sizes
     if method in ("nearest", "nearest-max"):
         point = nearest_equal_error(keys)
-        fmr, fnmr = (n - point.below_nonmated) / n, point.below_mated / m
+        fmr = (n - point.below_nonmated) / n
+        fnmr = point.below_mated / m
         value = (fmr + fnmr) / 2 if method == "nearest" else max(fmr, fnmr)
         return value, float(score_keys.decode(np.array([point.key]))[0])
     if method == "interpolated":
         low, high = _bracket(keys)
         x = np.array([n - low.below_nonmated, n - high.below_nonmated]) / n
         y = np.array([low.below_mated, high.below_mated]) / m
-        share = (x[0] - y[0]) / ((x[0] - y[0]) - (x[1] - y[1]))
         at = score_keys.decode(np.array([low.key, high.key])).astype(np.float64)
-        return float(x[0] + share * (x[1] - x[0])), float(at[0] + share * (at[1] - at[0]))
+        share = _share_to_equal(x, y)
+        return _between(x, share), _between(at, share)
     from fastfair.kernels import curves as kernels
 
     keys.require_all("the convex hull")
     false_matches, false_nonmatches = kernels.convex_hull(keys.mated, keys.nonmated)
     x, y = false_matches / n, false_nonmatches / m
     after = int(np.argmax(x <= y))  # from (1, 0) to (0, 1), so there is one, and not the first
-    gap = x[after - 1 : after + 1] - y[after - 1 : after + 1]
-    share = gap[0] / (gap[0] - gap[1])
-    return float(x[after - 1] + share * (x[after] - x[after - 1])), float("nan")
+    edge = slice(after - 1, after + 1)
+    return _between(x[edge], _share_to_equal(x[edge], y[edge])), float("nan")
+
+
+def _share_to_equal(x: Floats, y: Floats) -> float:
+    """Return the share of the way between two points after which x and y, each (2,), are equal."""
+    first, second = x - y
+    return float(first / (first - second))
+
+
+def _between(ends: Floats, share: float) -> float:
+    """Return the number that lies a share of the way between two."""
+    return float(ends[0] + share * (ends[1] - ends[0]))
 
 
 def prior_log_odds(p_target: float) -> float:
@@ -186,8 +198,10 @@ def ratio_cost(p_target: float, of_mated: Any, of_nonmated: Any) -> Any:
     """Return the Cllr of mean costs in nats: a share of what scores that say nothing would cost at
     the prior.
     """
-    p, q = p_target, 1 - p_target
-    return (2 * p * of_mated + 2 * q * of_nonmated) / (-2 * float(p * np.log(p) + q * np.log(q)))
+    p = p_target
+    q = 1 - p_target
+    without_scores = -2 * float(p * np.log(p) + q * np.log(q))
+    return (2 * p * of_mated + 2 * q * of_nonmated) / without_scores
 
 
 def log_likelihood_ratio_cost(
@@ -208,6 +222,57 @@ def least_log_likelihood_ratio_cost(keys: ClassKeys, p_target: float = 0.5) -> f
     of_classes = calibrated_costs(keys.mated, keys.nonmated, prior_log_odds(p_target))
     means = [float(costs @ counts / counts.sum()) for costs, counts in of_classes]
     return float(ratio_cost(p_target, *means) * np.log(2))  # bits to nats
+
+
+def nonmated_beyond(mated: score_keys.Keys, nonmated: score_keys.Keys) -> tuple[Integers, Integers]:
+    """Count the non-mated comparisons that are more similar than each mated one, and those that are
+    at least as similar, (m,) each; keys ascend.
+    """
+    places = (np.searchsorted(nonmated, mated, side) for side in ("right", "left"))
+    above, at_least = (nonmated.size - place for place in places)
+    return above, at_least
+
+
+def area_under_curve(keys: ClassKeys) -> float:
+    """Compute the AUC of sorted keys of comparisons of both classes."""
+    keys.require_all("the AUC")
+    above, at_least = nonmated_beyond(keys.mated, keys.nonmated)
+    return 1 - int(above.sum() + at_least.sum()) / (2 * keys.mated.size * keys.nonmated.size)
+
+
+_CONSTANT = 1e-12  # the variance, of scores with a spread of 1, that rounding makes of none
+
+
+def decidability(of_mated: tuple[Any, Any], of_nonmated: tuple[Any, Any]) -> Any:
+    """Compute d' of the mean and the mean square of mated, and of non-mated scores, whose spread
+    together is about 1.
+    """
+    variance = sum(square - mean**2 for mean, square in (of_mated, of_nonmated)) / 2
+    with np.errstate(divide="ignore", invalid="ignore"):
+        spread = np.sqrt(np.where(variance < _CONSTANT, 0.0, variance))
+        return np.divide(of_mated[0] - of_nonmated[0], spread)
+
+
+def centred_scores(keys: ClassKeys, *others: score_keys.Keys) -> list[Floats]:
+    """Return the similarities of mated and non-mated keys, and of others, less the mean of the
+    first two, over their spread.
+    """
+    scores = [
+        score_keys.decode(part).astype(np.float64) for part in (keys.mated, keys.nonmated, *others)
+    ]
+    both = np.concatenate(scores[:2])
+    center, spread = float(both.mean()), float(both.std()) or 1.0
+    return [(part - center) / spread for part in scores]
+
+
+def decidability_index(keys: ClassKeys) -> float:
+    """Compute the d' of sorted keys of comparisons of both classes."""
+    keys.require_all("d'")
+    return float(
+        decidability(
+            *((float(part.mean()), float((part**2).mean())) for part in centred_scores(keys))
+        )
+    )
 
 
 def calibrated_costs(
@@ -233,7 +298,8 @@ def calibrated_costs(
     from fastfair.kernels import curves as kernels
 
     false_matches, false_nonmatches = kernels.convex_hull(mated, nonmated)
-    of_mated, of_nonmated = np.diff(false_nonmatches), -np.diff(false_matches)
+    of_mated = np.diff(false_nonmatches)
+    of_nonmated = -np.diff(false_matches)
     with np.errstate(divide="ignore", over="ignore"):
         ratio = (of_mated / mated.size) / (of_nonmated / nonmated.size) * np.exp(log_odds)
         inverse = 1 / ratio
@@ -379,9 +445,8 @@ def least_cost(
     ):
         if kept.size < n and cost >= costs_of_all * (kept.size / n):
             raise not_kept("minDCF", keys)
-    above_all = (
-        index == mated.size or mated[index] == failed
-    )  # then rejecting everything costs no more
+    # then rejecting everything costs no more
+    above_all = index == mated.size or mated[index] == failed
     key = max(mated[-1], nonmated[-1]) + mated.dtype.type(1) if above_all else mated[index]
     return cost / costs.unit, key
 
@@ -435,11 +500,11 @@ def ratio_costs_of_groups(comparisons: Comparisons) -> Floats:
             ]
         )
     sizes = np.array([keys.sizes for keys in lists]).T
-    found = np.zeros(len(lists))
+    totals = np.zeros(len(lists))
     for pairs, of_class, n in zip(comparisons.pairs, exact, sizes, strict=True):
         assert not isinstance(pairs, PairsOfVectors)  # which have no costs
-        found += _means(pairs, comparisons.group_of_number, len(groups), of_class, n)
-    return np.where((sizes > 0).all(axis=0), found / (2 * float(np.log(2))), np.nan)
+        totals += _means(pairs, comparisons.group_of_number, len(groups), of_class, n)
+    return np.where((sizes > 0).all(axis=0), totals / (2 * float(np.log(2))), np.nan)
 
 
 def require_ratios(comparisons: Comparisons, what: str) -> None:
@@ -460,16 +525,17 @@ def _means(
     """
     from fastfair.kernels import scan as kernels
 
-    words, lock = np.zeros((2, 1 + n_groups), np.int64), threading.Lock()
+    words = np.zeros((2, 1 + n_groups), np.int64)
+    lock = threading.Lock()
 
     def add(read: Reader) -> None:
         reference, probe, keys = read()
-        own = np.zeros((2, 1 + n_groups), np.int64)
-        kernels.sum_costs_by_group(reference, probe, group, exact.of(keys), own)
+        words_of_groups = np.zeros((2, 1 + n_groups), np.int64)
+        kernels.sum_costs_by_group(reference, probe, group, exact.of(keys), words_of_groups)
         with lock:
-            words.__iadd__(own)
+            words.__iadd__(words_of_groups)
 
-    for _ in in_order(add, *pairs.buckets(count_threads(None))):
+    for _ in run_in_order(add, *pairs.buckets(count_threads(None))):
         pass
     return exact.means(words, sizes)
 
@@ -611,6 +677,7 @@ class MinDcf:
     threshold: float
 
 
+NO_SCORE = 'read them with ⟦failures="exclude"⟧'
 NO_CLLR = (
     'their log-likelihood ratio would be minus infinity; read them with ⟦failures="exclude"⟧, or'
     " leave it out"
@@ -643,6 +710,7 @@ def roc(comparisons: Comparisons) -> Roc:
     """
     from fastfair.kernels import curves as kernels
 
+    comparisons.require_rates("a curve")
     mated, nonmated = comparisons.mated.keys, comparisons.nonmated.keys
     size = mated.size + nonmated.size + 1
     similarity = np.empty(size, score_keys.float_type(mated))
@@ -769,6 +837,7 @@ def min_dcf(comparisons: Comparisons, costs: Costs = Costs()) -> MinDcf:
     >>> ff.min_dcf(ff.Comparisons([0.9, 0.8, 0.3, 0.4, 0.1], [1, 1, 1, 0, 0]), ff.Costs(p_target=0.5))
     MinDcf(value=0.16666666666666666, threshold=0.8)
     """
+    comparisons.require_rates("minDCF")
     value, key = least_cost(costs, keys_of(comparisons))
     return MinDcf(value, comparisons.to_threshold(key))
 
@@ -800,10 +869,11 @@ def act_dcf(comparisons: Comparisons, costs: Costs = Costs()) -> ActDcf:
     --------
     >>> import fastfair as ff
     >>> c = ff.Comparisons([3.0, 2.0, -0.5, 0.5, -2.0], [1, 1, 1, 0, 0], score_kind="log-likelihood-ratio")
-    >>> found = ff.act_dcf(c, ff.Costs(p_target=0.5))
-    >>> found.threshold, round(found.value, 4), round(ff.min_dcf(c, ff.Costs(p_target=0.5)).value, 4)
+    >>> costs = ff.act_dcf(c, ff.Costs(p_target=0.5))
+    >>> costs.threshold, round(costs.value, 4), round(ff.min_dcf(c, ff.Costs(p_target=0.5)).value, 4)
     (0.0, 0.4167, 0.1667)
     """
+    comparisons.require_rates("the actual DCF")
     require_ratios(comparisons, "the actual DCF")
     fnmr, fmr = rates_of(keys_of(comparisons), comparisons.to_key(costs.threshold))
     return ActDcf(mean_cost(costs, fnmr, fmr), costs.threshold, fmr, fnmr)
@@ -853,6 +923,7 @@ def cllr(comparisons: Comparisons, p_target: Probability = 0.5) -> float:
     >>> round(ff.cllr(ff.Comparisons([2.0, -5.0], [1, 0]), p_target=0.01), 4)
     0.4775
     """
+    comparisons.require_rates("Cllr")
     require_scores(comparisons.failed, "Cllr", NO_CLLR)
     return log_likelihood_ratio_cost(keys_of(comparisons), p_target=p_target)
 
@@ -890,12 +961,84 @@ def min_cllr(comparisons: Comparisons, p_target: Probability = 0.5) -> float:
     >>> ff.min_cllr(ff.Comparisons([0.9, 0.2], [1, 0]))
     0.0
     """
+    comparisons.require_rates("min Cllr")
     require_scores(comparisons.failed, "min Cllr", NO_CLLR)
     return least_log_likelihood_ratio_cost(keys_of(comparisons), p_target)
 
 
+@checked
+def auc(comparisons: Comparisons) -> float:
+    """Compute the area under the ROC curve.
+
+    Parameters
+    ----------
+    comparisons : Comparisons
+        Scores of mated and non-mated comparisons, on any scale.
+
+    Returns
+    -------
+    float
+        The share of all pairs of a mated and a non-mated comparison in which the mated one is more
+        similar; ties count half. `evaluate` has its interval (``metrics="auc"``).
+
+    Raises
+    ------
+    InputError
+        Where failed comparisons count as non-matches.
+
+    Notes
+    -----
+    It weighs all thresholds alike, most of which no system uses: two systems of the same AUC may
+    have FNMRs at an FMR of 0.1 % that differ by a factor of ten.
+
+    Examples
+    --------
+    >>> import fastfair as ff
+    >>> ff.auc(ff.Comparisons([0.9, 0.4, 0.4, 0.1], [1, 1, 0, 0]))
+    0.875
+    """
+    require_scores(comparisons.failed, "the AUC", NO_SCORE)
+    return area_under_curve(keys_of(comparisons))
+
+
+@checked
+def d_prime(comparisons: Comparisons) -> float:
+    """Compute the decidability index d'.
+
+    Parameters
+    ----------
+    comparisons : Comparisons
+        Scores of mated and non-mated comparisons.
+
+    Returns
+    -------
+    float
+        The difference of the means of mated and non-mated scores over the square root of the mean
+        of their variances [1]_; `evaluate` has its interval (``metrics="d_prime"``).
+
+    Raises
+    ------
+    InputError
+        Where failed comparisons count as non-matches.
+
+    References
+    ----------
+    .. [1] J. Daugman, "Biometric decision landscapes", Technical Report 482, University of
+       Cambridge, 2000.
+
+    Examples
+    --------
+    >>> import fastfair as ff
+    >>> ff.d_prime(ff.Comparisons([6.0, 4.0, 3.0, 1.0], [1, 1, 0, 0]))
+    3.0
+    """
+    require_scores(comparisons.failed, "d'", NO_SCORE)
+    return decidability_index(keys_of(comparisons))
+
+
 def require_eer(comparisons: Comparisons, method: str) -> None:
     """Refuse a method of the EER that would draw lines to where failed comparisons are accepted."""
+    comparisons.require_rates("the EER")
     if method in ("interpolated", "convex-hull"):
         require_scores(
             comparisons.failed,
@@ -913,5 +1056,5 @@ def _visible(fmr: AnyFloats, fnmr: AnyFloats) -> Flags:
     from scipy.special import ndtri
 
     places = [np.round(_RESOLUTION * ndtri(rate)) for rate in (fmr, fnmr)]
-    moved = np.logical_or(*(place[1:] != place[:-1] for place in places))
+    moved = np.logical_or(*(coordinate[1:] != coordinate[:-1] for coordinate in places))
     return np.append(True, moved)

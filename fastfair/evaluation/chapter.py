@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtr
 
 from fastfair import intervals
+from fastfair._lib.arrays import Floats
 from fastfair._lib.text import (
     NONE,
     in_lines,
@@ -29,8 +30,9 @@ from fastfair._lib.text import (
     value_and_interval,
 )
 from fastfair.data.checks import LOG_LIKELIHOOD_RATIO
+from fastfair.data.group_labels import attributed
 from fastfair.error_rates.operating_points import ENOUGH_ERRORS, OperatingPoint
-from fastfair.error_rates.rates import Rates
+from fastfair.error_rates.rates import ErrorRate, Rates
 from fastfair.errors import visible
 from fastfair.measures._registry import METRICS, measure_of, printed_name
 from fastfair.pages.drawings import Scale, axis, det_panel, distance, interval, scores_panel
@@ -45,6 +47,7 @@ from fastfair.pages.parts import (
     Section,
     Table,
     interval_name,
+    stacked,
 )
 from fastfair.pages.report import letter
 from fastfair.results.result import Printed, on_page, printed
@@ -64,7 +67,9 @@ from .evaluated import Evaluated, outline
 CLASSES = ("mated", "non-mated")
 Said = list[tuple[str, str]]
 _FEW_PEOPLE = 10
-_RATES = ("fnmr", "fmr")
+WHETHER = "Whether groups differ by more than chance is for tests to say (fnmr_test, fmr_test)."
+_RATES: tuple[ErrorRate, ...] = ("fnmr", "fmr")
+_WRONGLY = {"fnmr": ("mated", "rejected"), "fmr": ("non-mated", "accepted")}
 _MOST_NAMED = 4  # groups that a sentence names
 _AS_NONMATCHES = (
     "They count as non-matches at every threshold: FNMR is here the false rejection rate (FRR), and"
@@ -75,20 +80,70 @@ _LEFT_OUT = (
     "They are left out of FNMR and FMR, and of the measures; the FRR and the FAR count them as"
     " non-matches."
 )
+# a column, and what writes its cell in a row
+ColumnOf = tuple[str | Column, Callable[[Any], str | Cell]]
+OWN_SCALES = "Each bar has its own scale."
+FEW_ERRORS = (
+    f"* fewer than {ENOUGH_ERRORS} errors behind the rate (Doddington's rule of {ENOUGH_ERRORS})"
+)
+# measures that the answer speaks of
+LEADING = ("garbe", "max_geomean_ratio(fmr)", "max_geomean_ratio(fnmr)")
+_MOST_LEADING = 4
+_DIFFERS = {"yes": "Differs from fair", "may be chance": "May be chance", "not known": "Not known"}
+_NOT_ADJUSTED = (
+    "Of so many measures of a fair system some seem to differ: these p-values are not adjusted."
+)
+_MOST_LETTERS = 20  # with more groups the cells of a matrix have no numbers
+_HIGHEST = 8  # cells of a matrix that are listed with intervals
+_INVISIBLE = 4.5  # divided by a panel's side: normal deviates between a curve and its lines
+# groups whose panels are larger, and sides of panels in pixels
+_FEW_GROUPS, _LARGE, _SMALL = 4, 230, 150
+_LEAST_RATE, _GREATEST_RATE = 1e-5, 0.6  # ends of the axes of curves
+
+
+def rates_of(evaluation: Evaluated) -> list[ErrorRate]:
+    """Return the error rates that it has: one where all comparisons are mated, or none is."""
+    names = {quantity.name for quantity in evaluation.quantities}
+    return [name for name in _RATES if name in names]
 
 
 def summary_of(evaluation: Evaluated) -> list[str]:
-    """Return the sentences."""
-    said = [f"{size_of(evaluation)}."] if evaluation.rates else []
-    differ = [*of_groups(evaluation, ()), *of_measures(evaluation)]
-    answer = [*overall(evaluation), *differ, *limits(evaluation)]
+    """Return the sentences of an evaluation."""
+    return summary_of_attributes([evaluation])
+
+
+def summary_of_attributes(evaluations: Sequence[Evaluated]) -> list[str]:
+    """Return the sentences of evaluations of the same comparisons by several attributes, or by
+    one.
+    """
+    first, several = evaluations[0], len(evaluations) > 1
+    said = [f"{size_of(first, evaluations)}."] if first.rates else []
+    answer = sentences_on_overall_rates(first)
+    answer += metrics_in_words(first, shown_metrics(first)) if several else []
+    for one in evaluations:
+        answer += [
+            *sentences_on_groups(one, (), several=several),
+            *sentences_on_measures(one, several=several),
+        ]
+        answer += sentences_on_limitations(one) if not several else []
     said += [f"{name}: {sentence}" for name, sentence in answer]
-    if has_failures(evaluation):
-        said += sentences_on_failures(evaluation)
-        said += [extremes(evaluation, name) for name in FAILURE_RATES] if evaluation.groups else []
-    said += left_out_of_measures(evaluation)
-    if "confidence_level" in evaluation.settings:
-        said.append(brackets_of(evaluation.settings))
+    if has_failures(first):
+        said += sentences_on_failures(first)
+        said += (
+            [
+                sentence_on_extreme_groups(one, name)
+                for one in evaluations
+                if one.groups
+                for name in FAILURE_RATES
+            ]
+            if not several
+            else []
+        )
+    said += [words for one in evaluations for words in left_out_of_measures(one)]
+    if several:
+        said.append(WHETHER)
+    if "confidence_level" in first.settings:
+        said.append(brackets_of(first.settings))
     return said
 
 
@@ -99,10 +154,12 @@ def left_out_of_measures(evaluation: Evaluated) -> list[str]:
     return [visible(f"{why}: {', '.join(dropped)}.")] if dropped else []
 
 
-def facts_of(evaluation: Evaluated) -> Said:
+def facts_of(evaluation: Evaluated, evaluations: Sequence[Evaluated] = ()) -> Said:
     """Say what was tested: comparisons, people, groups and operating points."""
     facts = [] if evaluation.n_subjects is None else [("People", f"{evaluation.n_subjects:,}")]
-    if evaluation.groups:
+    if len(evaluations) > 1:
+        facts.append(("Groups", groupings_in_words(evaluations)))
+    elif evaluation.groups:
         facts.append(("Groups", f"{len(evaluation.groups)}, by {grouping_of(evaluation)}"))
     if evaluation.rates:
         mated, nonmated = evaluation.rates[0].counts.mated, evaluation.rates[0].counts.nonmated
@@ -114,19 +171,17 @@ def facts_of(evaluation: Evaluated) -> Said:
         facts.append(
             ("" if k else "Operating point", f"{rates.at}: threshold {typed(rates.threshold)}")
         )
-    metrics = [
-        one for one in evaluation.quantities if one.name in ("eer", "min_dcf") and one.group is None
-    ]
-    if metrics:
-        facts.append(
-            (
-                "All thresholds",
-                "; ".join(f"{printed_name(one.name)} {in_words(one)}" for one in metrics),
-            )
-        )
+    facts += metrics_in_words(evaluation, ("eer", "min_dcf"))
     if has_failures(evaluation):
         facts.append(("Failed", " ".join(sentences_on_failures(evaluation)[:1])))
     return [(name, visible(text)) for name, text in facts]
+
+
+def metrics_in_words(evaluation: Evaluated, names: Sequence[str]) -> Said:
+    """Say what the metrics of all thresholds are, over all comparisons."""
+    found = [one for one in evaluation.quantities if one.name in names and one.group is None]
+    said = "; ".join(f"{printed_name(one.name)} {in_words(one)}" for one in found)
+    return [("All thresholds", said)] if found else []
 
 
 def grouping_of(evaluation: Evaluated) -> str:
@@ -134,16 +189,16 @@ def grouping_of(evaluation: Evaluated) -> str:
     return visible(" & ".join(evaluation.settings["grouping"] or ("group",)))
 
 
-def overall(evaluation: Evaluated) -> Said:
+def sentences_on_overall_rates(evaluation: Evaluated) -> Said:
     """Say how often comparisons are wrong at each operating point."""
     said = []
     for k, rates in enumerate(evaluation.rates):
-        fnmr, fmr = (find(evaluation.quantities, name, None, rates.at) for name in _RATES)
         threshold = f"threshold {typed(rates.threshold)}"
-        rejected, accepted = _share(fnmr, "mated", "rejected"), _share(fmr, "non-mated", "accepted")
-        said.append(
-            f"at {f'{rates.at} ({threshold})' if k else threshold}, {rejected}, and {accepted}."
+        shares = ", and ".join(
+            _share(find(evaluation.quantities, name, None, rates.at), *_WRONGLY[name])
+            for name in rates_of(evaluation)
         )
+        said.append(f"at {f'{rates.at} ({threshold})' if k else threshold}, {shares}.")
     if not said and any(one.name == "eer" for one in evaluation.quantities):
         said = [f"the EER is {in_words(find(evaluation.quantities, 'eer', None, None))}."]
     return [("Overall", f"{said[0][0].upper()}{' '.join(said)[1:]}")] if said else []
@@ -166,26 +221,69 @@ def _share(one: Quantity, kind: str, verb: str) -> str:
     return f"{per_cent(rate, 2)} of {kind} comparisons are wrongly {verb} {behind}"
 
 
-def of_groups(evaluation: Evaluated, tests: Sequence[Any]) -> Said:
+def sentences_on_groups(
+    evaluation: Evaluated, tests: Sequence[Any], *, several: bool = False
+) -> Said:
     """Say where rates are highest and lowest, and what tests of these groups say.
 
     Somewhere they always are, so that only a test answers whether groups differ.
     """
     if not (evaluation.groups and evaluation.rates):
         return []
-    said = []
+    said = [small] if (small := small_groups_in_words(evaluation)) else []
     for k, rates in enumerate(evaluation.rates):
         at = f"At {rates.at}: " if len(evaluation.rates) > 1 else ""
         found = []
-        for name in _RATES:
+        for name in rates_of(evaluation):
             here = [one for one in tests if one.rate_name == name] if k == 0 else []
-            found += [extremes(evaluation, name, rates.at), *map(_tested, here)]
+            found += [sentence_on_extreme_groups(evaluation, name, rates.at), *map(_tested, here)]
         said.append(at + " ".join(found))
-    if not tests:
-        said.append(
-            "Whether groups differ by more than chance is for tests to say (fnmr_test, fmr_test)."
-        )
-    return [(grouping_of(evaluation)[:1].upper() + grouping_of(evaluation)[1:], " ".join(said))]
+    if not tests and not several:
+        said.append(WHETHER)
+    return [(attribute_of(evaluation), " ".join(said))]
+
+
+def attribute_of(evaluation: Evaluated) -> str:
+    """Name the attributes of groups as sentences begin."""
+    grouping = grouping_of(evaluation).replace("_", " ")
+    return grouping[:1].upper() + grouping[1:]
+
+
+def people_of(rates: Rates) -> NDArray[np.int64] | None:
+    """Return the number of people of each group; None where it is not known who they are."""
+    counts = rates.counts
+    return counts.group_mated_subjects if counts.mated else counts.group_nonmated_subjects
+
+
+def is_small(evaluation: Evaluated) -> NDArray[np.bool_]:
+    """Return which groups are intersections of a few people, which stand last and are summarised."""
+    people = people_of(evaluation.rates[0]) if evaluation.rates else None
+    if people is None or len(evaluation.settings["grouping"]) < 2:
+        return np.zeros(len(evaluation.groups), np.bool_)
+    return people < _FEW_PEOPLE
+
+
+def small_groups_in_words(evaluation: Evaluated) -> str:
+    """Say how many intersections have few people, how many people these are, and how far the limits
+    of their FNMRs reach.
+    """
+    small = is_small(evaluation)
+    if not small.any():
+        return ""
+    rates, people = evaluation.rates[0], people_of(evaluation.rates[0])
+    names = [group for group, few in zip(evaluation.groups, small, strict=True) if few]
+    ends = [ends_of(find(evaluation.quantities, "fnmr", group, rates.at)) for group in names]
+    known = [end for both in ends for end in both if not math.isnan(end)]
+    assert people is not None
+    reach = (
+        f"; the limits of their FNMRs reach from {per_cent(min(known))} to {per_cent(max(known))}"
+        if known
+        else ""
+    )
+    return (
+        f"{len(names)} of {small.size} groups have fewer than {_FEW_PEOPLE} people"
+        f" ({int(people[small].sum()):,} in all){reach}."
+    )
 
 
 def _tested(test: Any) -> str:
@@ -209,7 +307,9 @@ def _tested(test: Any) -> str:
     return " ".join([test.answer, which, *left_out])
 
 
-def extremes(evaluation: Evaluated, name: str, at: OperatingPoint | None = None) -> str:
+def sentence_on_extreme_groups(
+    evaluation: Evaluated, name: str, at: OperatingPoint | None = None
+) -> str:
     """Say which groups have the highest and the lowest rate, among those with enough errors."""
     title = printed_name(name)
     found = [find(evaluation.quantities, name, group, at) for group in evaluation.groups]
@@ -229,7 +329,7 @@ def extremes(evaluation: Evaluated, name: str, at: OperatingPoint | None = None)
     )
 
 
-def limits(evaluation: Evaluated) -> Said:
+def sentences_on_limitations(evaluation: Evaluated) -> Said:
     """Say what the data cannot tell, and what was not tested."""
     if not evaluation.rates:
         return []
@@ -241,7 +341,7 @@ def limits(evaluation: Evaluated) -> Said:
         if one.below_resolution
     ]
     n, known = len(evaluation.groups), list[str]()
-    for name in _RATES:
+    for name in rates_of(evaluation):
         of_groups = [
             find(evaluation.quantities, name, group, rates.at).n_errors or 0
             for group in evaluation.groups
@@ -257,8 +357,7 @@ def limits(evaluation: Evaluated) -> Said:
                 else f"{number} of {n} groups have fewer than {errors}"
             )
             known.append(few)
-    people = rates.counts.group_mated_subjects
-    people = rates.counts.group_nonmated_subjects if people is None else people
+    people = people_of(rates)
     n_small = 0 if people is None else np.count_nonzero(people < _FEW_PEOPLE)
     if n_small:
         known.append(f"{n_small} of {n} groups have fewer than {_FEW_PEOPLE} people")
@@ -276,7 +375,10 @@ def limits(evaluation: Evaluated) -> Said:
                 "where people repeat.",
             )
         )
-    if evaluation.groups and not has_comparisons_between_groups(rates):
+    for rate, (kind, _) in _WRONGLY.items():
+        if rate not in rates_of(evaluation):
+            said.append(("Not tested", f"the {rate.upper()}: there are no {kind} comparisons."))
+    if evaluation.groups and rates.counts.nonmated and not has_comparisons_between_groups(rates):
         said.append(
             (
                 "Not tested",
@@ -291,14 +393,20 @@ def has_comparisons_between_groups(rates: Rates) -> bool:
     return bool(rates.counts.matrix_nonmated.sum() > rates.counts.group_nonmated.sum())
 
 
-def size_of(evaluation: Evaluated) -> str:
+def size_of(evaluation: Evaluated, evaluations: Sequence[Evaluated] = ()) -> str:
     """Say how many comparisons, people and groups there are, of an evaluation at an operating
-    point.
+    point, or of several of the same comparisons.
     """
-    counts = evaluation.rates[0].counts
-    return sizes_in_words(
-        counts.mated, counts.nonmated, evaluation.n_subjects, len(evaluation.groups)
-    )
+    counts, several = evaluation.rates[0].counts, len(evaluations) > 1
+    n_groups = 0 if several else len(evaluation.groups)
+    said = sizes_in_words(counts.mated, counts.nonmated, evaluation.n_subjects, n_groups)
+    return f"{said}, in {groupings_in_words(evaluations)}" if several else said
+
+
+def groupings_in_words(evaluations: Sequence[Evaluated]) -> str:
+    """Say how many groups each attribute makes, such as "2 groups by sex, 5 by age"."""
+    first, *others = ((len(one.groups), grouping_of(one)) for one in evaluations)
+    return ", ".join([f"{first[0]} groups by {first[1]}", *(f"{n} by {by}" for n, by in others)])
 
 
 def sizes_in_words(n_mated: int, n_nonmated: int, n_subjects: int | None, n_groups: int) -> str:
@@ -415,7 +523,7 @@ def _differs(one: Quantity, pvalue: float, significance: float) -> str:
     return "not known" if has_flag(one, Flag.NARROW) or math.isnan(pvalue) else "yes"
 
 
-def of_measures(evaluation: Evaluated) -> Said:
+def sentences_on_measures(evaluation: Evaluated, *, several: bool = False) -> Said:
     """Say which of a few measures differ from fair, and how many measures were looked at."""
     judged = judged_measures(evaluation)
     if not judged:
@@ -429,7 +537,8 @@ def of_measures(evaluation: Evaluated) -> Said:
         f"Measures looked at: {n_all}; chosen in advance, with p-values adjusted for them:"
         f" {len(judged)}."
     )
-    return [("Measures", visible(" ".join(said)))]
+    name = f"Measures by {grouping_of(evaluation)}" if several else "Measures"
+    return [(name, visible(" ".join(said[:-1] if several else said)))]
 
 
 def _in_words(evaluation: Evaluated, one: Judged) -> str:
@@ -450,39 +559,11 @@ def distances_from_fair(one: Quantity) -> tuple[float, float, float, float]:
     return value, 0.0 if low <= measure.fair_value <= high else min(ends), max(ends), largest
 
 
-Floats = NDArray[np.float64]
-ColumnOf = tuple[
-    str | Column, Callable[[Any], str | Cell]
-]  # a column, and what writes its cell in a row
-OWN_SCALES = "Each bar has its own scale."
-FEW_ERRORS = (
-    f"* fewer than {ENOUGH_ERRORS} errors behind the rate (Doddington's rule of {ENOUGH_ERRORS})"
-)
-LEADING = (
-    "garbe",
-    "max_geomean_ratio(fmr)",
-    "max_geomean_ratio(fnmr)",
-)  # measures that the answer speaks of
-_MOST_LEADING = 4
-_DIFFERS = {"yes": "Differs from fair", "may be chance": "May be chance", "not known": "Not known"}
-_NOT_ADJUSTED = (
-    "Of so many measures of a fair system some seem to differ: these p-values are not adjusted."
-)
-_MOST_LETTERS = 20  # with more groups the cells of a matrix have no numbers
-_HIGHEST = 8  # cells of a matrix that are listed with intervals
-_INVISIBLE = 4.5  # divided by a panel's side: normal deviates between a curve and its lines
-_FEW_GROUPS, _LARGE, _SMALL = (
-    4,
-    230,
-    150,
-)  # groups whose panels are larger, and sides of panels in pixels
-_LEAST_RATE, _GREATEST_RATE = 1e-5, 0.6  # ends of the axes of curves
-
-
 def chapter_of(evaluation: Evaluated, numbers: str, beside: Beside) -> Chapter:
     """Make a chapter."""
     tests = beside.tests_of(evaluation.groups) if evaluation.groups else []
-    answer = [*of_groups(evaluation, tests), *of_measures(evaluation)]
+    of_rates, several = sentences_on_groups(evaluation, tests), len(beside.evaluations) > 1
+    answer = [*of_rates, *sentences_on_measures(evaluation)]
     sections = [Section("", [*left_out_of_measures(evaluation), *(said for _, said in answer)])]
     for rates in evaluation.rates:
         sections += _rates_sections(evaluation, rates, beside, tests)
@@ -508,18 +589,24 @@ def chapter_of(evaluation: Evaluated, numbers: str, beside: Beside) -> Chapter:
         )
     if has_failures(evaluation):
         sections.append(
-            Section("Failures", sentences_on_failures(evaluation), (), [_failures(evaluation)])
+            Section("Failures", sentences_on_failures(evaluation), (), [_failure_table(evaluation)])
         )
-    metrics = _metrics(evaluation)
+    metrics = _metric_tables(evaluation)
     if metrics and evaluation.groups:
         sections.append(Section("Summaries of all thresholds", (), (), metrics, is_folded=True))
     if evaluation.has_curves:
-        sections += _curves(evaluation)
-    picture, n_groups = None, len(evaluation.groups)
-    if n_groups and evaluation.rates:
+        sections += _curve_sections(evaluation)
+    picture = None
+    is_drawn = any(one.quantities is evaluation.quantities for one in beside.one_by_one)
+    if evaluation.groups and evaluation.rates and is_drawn:
         picture = rates_of_groups(evaluation, evaluation.rates[0], beside, tests, is_short=True)
     first = FirstScreen(
-        facts_of(evaluation), overall(evaluation), answer, limits(evaluation), picture, n_groups
+        facts_of(evaluation, beside.evaluations),
+        sentences_on_overall_rates(evaluation),
+        of_rates if several else answer,
+        [] if several else sentences_on_limitations(evaluation),
+        picture,
+        attribute_of(evaluation),
     )
     title = (
         f"By {grouping_of(evaluation)}" if evaluation.settings["grouping"] else "All comparisons"
@@ -566,11 +653,18 @@ def rates_of_groups(
     order = np.argsort(np.where(np.isnan(rates.group_fnmr), -1, rates.group_fnmr), kind="stable")[
         ::-1
     ]
+    small = is_small(evaluation)
+    order = np.concatenate([order[~small[order]], order[small[order]][: 0 if is_short else None]])
     groups = [None, *(evaluation.groups[k] for k in order.tolist())]
-    shown = groups if is_short or tuple(beside.groups) == evaluation.groups else groups[1:]
+    shown = groups if beside.is_first(evaluation) else groups[1:]
+    grouping = tuple(evaluation.settings["grouping"])
+    of_written = {attributed(grouping, group): group for group in evaluation.groups}
 
     def people(group: str | None) -> str:
-        each = [find(evaluation.quantities, name, group, rates.at).n_subjects for name in _RATES]
+        each = [
+            find(evaluation.quantities, name, group, rates.at).n_subjects
+            for name in rates_of(evaluation)
+        ]
         known = [
             n for n in (evaluation.n_subjects if group is None else None, *each) if n is not None
         ]
@@ -578,12 +672,24 @@ def rates_of_groups(
 
     columns: list[ColumnOf] = [_GROUP, (Column("People"), people)]
     foot, has_limits = [Cell(), Cell()], False
-    for side, name in enumerate(_RATES, start=1):
-        required = [row for row in beside.required(name, str(rates.at)) if row.group in shown]
+    for name in rates_of(evaluation):
+        asked = [
+            replace(row, group=of_written.get(row.group, row.group))
+            for row in beside.required(name, str(rates.at))
+        ]
+        required = [row for row in asked if row.group in shown]
+        others = [
+            find(one.quantities, name, group, rates.at)
+            for one in (beside.one_by_one if is_short else ())
+            for group in one.groups
+            if any(other.at == rates.at for other in one.rates)
+        ]
+        shared = [x for one in others for x in (one.estimate, one.high)]
+        shared += [row.bound for row in asked] if is_short else []
         has_limits = has_limits or any(math.isfinite(row.bound) for row in required)
         different = {group for test in tests if test.rate_name == name for group in test.different}
         of_rate, scale = _columns_of_rate(
-            evaluation, name, side, rates, groups, required, different, is_short=is_short
+            evaluation, name, rates, groups, required, different, shared, is_short=is_short
         )
         columns += of_rate
         foot += [Cell(drawing=axis(scale)), *[Cell()] * (len(of_rate) - 1)]
@@ -615,23 +721,24 @@ def rates_of_groups(
 def _columns_of_rate(
     evaluation: Evaluated,
     name: str,
-    side: int,
     rates: Rates,
     groups: Sequence[str | None],
     required: Sequence[Any],
     different: set[str],
+    shared: Sequence[float | None],
     *,
     is_short: bool,
 ) -> tuple[list[ColumnOf], Scale]:
     """Make the columns of one rate: drawn, written, and unless short with its errors and the
-    verdicts on it.
+    verdicts on it; shared: what other tables have on the same scale.
     """
+    side = 1 + _RATES.index(name)
     each = {group: find(evaluation.quantities, name, group, rates.at) for group in groups}
     lines = [
         ("all", each[None].estimate),
         *(("limit", x) for x in dict.fromkeys(row.bound for row in required)),
     ]
-    ends = [x for one in each.values() for x in (one.estimate, one.high)]
+    ends = [*shared, *(x for one in each.values() for x in (one.estimate, one.high))]
     scale = Scale.of(ends, is_logarithmic=name == "fmr", lines=lines)
 
     def drawn(group: str | None) -> Cell:
@@ -674,8 +781,11 @@ def _verdict(verdicts: Mapping[str | None, Cell], group: str | None) -> str | Ce
 def _rates_sections(
     evaluation: Evaluated, rates: Rates, beside: Beside, tests: Sequence[Any]
 ) -> list[Section]:
-    tables = [rates_of_groups(evaluation, rates, beside, tests), *_leading(evaluation, rates)]
-    more, between = _all_measures(evaluation, rates), _between_groups(evaluation, rates)
+    tables = [
+        rates_of_groups(evaluation, rates, beside, tests),
+        *_tables_of_leading_measures(evaluation, rates),
+    ]
+    more, between = _tables_of_all_measures(evaluation, rates), _between_groups(evaluation, rates)
     sections = [
         Section(f"At {rates.at}" if len(evaluation.rates) > 1 else "", (), (), tables),
         Section(f"All measures at {rates.at}", (), (), more, is_folded=True),
@@ -684,7 +794,7 @@ def _rates_sections(
     return [section for section in sections if section.tables]
 
 
-def _leading(evaluation: Evaluated, rates: Rates) -> list[Table]:
+def _tables_of_leading_measures(evaluation: Evaluated, rates: Rates) -> list[Table]:
     """Write the measures that the answer speaks of, with adjusted p-values and whether they differ
     from fair.
     """
@@ -704,7 +814,7 @@ def _leading(evaluation: Evaluated, rates: Rates) -> list[Table]:
         f"{OWN_SCALES} Chosen in advance; p-values are adjusted for {len(judged)} by Holm's"
         " procedure."
     )
-    return _measures(
+    return _measure_tables(
         evaluation,
         rates,
         leading_measures(evaluation, rates),
@@ -714,23 +824,25 @@ def _leading(evaluation: Evaluated, rates: Rates) -> list[Table]:
     )
 
 
-def _all_measures(evaluation: Evaluated, rates: Rates) -> list[Table]:
-    """Write all measures, where they are more than the answer speaks of, with p-values that are not
-    adjusted.
+def _tables_of_all_measures(
+    evaluation: Evaluated, rates: Rates, *, always: bool = False
+) -> list[Table]:
+    """Write all measures, always or where they are more than the answer speaks of, with p-values
+    that are not adjusted.
     """
     found = measures_at(evaluation, rates)
-    if len(found) == len(leading_measures(evaluation, rates)):
+    if not always and len(found) == len(leading_measures(evaluation, rates)):
         return []
     columns: list[ColumnOf] = [
         ("p, not adjusted", lambda one: p_value(math.nan if one.pvalue is None else one.pvalue))
     ]
     explanation = f"{OWN_SCALES} {_NOT_ADJUSTED}"
-    return _measures(
+    return _measure_tables(
         evaluation, rates, found, columns, f"All {len(found)} fairness measures", explanation
     )
 
 
-def _measures(
+def _measure_tables(
     evaluation: Evaluated,
     rates: Rates,
     measures: Sequence[Quantity],
@@ -815,7 +927,7 @@ def _column(
     return heading, lambda group: write(find(evaluation.quantities, name, group, at))
 
 
-def _failures(evaluation: Evaluated) -> Table:
+def _failure_table(evaluation: Evaluated) -> Table:
     """Write the shares of comparisons that failed, and the rates in which they count, of all and of
     each group.
     """
@@ -838,17 +950,19 @@ def _failures(evaluation: Evaluated) -> Table:
     return _table(caption, (None, *evaluation.groups), columns)
 
 
-def _metrics(evaluation: Evaluated) -> list[Table]:
-    """Write EERs, costs and Cllr of log-likelihood ratios, of all comparisons and of each group."""
+def shown_metrics(evaluation: Evaluated) -> list[str]:
+    """Name the metrics that are shown: of scores that are no log-likelihood ratios Cllr tells their
+    scale.
+    """
     asked = evaluation.settings
-    # Of scores that are no log-likelihood ratios Cllr tells their scale.
-    shown = (
-        "eer",
-        "min_dcf",
-        "min_cllr",
-        "cllr" if asked["score_kind"] == LOG_LIKELIHOOD_RATIO else "",
-    )
-    names = [name for name in shown if name in asked["metrics"]]
+    is_ratio = asked["score_kind"] == LOG_LIKELIHOOD_RATIO
+    shown = ("eer", "min_dcf", "min_cllr", *(["cllr"] if is_ratio else []), "auc", "d_prime")
+    return [name for name in shown if name in asked["metrics"]]
+
+
+def _metric_tables(evaluation: Evaluated) -> list[Table]:
+    """Write EERs, costs and Cllr of log-likelihood ratios, of all comparisons and of each group."""
+    asked, names = evaluation.settings, shown_metrics(evaluation)
     if not names:
         return []
     headings = {name: printed_name(name) + (", %" if name in IN_PER_CENT else "") for name in names}
@@ -864,26 +978,94 @@ def _metrics(evaluation: Evaluated) -> list[Table]:
     return [_table(caption, (None, *evaluation.groups), columns)]
 
 
-def lines_of_tables(evaluation: Evaluated) -> list[str]:
-    """Return the tables that a summary ends with: rates at each operating point, and failures."""
-    tables = [
-        rates_of_groups(evaluation, rates, Beside(groups=evaluation.groups), ())
-        for rates in evaluation.rates
-    ]
-    tables += [_failures(evaluation)] if has_failures(evaluation) else []
+def lines_of_tables(evaluations: Sequence[Evaluated]) -> list[str]:
+    """Return the tables that a summary ends with: rates at each operating point, and failures where
+    there is one evaluation.
+    """
     lines = []
-    for caption, headings, rows in map(printed_of, tables):
+    for caption, headings, rows in tables_of_rates(evaluations):
         lines += ["", caption, *in_lines(headings, rows)]
     return [*lines, "", FEW_ERRORS] if any("*" in line for line in lines) else lines
+
+
+def tables_of_rates(evaluations: Sequence[Evaluated]) -> list[Printed]:
+    """Return tables of rates of all groups as the terminal has them, and of failures where there is
+    one evaluation.
+    """
+    tables = [table for _, table in rates_at_points(evaluations)]
+    is_alone = len(evaluations) == 1 and has_failures(evaluations[0])
+    return list(map(printed_of, [*tables, *([_failure_table(evaluations[0])] if is_alone else [])]))
+
+
+def rates_at_points(evaluations: Sequence[Evaluated]) -> list[tuple[OperatingPoint, Table]]:
+    """Return a table of rates of all groups for each operating point; intersections are left out
+    where attributes are alone, too.
+    """
+    beside = Beside(evaluations=evaluations)
+
+    def make(one: Evaluated, rates: Rates) -> list[Table]:
+        return [rates_of_groups(one, rates, beside, ())]
+
+    return [(at.at, stacked(_titled(beside.one_by_one, at, make))) for at in evaluations[0].rates]
+
+
+def _titled(
+    evaluations: Sequence[Evaluated],
+    at: Rates,
+    make: Callable[[Evaluated, Rates], Sequence[Table]],
+) -> list[tuple[str, Table]]:
+    """Make tables of several evaluations at an operating point, with the attributes that they are
+    by.
+    """
+    return [
+        (f"by {grouping_of(one)}", table)
+        for one in evaluations
+        for rates in one.rates
+        if rates.at == at.at
+        for table in make(one, rates)
+    ]
+
+
+def tables_to_show(
+    evaluations: Sequence[Evaluated],
+) -> dict[str, Sequence[tuple[OperatingPoint | None, Table]]]:
+    """Return the tables to hand on of an evaluation, or of several by different attributes."""
+    first = evaluations[0]
+    measures = [
+        (at.at, replace(stacked(tables, 0), caption=f"Fairness measures at {at.at}"))
+        for at in first.rates
+        if (tables := _titled(evaluations, at, partial(_tables_of_all_measures, always=True)))
+    ]
+    metrics = [
+        (f"by {grouping_of(one)}", one_of) for one in evaluations for one_of in _metric_tables(one)
+    ]
+    return {
+        "rates": rates_at_points(evaluations),
+        "measures": measures,
+        "metrics": [
+            (None, stacked([(name, _without_all(one, k)) for k, (name, one) in enumerate(metrics)]))
+        ]
+        if metrics
+        else [],
+        "failures": [(None, _failure_table(first))] if has_failures(first) else [],
+    }
+
+
+def _without_all(table: Table, k: int) -> Table:
+    """Return a table without its first row, of all comparisons, unless it is the first table."""
+    return replace(table, rows=table.rows[1:]) if k else table
 
 
 def printed_tables(evaluation: Evaluated) -> list[Printed]:
     """Return the tables of the terminal below the summary: metrics, measures, and FMRs between
     groups.
     """
-    tables = _metrics(evaluation)
+    tables = _metric_tables(evaluation)
     for rates in evaluation.rates:
-        tables += [*_leading(evaluation, rates), *_all_measures(evaluation, rates)]
+        tables += [
+            *_tables_of_leading_measures(evaluation, rates),
+            *_tables_of_all_measures(evaluation, rates),
+        ]
         tables += _between_groups(evaluation, rates)
     return list(map(printed_of, tables))
 
@@ -932,7 +1114,7 @@ def det_curve(evaluation: Evaluated, group: str | None, side: int) -> tuple[Floa
     return x[kept], y[kept]
 
 
-def _curves(evaluation: Evaluated) -> list[Section]:
+def _curve_sections(evaluation: Evaluated) -> list[Section]:
     """Draw the DET curve and the scores of all comparisons, or of each group before them."""
     groups: Sequence[str | None] = evaluation.groups if len(evaluation.groups) > 1 else (None,)
     side = _LARGE if len(groups) <= _FEW_GROUPS else _SMALL

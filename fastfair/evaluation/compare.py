@@ -27,7 +27,7 @@ from fastfair.measures._registry import Measure
 from .contrasts import (
     ComparedSystem,
     Contrast,
-    Trials,
+    UnitCounts,
     adjusted_pvalues,
     contrasts_of,
     difference_tests,
@@ -39,7 +39,7 @@ from .system_comparison import SystemComparison
 _Scored = Comparisons | ScannedComparisons
 _System = Comparisons | ScannedComparisons | Embeddings
 _Several = Sequence[_System] | Mapping[str, _System]
-_OF_ONE = ("thresholds", "score_kind")  # settings of evaluations that each system has of its own
+_SETTINGS_OF_SYSTEMS = ("thresholds", "score_kind")  # which each system has of its own
 
 
 @checked
@@ -124,14 +124,15 @@ def compare(
     - EERs, costs, and rates where samples are drawn, by `intervals.bootstrap_pvalue`.
 
     The p-values of groups are adjusted by Holm's procedure, separately for each quantity and
-    operating point. Of a dict or a list of systems those of all pairs are adjusted together:
-    separately for each quantity and operating point, and for all comparisons apart from groups.
-    Each system is evaluated once. The p-value is withheld (NaN) and so is the verdict ("withheld",
-    and `note` says why) where no test keeps its level: for a group's ratio to the average and other
-    measures that chance moves to either side; for measures where a group has no errors and numbers
-    of errors cannot be drawn (samples as units, no errors in any group); for EERs and costs with
-    fewer than 10 errors in either system; and for rates at an operating point whose threshold rests
-    on fewer than 10 errors. Holm's procedure does not count withheld p-values.
+    operating point. With a dict or a list of systems, Holm's procedure runs over all their pairs at
+    once. There is one such family for each quantity and operating point for all comparisons, and
+    another one for the groups. Each system is evaluated once. The p-value is withheld (NaN) and so
+    is the verdict ("withheld", and `note` says why) where no test keeps its level: for a group's
+    ratio to the average and other measures that chance moves to either side; for measures where a
+    group has no errors and numbers of errors cannot be drawn (samples as units, no errors in any
+    group); for EERs and costs with fewer than 10 errors in either system; and for rates at an
+    operating point whose threshold rests on fewer than 10 errors. Holm's procedure does not count
+    withheld p-values.
 
     The correlation of two rates in closed form is that of what subjects, and pairs of them, add to
     either. Without replicates (``n_resamples=0``) only rates have intervals and p-values.
@@ -167,6 +168,7 @@ def compare(
     >>> [(one.system, one.rank) for one in several.ranking("fnmr")]
     [('good', 1), ('same', 1), ('bad', 3)]
     """
+    # Options that are left out have the defaults of `evaluate`.
     asked = {
         name: parameter.default
         for name, parameter in inspect.signature(evaluate).parameters.items()
@@ -188,7 +190,7 @@ def compare(
         if second is not None:
             raise InputError("baseline is for a dict or a list of systems, not for two")
         validation.choice("⟦baseline⟧", baseline, systems)
-    given, seed = list(systems.values()), seeds.fixed(rng)
+    given, seed = list(systems.values()), seeds.fix_seed(rng)
     if all(isinstance(system, Embeddings) for system in given):
         for system in given[1:]:
             derived.require_the_same_vectors(given[0], system)  # type: ignore[arg-type]
@@ -233,16 +235,16 @@ def _compared(
         one.without_failure_rates()
         for one in _matched(given, names, one_by_one=request.unit == "comparison")
     ]
-    if {system.score_kind for system in given} != {
-        LOG_LIKELIHOOD_RATIO
-    }:  # all systems have the same metrics
+    usual = () if matched[0].lacks_rate else USUAL_METRICS
+    # All systems have the same metrics.
+    if {system.score_kind for system in given} != {LOG_LIKELIHOOD_RATIO}:
         metrics = [
             name
             for one in as_names(request.metrics)
-            for name in (USUAL_METRICS if one == "auto" else (one,))
+            for name in (usual if one == "auto" else (one,))
         ]
         request = replace(request, metrics=metrics)
-    trials = Trials(matched[0], request.unit)
+    counts = UnitCounts(matched[0], request.unit)
     evaluations: list[Evaluation] = []
     systems: list[ComparedSystem] = []
     for system, comparisons in zip(given, matched, strict=True):
@@ -256,8 +258,12 @@ def _compared(
                 " least 2"
             )
         evaluations.append(evaluation)
-        systems.append(ComparedSystem(comparisons, evaluation, trials, workers.n_threads))
-    settings = {one: value for one, value in evaluations[0].settings.items() if one not in _OF_ONE}
+        systems.append(ComparedSystem(comparisons, evaluation, counts, workers.n_threads))
+    settings = {
+        one: value
+        for one, value in evaluations[0].settings.items()
+        if one not in _SETTINGS_OF_SYSTEMS
+    }
     settings |= {"score_kinds": [system.score_kind for system in given], "baseline": baseline}
     pairs = list(combinations(range(len(names)), 2))
     if baseline is not None:

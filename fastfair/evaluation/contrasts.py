@@ -7,9 +7,9 @@ thresholds has the dyadic-robust variance (sum_k T_k^2 - sum_{k<l} d_kl^2) / n^2
 difference is the hypothesis, and not below the sum of the squares. That of two FNMRs, of K
 subjects, is K / (K - 1) sum_k d_k^2 / n^2. A threshold that holds a rate is an estimate: each
 comparison then adds to d what it adds to the rate held, times minus the slope of the rate tested
-over the rate held. At given thresholds the p-value is at least that of McNemar's exact test where
-no unit has two comparisons that the systems decide differently, as few such decisions are no normal
-sample.
+over the rate held. At given thresholds the normal approximation is poor where the systems decide
+few comparisons differently: the p-value is then raised to that of McNemar's exact test, provided
+that no unit has more than one such comparison.
 
 Of many systems every two are tested at once: a variance is a quadratic form of what the errors and
 the thresholds of both add, so it takes the products of these vectors of every two systems, and
@@ -28,6 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastfair import intervals
+from fastfair._lib.arrays import Floats, Integers
 from fastfair._lib.warnings import warn
 from fastfair._lib.workers import Workers
 from fastfair.data.comparisons import Comparisons, keys_of
@@ -51,8 +52,6 @@ from fastfair.uncertainty.quantities import RATES, Estimated, Quantity, ends_of
 
 from .evaluated import Evaluated
 
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 WITHHELD = "withheld"
 REASONS = (  # why there is no test
     Code.TWO_SIDED_MEASURE,
@@ -67,7 +66,7 @@ REASONS = (  # why there is no test
 UNITS_TESTED = ("subject", "comparison")
 
 
-class Trials:
+class UnitCounts:
     """How often units, and pairs of units, occur among comparisons, whichever system scores
     them.
     """
@@ -112,12 +111,12 @@ class Trials:
         return pair_codes(*side.compared(rows), self.n_units)
 
 
-class DecidedSystem(HeldThreshold):
-    """One system's decisions at its threshold, and near it."""
+class SystemAtThreshold(HeldThreshold):
+    """What a system decides at its threshold, and near it."""
 
-    def __init__(self, comparisons: Comparisons, point: OperatingPoint, trials: Trials) -> None:
+    def __init__(self, comparisons: Comparisons, point: OperatingPoint, counts: UnitCounts) -> None:
         super().__init__(comparisons, point)
-        self.trials = trials
+        self.counts = counts
 
     def errors(self, side: int) -> tuple[Integers, Integers | None]:
         """Return the pairs of units of the false non-matches (0) or false matches (1), and their
@@ -130,7 +129,7 @@ class DecidedSystem(HeldThreshold):
             by_group = (
                 self.comparisons.nonmated_by_group if side else self.comparisons.mated_by_group
             )
-        return self.trials.codes(of_side, rows), cells_of(by_group, rows, n_groups)
+        return self.counts.codes(of_side, rows), cells_of(by_group, rows, n_groups)
 
     @cached_property
     def missed(self) -> float:
@@ -138,12 +137,12 @@ class DecidedSystem(HeldThreshold):
         return self.held(self.key) - (self.at.value if self.at.rule.takes_value else 0.0)
 
 
-_FEW_ERRORS = 200  # of two systems together, up to which tests of their decisions may be exact
+_MOST_ERRORS_FOR_EXACT_TESTS = 200  # of decisions, by two systems together
 _ROUNDING = 1e-12  # of a variance, relative to its parts: below it nothing is left
 
 
 def score_pvalues(
-    systems: Sequence[Mapping[OperatingPoint, DecidedSystem]],
+    systems: Sequence[Mapping[OperatingPoint, SystemAtThreshold]],
     quantities: Sequence[Sequence[Quantity]],
     pairs: Sequence[tuple[int, int]],
 ) -> Floats:
@@ -152,7 +151,7 @@ def score_pvalues(
 
     Parameters
     ----------
-    systems : sequence of dict of DecidedSystem
+    systems : sequence of dict of SystemAtThreshold
         The decisions of each system on the same comparisons, by the operating points.
     quantities : sequence of sequences of Quantity
         The quantities of each system, in the same order.
@@ -177,11 +176,11 @@ def score_pvalues(
     }
     for k, one in enumerate(quantities[0]):
         if one.name in RATES and one.at in tests and one.n_comparisons:
-            trials = systems[0][one.at].trials
-            groups = trials.comparisons.groups
+            counts = systems[0][one.at].counts
+            groups = counts.comparisons.groups
             cell = cell_of(one, groups)
             strata = max(1, len(groups)) if cell is None else len(set(cell))
-            size = one.n_comparisons if trials.unit == "comparison" else one.n_subjects or 0
+            size = one.n_comparisons if counts.unit == "comparison" else one.n_subjects or 0
             rates = np.array([each[k].estimate for each in quantities])
             found[:, k] = tests[one.at].pvalues(
                 one.name == "fnmr", cell, rates, one.n_comparisons, size, size - strata
@@ -214,13 +213,13 @@ class _Side:
         How often each pair of units occurs.
     """
 
-    def __init__(self, systems: Sequence[DecidedSystem], side: int) -> None:
-        trials = systems[0].trials
+    def __init__(self, systems: Sequence[SystemAtThreshold], side: int) -> None:
+        counts = systems[0].counts
         each, self.cells = zip(*(system.errors(side) for system in systems), strict=True)
         codes, where = np.unique(np.concatenate(each), return_inverse=True)
         self.place = np.split(where.ravel(), np.cumsum([one.size for one in each])[:-1])
-        self.n_codes, self._codes, self._n_units = codes.size, codes, trials.n_units
-        self.times = trials.repeats(codes) if side else np.ones(codes.size)
+        self.n_codes, self._codes, self._n_units = codes.size, codes, counts.n_units
+        self.times = counts.repeats(codes) if side else np.ones(codes.size)
 
     @cached_property
     def units(self) -> Any:
@@ -282,9 +281,9 @@ _Added = list[_Part | None]  # of mated and non-mated comparisons; None where no
 class _ScoreTests:
     """Tests of all rates of pairs of systems at one operating point."""
 
-    def __init__(self, systems: Sequence[DecidedSystem], place: Integers) -> None:
+    def __init__(self, systems: Sequence[SystemAtThreshold], place: Integers) -> None:
         self._systems, self._place = systems, place
-        self._trials = systems[0].trials
+        self._counts = systems[0].counts
         self._sides = [_Side(systems, side) for side in (0, 1)]
 
     @cached_property
@@ -309,10 +308,10 @@ class _ScoreTests:
                 parts.append(None)
                 continue
             added, sums = side.added(*asked), np.zeros((len(self._systems), 0))
-            if self._trials.n_units:
+            if self._counts.n_units:
                 sums = (added @ side.units).toarray()
                 if constants[k].any():
-                    sums += np.multiply.outer(constants[k], self._trials.occurrences[k])
+                    sums += np.multiply.outer(constants[k], self._counts.occurrences[k])
             parts.append(_Part(added, constants[k], np.asarray(added @ side.times), sums))
         return parts
 
@@ -320,7 +319,7 @@ class _ScoreTests:
         """Return (2, systems, systems) covariances of what systems add, by both forms, of which the
         larger counts.
         """
-        trials, nothing = self._trials, np.zeros((len(self._systems), len(self._systems)))
+        counts, nothing = self._counts, np.zeros((len(self._systems), len(self._systems)))
 
         def over_pairs(side: int, squared: float) -> Floats:
             """Sum over the pairs of units of a side; `squared`: how often they occur, squared."""
@@ -346,9 +345,9 @@ class _ScoreTests:
             a, b = (sum(known[1:], known[0]) for known in sums)
             return np.einsum("iu,ju->ij", a, b)
 
-        of_pairs = over_pairs(1, trials.repeats_squared)
-        if not trials.n_units:  # every comparison on its own
-            both = over_pairs(0, len(trials.comparisons.mated)) + of_pairs
+        of_pairs = over_pairs(1, counts.repeats_squared)
+        if not counts.n_units:  # every comparison on its own
+            both = over_pairs(0, len(counts.comparisons.mated)) + of_pairs
             return np.array([both, both])
         return np.array([over_units(slice(0, 2)) - of_pairs, of_pairs + over_units(slice(0, 1))])
 
@@ -374,7 +373,7 @@ class _ScoreTests:
         from scipy.special import stdtr
 
         i, j = self._place
-        groups = len(self._trials.comparisons.groups)
+        groups = len(self._counts.comparisons.groups)
         code = None if cell is None else cell[0] * groups + cell[1]
         each = np.full(len(self._systems), 1 / n)
         what = [(code, each) if side == (0 if mated else 1) else None for side in (0, 1)]
@@ -434,14 +433,14 @@ class _ScoreTests:
         found = np.full(self._place.shape[1], np.nan)
         for side, part in zip(self._sides, errors, strict=True):
             few = (
-                np.flatnonzero(n * rates[self._place].sum(axis=0) <= _FEW_ERRORS)
+                np.flatnonzero(n * rates[self._place].sum(axis=0) <= _MOST_ERRORS_FOR_EXACT_TESTS)
                 if part is not None
                 else ()
             )
             for k in few:
                 one, other = self._place[:, k]
                 apart = n * (part.of_pairs[one] - part.of_pairs[other])  # type: ignore[union-attr]  # few are of a part
-                of_units = abs(apart) @ side.units if self._trials.n_units else abs(apart)
+                of_units = abs(apart) @ side.units if self._counts.n_units else abs(apart)
                 if np.rint(of_units.data).max(initial=0) <= 1:
                     worse = np.rint(apart.data)
                     less = min((worse > 0).sum(), (worse < 0).sum())
@@ -474,7 +473,7 @@ class ComparedSystem:
         The comparisons, numbered like those of the other systems.
     evaluation : Evaluated
         Their evaluation, with the same replicates as those of the other systems.
-    trials : Trials
+    counts : UnitCounts
         Those of all systems.
     n_threads : int or None
         Number of threads; all processors by default.
@@ -482,15 +481,15 @@ class ComparedSystem:
 
     comparisons: Comparisons
     evaluation: Evaluated
-    trials: Trials
+    counts: UnitCounts
     n_threads: int | None = None
 
     @cached_property
-    def decisions(self) -> dict[OperatingPoint, DecidedSystem]:
+    def decisions(self) -> dict[OperatingPoint, SystemAtThreshold]:
         """The decisions at operating points that fix a threshold in a way that score tests know."""
-        points = [rates.at for rates in self.evaluation.rates if self.trials.unit in UNITS_TESTED]
+        points = [rates.at for rates in self.evaluation.rates if self.counts.unit in UNITS_TESTED]
         return {
-            at: DecidedSystem(self.comparisons, at, self.trials)
+            at: SystemAtThreshold(self.comparisons, at, self.counts)
             for at in points
             if at.rule.signs is not None
         }
@@ -498,7 +497,7 @@ class ComparedSystem:
     @cached_property
     def linearized(self) -> LinearizedRates | None:
         """The rates as sums over units; None where units are not independent."""
-        if self.trials.unit not in UNITS_TESTED:
+        if self.counts.unit not in UNITS_TESTED:
             return None
         points = [rates.at for rates in self.evaluation.rates]
         measured = [
@@ -507,7 +506,7 @@ class ComparedSystem:
         resampler = Resampler(
             self.comparisons,
             points,
-            unit=self.trials.unit,
+            unit=self.counts.unit,
             scheme="product",
             metrics=NO_METRICS,
             measured=measured,

@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 from fastfair import intervals
 from fastfair._lib import seeds, validation
 from fastfair._lib.arguments import Resamples, Share, checked
-from fastfair._lib.arrays import RandomKey
-from fastfair._lib.warnings import held, warn
+from fastfair._lib.arrays import Floats, RandomKey
+from fastfair._lib.threads import meanwhile
+from fastfair._lib.warnings import hold_warnings, warn
 from fastfair._lib.workers import Checkpoint, Executor, Workers
 from fastfair.data.checks import LOG_LIKELIHOOD_RATIO
 from fastfair.data.comparisons import Comparisons, keys_of
@@ -31,7 +32,13 @@ from fastfair.error_rates.operating_points import (
     at_threshold,
     threshold_key,
 )
-from fastfair.error_rates.rates import Rates, concentration, counts_behind, rates_at_key
+from fastfair.error_rates.rates import (
+    ERROR_RATES,
+    Rates,
+    concentration,
+    counts_behind,
+    rates_at_key,
+)
 from fastfair.error_rates.scans_of_vectors import with_enough_pairs
 from fastfair.error_rates.score_metrics import (
     NO_CLLR,
@@ -48,7 +55,7 @@ from fastfair.errors import (
     ReversedScoresWarning,
 )
 from fastfair.intervals import MethodOfEvaluations
-from fastfair.measures._fairness import ZeroPolicy
+from fastfair.measures._fairness import KINDS, ZeroPolicy
 from fastfair.measures._registry import MEASURES, Measure, measure_name, measure_of, quantity_name
 from fastfair.resampling.engine import (
     METRICS,
@@ -84,6 +91,7 @@ from fastfair.uncertainty.quantities import (
     entries,
     estimates,
     noted,
+    numbers,
     sizes_of_groups,
 )
 
@@ -94,14 +102,14 @@ IncompleteGroups = Literal["raise", "drop", "nan"]
 _Metrics = Literal["auto", "all", Metric]
 _Found = TypeVar("_Found")
 METRICS_OF_SCANS = ("eer", "min_dcf", "cllr")  # Cllr only where the scan keeps all scores
-METRICS_WITH_FAILURES = (
-    "eer",
-    "min_dcf",
-)  # where failed comparisons, which have no score, count as non-matches
+# Where failed comparisons, which have no score, count as non-matches.
+METRICS_WITH_FAILURES = ("eer", "min_dcf")
+BY_NAME_ALONE = ("auc", "d_prime")  # which "auto" leaves out: they say nothing of a threshold
 USUAL_METRICS = METRICS_OF_SCANS[:-1]  # of any scores, and of vectors without a list of all pairs
 
 
-_SETTINGS = (
+# Names of the settings that a result lists always, and of those that it lists with intervals.
+_REPORTED_ALWAYS = (
     "alpha",
     "eer_method",
     "p_target",
@@ -112,9 +120,7 @@ _SETTINGS = (
     "incomplete_groups",
     "n_resamples",
 )
-
-
-_OF_INTERVALS = ("unit", "confidence_level", "method", "alternative", "simultaneous")
+_REPORTED_WITH_INTERVALS = ("unit", "confidence_level", "method", "alternative", "simultaneous")
 
 
 def as_names(names: str | Sequence[str]) -> Sequence[str]:
@@ -134,16 +140,35 @@ def _measure_names(measures: str | Sequence[str], groups: Sequence[str]) -> Sequ
     return names
 
 
+def _measures_of_class(
+    names: Sequence[str], asked: Sequence[str], comparisons: Comparisons
+) -> tuple[str, ...]:
+    """Return the measures that comparisons have where all are of one class, else all; refuse others
+    that were asked for.
+    """
+    lacking = [
+        name
+        for name in names
+        if comparisons.lacks_rate and comparisons.rates.isdisjoint(MEASURES[name].of)
+    ]
+    if lacking and "all" not in asked:
+        comparisons.require_rates(f"the measure {lacking[0]}")
+    return tuple(name for name in names if name not in lacking)
+
+
 def _complete_groups(comparisons: Comparisons, policy: str) -> list[int]:
     """Return the positions of the groups that the fairness measures compare."""
     if not comparisons.groups:
         return []
-    sizes = (
+    sizes = [
         np.diagonal(side.cells).tolist()
         for side in (comparisons.mated_by_group, comparisons.nonmated_by_group)
-    )
+    ]
+    enough = any if comparisons.lacks_rate else all
     lacking = {
-        group: own for group, *own in zip(comparisons.groups, *sizes, strict=True) if not all(own)
+        group: own
+        for group, *own in zip(comparisons.groups, *sizes, strict=True)
+        if not enough(own)
     }
     everything = list(range(len(comparisons.groups)))
     if not lacking:
@@ -166,9 +191,6 @@ def _complete_groups(comparisons: Comparisons, policy: str) -> list[int]:
         raise InputError(f"no group has both mated and non-mated comparisons of its own: {found}")
     warn(f"left out of the measures: {found}", DroppedWarning)
     return kept
-
-
-Floats = NDArray[np.float64]
 
 
 @checked
@@ -257,7 +279,7 @@ class Request(EvaluationSettings):
         "all" metrics do not, as they are the others where Cllr and min Cllr would need one.
         """
         listed = (
-            bool({"cllr", "min_cllr"} & set(as_names(self.metrics)))
+            bool({"cllr", "min_cllr", *BY_NAME_ALONE} & set(as_names(self.metrics)))
             or self.eer_method == "convex-hull"
         )
         return listed or self.unit != "subject" or not self.n_resamples
@@ -277,8 +299,13 @@ class Request(EvaluationSettings):
             everything = USUAL_METRICS if "costs" in comparisons.lacks else METRICS_OF_SCANS
         elif comparisons.failed is not None and comparisons.failed.policy == "non-match":
             everything = METRICS_WITH_FAILURES
-        found = self.in_words(comparisons.groups, everything, comparisons.score_kind)
+        if comparisons.lacks_rate:
+            everything = ()
+        found = self.resolved(comparisons.groups, everything, comparisons.score_kind)
+        measures = _measures_of_class(found.measures, as_names(self.measures), comparisons)
+        found = replace(found, measures=measures)
         for name in found.metrics:
+            comparisons.require_rates(f"⟦metrics={name}⟧")
             if name not in METRICS_WITH_FAILURES:
                 require_scores(comparisons.failed, name, NO_CLLR)
         if "eer" in found.metrics:
@@ -286,11 +313,11 @@ class Request(EvaluationSettings):
         found._check_resampling(comparisons)
         return replace(found, measured=tuple(_complete_groups(comparisons, self.incomplete_groups)))
 
-    def in_words(
+    def resolved(
         self, groups: Sequence[str], everything: Sequence[str], score_kind: str = "similarity"
     ) -> Request:
-        """Return the arguments checked as far as that needs no comparisons, but the names of their
-        groups.
+        """Check the arguments as far as that needs no comparisons, only the names of groups, and
+        replace "all" and "auto" by names.
 
         Parameters
         ----------
@@ -305,7 +332,12 @@ class Request(EvaluationSettings):
         names = _measure_names(self.measures, groups)
         meant = {
             "all": everything,
-            "auto": everything if score_kind == LOG_LIKELIHOOD_RATIO else USUAL_METRICS,
+            "auto": [
+                name
+                for name in everything
+                if name not in BY_NAME_ALONE
+                and (score_kind == LOG_LIKELIHOOD_RATIO or name in USUAL_METRICS)
+            ],
         }
         wanted = [name for asked in as_names(self.metrics) for name in meant.get(asked, (asked,))]
         if not self.points and not wanted:
@@ -361,14 +393,14 @@ class Request(EvaluationSettings):
             "thresholds": list(thresholds),
             "measures": list(self.measures),
             "metrics": list(self.metrics),
-            **{name: known[name] for name in _SETTINGS},
+            **{name: known[name] for name in _REPORTED_ALWAYS},
         }
         if comparisons.failed is not None:
             found["failures"] = comparisons.failed.policy
         if self.n_resamples:
             found |= {"scheme": self.scheme if self.unit == "subject" else "product", "rng": seed}
         if self.n_resamples or self.is_in_closed_form(comparisons):
-            found |= {name: known[name] for name in _OF_INTERVALS}
+            found |= {name: known[name] for name in _REPORTED_WITH_INTERVALS}
         return found
 
 
@@ -407,9 +439,9 @@ def evaluate(
     measures : "all" or sequence of str or function
         Fairness measures, by names or as functions: those of `fastfair.measures`, and your own
         (`measures.measure`).
-    metrics : {"auto", "all", "eer", "min_dcf", "cllr", "min_cllr"} or sequence of these
-        Metrics to compute that need no operating point. "auto" computes the EER and minDCF, and all
-        four of log-likelihood ratios.
+    metrics : {"auto", "all", "eer", "min_dcf", "cllr", "min_cllr", "auc", "d_prime"} or several
+        Metrics to compute that need no operating point. "auto" computes the EER and minDCF, and of
+        log-likelihood ratios the first four.
     unit : {"subject", "comparison", "sample", "subject+sample"}
         The units drawn with replacement: subjects within each group; comparisons, separately for
         mated and non-mated, which makes intervals too narrow where subjects repeat; samples within
@@ -525,9 +557,8 @@ def evaluate(
         **vars(settings),
     )
     workers = Workers(n_threads, progress, executor).checked(rng)
-    seed = (
-        seeds.fixed(rng) if isinstance(comparisons, Embeddings) else rng
-    )  # the same one with more pairs kept
+    # The same seed with more pairs kept.
+    seed = seeds.fix_seed(rng) if isinstance(comparisons, Embeddings) else rng
     return on_comparisons(
         [comparisons], request, workers, lambda given: evaluated(given[0], request, workers, seed)
     )
@@ -544,7 +575,7 @@ def on_comparisons(
     """
     vectors = [one for one in given if isinstance(one, Embeddings)]
     if len(vectors) == len(given):
-        request.in_words(vectors[0].groups, USUAL_METRICS)
+        request.resolved(vectors[0].groups, USUAL_METRICS)
         if not request.needs_all_pairs:
             return with_enough_pairs(
                 vectors, request.points, request.with_metrics, compute, workers
@@ -616,7 +647,16 @@ class _Estimates:
     def quantities(self) -> tuple[Quantity, ...]:
         """The same, with what is known of each."""
         shares = concentrations(self.comparisons, self.rates)
-        return tuple(described(entry, self.rates, shares) for entry in self.entries)
+        found = (quantity_of_entry(entry, self.rates, shares) for entry in self.entries)
+        return tuple(noted(one, *self._whom) if one.name in RATES else one for one in found)
+
+    @property
+    def _whom(self) -> list[Note]:
+        """Notes on whom intervals of rates are about, where it is not other people."""
+        of_samples = self.request.unit == "sample" and self.request.n_resamples > 0
+        codes = [Code.OF_THESE_PEOPLE] * of_samples
+        codes += [Code.OF_THIS_COHORT] * self.comparisons.is_normalized
+        return [Note(code) for code in codes]
 
     @cached_property
     def failures(self) -> Failures | None:
@@ -644,6 +684,16 @@ class _Estimates:
             if self.request.is_in_closed_form(self.comparisons)
             else None
         )
+
+    def _without_replicates(self, resampler: Resampler) -> SampleSizes:
+        """Compute what intervals need besides replicates."""
+        sizes, asked = SampleSizes.of(self.entries, resampler), self.request
+        if sizes.few_held is not None and asked.method == "auto":
+            level = asked.confidence_level
+            if asked.alternative != "two-sided":
+                level = two_sided_level(level)
+            sizes.few_held.limits(range(len(self.quantities)), level)  # which it keeps
+        return sizes
 
     def _in_closed_form(self, workers: Workers) -> IntervalMaker:
         request = self.request
@@ -676,14 +726,17 @@ class _Estimates:
             measured=request.measured,
             workers=workers,
         )
-        sizes = SampleSizes.of(self.entries, resampler)
+        with meanwhile(partial(self._without_replicates, resampler), n_threads) as made:
+            # What a scan lacks is missed before replicates are drawn.
+            sizes = made() if self.comparisons.may_keep_more else None
+            drawn = resampler.replicate(request.n_resamples, key, workers)
+            sizes = sizes or made()
         if failures is not None:
             failures.prepare(request.unit, request.scheme, workers)
-        drawn = resampler.replicate(request.n_resamples, key, workers)
         # Zeros are refused in the data, and kept in replicates.
         zero_policy = "keep" if request.zero_policy == "raise" else request.zero_policy
         selection = replace(self.selection, zero_policy=zero_policy)
-        replicates = np.array([entry.value for entry in entries(drawn, selection)])
+        replicates = numbers(drawn, selection, n_threads)
         quantities = noted_few_subjects(self.quantities, self.rates, replicates, resampler, sizes)
         if failures is not None:
             of_failures = failures.replicates(request.n_resamples, key, workers, drawn)
@@ -776,6 +829,8 @@ def _selection(
         alpha=request.alpha,
         zero_policy=request.zero_policy,
         matrix=tuple((reference, probe) for reference, probe in pairs),
+        kinds=KINDS & comparisons.rates if comparisons.lacks_rate else KINDS,
+        rates=tuple(name for name in ERROR_RATES if name in comparisons.rates),
     )
 
 
@@ -795,8 +850,9 @@ def evaluated(
         quantities = maker.with_intervals(
             request.confidence_level, request.method, request.alternative, request.simultaneous
         )
-        are_of_quantiles = request.measures and request.method != "auto"
-        warn_of_narrow_intervals(quantities, made.rates, measured if are_of_quantiles else ())
+        # Other methods than "auto" take the quantiles of replicates for measures, too.
+        by_quantiles = bool(request.measures) and request.method != "auto"
+        warn_of_narrow_intervals(quantities, made.rates, measured if by_quantiles else ())
     return Evaluation(
         quantities,
         tuple(made.rates),
@@ -833,6 +889,8 @@ def _metrics(comparisons: Comparisons, request: Request) -> dict[str, Floats]:
         "eer": lambda keys: score_metrics.equal_error(keys, request.eer_method)[0],
         "min_dcf": lambda keys: score_metrics.least_cost(request.costs, keys)[0],
         "min_cllr": score_metrics.least_log_likelihood_ratio_cost,
+        "auc": score_metrics.area_under_curve,
+        "d_prime": score_metrics.decidability_index,
     }
     lists = [
         keys_of(comparisons),
@@ -877,7 +935,7 @@ def _jackknife(
     stratum.
     """
     without = resampler.jackknife(n_threads)
-    left_out = np.array([entry.value for entry in entries(without, selection)])
+    left_out = numbers(without, selection, n_threads)
     if failures is not None:
         left_out = np.concatenate([left_out, failures.left_out(without, n_threads)])
     return resampler.influences(left_out)
@@ -893,10 +951,10 @@ def evaluate_at_thresholds(
     """Compute rates at given thresholds with intervals, by default in closed form; notes tell what
     warnings would.
 
-    Where subjects are not known, comparisons are taken for independent. how: further arguments of
-    `evaluate`.
+    Where subjects are not known, comparisons are treated as independent. how: further arguments
+    of `evaluate`.
     """
-    with held():
+    with hold_warnings():
         return evaluate(
             comparisons,
             [at_threshold(threshold) for threshold in thresholds],
@@ -939,10 +997,10 @@ def concentrations(
     ]
 
 
-def described(
+def quantity_of_entry(
     entry: Entry, at_points: Sequence[Rates], shares: Sequence[dict[bool, tuple[float, Floats]]]
 ) -> Quantity:
-    """Make a quantity of a number by adding the counts behind it and its notes."""
+    """Make a quantity of an entry by adding the counts behind it and its notes."""
     value = float(entry.value)
     if entry.point is None:
         return Quantity(entry.name, entry.group, None, value, notes=_not_computable(value))
@@ -1022,21 +1080,19 @@ def noted_few_subjects(
             for k, quantity in enumerate(quantities)
             if quantity.name == "fnmr" and quantity.at == rates.at
         ]
-        hanging = hangs_on_threshold(
-            replicates[rows], replicates[[threshold[rates.at]] * len(rows)]
-        )
+        of_threshold = np.broadcast_to(replicates[threshold[rates.at]], replicates[rows].shape)
+        hanging = hangs_on_threshold(replicates[rows], of_threshold)
         share = (
             concentration(comparisons, rates, False, MOST_PER_ERROR)[0] if hanging.any() else 0.0
         )
         if is_held_by_few_subjects(resampler.freedom(point), share):
-            for k in np.array(rows)[hanging].tolist():
+            for k in np.array(rows)[hanging]:
                 found[k] = noted(found[k], Note(Code.HELD_BY_FEW_SUBJECTS))
     return tuple(found)
 
 
-_LEAST_ERRORS = (
-    5  # of each kind in every group: with fewer, intervals of measures miss the truth more often
-)
+# of each kind in every group: with fewer, intervals of measures miss the truth more often
+_FEWEST_ERRORS_FOR_MEASURES = 5
 _MOST_NAMED = 4  # in a warning; notes are at every quantity
 
 
@@ -1059,7 +1115,7 @@ def warn_of_narrow_intervals(
     found: dict[str, list[str]] = {}
     for one in quantities:
         for note in one.notes:
-            if note.is_narrow:
+            if note.warns:
                 reason = (
                     Note.of(note.code, share="most").reason
                     if note.code is Code.CONCENTRATED
@@ -1068,14 +1124,14 @@ def warn_of_narrow_intervals(
                 of = " / ".join(filter(None, (one.group, one.probe_group))) or "all"
                 found.setdefault(reason, []).append(f"{one.name} of {of}")
     for result in at_points if measured else ():
-        few = _fewer_errors(result) < _LEAST_ERRORS
+        few = _fewer_errors(result) < _FEWEST_ERRORS_FOR_MEASURES
         of_groups = [
             name
             for name, too_few in zip(result.groups, few, strict=True)
             if too_few and name in measured
         ]
         reason = (
-            f"measures over groups with fewer than {_LEAST_ERRORS} false matches or false"
+            f"measures over groups with fewer than {_FEWEST_ERRORS_FOR_MEASURES} false matches or false"
             " non-matches"
         )
         found[reason] = [*found.get(reason, ()), *of_groups]

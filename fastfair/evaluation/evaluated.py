@@ -9,9 +9,9 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
+from fastfair._lib.arrays import Floats, Integers
 from fastfair.data import score_keys
 from fastfair.data.comparisons import Comparisons, keys_of
 from fastfair.error_rates.rates import Rates
@@ -20,17 +20,13 @@ from fastfair.results.written import UNWRITTEN
 from fastfair.uncertainty.interval_maker import NO_REPLICATES, IntervalMaker
 from fastfair.uncertainty.quantities import Quantity
 
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 _BINS = 60
 # of each class, evenly spaced as normal deviates, that the points of a curve are chosen from
 _CURVE_POINTS = 240
-_INVISIBLE = (
-    0.004  # normal deviates between a curve and its lines, a sixth of a point in a large plot
-)
-_OUTSIDE = (
-    1e-4  # the share of each class at each end that the first and last bin of a histogram gather
-)
+# normal deviates between a curve and its lines, a sixth of a point in a large plot
+_INVISIBLE = 0.004
+# the share of each class at each end that the first and last bin of a histogram gather
+_OUTSIDE = 1e-4
 
 
 @dataclass(frozen=True)
@@ -105,6 +101,8 @@ class Evaluated:
     @property
     def has_curves(self) -> bool:
         """Whether there is what DET curves and distributions of scores are drawn from."""
+        if self.comparisons is not None and self.comparisons.lacks_rate:
+            return False
         return self.comparisons is not None or self.traces is not None
 
     def _curve(self, group: str | None) -> DetCurve:
@@ -115,7 +113,9 @@ class Evaluated:
         none = np.zeros(0, np.int64)
         if not (mated.size and nonmated.size):
             return DetCurve(mated.size, nonmated.size, none, none)
-        thresholds = np.unique(np.concatenate([spread(mated), spread(nonmated)]))
+        thresholds = np.unique(
+            np.concatenate([evenly_spaced_keys(mated), evenly_spaced_keys(nonmated)])
+        )
         matches = nonmated.size - np.searchsorted(nonmated, thresholds)
         nonmatches = np.searchsorted(mated, thresholds)
         seen = (
@@ -173,6 +173,7 @@ class Evaluated:
                 "this evaluation has no comparisons, which this plot is drawn from: take the"
                 " evaluation that evaluate returned, of comparisons in memory"
             )
+        self.comparisons.require_rates("this plot")
         keys = keys_of(self.comparisons, None if group is None else self.groups.index(group))
         return keys.mated, keys.nonmated
 
@@ -204,7 +205,7 @@ def outline(x: Floats, y: Floats, tolerance: float) -> Integers:
     return np.sort(kept)
 
 
-def spread(keys: score_keys.Keys) -> score_keys.Keys:
+def evenly_spaced_keys(keys: score_keys.Keys) -> score_keys.Keys:
     """Take keys whose ranks are evenly spaced as normal deviates, with the extreme ones."""
     if keys.size <= _CURVE_POINTS:
         return keys

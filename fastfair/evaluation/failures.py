@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fastfair._lib.arrays import Floats
 from fastfair._lib.workers import Workers
 from fastfair.data.comparisons import Comparisons
 from fastfair.data.derived import failure_trials
@@ -41,7 +42,6 @@ from fastfair.uncertainty.quantities import (
 )
 from fastfair.uncertainty.rate_limits import raised_rate
 
-Floats = NDArray[np.float64]
 _FAILED = at_threshold(0.5)
 _SCORED = {"frr": "fnmr", "far": "fmr"}  # the same rates without failures
 

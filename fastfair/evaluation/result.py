@@ -5,7 +5,7 @@ intervals from.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -27,13 +27,20 @@ from fastfair.results.result import Printed, Result
 from fastfair.uncertainty.interval_maker import require_method
 from fastfair.uncertainty.quantities import Group, Quantity, ends_of, find, table_of
 
-from .chapter import chapter_of, lines_of_tables, printed_tables, summary_of
+from .chapter import (
+    chapter_of,
+    lines_of_tables,
+    printed_tables,
+    rates_of,
+    summary_of,
+    tables_to_show,
+)
 from .evaluated import Evaluated
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from fastfair.pages.parts import Beside, Chapter
+    from fastfair.pages.parts import Beside, Chapter, Table
 
 Alternative = Literal["two-sided", "less", "greater"]
 _POINT_LINES = ("-", ":", "-.", "--")  # of thresholds
@@ -131,7 +138,8 @@ class Evaluation(Evaluated, Result):
         Raises
         ------
         InputError
-            As `quantity` does, and without replicates.
+            As `quantity` does, and where neither replicates nor a closed form give the quantity an
+            interval: without replicates only FMRs and FNMRs have one.
 
         Examples
         --------
@@ -146,11 +154,7 @@ class Evaluation(Evaluated, Result):
             raise InputError(
                 f"{name} has no interval without replicates: evaluate with ⟦n_resamples⟧ > 0"
             )
-        return (
-            (math.nan, math.nan)
-            if found.low is None or found.high is None
-            else (found.low, found.high)
-        )
+        return ends_of(found)
 
     @checked
     def replicates(
@@ -210,7 +214,7 @@ class Evaluation(Evaluated, Result):
         Raises
         ------
         InputError
-            For an unknown method, a level outside (0, 1), and without replicates.
+            For an unknown method, a level outside (0, 1), and where nothing has an interval.
 
         Examples
         --------
@@ -301,10 +305,13 @@ class Evaluation(Evaluated, Result):
         <BLANKLINE>
         * fewer than 30 errors behind the rate (Doddington's rule of 30)
         """
-        return "\n".join([super().summary(), *lines_of_tables(self)])
+        return "\n".join([super().summary(), *lines_of_tables([self])])
 
     def _sentences(self) -> Sequence[str]:
         return summary_of(self)
+
+    def _display(self) -> Mapping[str, Sequence[tuple[OperatingPoint | None, Table]]]:
+        return tables_to_show([self])
 
     def _shown(self) -> Sequence[str]:
         return super().summary().splitlines() if self.rates else [self.description]
@@ -321,11 +328,12 @@ class Evaluation(Evaluated, Result):
     def _figures(self) -> dict[str, Axes]:
         """Return curves, scores, and rates at each operating point."""
         axes: dict[str, Axes] = {}
-        if self.comparisons is not None:  # else only pairs of vectors near the errors are kept
+        # Without comparisons only pairs of vectors near the errors are kept.
+        if self.comparisons is not None and self.has_curves:
             axes = {"det": self.plot_det(), "scores": self.plot_scores()}
         for rates in self.rates if self.groups else ():
             at = file_part(rates.at)
-            for rate in ("fmr", "fnmr"):
+            for rate in sorted(rates_of(self)):
                 axes[f"{rate}_{at}"] = self.plot(rate=rate, at=rates.at)
         return axes
 

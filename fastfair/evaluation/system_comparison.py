@@ -58,8 +58,8 @@ from .chapter import (
     det_limits,
     facts_of,
     left_out_of_measures,
-    limits,
     printed_of,
+    sentences_on_limitations,
     size_of,
 )
 from .contrasts import REASONS, WITHHELD, Contrast, RankedSystem, possible_ranks, ranks_of
@@ -80,20 +80,15 @@ _LINES = (
     "black, dash-dotted",
 )
 _MOST_CURVES = 8  # of systems; more cannot be told apart
-_OF_TWO = ({"color": USUAL}, {"color": STANDS_OUT, "linestyle": "--"})
+_STYLES_OF_TWO = ({"color": USUAL}, {"color": STANDS_OUT, "linestyle": "--"})
 _SIDE = 380  # of a large panel, in pixels
 _MOST_SAID = 10  # systems of a ranking that a sentence names
 _MOST_PAIRS = 100  # with more, the differences are in the JSON alone
-_SAID = ("fnmr", "fmr", "eer")
+# quantities of which sentences and the first tables speak
+_IN_SENTENCES = ("fnmr", "fmr", "eer")
 Rankings = Sequence[Sequence[RankedSystem]]
-_RANKED = (
-    "fnmr",
-    "fmr",
-    "eer",
-    "min_dcf",
-    "cllr",
-    "min_cllr",
-)  # in files and pages, overall and of groups
+# quantities that files and pages rank systems by, overall and of groups
+_IN_RANKINGS = ("fnmr", "fmr", "eer", "min_dcf", "cllr", "min_cllr")
 
 
 @dataclass(frozen=True, eq=False)
@@ -328,7 +323,7 @@ class SystemComparison(Result):
             else []
         )
         for ranking in self._rankings():
-            if ranking[0].name in _SAID and ranking[0].group is None:
+            if ranking[0].name in _IN_SENTENCES and ranking[0].group is None:
                 said += _on_ranking(ranking)
         if is_pair:
             said += _on_differences(self.contrasts)
@@ -377,7 +372,7 @@ class SystemComparison(Result):
         chosen = [
             quantity
             for quantity in self.evaluations[0].quantities
-            if quantity.name in _RANKED and not quantity.is_held
+            if quantity.name in _IN_RANKINGS and not quantity.is_held
         ]
         return [list(self._ranked(quantity)) for quantity in chosen]
 
@@ -463,7 +458,7 @@ class SystemComparison(Result):
         """
         systems = self._systems()
         for k, name in enumerate(_curves_shown(systems)):
-            style = _OF_TWO[k] if len(systems) == 2 else line_style(k)
+            style = _STYLES_OF_TWO[k] if len(systems) == 2 else line_style(k)
             ax = systems[name].plot_det(
                 (), ax, label=drawn(shortened(name, LONGEST_IN_LEGEND)), **style
             )
@@ -599,7 +594,11 @@ def chapter_of_systems(comparison: SystemComparison) -> Chapter:
         if len(comparison._pairs()) <= _MOST_PAIRS:
             sections.append(Section(title, (), (), differences, is_folded=bool(rankings)))
     picture = next(
-        (_ranking_table(row) for row in rankings if row[0].name in _SAID and row[0].group is None),
+        (
+            _ranking_table(row)
+            for row in rankings
+            if row[0].name in _IN_SENTENCES and row[0].group is None
+        ),
         None,
     )
     if is_pair and first.rates:
@@ -611,7 +610,7 @@ def chapter_of_systems(comparison: SystemComparison) -> Chapter:
         picture = _differences(fnmr, comparison.settings) if len(fnmr) > 1 else None
     said = comparison._sentences()
     answer = [("", sentence) for sentence in said[1:-1]]
-    screen = FirstScreen(_facts(systems), (), answer, limits(first), picture, len(first.groups))
+    screen = FirstScreen(_facts(systems), (), answer, sentences_on_limitations(first), picture)
     title = "Two systems" if is_pair else "Several systems"
     return Chapter(title, said, sections, comparison.settings, comparison._numbers(), first=screen)
 
@@ -804,7 +803,7 @@ def _on_differences(contrasts: Sequence[Contrast]) -> list[str]:
         better = visible(
             contrast.second_system if contrast.verdict == "second" else contrast.first_system
         )
-        if contrast.group is None and contrast.name in _SAID:
+        if contrast.group is None and contrast.name in _IN_SENTENCES:
             verdict = {
                 "first": f"better: {better}",
                 "second": f"better: {better}",
@@ -851,7 +850,7 @@ def _on_baseline(pairs: Mapping[tuple[str, str], Sequence[Contrast]], baseline: 
         contrast
         for of_pair in pairs.values()
         for contrast in of_pair
-        if contrast.group is None and contrast.name in _SAID
+        if contrast.group is None and contrast.name in _IN_SENTENCES
     ]
     for name, at in dict.fromkeys((contrast.name, contrast.at) for contrast in contrasts):
         of_each = {pair[0]: find(each, name, None, at) for pair, each in pairs.items()}

@@ -27,7 +27,7 @@ FALSE_NONMATCH, FALSE_MATCH = (METRICS[rate].error for rate in ("fnmr", "fmr"))
 
 
 @dataclass(frozen=True)
-class Errors:
+class ErrorCounts:
     """How many comparisons of one kind are errors, and how many of these involve few subjects.
 
     Attributes
@@ -77,7 +77,7 @@ class WorstComparisons(Result):
         For each subject who is involved in an error, those with most errors first: "subject",
         "false_nonmatches", "false_matches", and the numbers of "mated" and "nonmated" comparisons;
         of all errors, not only of those listed. Empty where subjects are not known.
-    errors : dict of str to Errors
+    errors : dict of str to ErrorCounts
         All errors among the "mated" and the "non-mated" comparisons; those that were asked for.
     """
 
@@ -90,7 +90,7 @@ class WorstComparisons(Result):
     row: tuple[int, ...] | None
     labels: dict[str, tuple[Any, ...]]
     subjects: dict[str, tuple[Any, ...]] = field(default_factory=dict)
-    errors: dict[str, Errors] = field(default_factory=dict)
+    errors: dict[str, ErrorCounts] = field(default_factory=dict)
 
     @checked
     def subjects_to_frame(self, backend: frames.Backend | None = None) -> Any:
@@ -154,7 +154,7 @@ class _Found(NamedTuple):
     inside: NDArray[np.bool_]  # which comparisons are within the group asked for
     positions: NDArray[np.intp]  # of the errors, the worst first
     error: str
-    counted: Errors
+    counted: ErrorCounts
 
 
 @checked
@@ -288,7 +288,7 @@ def _errors(comparisons: Comparisons, rates: Rates, mated: bool, code: int | Non
     n_failed = int(np.count_nonzero(positions < score_keys.count_failed(side.keys))) if mated else 0
     error = FALSE_NONMATCH if mated else FALSE_MATCH
     return _Found(
-        side, by_group, inside, positions, error, Errors(n, positions.size, n_failed, share)
+        side, by_group, inside, positions, error, ErrorCounts(n, positions.size, n_failed, share)
     )
 
 

@@ -11,10 +11,10 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fastfair._lib import memory, seeds
 from fastfair._lib.arguments import Probability, SomeResamples, checked
+from fastfair._lib.arrays import AnyArray, Flags, Floats, Integers, RandomKey
 from fastfair._lib.plots import STANDS_OUT, USUAL, Bar, Line, draw_rows
 from fastfair._lib.text import p_in_words, per_cent
 from fastfair._lib.warnings import warn
@@ -34,14 +34,13 @@ from fastfair.errors import (
 from fastfair.resampling.dependence import pooled
 from fastfair.resampling.units import require_units
 from fastfair.results.result import Printed, Result, printed
-from fastfair.results.written import UNWRITTEN, nothing
+from fastfair.results.written import UNWRITTEN, empty_floats
 from fastfair.uncertainty.quantities import find
 
 from .failure_counts import (
     ATTEMPTS,
     RATE_TITLES,
     FailureCounts,
-    Floats,
     SubjectKinds,
     beta_binomial_pmf,
     common_design_effect,
@@ -58,7 +57,7 @@ _NEGLIGIBLE = 1e-9  # expected subjects of a kind
 IncompleteGroups = Literal["drop", "raise"]
 _ENOUGH_FAILURES = 5  # independent ones
 _MUCH_SMALLER = 0.25  # times the largest group
-_FEW_SUBJECTS = 10
+_FEW_SUBJECTS = 10  # of a group, with which tests err somewhat more often than they should
 
 
 def counts_to_test(
@@ -66,7 +65,7 @@ def counts_to_test(
     at: OperatingPoint | None,
     policy: str,
     n_threads: int | None,
-) -> tuple[FailureCounts, NDArray[np.bool_], FailureCounts]:
+) -> tuple[FailureCounts, Flags, FailureCounts]:
     """Return the failure counts of all groups, which groups have enough subjects, (g,), and the
     counts of these.
     """
@@ -96,8 +95,8 @@ def least_subjects(rate_name: str) -> int:
 
 
 def require_subjects(
-    groups: Sequence[str], n_subjects: NDArray[np.int64], rate_name: str, trials: str, policy: str
-) -> NDArray[np.bool_]:
+    groups: Sequence[str], n_subjects: Integers, rate_name: str, trials: str, policy: str
+) -> Flags:
     """Return which groups have enough subjects, (g,), and name the others; at least two must
     have.
     """
@@ -152,7 +151,7 @@ def warn_of_small_groups(counts: FailureCounts) -> None:
         )
 
 
-def warn_of_few_subjects(groups: Sequence[str], n_subjects: NDArray[np.int64]) -> None:
+def warn_of_few_subjects(groups: Sequence[str], n_subjects: Integers) -> None:
     """Warn of groups of so few subjects that how their false matches share them is hardly known.
 
     In simulations of groups of 5, 10, 20 and 40 subjects, `fmr_test` finds differences in 8 % of
@@ -173,6 +172,8 @@ def warn_of_few_subjects(groups: Sequence[str], n_subjects: NDArray[np.int64]) -
 
 Statistic = Literal["f", "max-difference", "max-ratio"]
 NullModel = Literal["beta-binomial", "bootstrap"]
+_WITHOUT_CLUSTERING = ("max-difference", "max-ratio")  # are not divided by how errors cluster
+_OF_FALSE_MATCHES = "non-mated comparisons"  # are the trials
 _EQUAL = 1e-12  # by which rates that are equal may differ
 
 
@@ -191,7 +192,7 @@ class GroupRates:
     """
 
     rate: Floats
-    size: NDArray[Any]
+    size: AnyArray
     effect: Floats
 
     @property
@@ -209,7 +210,7 @@ class GroupRates:
         """Shift the rates of replicates as if all groups had the overall rate of the data."""
         return GroupRates(self.rate - data.rate + data.overall, self.size, self.effect)
 
-    def statistic(self, name: str, size: NDArray[Any]) -> Floats:
+    def statistic(self, name: str, size: AnyArray) -> Floats:
         """Measure how much the rates differ, by a statistic of `fnmr_test`.
 
         size: (g,) numbers of trials in the data, by which "f" weights groups. It is infinite where
@@ -238,7 +239,7 @@ def of_counts(counts: FailureCounts) -> GroupRates:
     return of_sums(counts.sums)
 
 
-def of_sums(sums: NDArray[np.int64]) -> GroupRates:
+def of_sums(sums: Integers) -> GroupRates:
     """Return the rates of (5, ..., g) sums over the subjects of each group, in the rows of
     `kernels.clusters`.
     """
@@ -248,7 +249,7 @@ def of_sums(sums: NDArray[np.int64]) -> GroupRates:
 def replicate(
     counts: FailureCounts,
     n_resamples: int,
-    key: NDArray[np.uint32],
+    key: RandomKey,
     n_threads: int | None = None,
     progress: bool | Report = False,
 ) -> GroupRates:
@@ -264,10 +265,10 @@ def _draw(
     kinds: SubjectKinds,
     purpose: seeds.Purpose,
     n_resamples: int,
-    key: NDArray[np.uint32],
+    key: RandomKey,
     n_threads: int | None,
     progress: bool | Report,
-) -> NDArray[np.int64]:
+) -> Integers:
     """Draw subjects of the given kinds, as many as each group has: (5, n_resamples, g) sums over
     them.
     """
@@ -280,7 +281,7 @@ def _draw(
     )
     drawn = np.empty((5, n_resamples, n_groups), np.int64)
 
-    def use(at: slice, sums: NDArray[np.int64]) -> None:
+    def use(at: slice, sums: Integers) -> None:
         drawn[:, at] = sums
 
     with reporting(progress, drawn_are) as report:
@@ -288,7 +289,7 @@ def _draw(
     return drawn
 
 
-def inflation_of(sums: NDArray[np.int64]) -> tuple[Floats, Floats]:
+def inflation_of(sums: Integers) -> tuple[Floats, Floats]:
     """Estimate one intra-class correlation of all groups, and how much more failures vary than
     Poisson numbers.
 
@@ -312,10 +313,10 @@ def inflation_of(sums: NDArray[np.int64]) -> tuple[Floats, Floats]:
 def draw_equal_failures(
     counts: FailureCounts,
     n_resamples: int,
-    key: NDArray[np.uint32],
+    key: RandomKey,
     n_threads: int | None = None,
     progress: bool | Report = False,
-) -> NDArray[np.int64]:
+) -> Integers:
     """Draw failures of groups with one rate and one correlation, beta-binomial for each subject.
 
     Subjects are drawn with the attempts of their group's. Every group has subjects, and some
@@ -338,7 +339,7 @@ def draw_equal_failures(
     return _draw(counts, kinds, purpose, n_resamples, key, n_threads, progress)
 
 
-def roots_of_failures(counts: FailureCounts, drawn: NDArray[np.int64]) -> Roots:
+def roots_of_failures(counts: FailureCounts, drawn: Integers) -> Roots:
     """Return the roots of failures, and those of replicates of `draw_equal_failures`, each with
     estimates anew.
     """
@@ -426,12 +427,12 @@ class GroupTest(Result):
     statistic_name: str
     rate_name: str
     groups: tuple[str, ...]
-    is_tested: NDArray[np.bool_]
+    is_tested: Flags
     rate: float
     group_rate: Floats
-    n_subjects: NDArray[np.int64]
-    n_trials: NDArray[np.int64]
-    n_errors: NDArray[np.int64]
+    n_subjects: Integers
+    n_trials: Integers
+    n_errors: Integers
     standard_error: Floats
     low: Floats
     high: Floats
@@ -447,7 +448,7 @@ class GroupTest(Result):
     design_effect: Floats | None = None
     remarks: tuple[str, ...] = ()
     counts: FailureCounts | None = field(default=None, repr=False, metadata=UNWRITTEN)
-    replicates: Floats = field(default_factory=nothing, repr=False, metadata=UNWRITTEN)
+    replicates: Floats = field(default_factory=empty_floats, repr=False, metadata=UNWRITTEN)
 
     _derived = ("different", "note")
     _per_group = (
@@ -479,10 +480,14 @@ class GroupTest(Result):
         differences first. Of FMRs, a group is named if it cannot be one of the groups, more than
         half of all, that do not differ detectably among themselves.
         """
-        found = self.group_pvalue_adjusted < self.level
+        is_rejected = self.group_pvalue_adjusted < self.level
         return tuple(
-            group for group, is_different in zip(self.groups, found, strict=True) if is_different
+            group
+            for group, is_different in zip(self.groups, is_rejected, strict=True)
+            if is_different
         )
+
+    _table_name = "tests"
 
     def _tables(self) -> list[Printed]:
         names = (
@@ -517,10 +522,8 @@ class GroupTest(Result):
     @property
     def answer(self) -> str:
         """One sentence on whether rates of groups differ."""
-        rates, level = (
-            f"{self.rate_name.upper()}s",
-            f"at the {100 * self.level:g} % level ({p_in_words(self.pvalue)})",
-        )
+        rates = f"{self.rate_name.upper()}s"
+        level = f"at the {100 * self.level:g} % level ({p_in_words(self.pvalue)})"
         if np.isnan(self.pvalue):
             return (
                 f"The test cannot say whether the {rates} of {self.is_tested.sum()} groups differ:"
@@ -537,7 +540,8 @@ class GroupTest(Result):
         """Return the sentences of the summary."""
         if np.isnan(self.pvalue):
             return [self.answer, *self.on_untested]
-        rate, n = self.rate_name.upper(), int(self.is_tested.sum())
+        rate = self.rate_name.upper()
+        n = int(self.is_tested.sum())
         rates = dict(zip(self.groups, self.group_rate.tolist(), strict=True))
         tested = [
             group
@@ -635,10 +639,10 @@ class GroupTest(Result):
         )
 
 
-def notes_of_untested(is_tested: NDArray[np.bool_], rate_name: str) -> tuple[str, ...]:
+def notes_of_untested(is_tested: Flags, rate_name: str) -> tuple[str, ...]:
     """Say of each group why it was not tested; nothing of those that were."""
     reason = f"not tested: fewer than {least_subjects(rate_name)} subjects"
-    return tuple("" if one else reason for one in is_tested.tolist())
+    return tuple("" if tested else reason for tested in is_tested.tolist())
 
 
 def rate_marks(groups: Sequence[str], rates: Floats, apart: Sequence[str], label: str) -> list[Bar]:
@@ -839,9 +843,9 @@ def fmr_test(
         false matches are at one rate, for comparisons that share subjects.
 
         The others are those of `fnmr_test`. "max-difference" and "max-ratio" do not weigh
-        differences by how much false matches cluster: where few people cause most of them,
-        "max-difference" finds differences among groups that are alike in up to 27 % of simulated
-        data sets.
+        differences by how much false matches cluster. Where few people cause most of them,
+        "max-difference" alone finds differences among groups that are alike in up to 27 % of
+        simulated data sets, so p-values of both are not below that of the deviance.
     n_resamples : int, default 2000
         Number of replicates.
     confidence_level : float, default 0.95
@@ -926,9 +930,8 @@ def fmr_test(
     """
     settings = _settings(at, statistic, n_resamples, confidence_level, incomplete_groups)
     workers = Workers(n_threads, progress)
-    seed = (
-        seeds.fixed(rng) if isinstance(data, Embeddings) else rng
-    )  # the same one however often more pairs are kept
+    # the same one however often more pairs are kept
+    seed = seeds.fix_seed(rng) if isinstance(data, Embeddings) else rng
     return of_kept_pairs(
         data, at, lambda kept: _test_of_false_matches(kept, at, settings, seed, workers), n_threads
     )
@@ -945,11 +948,13 @@ def _test_of_false_matches(
 
     comparisons = data.kept if isinstance(data, ScannedComparisons) else data
     comparisons._require("lists of pairs")
+    comparisons.require_rates("a test of FMRs", ["fmr"])
     comparisons.require_groups()
     require_units(comparisons, "subject")
     rates = rates_at_key(comparisons, at, threshold_key(comparisons, at))
     counts, groups = rates.counts, comparisons.groups
-    subjects, trials = np.asarray(counts.group_nonmated_subjects), np.asarray(counts.group_nonmated)
+    subjects = np.asarray(counts.group_nonmated_subjects)
+    trials = np.asarray(counts.group_nonmated)
     tested = require_subjects(
         groups, subjects, "fmr", "non-mated comparisons", settings["incomplete_groups"]
     )
@@ -976,8 +981,10 @@ def _test_of_false_matches(
 
     def numbers_of_groups(level: float, *names: str) -> Floats:
         quantities = evaluated.with_intervals(level).quantities
-        found = [find(quantities, "fmr", group, None) for group in groups]
-        return np.array([[getattr(one, name) for one in found] for name in names], np.float64)
+        quantities_of = [find(quantities, "fmr", group, None) for group in groups]
+        return np.array(
+            [[getattr(quantity, name) for quantity in quantities_of] for name in names], np.float64
+        )
 
     def interval(level: float) -> tuple[Floats, Floats]:
         low, high = numbers_of_groups(level, "low", "high")
@@ -987,7 +994,7 @@ def _test_of_false_matches(
         observed,
         replicated,
         settings | {"rng": seed},
-        "non-mated comparisons",
+        _OF_FALSE_MATCHES,
         tested,
         roots,
         interval,
@@ -1025,7 +1032,7 @@ def _compared(
     replicated: GroupRates,
     settings: dict[str, Any],
     trials: str,
-    tested: NDArray[np.bool_],
+    tested: Flags,
     roots: Roots | None,
     interval: Callable[[float], tuple[Floats, Floats]],
     **more: Any,
@@ -1036,12 +1043,12 @@ def _compared(
     replicates; tested: which groups these are; roots: theirs, if groups are named; interval: that
     of each group's rate at a level; more: what else the result has.
     """
-    name, level, overall = (
-        settings["statistic"],
-        settings["confidence_level"],
-        float(observed.overall),
-    )
-    statistic, replicates, share = math.nan, np.full(settings["n_resamples"], np.nan), math.nan
+    name = settings["statistic"]
+    level = settings["confidence_level"]
+    overall = float(observed.overall)
+    statistic = math.nan
+    replicates = np.full(settings["n_resamples"], np.nan)
+    share = math.nan
     of_groups = adjusted = np.full(observed.rate.size, np.nan)
     if overall in (0, 1):
         warn(
@@ -1052,18 +1059,20 @@ def _compared(
     else:
         statistic, replicates = _statistics(observed, replicated, roots, name)
         share = float(pvalue(statistic, replicates))
+        if name in _WITHOUT_CLUSTERING and trials == _OF_FALSE_MATCHES:
+            assert roots is not None
+            share = max(share, float(pvalue(*roots.deviance())))
         if roots is not None:
-            of_groups, adjusted = (
-                roots.pvalues(),
-                np.maximum(roots.adjusted_pvalues(significance_level(level)), share),
-            )
+            of_groups = roots.pvalues()
+            adjusted = np.maximum(roots.adjusted_pvalues(significance_level(level)), share)
 
     def of_all(values: Floats) -> Floats:
-        found = np.full(tested.size, np.nan)
-        found[tested] = values
-        return found
+        whole = np.full(tested.size, np.nan)
+        whole[tested] = values
+        return whole
 
-    (low, high), (all_low, all_high) = interval(level), interval(level ** (1 / observed.rate.size))
+    low, high = interval(level)
+    all_low, all_high = interval(level ** (1 / observed.rate.size))
     return GroupTest(
         statistic=statistic,
         pvalue=share,
@@ -1186,19 +1195,19 @@ class MarginOfError(Result):
     high: float
     outside: tuple[str, ...]
     groups: tuple[str, ...]
-    is_tested: NDArray[np.bool_]
+    is_tested: Flags
     group_rate: Floats
     rate_name: str
-    n_subjects: NDArray[np.int64]
-    n_attempts: NDArray[np.int64]
-    n_failures: NDArray[np.int64]
+    n_subjects: Integers
+    n_attempts: Integers
+    n_failures: Integers
     remarks: tuple[str, ...]
     confidence_level: float
     quantile: str
     center: str
     settings: dict[str, Any]
     counts: FailureCounts | None = field(default=None, repr=False, metadata=UNWRITTEN)
-    replicates: Floats = field(default_factory=nothing, repr=False, metadata=UNWRITTEN)
+    replicates: Floats = field(default_factory=empty_floats, repr=False, metadata=UNWRITTEN)
 
     _per_group = "n_subjects n_attempts n_failures"
     _derived = ("note",)
@@ -1218,11 +1227,9 @@ class MarginOfError(Result):
         """Return the sentences of the summary."""
         if np.isnan(self.margin):
             return ["There is no margin of error: see the warnings."]
-        n, rate, attempt = (
-            int(self.is_tested.sum()),
-            self.rate_name.upper(),
-            ATTEMPTS[self.rate_name],
-        )
+        n = int(self.is_tested.sum())
+        rate = self.rate_name.upper()
+        attempt = ATTEMPTS[self.rate_name]
         subjects, attempts, failures = (
             int(numbers[self.is_tested].sum())
             for numbers in (self.n_subjects, self.n_attempts, self.n_failures)
@@ -1241,15 +1248,15 @@ class MarginOfError(Result):
         ]
         of_group = dict(zip(self.groups, self.group_rate, strict=True))
         for above, word in ((True, "above"), (False, "below")):
-            found = [
+            named = [
                 f"{g} ({per_cent(of_group[g])})"
                 for g in self.outside
                 if (of_group[g] > self.rate) == above
             ]
-            if found:
-                verb = "is" if len(found) == 1 else "are"
+            if named:
+                verb = "is" if len(named) == 1 else "are"
                 text.append(
-                    f"{len(found)} of {n} groups {verb} {word} that range: {', '.join(found)}."
+                    f"{len(named)} of {n} groups {verb} {word} that range: {', '.join(named)}."
                 )
         if not self.outside:
             text.append(f"All {n} groups lie in that range.")
@@ -1354,8 +1361,8 @@ def margin_of_error(
     --------
     >>> import fastfair as ff
     >>> counts = ff.FailureCounts([0, 1, 0, 0, 2, 3, 1, 2], [4] * 8, group=list("ffffmmmm"))
-    >>> found = ff.margin_of_error(counts, rng=0)
-    >>> found.rate, found.outside
+    >>> margins = ff.margin_of_error(counts, rng=0)
+    >>> margins.rate, margins.outside
     (0.28125, ('f', 'm'))
     """
     share = share_inside(confidence_level, quantile)

@@ -13,18 +13,18 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal, Self, TypeVar
+from typing import Literal, Self, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fastfair._lib import validation
 from fastfair._lib.arguments import Array, Probability, checked
+from fastfair._lib.arrays import AnyArray, Flags, Floats, Groups, Integers, RandomKey
 from fastfair._lib.label_codes import Coded, Labels, encode
 from fastfair._lib.notebook import Shown
 from fastfair._lib.seeds import Purpose
 from fastfair._lib.text import cell, did_you_mean, rate_with_interval
-from fastfair._lib.threads import count_threads, in_order, run_blocks
+from fastfair._lib.threads import count_threads, run_blocks, run_in_order
 from fastfair._lib.warnings import warn
 from fastfair._lib.workers import Report, Workers
 from fastfair.data import checks, group_labels
@@ -43,22 +43,18 @@ from fastfair.measures._registry import METRICS
 from fastfair.resampling.dependence import ENOUGH_PAIRS, pooled, share_of
 from fastfair.uncertainty.rate_limits import RateEvidence, raised_rate
 
-Floats = NDArray[np.float64]
-Counts = NDArray[np.int64]
-
-
-RateOfFailure = Literal["fnmr", "fta", "fte", "fnir", "fpir"]
+RateOfFailure = Literal["fnmr", "frr", "fta", "fte", "fnir", "fpir", "apcer", "bpcer", "iapar"]
 ATTEMPTS: dict[str, str] = {
-    "fnmr": "attempt", "fta": "acquisition", "fte": "enrolment", "fnir": "transaction", "fpir": "transaction"
+    "fnmr": "attempt", "frr": "transaction", "fta": "acquisition", "fte": "enrolment", "fnir": "transaction",
+    "fpir": "transaction", "apcer": "attack presentation", "bpcer": "bona fide presentation",
+    "iapar": "attack presentation",
 }  # fmt: skip
-RATE_TITLES = {name: METRICS[name].long_title for name in ("fmr", "fnmr", "fnir", "fpir")} | {
-    "fta": "Failure-to-acquire rate", "fte": "Failure-to-enrol rate"
-}  # fmt: skip
+RATE_TITLES = {name: METRICS[name].long_title for name in ("fmr", *ATTEMPTS)}
 
 GroupLabels = Labels | Mapping[str, Labels]
 
 
-def _whole_numbers(name: str, values: object) -> Counts:
+def _whole_numbers(name: str, values: object) -> Integers:
     """Turn integers of at least 0, of any number type, into int64."""
     array = validation.column(name, values)
     if array.dtype.kind == "b":
@@ -78,7 +74,7 @@ def _whole_numbers(name: str, values: object) -> Counts:
 
 def _coded_groups(
     group: GroupLabels, sizes: dict[str, int], entry: str, policy: MissingLabels
-) -> tuple[dict[str, Coded], NDArray[np.bool_], Exclusions]:
+) -> tuple[dict[str, Coded], Flags, Exclusions]:
     """Code the labels of each attribute, as many as other columns, whose sizes are given by name,
     have.
 
@@ -91,7 +87,7 @@ def _coded_groups(
     for name, column in coded.items():
         warn_of_look_alikes(f"group {name!r}", column.labels.tolist())
     with gathering() as left_out:
-        keep = group_labels.labelled(lacking, policy, next(iter(sizes.values())), f"{entry}s")
+        keep = group_labels.flag_labelled(lacking, policy, next(iter(sizes.values())), f"{entry}s")
     if keep.size and not keep.any():
         raise InputError(f"no {entry}s are left: {' and '.join(map(str, left_out))}")
     if not keep.all():
@@ -117,31 +113,30 @@ class SubjectKinds:
         Position after the last kind of each group.
     """
 
-    failures: Counts
-    attempts: Counts
-    subjects: NDArray[Any]
-    end: Counts
+    failures: Integers
+    attempts: Integers
+    subjects: AnyArray
+    end: Integers
 
 
 def kinds_of_groups(
-    failures: Counts, attempts: Counts, group: NDArray[Any], n_groups: int
+    failures: Integers, attempts: Integers, group: AnyArray, n_groups: int
 ) -> SubjectKinds:
     """Count the subjects of each group with the same failures and attempts; some groups may have no
     subjects.
     """
-    widths = n_groups, int(attempts.max(initial=0)) + 1, int(failures.max(initial=0)) + 1
-    cell = (group.astype(np.int64) * widths[1] + attempts) * widths[2] + failures
+    n_attempts = int(attempts.max(initial=0)) + 1
+    n_failures = int(failures.max(initial=0)) + 1
+    cell = (group.astype(np.int64) * n_attempts + attempts) * n_failures + failures
     cells, sizes = np.unique(cell, return_counts=True)
-    of_group = cells // (widths[1] * widths[2])
+    of_group = cells // (n_attempts * n_failures)
     order = np.lexsort((-sizes, of_group))
-    cells = cells[order]
-    end = np.searchsorted(of_group, np.arange(widths[0]), side="right")
-    return SubjectKinds(
-        cells % widths[2], cells // widths[2] % widths[1], sizes[order], end.astype(np.int64)
-    )
+    rest, of_failures = np.divmod(cells[order], n_failures)
+    end = np.searchsorted(of_group, np.arange(n_groups), side="right")
+    return SubjectKinds(of_failures, rest % n_attempts, sizes[order], end.astype(np.int64))
 
 
-def sum_kinds(kinds: SubjectKinds) -> Counts:
+def sum_kinds(kinds: SubjectKinds) -> Integers:
     """Compute (5, g) sums over the subjects of each group, in the rows of `kernels.clusters`."""
     e, m = kinds.failures, kinds.attempts
     rows = np.array([m, e, e * e, e * m, m * m]) * kinds.subjects
@@ -149,16 +144,16 @@ def sum_kinds(kinds: SubjectKinds) -> Counts:
     return np.diff(totals[:, np.append(0, kinds.end)], axis=1)
 
 
-def squared_deviations(sums: Counts) -> Floats:
+def squared_deviations(sums: Integers) -> Floats:
     """Sum (e_i - m_i pi)^2 over subjects, from the sums of `kernels.clusters`, (5, ...)."""
     m, e, ee, em, mm = sums
     with np.errstate(invalid="ignore", divide="ignore"):
         rate = e / m
-        found = ee - 2 * rate * em + rate * rate * mm
-        return np.where(found > _ROUNDING * ee, found, 0.0)
+        squares = ee - 2 * rate * em + rate * rate * mm
+        return np.where(squares > _ROUNDING * ee, squares, 0.0)
 
 
-def design_effect(sums: Counts) -> Floats:
+def design_effect(sums: Integers) -> Floats:
     """Compute 1 + (m0 - 1) rho from the sums of `kernels.clusters`, (5, ...); 1 where no or all
     attempts failed.
     """
@@ -169,7 +164,7 @@ def design_effect(sums: Counts) -> Floats:
         )
 
 
-def common_design_effect(sums: Counts) -> tuple[Floats, Floats]:
+def common_design_effect(sums: Integers) -> tuple[Floats, Floats]:
     """Estimate one intra-class correlation of all groups, (...), in [0, 1], and the design effects
     with it, (..., g).
 
@@ -195,9 +190,11 @@ def beta_binomial_pmf(m: int, fnmr: float, correlation: float) -> Floats:
     def rising(share: float) -> Floats:
         return np.append(0, np.cumsum(np.log(share * apart + j * correlation)))
 
-    fails, passes = rising(fnmr), rising(1 - fnmr)
+    fails = rising(fnmr)
+    passes = rising(1 - fnmr)
     log_pmf = np.empty(m + 1)
-    log_pmf[0], log_pmf[m] = math.log1p(-fnmr) + passes[-1], math.log(fnmr) + fails[-1]
+    log_pmf[0] = math.log1p(-fnmr) + passes[-1]
+    log_pmf[m] = math.log(fnmr) + fails[-1]
     if apart > 0:
         ways = np.cumsum(np.log((m + 1 - j) / j))
         mixed = math.log(fnmr) + math.log1p(-fnmr) + math.log(apart)
@@ -224,10 +221,12 @@ class FailureCounts(Shown):
     group : (n,) array_like or dict of str to (n,) array_like
         The group of each subject. A dict holds several attributes; the groups are then their
         intersections, labelled as in "f & USA".
-    rate : {"fnmr", "fta", "fte", "fnir", "fpir"}, default "fnmr"
+    rate : {"fnmr", "frr", "fta", "fte", "fnir", "fpir", "apcer", "bpcer", "iapar"}
         Which rate failures are counted for, so that results call it by its name: false non-match
-        rate, failure-to-acquire rate, failure-to-enrol rate, or a false negative or positive
-        identification rate.
+        rate, false rejection rate, failure-to-acquire rate, failure-to-enrol rate, a false negative
+        or positive identification rate, or a rate of presentation attack detection (ISO/IEC
+        30107-3), whose failures are attacks that pass, or bona fide presentations that do not. By
+        default "fnmr".
     missing_labels : {"error", "drop", "unknown"}
         What to do with subjects that lack a label in `group`: raise an error, leave them out with a
         warning that counts them, or take "unknown" for it.
@@ -245,7 +244,7 @@ class FailureCounts(Shown):
     n_subjects, n_attempts, n_failures : (g,) ndarray of int64
         Numbers of subjects, attempts and failures of each group.
     rate_name : str
-        "fnmr", "fta", "fte", "fnir" or "fpir".
+        "fnmr" or another of `rate`.
     rate : float
         All failures divided by all attempts; NaN without attempts.
     group_rate : (g,) ndarray
@@ -288,9 +287,9 @@ class FailureCounts(Shown):
     array([0.25 , 0.143])
     """
 
-    failures: Counts
-    attempts: Counts
-    subject_group: NDArray[np.uint16]
+    failures: Integers
+    attempts: Integers
+    subject_group: Groups
     groups: tuple[str, ...]
     grouping: tuple[str, ...]
     rate_name: str
@@ -366,7 +365,7 @@ class FailureCounts(Shown):
             The subject of each attempt, of any label type.
         group : (attempts,) array_like or dict of str to (attempts,) array_like
             The group of the subject of each attempt.
-        rate : {"fnmr", "fta", "fte", "fnir", "fpir"}, default "fnmr"
+        rate : {"fnmr", "frr", "fta", "fte", "fnir", "fpir", "apcer", "bpcer", "iapar"}
             "fnmr": every attempt is one mated comparison. "fnir", "fpir": every attempt is one
             search. "fta": every attempt is one acquisition. "fte": every subject has one enrolment,
             which failed if all of the subject's attempts to give a sample failed. Where more than
@@ -431,15 +430,17 @@ class FailureCounts(Shown):
         sizes = {"failed": decisions.size, "subject": who.codes.size}
         coded, keep, left_out = _coded_groups(group, sizes, "attempt", missing_labels)
         if not keep.all():
-            who, decisions = who.take(keep), decisions[keep]
+            who = who.take(keep)
+            decisions = decisions[keep]
         groups = {
-            name: Coded(column.labels, group_labels.one_for_each(who, name, column))
+            name: Coded(column.labels, group_labels.label_of_each(who, name, column))
             for name, column in coded.items()
         }
         attempts = np.bincount(who.codes, minlength=who.labels.size)
         failures = np.bincount(who.codes[decisions == 1], minlength=who.labels.size)
         if rate == "fte":
-            failures, attempts = (failures == attempts).astype(np.int64), np.ones_like(attempts)
+            failures = (failures == attempts).astype(np.int64)
+            attempts = np.ones_like(attempts)
         made = cls(failures, attempts, groups, rate=rate)
         made.left_out = left_out
         return made
@@ -508,9 +509,9 @@ class FailureCounts(Shown):
     @classmethod
     def _of(
         cls,
-        failures: Counts,
-        attempts: Counts,
-        code: NDArray[Any],
+        failures: Integers,
+        attempts: Integers,
+        code: AnyArray,
         groups: tuple[str, ...],
         grouping: tuple[str, ...],
         rate_name: str = "fnmr",
@@ -520,12 +521,10 @@ class FailureCounts(Shown):
         made = object.__new__(cls)
         made.failures, made.attempts = read_only(failures), read_only(attempts)
         made.subject_group = read_only(code.astype(np.uint16))
-        made.groups, made.grouping, made.rate_name, made.left_out = (
-            groups,
-            grouping,
-            rate_name,
-            left_out,
-        )
+        made.groups = groups
+        made.grouping = grouping
+        made.rate_name = rate_name
+        made.left_out = left_out
         return made
 
     @property
@@ -539,22 +538,23 @@ class FailureCounts(Shown):
         return kinds_of_groups(self.failures, self.attempts, self.subject_group, len(self.groups))
 
     @cached_property
-    def sums(self) -> Counts:
+    def sums(self) -> Integers:
         """(5, g) sums over the subjects of each group, in the rows of `kernels.clusters`."""
         return sum_kinds(self.kinds)
 
     @cached_property
-    def n_subjects(self) -> Counts:
+    def n_subjects(self) -> Integers:
         """(g,) number of subjects of each group."""
-        return np.diff(np.append(0, np.cumsum(self.kinds.subjects))[np.append(0, self.kinds.end)])
+        before = np.append(0, np.cumsum(self.kinds.subjects))
+        return np.diff(before[self.kinds.end], prepend=0)
 
     @property
-    def n_attempts(self) -> Counts:
+    def n_attempts(self) -> Integers:
         """(g,) number of attempts of each group."""
         return self.sums[0]
 
     @property
-    def n_failures(self) -> Counts:
+    def n_failures(self) -> Integers:
         """(g,) number of failed attempts of each group."""
         return self.sums[1]
 
@@ -576,8 +576,10 @@ class FailureCounts(Shown):
         pairs = self.sums[4] - self.n_attempts
         spread = self.group_rate * (1 - self.group_rate)
         with np.errstate(invalid="ignore", divide="ignore"):
-            found = (squared_deviations(self.sums) - self.n_attempts * spread) / (spread * pairs)
-        return np.where((pairs > 0) & (spread > 0), found, 0.0)
+            correlation = (squared_deviations(self.sums) - self.n_attempts * spread) / (
+                spread * pairs
+            )
+        return np.where((pairs > 0) & (spread > 0), correlation, 0.0)
 
     @cached_property
     def design_effect(self) -> Floats:
@@ -606,8 +608,8 @@ class FailureCounts(Shown):
             The interval that `evaluate` gives the rate in closed form: Student's t on the scale of
             log odds, with the number of subjects minus 1 as degrees of freedom; the upper limit is
             at least that with one more subject of typical weight, half of whose attempts fail, and
-            the lower limit of fewer than five failures at most Clopper and Pearson's. Where no
-            attempt, or every attempt, failed: Clopper and Pearson's interval for as many
+            the lower limit at most Clopper and Pearson's, as is the upper limit of a rate above a
+            half at least. Where no attempt, or every attempt, failed: Clopper and Pearson's interval for as many
             independent attempts as the group's tell with the intra-class correlation of all groups
             together; for one attempt of each subject where fewer than five subjects of all groups
             tell it. NaN for fewer than two subjects.
@@ -621,8 +623,8 @@ class FailureCounts(Shown):
         True
         """
         low, high = self.evidence.interval(confidence_level)
-        known = self.n_subjects > 1
-        return np.where(known, low, np.nan), np.where(known, high, np.nan)
+        has_interval = self.n_subjects > 1
+        return np.where(has_interval, low, np.nan), np.where(has_interval, high, np.nan)
 
     @cached_property
     def evidence(self) -> RateEvidence:
@@ -630,7 +632,7 @@ class FailureCounts(Shown):
         m, e, _, em, mm = self.sums
         with np.errstate(invalid="ignore", divide="ignore"):
             typical = np.fmax(mm / m, em / e)
-        few = (e < ENOUGH_PAIRS) | (e == m)
+        few = np.minimum(e, m - e) < ENOUGH_PAIRS
         independent = (
             m / common_design_effect(self.sums)[1] if self._tells_correlation else self.n_subjects
         )
@@ -664,7 +666,9 @@ class FailureCounts(Shown):
         >>> ff.FailureCounts([1, 0, 0, 0], [1, 1, 2, 2], group=list("ffmm")).remarks()[0]
         'f: no subject has two attempts, so that their correlation is not known; 0 is used.'
         """
-        pairs, failures, attempt = self.sums[4] - self.n_attempts, self.n_failures, self.attempt
+        pairs = self.sums[4] - self.n_attempts
+        failures = self.n_failures
+        attempt = self.attempt
         alone = f"no subject has two {attempt}s, so that their correlation is not known; 0 is used."
         how = "with the correlation of all groups together"
         if not self._tells_correlation:
@@ -756,7 +760,8 @@ class FailureCounts(Shown):
             (int(self.n_failures.sum()), "failure"),
             (len(self.groups), "group"),
         )
-        return f"{type(self).__name__}({', '.join(f'{n} {what}{chr(115) * (n != 1)}' for n, what in parts)})"
+        named = ", ".join(f"{n} {what}{'' if n == 1 else 's'}" for n, what in parts)
+        return f"{type(self).__name__}({named})"
 
 
 _Found = TypeVar("_Found")
@@ -783,12 +788,13 @@ _OF_TWO = "some mated comparisons are of two subjects and cannot be attempts of 
 
 def _count_rejected(
     comparisons: Comparisons, at: OperatingPoint
-) -> tuple[Counts, Counts, NDArray[Any]]:
+) -> tuple[Integers, Integers, AnyArray]:
     """Return (subjects,) failures, attempts and group of those who have attempts; see
     `from_comparisons`.
     """
     if isinstance(comparisons, KeptComparisons):
         return _count_rejected_of_scan(comparisons, at)
+    comparisons.require_rates("a count of false non-matches", ["fnmr"])
     comparisons.require_groups()
     if comparisons.subjects is None:
         raise InputError(
@@ -822,26 +828,27 @@ def _count_rejected(
 
 def _count_rejected_of_scan(
     kept: KeptComparisons, at: OperatingPoint
-) -> tuple[Counts, Counts, NDArray[Any]]:
+) -> tuple[Integers, Integers, AnyArray]:
     """Do the same for a scan, whose subjects have one group each, with the comparisons that it has
     not kept.
     """
     kept.require_groups()
     assert kept.group_of_subject is not None
     assert kept.mated.reference is not None
-    pairs, numbers = kept.pairs[0], kept.numbers
+    pairs = kept.pairs[0]
+    numbers = kept.numbers
 
-    def count(read: Reader) -> tuple[Counts, bool]:
+    def count(read: Reader) -> tuple[Integers, bool]:
         reference, probe, _ = read()
         return np.bincount(reference, minlength=numbers.size), np.array_equal(reference, probe)
 
     if isinstance(pairs, PairsOfVectors):
         attempts = pairs.of_subjects()
     else:
-        found = list(in_order(count, *pairs.buckets(count_threads(None))))
-        if not all(alike for _, alike in found):
+        counted = list(run_in_order(count, *pairs.buckets(count_threads(None))))
+        if not all(alike for _, alike in counted):
             raise InputError(_OF_TWO)
-        attempts = np.asarray(np.sum([counts for counts, _ in found], axis=0), np.int64)[numbers]
+        attempts = np.asarray(np.sum([counts for counts, _ in counted], axis=0), np.int64)[numbers]
     rejected = kept.mated.keys < threshold_key(kept, at)
     failures = np.bincount(kept.mated.reference[rejected], minlength=attempts.size)
     there = np.flatnonzero(attempts)
@@ -853,11 +860,11 @@ AT_ONCE = 512  # replicates drawn in one call of the kernel
 
 def draw_groups(
     kinds: SubjectKinds,
-    n_subjects: NDArray[np.int64],
+    n_subjects: Integers,
     purpose: Purpose,
     n: int,
-    key: NDArray[np.uint32],
-    use: Callable[[slice, NDArray[np.int64]], None],
+    key: RandomKey,
+    use: Callable[[slice, Integers], None],
     n_threads: int | None = 1,
     progress: Report | None = None,
 ) -> None:
@@ -875,9 +882,10 @@ def draw_groups(
     )
 
     def block(first: int) -> None:
-        place = slice(first, min(first + AT_ONCE, n))
-        sums = np.empty((5, place.stop - first, n_subjects.size), np.int64)
-        clusters.draw_sums(drawn_from, n_subjects, purpose.value, first, key, sums)
-        use(place, sums)
+        stretch = slice(first, min(first + AT_ONCE, n))
+        sums = np.empty((5, stretch.stop - first, n_subjects.size), np.int64)
+        scratch = clusters.new_scratch(drawn_from.share.size)
+        clusters.draw_sums(drawn_from, n_subjects, purpose.value, first, key, scratch, sums)
+        use(stretch, sums)
 
     run_blocks(block, range(0, n, AT_ONCE), n, AT_ONCE, n_threads, progress)

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from fastfair._lib import memory
-from fastfair._lib.arrays import Floats
+from fastfair._lib.arrays import AnyArray, Flags, Floats, Integers, RandomKey
 from fastfair._lib.label_codes import in_use
 from fastfair._lib.seeds import Purpose
 from fastfair._lib.threads import run_blocks
@@ -27,8 +27,7 @@ from fastfair.resampling.dependence import overdispersion, repeat_probability, s
 if TYPE_CHECKING:
     from fastfair.kernels.frailty import Numbers, Partners
 
-Counts = NDArray[np.int64]
-_LEAST_SCALE = 0.25
+_LEAST_SCALE = 0.25  # of an estimate, below which the correction for chance does not bring it
 # twos of erring pairs, sharing a subject by chance, that all groups together count for in each
 _PRIOR = 5.0
 _AT_ONCE = 32  # replicates drawn in one call of the kernel
@@ -85,12 +84,12 @@ class Frailty:
 
 
 def count_errors(
-    first: NDArray[Any],
-    second: NDArray[Any],
-    group: NDArray[Any],
-    erred: NDArray[np.bool_],
+    first: AnyArray,
+    second: AnyArray,
+    group: AnyArray,
+    erred: Flags,
     n_groups: int,
-) -> tuple[Design, Counts]:
+) -> tuple[Design, Integers]:
     """Describe comparisons inside groups, and count errors as `kernels.frailty.draw_errors` does.
 
     Parameters
@@ -114,17 +113,19 @@ def count_errors(
     ends = np.concatenate((first, second)).astype(np.int64) * n_groups + np.tile(group, 2)
     if (n_ends := int(ends.max()) + 1) <= ends.size:
         used, number = in_use(n_ends, ends)
-        known, unit = np.flatnonzero(used), number[ends]
+        subjects = np.flatnonzero(used)
+        unit = number[ends]
     else:  # with more subjects of groups than comparisons, sorting takes less memory
-        known, unit = np.unique(ends, return_inverse=True)
+        subjects, unit = np.unique(ends, return_inverse=True)
     a, b = unit.reshape(2, -1)
     two = a != b  # a comparison of a subject with itself is seen once
-    seen_from, seen = np.concatenate((a, b[two])), np.concatenate((b, a[two]))
-    sights = 2 * (seen_from * known.size + seen) + np.concatenate((erred, erred[two]))
+    seen_from = np.concatenate((a, b[two]))
+    seen = np.concatenate((b, a[two]))
+    sights = 2 * (seen_from * subjects.size + seen) + np.concatenate((erred, erred[two]))
     sights.sort()
     pair = np.flatnonzero(np.diff(sights >> 1, prepend=-1))  # where the next partner begins
-    subject, partner = np.divmod(sights[pair] >> 1, known.size)
-    of_subject = (known % n_groups).astype(np.int64)
+    subject, partner = np.divmod(sights[pair] >> 1, subjects.size)
+    of_subject = (subjects % n_groups).astype(np.int64)
     n_repeats = np.diff(pair, append=sights.size)
     repeats = n_repeats.astype(np.float64)
     errors = np.add.reduceat(sights & 1, pair).astype(np.float64)
@@ -135,7 +136,7 @@ def count_errors(
         return np.bincount(of_pair, once * values, n_groups).astype(np.float64)
 
     def sharing(values: Floats) -> Floats:
-        of_subjects = np.bincount(subject, values, known.size)
+        of_subjects = np.bincount(subject, values, subjects.size)
         twos = np.bincount(of_subject, of_subjects**2, n_groups) - np.bincount(
             of_pair, values**2, n_groups
         )
@@ -147,7 +148,8 @@ def count_errors(
     with_errors = (errors > 0).astype(np.float64)
     counts = total(errors), total(with_errors), sharing(with_errors), repeated, repeatable
     end = np.append(pair, sights.size)[np.cumsum(np.bincount(subject))]
-    none, twice = np.zeros(0, np.int64), np.zeros((2, 0), np.int64)
+    none = np.zeros(0, np.int64)
+    twice = np.zeros((2, 0), np.int64)
     no_numbers = Numbers(twice, twice, none, none, none)
     design = Design(
         size=total(repeats),
@@ -173,8 +175,8 @@ def chance_of_errors(repeats: Floats, again: Floats) -> Floats:
 
 
 def count_false_matches(
-    comparisons: Comparisons, threshold: float, kept: NDArray[np.int64]
-) -> tuple[Design, NDArray[np.int64]]:
+    comparisons: Comparisons, threshold: float, kept: Integers
+) -> tuple[Design, Integers]:
     """Count the false matches inside some groups, and their pairs.
 
     Parameters
@@ -213,8 +215,8 @@ def count_false_matches(
 
 
 def count_errors_of_vectors(
-    pairs: PairsOfVectors, group: Counts, first: NDArray[Any], second: NDArray[Any], n_groups: int
-) -> tuple[Design, Counts]:
+    pairs: PairsOfVectors, group: Integers, first: AnyArray, second: AnyArray, n_groups: int
+) -> tuple[Design, Integers]:
     """Describe non-mated pairs of vectors inside groups, and count errors, as `count_errors` does
     from a list.
 
@@ -243,11 +245,12 @@ def count_errors_of_vectors(
     # Two subjects, k and l, have a_k b_l + c_k d_l pairs: a and c are `own`, b and d are `others`.
     references, probes = (n[unit].astype(np.int64) for n in pairs.vectors)
     if pairs.is_probe is None:
-        own = others = np.stack((references, np.zeros_like(references)))
+        counts_of = others = np.stack((references, np.zeros_like(references)))
     else:
-        own, others = np.stack((references, probes)), np.stack((probes, references))
+        counts_of = np.stack((references, probes))
+        others = np.stack((probes, references))
     of_unit = group[unit]
-    numbers = _numbers(own, others, of_unit, n_groups)
+    numbers = _numbers(counts_of, others, of_unit, n_groups)
     counts = _count_pairs(
         pairs, group, np.minimum(first, second), np.maximum(first, second), n_groups
     )
@@ -258,7 +261,7 @@ def count_errors_of_vectors(
     squares = np.array([float(pairs.squares(of_group).sum()) for of_group in inside])
     sharing = np.array([(n**2).sum() for n in of_subjects]) - squares
     # In the order of a list, as sums of fractions depend on it.
-    kinds, kind = np.unique(np.concatenate((own, others)), axis=1, return_inverse=True)
+    kinds, kind = np.unique(np.concatenate((counts_of, others)), axis=1, return_inverse=True)
     n_kinds = kinds.shape[1]
     memory.require(
         32 * n_kinds**2,
@@ -268,7 +271,8 @@ def count_errors_of_vectors(
     a, c, b, d = kinds
     repeats = (np.outer(a, b) + np.outer(c, d)).astype(np.float64)
     chance = np.where(repeats > 0, chance_of_errors(repeats, again), 0.0)
-    of_units, sums = np.zeros(unit.size), np.zeros((2, n_groups))
+    of_units = np.zeros(unit.size)
+    sums = np.zeros((2, n_groups))
     kernels.sum_over_pairs(numbers, of_unit, kind.ravel(), chance, of_units, sums)
     twos = np.bincount(of_unit, of_units**2, n_groups) - 2 * sums[1]
     nobody = np.zeros(0, np.int32)
@@ -282,40 +286,40 @@ def count_errors_of_vectors(
     return design, counts
 
 
-def _numbers(own: Counts, others: Counts, group: Counts, n_groups: int) -> Numbers:
+def _numbers(counts_of: Integers, others: Integers, group: Integers, n_groups: int) -> Numbers:
     from fastfair.kernels.frailty import Numbers
 
     member = np.argsort(group, kind="stable").astype(np.int64)
-    place = np.empty_like(member)
-    place[member] = np.arange(member.size)
+    position = np.empty_like(member)
+    position[member] = np.arange(member.size)
     start = np.append(0, np.cumsum(np.bincount(group, minlength=n_groups)))
     parts = [member[slice(*ends)] for ends in itertools.pairwise(start)]
     sums = [
-        np.concatenate([np.append(0, np.cumsum(one[part])) for part in parts]) for one in others
+        np.concatenate([np.append(0, np.cumsum(counts[part])) for part in parts])
+        for counts in others
     ]
-    return Numbers(own, np.stack(sums), member, place, start)
+    return Numbers(counts_of, np.stack(sums), member, position, start)
 
 
 def _count_pairs(
-    pairs: PairsOfVectors, group: Counts, first: Counts, second: Counts, n_groups: int
-) -> Counts:
+    pairs: PairsOfVectors, group: Integers, first: Integers, second: Integers, n_groups: int
+) -> Integers:
     """Count errors and their pairs in each group, in the order of `kernels.frailty`; the first
     subject is the lower.
     """
     codes, errors = np.unique(first.astype(np.int64) * group.size + second, return_counts=True)
-    one, other = np.divmod(codes, group.size)
-    of_pair = group[one]
-    erring = np.bincount(
-        np.concatenate((one, other)), minlength=group.size
-    )  # partners with whom each subject errs
+    lower, higher = np.divmod(codes, group.size)
+    of_pair = group[lower]
+    # partners with whom each subject errs
+    erring = np.bincount(np.concatenate((lower, higher)), minlength=group.size)
 
-    def total(values: NDArray[Any], of: NDArray[Any] = of_pair) -> Counts:
+    def total(values: AnyArray, of: AnyArray = of_pair) -> Integers:
         return np.bincount(of, values, n_groups).astype(np.int64)
 
     in_groups = group >= 0
     sharing = total(erring[in_groups] ** 2, group[in_groups])
     n_pairs = total(np.ones_like(codes))
-    repeats = pairs.of_two(one, other)
+    repeats = pairs.of_two(lower, higher)
     return np.stack(
         (
             total(errors),
@@ -328,7 +332,7 @@ def _count_pairs(
     )
 
 
-def estimate(counts: Counts, design: Design) -> Frailty:
+def estimate(counts: Integers, design: Design) -> Frailty:
     """Estimate the common rate and how errors cluster.
 
     Two pairs of subjects with errors share a subject 1 + kappa times as often as if subjects erred
@@ -350,7 +354,8 @@ def estimate(counts: Counts, design: Design) -> Frailty:
     """
     errors, pairs, sharing, repeated, repeatable = np.moveaxis(counts.astype(np.float64), -1, 0)
     expected = design.by_chance * pairs * (pairs - 1)
-    excess, alike = (sharing - expected).sum(axis=-1), expected.sum(axis=-1)
+    excess = (sharing - expected).sum(axis=-1)
+    alike = expected.sum(axis=-1)
     scale = np.maximum(alike - (design.by_chance * sharing).sum(axis=-1), _LEAST_SCALE * alike)
     kappa_of_all = np.maximum(share_of(excess, scale), 0.0)[..., None]
     usual = (1 + kappa_of_all) / (1 + kappa_of_all * design.by_chance)
@@ -364,7 +369,7 @@ def estimate(counts: Counts, design: Design) -> Frailty:
     return Frailty(common_rate(errors, design.size, inflation)[..., 0], kappa, again, inflation)
 
 
-def signed_roots(errors: NDArray[Any], size: Floats, inflation: Floats) -> Floats:
+def signed_roots(errors: AnyArray, size: Floats, inflation: Floats) -> Floats:
     """Compute the signed roots of the parts that groups, along the last axis, have in the
     quasi-deviance.
     """
@@ -373,7 +378,7 @@ def signed_roots(errors: NDArray[Any], size: Floats, inflation: Floats) -> Float
 
 
 def most_alike(
-    errors: NDArray[Any], size: Floats, inflation: Floats, n: int, member: int | None = None
+    errors: AnyArray, size: Floats, inflation: Floats, n: int, member: int | None = None
 ) -> list[int]:
     """Choose n groups, one given group among them, that have the smallest quasi-deviance.
 
@@ -381,10 +386,10 @@ def most_alike(
     common, and so on, as long as the deviance falls. The rates to begin with are those of each
     group and of each two groups together.
     """
-    one, other = np.triu_indices(size.size)
+    first, second = np.triu_indices(size.size)
     effective_errors, effective_size = errors / inflation, size / inflation
-    rate = (effective_errors[one] + effective_errors[other]) / (
-        effective_size[one] + effective_size[other]
+    rate = (effective_errors[first] + effective_errors[second]) / (
+        effective_size[first] + effective_size[second]
     )
     reached = np.full(rate.size, np.inf)
     while True:
@@ -404,9 +409,9 @@ def replicate(
     design: Design,
     null: Frailty,
     n_resamples: int,
-    key: NDArray[np.uint32],
+    key: RandomKey,
     n_threads: int | None = None,
-) -> Counts:
+) -> Integers:
     """Draw errors as if all groups were alike; each replicate depends only on the key and on its
     own number.
 
@@ -431,7 +436,7 @@ def replicate(
         f"{n_resamples:,} replicates of {n_groups:,} groups",
         "use fewer resamples",
     )
-    counts = np.empty((n_resamples, n_groups, 5), np.int64)
+    counts = np.zeros((n_resamples, n_groups, 5), np.int64)
     rates = kernels.Rates(float(null.rate), null.kappa, float(null.again))
 
     def block(first: int) -> None:
@@ -441,6 +446,7 @@ def replicate(
             Purpose.FRAILTIES.value,
             first,
             key,
+            kernels.new_scratch(design.partners.end.size),
             counts[first : first + _AT_ONCE],
         )
 
@@ -481,9 +487,9 @@ class Roots:
         That of the replicates.
     """
 
-    errors: NDArray[Any]
+    errors: AnyArray
     inflation: Floats
-    replicated_errors: NDArray[Any]
+    replicated_errors: AnyArray
     replicated_inflation: Floats
     size: Floats
     replicated_size: Floats
@@ -531,9 +537,9 @@ class Roots:
 
 def draw_roots(
     design: Design,
-    counts: Counts,
+    counts: Integers,
     n_resamples: int,
-    key: NDArray[np.uint32],
+    key: RandomKey,
     n_threads: int | None = None,
 ) -> Roots:
     """Draw replicates of data in which some comparisons, but not all, are errors; as
@@ -541,7 +547,8 @@ def draw_roots(
     """
     null = estimate(counts, design)
     replicated = replicate(design, null, n_resamples, key, n_threads)
-    errors, size = replicated[..., 0], np.broadcast_to(design.size, replicated.shape[:2])
+    errors = replicated[..., 0]
+    size = np.broadcast_to(design.size, replicated.shape[:2])
     return Roots(
         counts[:, 0],
         null.inflation,
@@ -552,7 +559,7 @@ def draw_roots(
     )
 
 
-def common_rate(errors: NDArray[Any], size: Floats, inflation: Floats) -> Floats:
+def common_rate(errors: AnyArray, size: Floats, inflation: Floats) -> Floats:
     """Compute (..., 1) the rate of all groups, in which those that are known better weigh more."""
     return np.asarray(
         (errors / inflation).sum(axis=-1, keepdims=True)
@@ -560,7 +567,7 @@ def common_rate(errors: NDArray[Any], size: Floats, inflation: Floats) -> Floats
     )
 
 
-def _parts(errors: NDArray[Any], expected: Floats, inflation: Floats) -> Floats:
+def _parts(errors: AnyArray, expected: Floats, inflation: Floats) -> Floats:
     """Compute the parts of the quasi-deviance; infinite for errors where none are expected."""
     with np.errstate(divide="ignore", invalid="ignore"):
         logarithm = np.where(errors > 0, errors * np.log(errors / expected), 0.0)

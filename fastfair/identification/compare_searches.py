@@ -176,7 +176,8 @@ class SearchComparison(Result):
         settings = {"rank": how.rank, "gallery": how.gallery, "confidence_level": level}
         groups = [name for name in self.systems[0].groups if name in self.systems[1].groups]
         estimates = Estimates(rows_at(self.confidence_level), rows_at)
-        made = judged_check(wanted, groups, estimates, settings)
+        families = [rule.of_groups(groups) for rule in wanted]
+        made = judged_check(wanted, families, estimates, settings)
         return replace(made, allow_undecided=allow_undecided, left_out=self.left_out)
 
     def _sentences(self) -> list[str]:

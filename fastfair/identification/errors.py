@@ -38,24 +38,24 @@ from fastfair.measures._registry import MATED, METRICS, Estimand
 from .searches import Searches, rounded_threshold
 
 
-def sums(place: NDArray[Any], values: Floats, n: int) -> Floats:
+def sum_by_place(place: NDArray[Any], values: Floats, n: int) -> Floats:
     """Sum the values of each of n places."""
     return np.asarray(np.bincount(place, values, n), np.float64)
 
 
 @dataclass(frozen=True, eq=False)
-class Errors:
-    """What each mated, or each non-mated, search adds to a rate, and how this hangs on single
-    enrolled people.
+class SearchContributions:
+    """What each mated, or each non-mated, search adds to a rate, whether it errs or not, and how
+    this depends on single enrolled people.
 
     Attributes
     ----------
     subject, group : (m,) ndarray
         The person and group of each search's probe.
     value : (m,) ndarray
-        What it adds: the probability of an error.
+        What it adds: the probability of an error, or a number of candidates.
     margin : (m,) ndarray
-        The larger, the farther it is from an error.
+        How far it is from an error: the smaller, the nearer.
     search, person, weight : (pairs,) ndarray
         By how much a search adds less without an enrolled person.
     hangs_on_others : bool
@@ -69,9 +69,9 @@ class Errors:
     search: Indices
     person: Codes
     weight: Floats
-    hangs_on_others: bool = True
+    depends_on_gallery: bool = True
 
-    def within(self, group: int | None) -> Errors:
+    def within(self, group: int | None) -> SearchContributions:
         """Keep the searches of a group."""
         if group is None:
             return self
@@ -79,12 +79,12 @@ class Errors:
         pairs = kept[self.search]
         of_searches = self.subject[kept], self.group[kept], self.value[kept], self.margin[kept]
         search = (np.cumsum(kept) - 1)[self.search[pairs]]
-        return Errors(
-            *of_searches, search, self.person[pairs], self.weight[pairs], self.hangs_on_others
+        return SearchContributions(
+            *of_searches, search, self.person[pairs], self.weight[pairs], self.depends_on_gallery
         )
 
-    def of_probes_alone(self, value: Floats) -> Errors:
-        """Return other values of the same searches, which hang on no enrolled person."""
+    def of_probes_alone(self, value: Floats) -> SearchContributions:
+        """Return other values of the same searches, which depend on no enrolled person."""
         none = slice(0, 0)
         return replace(
             self,
@@ -98,12 +98,12 @@ class Errors:
     def attempts(self) -> tuple[Floats, Floats]:
         """(probed people,) number of searches, and of errors, of each."""
         people, place = np.unique(self.subject, return_inverse=True)
-        return sums(place, np.ones(place.size), people.size), sums(place, self.value, people.size)
+        n_searches = sum_by_place(place, np.ones(place.size), people.size)
+        return n_searches, sum_by_place(place, self.value, people.size)
 
 
-_SUM_IS_ZERO = (
-    1e-12  # times its terms: so little is rounding, which the order of people's names decides
-)
+# times its terms: so little is rounding, which the order of people's names decides
+_SUM_IS_ZERO = 1e-12
 
 
 class Influence(NamedTuple):
@@ -120,23 +120,25 @@ class Influence(NamedTuple):
     of_enrolled: bool
 
 
-class Part(NamedTuple):
-    """What people add to an estimate: errors minus the rate expected, times a factor.
+class Term(NamedTuple):
+    """A term of an estimate, which people add to: contributions of searches minus the rate
+    expected, times a factor.
 
-    people: (people of the searches,) who these are among all; None where they are all.
+    people: (people of the searches,) their positions among all people; None where they are all.
     """
 
     factor: float
-    errors: Errors
+    errors: SearchContributions
     expected: float
     people: Integers | None = None
 
 
-class Added(NamedTuple):
-    """What people add: (people,) as probes, and in all; and (pairs,) people with what both are in,
-    as number a * n + b.
+class PersonSums(NamedTuple):
+    """What people add to an estimate.
 
-    Without other galleries, people add what they add as probes.
+    of_probes, of_all: (people,) what each adds as a probe, and in total; for this very gallery both
+    are the same. pairs, of_pairs: (pairs,) two people a < b of n, numbered a * n + b, and what
+    belongs to both.
     """
 
     of_probes: Floats
@@ -155,34 +157,41 @@ class Added(NamedTuple):
         return beyond if beyond > _SUM_IS_ZERO * (of_all + squares) else 0.0
 
 
-def add_up(parts: Sequence[Part], enrolled: Codes, n_people: int, *, drawn: bool) -> Added:
-    """Add up what people add by several parts; drawn: whether also by being enrolled."""
+def sum_over_people(
+    terms: Sequence[Term], enrolled: Codes, n_people: int, *, drawn: bool
+) -> PersonSums:
+    """Sum terms over people, as probes; drawn: for other galleries, also as enrolled people."""
     of_probes, received = np.zeros((2, n_people))
     pairs, weights = [np.zeros(0, np.int64)], [np.zeros(0)]
-    for factor, errors, expected, people in parts:
+    for factor, errors, expected, people in terms:
         n = errors.value.size
         subject, person = (
             codes if people is None else people[codes] for codes in (errors.subject, errors.person)
         )
-        of_probes += factor * sums(subject, errors.value - expected, n_people) / n
+        of_probes += factor * sum_by_place(subject, errors.value - expected, n_people) / n
         if drawn:
             first, weight = subject[errors.search].astype(np.int64), factor * errors.weight / n
-            received += sums(person, weight, n_people)
+            received += sum_by_place(person, weight, n_people)
             pairs.append(np.minimum(first, person) * n_people + np.maximum(first, person))
             weights.append(weight)
     received[enrolled] -= received.sum() / enrolled.size
     both, place = np.unique(np.concatenate(pairs), return_inverse=True)
-    return Added(
-        of_probes, of_probes + received, both, sums(place, np.concatenate(weights), both.size)
+    return PersonSums(
+        of_probes,
+        of_probes + received,
+        both,
+        sum_by_place(place, np.concatenate(weights), both.size),
     )
 
 
-def influence(errors: Errors, enrolled: Codes, n_people: int, *, drawn: bool) -> Influence:
+def influence(
+    errors: SearchContributions, enrolled: Codes, n_people: int, *, drawn: bool
+) -> Influence:
     """Compute a rate and its variance, for another gallery of other people, or for this one and
     other probes.
     """
     n, n_probed, rate = errors.value.size, errors.attempts[0].size, float(errors.value.mean())
-    added = add_up([Part(1.0, errors, rate)], enrolled, n_people, drawn=drawn)
+    added = sum_over_people([Term(1.0, errors, rate)], enrolled, n_people, drawn=drawn)
     own, beyond, centred = added.of_probes, added.beyond_probes, errors.value - rate
     fixed = float(own @ own) * n_probed / max(n_probed - 1, 1)
     least = float(centred @ centred) / n**2
@@ -194,7 +203,7 @@ def influence(errors: Errors, enrolled: Codes, n_people: int, *, drawn: bool) ->
             n_probed + enrolled.size,
             np.concatenate(np.divmod(added.pairs, n_people)),
         )
-        shared = sums(ends, np.tile(added.of_pairs**2, 2), n_people)
+        shared = sum_by_place(ends, np.tile(added.of_pairs**2, 2), n_people)
         each = np.maximum(total**2 - shared / 2, 0.0)
     rarer = max(min(errors.value.sum(), n - errors.value.sum()), 1e-9)
     uneven = (
@@ -206,11 +215,12 @@ def influence(errors: Errors, enrolled: Codes, n_people: int, *, drawn: bool) ->
     return Influence(rate, variance, float(freedom), total, variance > 2 * max(fixed, least))
 
 
-def chances(n_others: int, n_drawn: int, most: int) -> tuple[Floats, Floats]:
-    """Return what c = 0 to `most` of n_others people, of whom n_drawn are drawn, make of a search.
+def hit_probabilities(n_others: int, n_drawn: int, most: int) -> tuple[Floats, Floats]:
+    """Return what c people who score high enough make of a search, for c = 0 to `most`.
 
-    The first is the probability that one of the c is drawn at least; the second by how much less
-    that is, on average over subsets, without a given one of them.
+    They are among n_others people, of whom n_drawn are in the gallery. The first array is the
+    probability that at least one of the c is in the gallery; the second, by how much it is less on
+    average over galleries if a given one of them is taken out.
     """
     j = np.arange(most)
     none = np.append(
@@ -232,9 +242,11 @@ def chance_of_rank(rank: Integers, most: int, n_others: int, n_drawn: int) -> Fl
     return np.asarray(np.minimum(found, 1.0)[place])
 
 
-def log_chance(hits: NDArray[Any], special: NDArray[Any], n: int, n_drawn: int) -> Floats:
-    """Return the logarithm of the hypergeometric probability of so many special ones among those
-    drawn.
+def log_chance(hits: NDArray[Any], n_special: NDArray[Any], n: int, n_drawn: int) -> Floats:
+    """Return the logarithm of the hypergeometric probability of `hits` special ones among n_drawn
+    of n.
+
+    It is that of scipy.stats.hypergeom.logpmf, whose checks take longer; impossible cases are -inf.
     """
 
     def ways(a: Any, b: Any) -> Any:
@@ -242,14 +254,17 @@ def log_chance(hits: NDArray[Any], special: NDArray[Any], n: int, n_drawn: int) 
         a, b = np.where(possible, a, 0), np.where(possible, b, 0)
         return np.where(possible, gammaln(a + 1) - gammaln(b + 1) - gammaln(a - b + 1), -np.inf)
 
-    return np.asarray(ways(special, hits) + ways(n - special, n_drawn - hits) - ways(n, n_drawn))
+    return np.asarray(
+        ways(n_special, hits) + ways(n - n_special, n_drawn - hits) - ways(n, n_drawn)
+    )
 
 
-class Look(NamedTuple):
-    """Where searches are looked at: a threshold, a number of candidates, None for all, and the size
-    of galleries.
+class SearchCriterion(NamedTuple):
+    """What makes a candidate of a search: a threshold, how many candidates are looked at (None for
+    all), and the size of galleries.
 
-    drawn: whether it matters how rates hang on single enrolled people.
+    drawn: whether intervals are for other galleries, so that it matters how rates depend on single
+    enrolled people.
     """
 
     threshold: float
@@ -269,7 +284,7 @@ class SearchRate:
     of_mated : bool
         Whether it is of mated searches, and grows as thresholds get stricter.
     errors : callable
-        Returns what searches add to it at a look; None where that is not known.
+        Returns what searches add to it at a criterion; None where that is not known.
     at_worst : callable
         The same where ranks are as high as they can be; None where ranks are known.
     complement : str
@@ -281,8 +296,10 @@ class SearchRate:
 
     name: str
     of_mated: bool
-    errors: Callable[[Searches, Look], Errors | None]
-    at_worst: Callable[[Searches, Look], Errors | None] = lambda searches, look: None
+    errors: Callable[[Searches, SearchCriterion], SearchContributions | None]
+    at_worst: Callable[[Searches, SearchCriterion], SearchContributions | None] = (
+        lambda searches, criterion: None
+    )
     complement: str = ""
     is_share: bool = True
 
@@ -296,7 +313,7 @@ class SearchRate:
 
 
 RATES: dict[str, SearchRate] = {}
-_Errors = TypeVar("_Errors", bound=Callable[[Searches, Look], Any])
+_Errors = TypeVar("_Errors", bound=Callable[[Searches, SearchCriterion], Any])
 
 
 def rate_of_searches(estimand: Estimand, **more: Any) -> Callable[[_Errors], _Errors]:
@@ -322,16 +339,16 @@ def _errors_of(
     search: Any = (),
     person: Any = (),
     weight: Any = (),
-    hangs_on_others: bool = True,
-) -> Errors:
+    depends_on_gallery: bool = True,
+) -> SearchContributions:
     """Make the errors of some searches."""
     pairs = (
         np.asarray(search, np.intp),
         np.asarray(person, np.int32),
         np.asarray(weight, np.float64),
     )
-    return Errors(
-        searches.subject[rows], searches.group[rows], value, margin, *pairs, hangs_on_others
+    return SearchContributions(
+        searches.subject[rows], searches.group[rows], value, margin, *pairs, depends_on_gallery
     )
 
 
@@ -343,32 +360,35 @@ def listed_at(searches: Searches, rows: Indices, threshold: float) -> Flags:
 
 
 @rate_of_searches(METRICS["fpir"])
-def false_positives(searches: Searches, look: Look) -> Errors:
+def false_positives(searches: Searches, criterion: SearchCriterion) -> SearchContributions:
     """Return what non-mated searches add to the FPIR."""
-    threshold = rounded_threshold(look.threshold, searches.dtype)
+    threshold = rounded_threshold(criterion.threshold, searches.dtype)
     rows = np.flatnonzero(~searches.is_mated)
     best, n = searches.best[rows], searches.n_enrolled
     listed = listed_at(searches, rows, threshold)
     c = listed.sum(axis=1)
-    needed = n if look.size < n else 2 if look.drawn else 1
+    needed = n if criterion.size < n else 2 if criterion.drawn else 1
     _require_known(
         searches, rows[(threshold <= searches.reach[rows]) & (c < needed)], "FPIR", threshold
     )
-    value, sole = chances(n, look.size, best.shape[1])
+    value, sole = hit_probabilities(n, criterion.size, best.shape[1])
     search, column = np.nonzero(listed & (sole[c] > 0)[:, None])
     person = searches.candidate[rows][search, column]
     return _errors_of(searches, rows, value[c], -best[:, 0], search, person, sole[c][search])
 
 
-def returned(searches: Searches, look: Look, is_of_group: Flags) -> Errors:
+def first_candidate_of_group(
+    searches: Searches, criterion: SearchCriterion, is_of_group: Flags
+) -> SearchContributions:
     """Return what non-mated searches add to the share whose first candidate is of a group;
-    is_of_group: of people.
+    is_of_group: (people,) of each person.
 
     Without that person, the second candidate is the first.
     """
-    whole = false_positives(searches, look)
+    whole = false_positives(searches, criterion)
     rows = np.flatnonzero(~searches.is_mated)
-    listed = listed_at(searches, rows, rounded_threshold(look.threshold, searches.dtype))[:, :2]
+    threshold = rounded_threshold(criterion.threshold, searches.dtype)
+    listed = listed_at(searches, rows, threshold)[:, :2]
     of_group = is_of_group[searches.candidate[rows, :2]] & listed
     first, second = of_group[:, 0], of_group[:, -1] & (of_group.shape[1] > 1)
     search = np.flatnonzero((first != second) & (whole.value > 0))
@@ -379,26 +399,29 @@ def returned(searches: Searches, look: Look, is_of_group: Flags) -> Errors:
     )
 
 
-def false_negatives_at_worst(searches: Searches, look: Look) -> Errors | None:
+def false_negatives_at_worst(
+    searches: Searches, criterion: SearchCriterion
+) -> SearchContributions | None:
     """Return what mated searches add to the FNIR with ranks as high as they can be; None where they
     are known.
 
     Where lists end with the mate's score, others with that score may be missing from them.
     """
     listed = searches.is_mated & ~np.isnan(searches.mate_score)
-    if look.rank is None or (searches.last_rank == searches.rank)[listed].all():
+    if criterion.rank is None or (searches.last_rank == searches.rank)[listed].all():
         return None
-    return _missed(searches, look, searches.last_rank)
+    return _missed(searches, criterion, searches.last_rank)
 
 
 @rate_of_searches(METRICS["fnir"], at_worst=false_negatives_at_worst, complement="tpir")
-def false_negatives(searches: Searches, look: Look) -> Errors:
+def false_negatives(searches: Searches, criterion: SearchCriterion) -> SearchContributions:
     """Return what mated searches add to the FNIR."""
-    return _missed(searches, look, searches.rank)
+    return _missed(searches, criterion, searches.rank)
 
 
-def _missed(searches: Searches, look: Look, ranks: Integers) -> Errors:
-    threshold, rank, size = rounded_threshold(look.threshold, searches.dtype), look.rank, look.size
+def _missed(searches: Searches, criterion: SearchCriterion, ranks: Integers) -> SearchContributions:
+    threshold = rounded_threshold(criterion.threshold, searches.dtype)
+    rank, size = criterion.rank, criterion.size
     rows = np.flatnonzero(searches.is_mated)
     score, place, n = searches.mate_score[rows], ranks[rows], searches.n_enrolled
     unlisted = np.isnan(score)
@@ -412,7 +435,7 @@ def _missed(searches: Searches, look: Look, ranks: Integers) -> Errors:
     margin = known - threshold if math.isfinite(threshold) else np.full(rows.size, np.inf)
     if rank is None or size == 1:
         return _errors_of(
-            searches, rows, np.where(high, 0.0, 1.0), margin, hangs_on_others=rank is not None
+            searches, rows, np.where(high, 0.0, 1.0), margin, depends_on_gallery=rank is not None
         )
     value = 1 - high * chance_of_rank(place, rank, n - 1, size - 1)
     best = searches.best[rows]
@@ -428,19 +451,19 @@ def _missed(searches: Searches, look: Look, ranks: Integers) -> Errors:
 
 
 @rate_of_searches(METRICS["selectivity"], is_share=False)
-def candidates(searches: Searches, look: Look) -> Errors | None:
+def candidates(searches: Searches, criterion: SearchCriterion) -> SearchContributions | None:
     """Return how many candidates non-mated searches have; None where lists are short."""
-    threshold = rounded_threshold(look.threshold, searches.dtype)
+    threshold = rounded_threshold(criterion.threshold, searches.dtype)
     rows = np.flatnonzero(~searches.is_mated)
     if (threshold <= searches.reach[rows]).any():
         return None
     search, column = np.nonzero(listed_at(searches, rows, threshold))
-    weight = np.full(search.size, look.size / searches.n_enrolled)
+    weight = np.full(search.size, criterion.size / searches.n_enrolled)
     person = searches.candidate[rows][search, column]
     return _errors_of(
         searches,
         rows,
-        sums(search, weight, rows.size),
+        sum_by_place(search, weight, rows.size),
         -searches.best[rows, 0],
         search,
         person,

@@ -1,9 +1,10 @@
 """`Estimator`: the rates of searches at operating points, with their limits.
 
-A threshold that holds a rate is an estimate. The limits of other rates join their own with those of
-the threshold, by the method of Zou and Donner with the correlation of influences; with few errors
-of the rate held both are to hold, at half of the error probability each. See
-`uncertainty.rate_limits` for what one line of this is.
+A threshold that holds a rate is an estimate. Limits of the other rates combine the uncertainty at a
+given threshold with that of the threshold, by the method of Zou and Donner (MOVER) with the
+correlation of influences. Where the rate held rests on few errors, both intervals must hold, each
+at half of the error probability. The limits at a given threshold are those of
+`uncertainty.rate_limits`.
 """
 
 from __future__ import annotations
@@ -32,7 +33,16 @@ from fastfair.uncertainty.notes import Code, Note, has_code
 from fastfair.uncertainty.quantities import Estimate
 from fastfair.uncertainty.rate_limits import HeldRate, RateEvidence, raised_rate
 
-from .errors import RATES, Errors, Influence, Look, SearchRate, false_positives, influence, returned
+from .errors import (
+    RATES,
+    Influence,
+    SearchContributions,
+    SearchCriterion,
+    SearchRate,
+    false_positives,
+    first_candidate_of_group,
+    influence,
+)
 from .searches import Searches
 
 Ends = tuple[float, float]
@@ -84,42 +94,49 @@ class IdentifiedRate(Estimate):
     _unused = ("n_comparisons",)
 
 
-class Held(NamedTuple):
-    """The rate that an operating point holds: its errors and their influence, and the thresholds it
-    may be held at.
+class HeldSearchRate(NamedTuple):
+    """The rate that an operating point holds: what searches add to it, the influence of people on
+    it, and the thresholds it may be held at.
 
-    thresholds: the strictest and the laxest that may be the population's, at a tail probability;
-    None beyond all scores.
+    distribution: of the number of errors that hold it. thresholds: the strictest and the laxest
+    that may be the population's, at a tail probability; None beyond all scores.
     """
 
     rate: SearchRate
-    law: HeldRate
-    errors: Errors
+    distribution: HeldRate
+    errors: SearchContributions
     influence: Influence
     tail: float
     thresholds: tuple[float | None, float | None]
 
     def moved(
-        self, errors: Callable[[Searches, Look], Errors | None], searches: Searches, look: Look
-    ) -> list[Errors | None]:
+        self,
+        errors: Callable[[Searches, SearchCriterion], SearchContributions | None],
+        searches: Searches,
+        criterion: SearchCriterion,
+    ) -> list[SearchContributions | None]:
         """Return the errors of a rate at the strictest and the laxest threshold; None beyond what
         is known.
         """
-        ends = [None if one is None else look._replace(threshold=one) for one in self.thresholds]
+        ends = [
+            None if one is None else criterion._replace(threshold=one) for one in self.thresholds
+        ]
         return [None if end is None else if_known(errors, searches, end) for end in ends]
 
 
 def if_known(
-    errors: Callable[[Searches, Look], Errors | None], searches: Searches, look: Look
-) -> Errors | None:
+    errors: Callable[[Searches, SearchCriterion], SearchContributions | None],
+    searches: Searches,
+    criterion: SearchCriterion,
+) -> SearchContributions | None:
     """Return what searches add to a rate; None where lists of candidates do not reach so far."""
     try:
-        return errors(searches, look)
+        return errors(searches, criterion)
     except InputError:
         return None
 
 
-class _What(NamedTuple):
+class _RateOfGroup(NamedTuple):
     """A rate of all searches or of a group's, and the highest value that it can have."""
 
     rate: SearchRate
@@ -133,37 +150,33 @@ class Estimator:
     def __init__(
         self, searches: Searches, rank: int | None, gallery: str, confidence_level: float
     ) -> None:
-        self.searches, self.rank, self.drawn, self.level = (
-            searches,
-            rank,
-            gallery == "drawn",
-            confidence_level,
-        )
+        self.searches, self.rank, self.level = searches, rank, confidence_level
+        self.drawn = gallery == "drawn"
 
     def of_group(self, code: int) -> Estimator:
         """Return what estimates rates of one group's searches alone."""
         alone = self.searches._of_group(code)
         return Estimator(alone, self.rank, "drawn" if self.drawn else "fixed", self.level)
 
-    def influence(self, errors: Errors) -> Influence:
+    def influence(self, errors: SearchContributions) -> Influence:
         """Return a rate with its variance and the influence of people on it."""
         return influence(
             errors, self.searches.enrolled, self.searches.labels.size, drawn=self.drawn
         )
 
-    def look(self, at: OperatingPoint) -> Look:
-        """Return where searches are looked at, with a threshold that is so short that it can be
+    def criterion_at(self, at: OperatingPoint) -> SearchCriterion:
+        """Return what makes a candidate at an operating point, with a threshold short enough to be
         typed.
         """
         threshold, rank = at.rule.threshold_of_searches(self, at), at.rule.rank(at, self.rank)
         if at.kind == "threshold":
             threshold *= self.searches._sign
-        return Look(threshold, rank, self.searches.n_enrolled, self.drawn)
+        return SearchCriterion(threshold, rank, self.searches.n_enrolled, self.drawn)
 
     def threshold_that_holds(self, at: OperatingPoint) -> float:
         """Return the threshold of an operating point that holds a rate."""
         s, rate = self.searches, RATES[at.rule.holds[0]]
-        scores = self.ordered(rate)
+        scores = self.scores_errors_first(rate)
         if not scores.size:
             kind = "mated" if rate.of_mated else "non-mated"
             raise InputError(f"{at} is held over {kind} searches, and there are none")
@@ -199,12 +212,12 @@ class Estimator:
             nearest = min(nearest, float(beyond[beyond > sign * score].min(initial=math.inf)))
         return sign * nearest if math.isfinite(nearest) else None
 
-    def above(self, score: float) -> float:
+    def next_threshold_above(self, score: float) -> float:
         """Return the least threshold that is above a score, in the type of scores."""
         kind = self.searches.dtype.type
         return float(np.nextafter(kind(score), kind(math.inf)))
 
-    def ordered(self, rate: SearchRate) -> Floats:
+    def scores_errors_first(self, rate: SearchRate) -> Floats:
         """Return the scores from the error side inward, errors of a held rate first."""
         s = self.searches
         if not rate.of_mated:
@@ -214,51 +227,53 @@ class Estimator:
         )[s.is_mated]
         return np.sort(np.where(np.isnan(scores), -np.inf, scores))
 
-    def held(self, at: OperatingPoint, look: Look) -> Held | None:
+    def held(self, at: OperatingPoint, criterion: SearchCriterion) -> HeldSearchRate | None:
         """Return how far the threshold of an operating point may be off."""
         if at.is_given:
             return None
         rate = RATES[at.rule.holds[0]]
-        errors = rate.errors(self.searches, look)
+        errors = rate.errors(self.searches, criterion)
         assert errors is not None
-        known, scores, n = self.influence(errors), self.ordered(rate), errors.value.size
-        what = _What(rate, None)
+        known, scores, n = self.influence(errors), self.scores_errors_first(rate), errors.value.size
+        target = _RateOfGroup(rate, None)
         is_few = errors.value.sum() < ENOUGH_PAIRS
         value = at.value if at.rule.takes_value else 0.0
-        law = HeldRate.of(
+        distribution = HeldRate.of(
             value,
             n,
             known.freedom,
             math.sqrt(known.variance),
-            self.effective(errors, what) if is_few else None,
+            self.effective(errors, target) if is_few else None,
         )
-        tail = (1 - self.level) / (2 if law.expected >= FEWEST_ERRORS else 4)
+        tail = (1 - self.level) / (2 if distribution.expected >= FEWEST_ERRORS else 4)
 
         def upper_limit(errors: int) -> float:
             there = if_known(
-                rate.errors, self.searches, look._replace(threshold=float(scores[errors]))
+                rate.errors, self.searches, criterion._replace(threshold=float(scores[errors]))
             )
             return (
                 1.0
                 if there is None
-                else self.limits(there, self.influence(there), what, 1 - 2 * tail)[1]
+                else self.limits(there, self.influence(there), target, 1 - 2 * tail)[1]
             )
 
-        fewest, most = law.errors(tail, upper_limit) if rate.of_mated else law.errors(tail)
+        fewest, most = (
+            distribution.errors(tail, upper_limit) if rate.of_mated else distribution.errors(tail)
+        )
         near = None if fewest == 0 else float(scores[fewest - 1])
         far = None if most >= n else float(scores[most])
-        if (
-            not rate.of_mated
-        ):  # thresholds are above the scores, and the strict one makes few errors
-            far, near = (None if score is None else self.above(score) for score in (near, far))
-        return Held(rate, law, errors, known, tail, (far, near))
+        # thresholds are above the scores, and the strict one makes few errors
+        if not rate.of_mated:
+            far, near = (
+                None if score is None else self.next_threshold_above(score) for score in (near, far)
+            )
+        return HeldSearchRate(rate, distribution, errors, known, tail, (far, near))
 
-    def effective(self, errors: Errors, what: _What) -> float:
-        """Return the effective sample size of a rate with few errors, by the design effect of the
-        nearest more.
+    def effective(self, errors: SearchContributions, target: _RateOfGroup) -> float:
+        """Return the effective sample size of a rate with few errors, by the design effect of a
+        laxer criterion, at which five people have errors.
 
-        Those are the searches nearest to an error, of five people; where there are not so many,
-        each person counts as one attempt as far as attempts differ in number.
+        Where fewer than five people search, each person counts as one attempt as far as attempts differ in number.
         """
         m, n = errors.attempts[0], errors.value.size
         order = np.argsort(errors.margin, kind="stable")
@@ -266,101 +281,114 @@ class Estimator:
         if first.size >= ENOUGH_PAIRS:
             cut = float(errors.margin[order[np.sort(first)[ENOUGH_PAIRS - 1]]])
             nearest = errors.of_probes_alone((errors.margin <= cut).astype(np.float64))
-            if not what.rate.of_mated and self.drawn and not (self.searches.reach >= -cut).any():
+            if not target.rate.of_mated and self.drawn and not (self.searches.reach >= -cut).any():
                 nearest = false_positives(
-                    self.searches, Look(-cut, None, self.searches.n_enrolled)
-                ).within(what.group)
+                    self.searches, SearchCriterion(-cut, None, self.searches.n_enrolled)
+                ).within(target.group)
             x = nearest.value.sum()
             if x < n:
                 return effective_size(n, x, self.influence(nearest).variance * n**2)
         return float(m.sum() ** 2 / (m @ m))
 
-    def limits(self, errors: Errors, known: Influence, what: _What, level: float) -> Ends:
+    def limits(
+        self, errors: SearchContributions, known: Influence, target: _RateOfGroup, level: float
+    ) -> Ends:
         """Return the limits of a rate at a given threshold."""
         if errors.attempts[0].size < 2:
-            return 0.0, what.highest
-        if not what.rate.is_share:
-            return self._limits_of_mean(errors, known, what, (1 - level) / 2)
-        low, high = self.evidence(errors, known, what).interval(level)
+            return 0.0, target.highest
+        if not target.rate.is_share:
+            return self._limits_of_mean(errors, known, target, (1 - level) / 2)
+        low, high = self.evidence(errors, known, target).interval(level)
         return float(low), float(high)
 
-    def _limits_of_mean(self, errors: Errors, known: Influence, what: _What, tail: float) -> Ends:
+    def _limits_of_mean(
+        self, errors: SearchContributions, known: Influence, target: _RateOfGroup, tail: float
+    ) -> Ends:
         """Return the limits of a mean number; some candidates leave no less room than none
         would.
         """
         is_few = known.rate * errors.value.size < ENOUGH_PAIRS
         of_none = (
-            min(-math.log(tail) / self.effective(errors, what), what.highest) if is_few else 0.0
+            min(-math.log(tail) / self.effective(errors, target), target.highest) if is_few else 0.0
         )
         if known.rate == 0:
             return 0.0, of_none
         reach = float(stdtrit(known.freedom, 1 - tail)) * min(
             math.sqrt(known.variance) / known.rate, 1.0
         )
-        high = known.rate * math.exp(min(reach, math.log(what.highest / known.rate)))
+        high = known.rate * math.exp(min(reach, math.log(target.highest / known.rate)))
         return known.rate * math.exp(-reach), max(high, of_none)
 
-    def evidence(self, errors: Errors, known: Influence, what: _What) -> RateEvidence:
+    def evidence(
+        self, errors: SearchContributions, known: Influence, target: _RateOfGroup
+    ) -> RateEvidence:
         """Return what the limits of a rate at a given threshold are computed from."""
         n, (m, e), rate = errors.value.size, errors.attempts, known.rate
-        freedom = float(m.size - 1) if what.rate.of_mated else known.freedom
+        freedom = float(m.size - 1) if target.rate.of_mated else known.freedom
         if rate in (0, 1):
-            return RateEvidence(rate, math.nan, freedom, max(1.0, self.effective(errors, what)))
-        effective = self.effective(errors, what) if rate * n < ENOUGH_PAIRS else math.nan
+            return RateEvidence(rate, math.nan, freedom, max(1.0, self.effective(errors, target)))
+        effective = self.effective(errors, target) if rate * n < ENOUGH_PAIRS else math.nan
         raised = raised_rate(rate, n, max(float(m @ m) / n, float(e @ m) / float(e.sum())))
         return RateEvidence(rate, math.sqrt(known.variance), freedom, effective, raised)
 
     def evidence_of(self, row: IdentifiedRate) -> RateEvidence:
         """Return what the limits of a row are computed from."""
         group = None if row.group is None else self.searches.groups.index(row.group)
-        what = _What(RATES[row.name], group)
-        errors = what.rate.errors(self.searches, self.look(row.at)._replace(size=row.gallery_size))
+        target = _RateOfGroup(RATES[row.name], group)
+        errors = target.rate.errors(
+            self.searches, self.criterion_at(row.at)._replace(size=row.gallery_size)
+        )
         assert errors is not None
         kept = errors.within(group)
-        return self.evidence(kept, self.influence(kept), what)
+        return self.evidence(kept, self.influence(kept), target)
 
     def rows(
         self, at: OperatingPoint, sizes: Sequence[int], rates: Sequence[SearchRate] = ()
     ) -> list[IdentifiedRate]:
         """Return all rows of an operating point; rates: of these alone."""
-        look = self.look(at)
-        held = self.held(at, look)
+        criterion = self.criterion_at(at)
+        held = self.held(at, criterion)
         return [
             row
             for size in sizes
             for rate in rates or RATES.values()
             if ("mated" if rate.of_mated else "non-mated") in at.rule.searches
             and rate.of_searches(self.searches).any()
-            for row in self._rows_of(rate, at, look._replace(size=size), held)
+            for row in self._rows_of(rate, at, criterion._replace(size=size), held)
         ]
 
     def _rows_of(
-        self, rate: SearchRate, at: OperatingPoint, look: Look, held: Held | None
+        self,
+        rate: SearchRate,
+        at: OperatingPoint,
+        criterion: SearchCriterion,
+        held: HeldSearchRate | None,
     ) -> list[IdentifiedRate]:
         """Return the rows of a rate in galleries of a size, of all searches and of each group."""
         s, rows = self.searches, []
-        known, at_worst = rate.errors(s, look), rate.at_worst(s, look)
-        moved = held.moved(rate.errors, s, look) if held and rate != held.rate else ()
-        by_luck = self.drawn and (known is None or known.hangs_on_others or held is not None)
+        known, at_worst = rate.errors(s, criterion), rate.at_worst(s, criterion)
+        moved = held.moved(rate.errors, s, criterion) if held and rate != held.rate else ()
+        by_luck = self.drawn and (known is None or known.depends_on_gallery or held is not None)
         about = {
             "name": rate.name,
             "at": at,
-            "threshold": self.searches._sign * look.threshold,
-            "gallery_size": look.size,
+            "threshold": self.searches._sign * criterion.threshold,
+            "gallery_size": criterion.size,
         }
         for group in (None, *range(len(s.groups))):
-            kept, what = known and known.within(group), _What(rate, group, rate.highest(look.size))
+            kept = known and known.within(group)
+            target = _RateOfGroup(rate, group, rate.highest(criterion.size))
             about |= {"group": None if group is None else s.groups[group]}
-            row = self.row(kept, [one and one.within(group) for one in moved], held, what, about)
+            row = self.row(kept, [one and one.within(group) for one in moved], held, target, about)
             if at_worst is not None and kept is not None and kept.value.size:
-                row = self.with_hidden_ties(row, kept, at_worst.within(group), what)
+                row = self.with_hidden_ties(row, kept, at_worst.within(group), target)
             failed = s.failed & rate.of_searches(s) & ((s.group == group) | (group is None))
             row = replace(
                 row,
                 n_failed=int(failed.sum()) or None,
                 notes=_by_luck(row) if by_luck else row.notes,
             )
-            rows.append(row if look.size == s.n_enrolled else replace(row, n_errors=None))
+            rows.append(row if criterion.size == s.n_enrolled else replace(row, n_errors=None))
             if rate.complement:
                 rows.append(
                     replace(
@@ -374,7 +402,11 @@ class Estimator:
         return rows
 
     def with_hidden_ties(
-        self, row: IdentifiedRate, errors: Errors, at_worst: Errors, what: _What
+        self,
+        row: IdentifiedRate,
+        errors: SearchContributions,
+        at_worst: SearchContributions,
+        target: _RateOfGroup,
     ) -> IdentifiedRate:
         """Let the upper limit of a rate allow for people with the mate's score who are missing from
         lists.
@@ -384,15 +416,15 @@ class Estimator:
             return row
         highest = self.influence(at_worst)
         note = Note.of(Code.HIDDEN_TIES, n=n, of=errors.value.size, highest=per_cent(highest.rate))
-        high = max(row.high, self.limits(at_worst, highest, what, self.level)[1])
+        high = max(row.high, self.limits(at_worst, highest, target, self.level)[1])
         return replace(row, high=high, notes=(*row.notes, note))
 
     def row(
         self,
-        errors: Errors | None,
-        moved: Sequence[Errors | None],
-        held: Held | None,
-        what: _What,
+        errors: SearchContributions | None,
+        moved: Sequence[SearchContributions | None],
+        held: HeldSearchRate | None,
+        target: _RateOfGroup,
         about: Mapping[str, Any],
     ) -> IdentifiedRate:
         """Return the row of a rate, given what searches add to it at the thresholds that may be the
@@ -400,17 +432,17 @@ class Estimator:
         """
         if errors is None or not errors.value.size:
             note = Note(Code.SHORT_LISTS if errors is None else Code.NO_SEARCHES)
-            n = 0 if errors is not None else int(what.rate.of_searches(self.searches).sum())
+            n = 0 if errors is not None else int(target.rate.of_searches(self.searches).sum())
             return IdentifiedRate(estimate=math.nan, n_searches=n, notes=(note,), **about)
         known = self.influence(errors)
         notes: tuple[Note, ...] = ()
-        low, high = self.limits(errors, known, what, self.level)
-        if held is not None and what.rate == held.rate:
-            notes = (Note(Code.HELD),) if what.group is None else ()
+        low, high = self.limits(errors, known, target, self.level)
+        if held is not None and target.rate == held.rate:
+            notes = (Note(Code.HELD),) if target.group is None else ()
         elif held is not None:
-            (low, high), notes = self.with_threshold((low, high), known, moved, held, what)
+            (low, high), notes = self.with_threshold((low, high), known, moved, held, target)
         if known.of_enrolled or (
-            held is not None and held.influence.of_enrolled and what.rate != held.rate
+            held is not None and held.influence.of_enrolled and target.rate != held.rate
         ):
             notes = (*notes, Note(Code.FEW_ENROLLED))
         return IdentifiedRate(
@@ -418,33 +450,38 @@ class Estimator:
             low=min(low, known.rate),
             high=max(high, known.rate),
             n_searches=errors.value.size,
-            n_errors=round(errors.value.sum()) if what.rate.is_share else None,
+            n_errors=round(errors.value.sum()) if target.rate.is_share else None,
             n_subjects=errors.attempts[0].size,
             notes=notes,
             **about,
         )
 
     def with_threshold(
-        self, ends: Ends, known: Influence, moved: Sequence[Errors | None], held: Held, what: _What
+        self,
+        ends: Ends,
+        known: Influence,
+        moved: Sequence[SearchContributions | None],
+        held: HeldSearchRate,
+        target: _RateOfGroup,
     ) -> tuple[Ends, tuple[Note, ...]]:
         """Widen limits at a given threshold for the threshold being an estimate."""
         notes = (Note(Code.THRESHOLD_BEYOND_SCORES),) if any(one is None for one in moved) else ()
         # A strict threshold beyond all scores makes no candidates, and a lax one makes all.
-        beyond = (1.0, 0.0) if what.rate.of_mated else (0.0, what.highest)
+        beyond = (1.0, 0.0) if target.rate.of_mated else (0.0, target.highest)
         others = [None if one is None else self.influence(one) for one in moved]
-        if held.law.expected < FEWEST_ERRORS:
+        if held.distribution.expected < FEWEST_ERRORS:
             half = (1 + self.level) / 2
             limits = [
                 (
                     (end, end)
                     if one is None or of_one is None
-                    else self.limits(one, of_one, what, half)
+                    else self.limits(one, of_one, target, half)
                 )
                 for one, of_one, end in zip(moved, others, beyond, strict=True)
             ]
             return (min(low for low, _ in limits), max(high for _, high in limits)), notes
         rates = [end if one is None else one.rate for one, end in zip(others, beyond, strict=True)]
-        sign = -1.0 if what.rate.of_mated == held.rate.of_mated else 1.0
+        sign = -1.0 if target.rate.of_mated == held.rate.of_mated else 1.0
         mine, of_held = known.of_people, held.influence.of_people
         scale = math.sqrt(float(mine @ mine) * float(of_held @ of_held))
         correlation = sign * float(mine @ of_held) / scale if scale else 0.0
@@ -454,10 +491,14 @@ class Estimator:
         # narrower, too.
         low = min(float(joined[0]), ends[0], min(rates))
         high = max(float(joined[1]), ends[1], max(rates))
-        return (max(0.0, low), min(what.highest, high)), notes
+        return (max(0.0, low), min(target.highest, high)), notes
 
     def influence_with_threshold(
-        self, errors: Errors, moved: Sequence[Errors | None], held: Held | None, rate: SearchRate
+        self,
+        errors: SearchContributions,
+        moved: Sequence[SearchContributions | None],
+        held: HeldSearchRate | None,
+        rate: SearchRate,
     ) -> Floats:
         """Return what people add to a rate, and by way of the threshold that holds another rate."""
         mine = self.influence(errors).of_people
@@ -472,7 +513,7 @@ class Estimator:
 
     def counts(self, rate: SearchRate, at: OperatingPoint) -> FailureCounts:
         """Count the searches of each person, and the errors among them, in this very gallery."""
-        errors = rate.errors(self.searches, self.look(at)._replace(drawn=False))
+        errors = rate.errors(self.searches, self.criterion_at(at)._replace(drawn=False))
         assert errors is not None
         group = np.array(self.searches.groups, object)[errors.group]
         subject = self.searches.labels[errors.subject]
@@ -549,23 +590,24 @@ class Estimator:
                 f"returned_group has no group of {len(unknown)} enrolled people, such as"
                 f" {unknown[0]!r}"
             )
-        look, rows, whose = self.look(at), [], np.array(labels, object)
-        held = self.held(at, look)
+        criterion, whose = self.criterion_at(at), np.array(labels, object)
+        rows: list[IdentifiedRate] = []
+        held = self.held(at, criterion)
         about = {
             "name": "fpir_matrix",
             "at": at,
-            "threshold": self.searches._sign * look.threshold,
+            "threshold": self.searches._sign * criterion.threshold,
             "gallery_size": s.n_enrolled,
         }
         for name in sorted({str(labels[k]) for k in s.enrolled.tolist()}):
-            of_group = partial(returned, is_of_group=whose == name)
-            known = of_group(s, look)
-            moved = held.moved(of_group, s, look) if held and held.rate != rate else ()
+            of_group = partial(first_candidate_of_group, is_of_group=whose == name)
+            known = of_group(s, criterion)
+            moved = held.moved(of_group, s, criterion) if held and held.rate != rate else ()
             for group in (None, *range(len(s.groups))):
                 probe_group = None if group is None else s.groups[group]
                 kept = [one and one.within(group) for one in (known, *moved)]
                 about |= {"group": name, "probe_group": probe_group}
-                row = self.row(kept[0], kept[1:], held, _What(rate, group), about)
+                row = self.row(kept[0], kept[1:], held, _RateOfGroup(rate, group), about)
                 row = replace(
                     row, notes=tuple(note for note in row.notes if note.code is not Code.HELD)
                 )
@@ -574,8 +616,8 @@ class Estimator:
 
 
 def shares() -> list[str]:
-    """Return the names of the rates that are shares of searches, which requirements, measures and
-    systems have.
+    """Return the names of the rates that are shares of searches: requirements and measures are
+    about these, and systems are compared by them.
     """
     return [rate.name for rate in RATES.values() if rate.is_share]
 
@@ -611,7 +653,7 @@ def range_within(measure: Estimand, ends: Floats) -> Ends:
 
 
 def points_of(at: OperatingPoint | Sequence[OperatingPoint]) -> list[OperatingPoint]:
-    """Check that there are operating points."""
+    """Return operating points as a list, and refuse an empty one."""
     points = list(at) if isinstance(at, Sequence) else [at]
     if not points:
         raise InputError("at is empty: name an operating point")
@@ -625,7 +667,7 @@ def identified(
     measures: Sequence[str] = (),
     returned_group: Mapping[Any, str] | None = None,
 ) -> tuple[IdentifiedRate, ...]:
-    """Return all rows."""
+    """Return the rows of all operating points: rates, measures and the FPIR matrix."""
     rows: list[IdentifiedRate] = []
     for at in points:
         rows += estimator.rows(at, sizes) + (estimator.measured(at, measures) if measures else [])

@@ -94,9 +94,9 @@ def identify(
     candidate at or above the threshold t; FNIR(N, R, t) is the share of mated searches whose mate
     is not among the first R candidates or below t; TPIR is its complement, and at a rank the
     identification rate of the CMC. Selectivity is the mean number of candidates of non-mated
-    searches. Nobody outranks a score by a tie but non-mates the mate. Intervals come from the
-    influence of people on a rate, as probes and as enrolled; see "Identification" in the
-    documentation.
+    searches. Ties count against the system: a score equal to the threshold makes a candidate, and
+    another person with the mate's score outranks the mate. Intervals come from the influence of
+    people on a rate, as probes and as enrolled; see "Identification" in the documentation.
 
     References
     ----------

@@ -87,10 +87,10 @@ def _influences(
     """Return (groups, people) what people add to a rate, also by way of a threshold that holds
     another.
     """
-    s, look = estimator.searches, estimator.look(at)
-    held, errors = estimator.held(at, look), rate.errors(s, look)
+    s, criterion = estimator.searches, estimator.criterion_at(at)
+    held, errors = estimator.held(at, criterion), rate.errors(s, criterion)
     assert errors is not None
-    moved = held.moved(rate.errors, s, look) if held and rate != held.rate else ()
+    moved = held.moved(rate.errors, s, criterion) if held and rate != held.rate else ()
     return np.array(
         [
             estimator.influence_with_threshold(

@@ -31,8 +31,8 @@ from fastfair import intervals
 from fastfair._lib.arrays import Floats, Indices
 from fastfair.error_rates.operating_points import OperatingPoint
 
-from .errors import RATES, Added, Errors, Part, add_up, sums
-from .estimator import Estimator, Held
+from .errors import RATES, PersonSums, SearchContributions, Term, sum_by_place, sum_over_people
+from .estimator import Estimator, HeldSearchRate
 from .searches import Searches
 
 _LEVEL = 0.95  # of the threshold's interval, whatever that of the difference
@@ -51,13 +51,18 @@ def exact_pvalue(added: Floats) -> float:
 
 
 def score_test(
-    added: Added, of_searches: Floats, more: float, exact: float | None, level: float, side: int
+    added: PersonSums,
+    of_searches: Floats,
+    of_thresholds: float,
+    exact: float | None,
+    level: float,
+    side: int,
 ) -> tuple[float, float]:
     """Return a limit of a difference, and the p-value of no difference.
 
-    of_searches: (people,) the share of the searches that each person has. more: what else adds to
-    the variance. exact: the p-value by the signs of what people add as probes, if known. side: -1
-    for the lower limit, 1 for the upper one.
+    of_searches: (people,) the share of the searches that each person has. of_thresholds: what
+    thresholds add to the variance that no person explains. exact: the p-value by the signs of what
+    people add as probes, if known. side: -1 for the lower limit, 1 for the upper one.
     """
     beyond = added.beyond_probes
     total = added.of_all if beyond else added.of_probes
@@ -66,7 +71,7 @@ def score_test(
     alike = float(squares.sum()) ** 2 / float(squares @ squares) if squares.any() else 1.0
     freedom = max(alike - 1, 1.0)
     # The variance is at_zero - 2 cross d + bend d^2 where the difference is d.
-    at_zero = float(added.of_probes @ added.of_probes) + beyond + more
+    at_zero = float(added.of_probes @ added.of_probes) + beyond + of_thresholds
     cross, bend = float(total @ of_searches), float(of_searches @ of_searches)
     if not at_zero:  # nobody differs
         return side * intervals.upper_limit_without_errors(max(1.0, 1 / bend), level), 1.0
@@ -77,11 +82,14 @@ def score_test(
         pvalue = max(exact, pvalue) if beyond else exact
         if standard and pvalue < 1:  # as if the variance gave this p-value
             critical *= -standard / float(stdtrit(freedom, pvalue / 2))
-    bent, middle = 1 - critical**2 * bend, difference - critical**2 * cross
-    if bent <= 0:
+    # Limits are the roots of (difference - d)^2 = critical^2 (at_zero - 2 cross d + bend d^2), that
+    # is of a d^2 - 2 b d + c.
+    a, b = 1 - critical**2 * bend, difference - critical**2 * cross
+    c = difference**2 - critical**2 * at_zero
+    if a <= 0:
         return float(side), pvalue
-    root = math.sqrt(max(middle**2 - bent * (difference**2 - critical**2 * at_zero), 0.0))
-    return min(max((middle + side * root) / bent, -1.0), 1.0), pvalue
+    root = math.sqrt(max(b**2 - a * c, 0.0))
+    return min(max((b + side * root) / a, -1.0), 1.0), pvalue
 
 
 class _System(NamedTuple):
@@ -94,12 +102,12 @@ class _System(NamedTuple):
 
     factor: float
     people: Indices
-    held: Held | None
-    errors: Errors
-    moved: Sequence[Errors | None]
+    held: HeldSearchRate | None
+    errors: SearchContributions
+    moved: Sequence[SearchContributions | None]
     of_mated: bool
 
-    def of_threshold(self, group: int | None, rate: float, side: int) -> tuple[list[Part], float]:
+    def of_threshold(self, group: int | None, rate: float, side: int) -> tuple[list[Term], float]:
         """Return what people add by way of the threshold to one side, and the variance that no
         person explains.
         """
@@ -113,7 +121,7 @@ class _System(NamedTuple):
         if not known.variance:
             return [], shift**2
         return [
-            Part(
+            Term(
                 self.factor * shift / math.sqrt(known.variance),
                 self.held.errors,
                 known.rate,
@@ -143,10 +151,10 @@ class SystemPair:
         for factor, estimator, people in zip(
             (1.0, -1.0), self._estimators, self._people, strict=True
         ):
-            searches, look = estimator.searches, estimator.look(at)
-            held, errors = estimator.held(at, look), rate.errors(searches, look)
+            searches, criterion = estimator.searches, estimator.criterion_at(at)
+            held, errors = estimator.held(at, criterion), rate.errors(searches, criterion)
             assert errors is not None
-            moved = held.moved(rate.errors, searches, look) if held else ()
+            moved = held.moved(rate.errors, searches, criterion) if held else ()
             systems.append(_System(factor, people, held, errors, moved, rate.of_mated))
         return systems
 
@@ -162,17 +170,17 @@ class SystemPair:
         rates = [float(one.value.mean()) for one in errors]
         mean, n, n_people = sum(rates) / 2, errors[0].value.size, first.searches.labels.size
         parts = [
-            Part(one.factor, of_one, mean, one.people)
+            Term(one.factor, of_one, mean, one.people)
             for one, of_one in zip(systems, errors, strict=True)
         ]
         added = partial(
-            add_up, enrolled=first.searches.enrolled, n_people=n_people, drawn=first.drawn
+            sum_over_people, enrolled=first.searches.enrolled, n_people=n_people, drawn=first.drawn
         )
         of_decisions = added(parts).of_probes
         differing = of_decisions[np.abs(of_decisions) > _SMALL]
         is_exact = systems[0].held is None and differing.size <= _MOST_SIGNS
         exact = exact_pvalue(differing) if is_exact else None
-        of_searches = sums(errors[0].subject, np.ones(n), n_people) / n
+        of_searches = sum_by_place(errors[0].subject, np.ones(n), n_people) / n
         sides = []
         for side in (-1, 1):
             more = [

@@ -23,7 +23,7 @@ from fastfair.data.columns import NOBODY, USUAL, Policies
 from fastfair.data.exclusions import gathering, leave_out
 from fastfair.errors import FastfairWarning, FileFormatError, InputError
 from fastfair.io import files, tables, text
-from fastfair.io.embeddings import as_text, cut_out
+from fastfair.io.embeddings import as_text, cut_subjects
 
 from .searches import Searches, SearchScores, Templates
 
@@ -101,7 +101,7 @@ class SearchLayout:
 USUAL_SEARCH_LAYOUT = SearchLayout()
 
 
-@files.unchanged()
+@files.refuse_changes()
 @checked
 def read_searches(
     path: str | Path | IntoDataFrame,
@@ -206,7 +206,9 @@ def read_searches(
         "candidate_rank": layout.candidate_rank,
         "failed": layout.failed,
     }
-    how = _How(named, side_columns.named(groups), subject_pattern, score_kind, layout, policies)
+    how = _How(
+        named, side_columns.names_of_groups(groups), subject_pattern, score_kind, layout, policies
+    )
     with gathering() as left_out:
         file = _opened(path, "path", "the data frame")
         of_searches = None if searches is None else _opened(searches, "searches", "searches")
@@ -254,7 +256,7 @@ class _How:
         """Return the people of what candidates, probes or templates are called."""
         if self.subject_pattern is None:
             return column
-        return cut_out([(name, _coded(name, column))], self.subject_pattern)[0]
+        return cut_subjects([(name, _coded(name, column))], self.subject_pattern)[0]
 
 
 def _column(frame: FrameColumns, name: str, advice: str = label_codes.COMPLETE) -> _Column:
@@ -376,12 +378,12 @@ def _opened(source: Any, called: str, place: str) -> tables.Table:
     if isinstance(source, str | Path):
         path = files.check_file(source)
         if path.suffix.lower() in _ARRAYS:
-            return tables.of_arrays(path)
+            return tables.read_arrays(path)
         if path.suffix.lower() != ".parquet":
             content = text.read(path, failures=True)
             alone = " " if " " in content.first.strip() else ","  # of a single column
-            return tables.of_text(content, tables.separator_of(content) or alone)
-    return tables.of_source(source, called, place)
+            return tables.read_text(content, tables.separator_of(content) or alone)
+    return tables.read_source(source, called, place)
 
 
 def _declared(table: tables.Table, how: _How, rows: pl.DataFrame | None = None) -> _Declared:
@@ -519,7 +521,7 @@ def _of_lists(
         else:
             people, probe, enrolled = gallery.named(candidate, listed, declared.probe)
     lost = _failed_searches(declared, names, of_rows, of_codes, how.policies)
-    with files.naming(file.place), file.placed(is_entry):
+    with files.name_file(file.place), file.placed(is_entry):
         return Searches.from_candidates(
             in_order,
             people,
@@ -754,7 +756,7 @@ def _of_matrix(
         checks.same_length(
             {"columns of scores": matrix.shape[1], "enrolled": n_templates}, "template"
         )
-        with files.naming(file.place):
+        with files.name_file(file.place):
             return Searches.from_matrix(
                 matrix,
                 found["probe"],
@@ -779,7 +781,7 @@ def _of_matrix(
         names = files.polars().Series("candidate", entries).cast(files.polars().String)
         people, found["probe"], found["enrolled"] = gallery.named("candidate", names, who)
     rows = np.arange(len(matrix))
-    with files.naming(file.place):
+    with files.name_file(file.place):
         return Searches.from_candidates(
             np.repeat(rows, matrix.shape[1]),
             people,
@@ -844,7 +846,7 @@ def _of_wide_table(
     ordered[rows] = matrix
     if lost is not None:
         ordered[lost] = np.nan
-    with files.naming(file.place):
+    with files.name_file(file.place):
         return Searches.from_matrix(
             ordered,
             probe,

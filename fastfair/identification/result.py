@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 
 _SHARES_OF_GALLERY = 0.02, 0.05, 0.1, 0.2, 0.35, 0.5, 0.75, 1.0
 _MOST_RANKS = 20  # of a CMC on a page
+# Measures that are quasi-convex in rates or in their logarithms, which `range_within` needs.
 FAIRNESS = "gini", "std", "max_min_ratio", "max_geomean_ratio", "log_geomean_sum"
 
 
@@ -197,9 +198,9 @@ class Identification(Result):
             )
 
         settings = {"rank": self.rank, "gallery": self.gallery, "confidence_level": level}
-        made = judged_check(
-            wanted, self.groups, Estimates(rows_at(level), rows_at, needed=needed), settings
-        )
+        families = [rule.of_groups(self.groups) for rule in wanted]
+        estimates = Estimates(rows_at(level), rows_at, needed=needed)
+        made = judged_check(wanted, families, estimates, settings)
         return replace(made, allow_undecided=allow_undecided, left_out=self.left_out)
 
     def _estimator(self, level: float = 0.95) -> Estimator:

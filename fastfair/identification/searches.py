@@ -3,8 +3,9 @@
 Of a search count the mate's score, how many others score at least as high, and the best few others,
 one for each person. A false positive and how it depends on single enrolled people, the mate's rank,
 and rates in smaller galleries follow from these, so that no matrix of scores is kept. Scores are
-similarities. Ties count against the system: a score equal to the threshold makes a candidate, and
-another person with the mate's score outranks the mate.
+similarities. A template is what ISO/IEC 2382-37 calls a biometric reference, of an enrolled person.
+Ties count against the system: a score equal to the threshold makes a candidate, and another person
+with the mate's score outranks the mate.
 
 A score of -inf stands for none, as of a template or a probe that failed: nobody is a candidate with
 it, at any rank or threshold. A mated search whose mate has none misses the mate, and a search
@@ -49,9 +50,8 @@ from fastfair.data.score_keys import given_similarities
 from fastfair.data.sorted_scores import read_only
 from fastfair.errors import InputError, LookAlikeWarning, ReversedScoresWarning
 
-Kept = tuple[
-    Floats, Integers, Floats, Codes
-]  # mates' scores and ranks, the best others' scores, and who
+# mates' scores and ranks, the best others' scores, and who
+Kept = tuple[Floats, Integers, Floats, Codes]
 Templates = Literal["refuse", "best"]
 SearchScores = Literal["similarity", "distance"]
 GroupLabels = Labels | Mapping[str, Labels]
@@ -865,7 +865,7 @@ class Searches(Shown):
         n_threads: int | None,
         executor: Executor = None,
     ) -> None:
-        """Look at the scores of all searches, which `scores` returns for some of them at a time."""
+        """Keep what is needed of all searches; `scores` writes it for some of them at a time."""
         if self.enrolled.size > self.n_enrolled and templates == "refuse":
             _refuse_twice("enrolled", self.labels, self.enrolled)
         n, width = self.subject.size, self.enrolled.size
@@ -940,7 +940,9 @@ class Searches(Shown):
         n = self.subject.size
         keep = np.ones(n, np.bool_)
         with gathering() as excluded:
-            keep &= group_labels.labelled(self._lacking, policies.missing_labels, n, "searches")
+            keep &= group_labels.flag_labelled(
+                self._lacking, policies.missing_labels, n, "searches"
+            )
             if themselves is not None:
                 because = "as their probe is a template of the same person itself"
                 self._leave_out(
@@ -988,9 +990,9 @@ class Searches(Shown):
         ahead = np.where(mate[:, 0] < best[:, -1], self.rank[rows] - 1, (best > mate).sum(axis=1))
         share = float((ahead / n_others[rows]).mean()) if rows.size else 0.0
         n_people = np.unique(self.subject[rows]).size
-        if share > 0.5 + _SURE / math.sqrt(
-            12 * max(n_people, 1)
-        ):  # of chance it would have a uniform law
+        # By chance the share of others ahead of a mate is uniform on (0, 1), with the standard
+        # deviation 1 / sqrt(12).
+        if share > 0.5 + _SURE / math.sqrt(12 * max(n_people, 1)):
             warn(
                 f"mates score lower than other people: on average {100 * share:.0f} % of them"
                 ' outrank a mate. If the scores are distances say ⟦score_kind="distance"⟧, else look'
@@ -1174,6 +1176,8 @@ def _best_of_templates(scores: NDArray[Any], begin: Indices) -> NDArray[Any]:
     return np.asarray(np.maximum.reduceat(scores, begin[:-1], axis=1))
 
 
+# A source of scores has two methods: `sorted` puts templates in another order, and `keep` writes
+# what is kept of some searches.
 _Scores = _Matrix | _Products
 
 
@@ -1280,7 +1284,8 @@ def _columns_of(subject: Codes, enrolled: Codes) -> Indices | None:
     """
     if not np.array_equal(np.unique(subject), np.sort(enrolled)):
         return None
-    return np.argsort(enrolled)[np.argsort(np.argsort(subject))]
+    order = np.argsort(enrolled)
+    return np.asarray(order[np.searchsorted(enrolled[order], subject)])
 
 
 def _are_padding(people: Coded, values: NDArray[np.floating[Any]]) -> Flags:

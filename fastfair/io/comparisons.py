@@ -9,23 +9,25 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fastfair._lib import whole_files
 from fastfair._lib.arguments import checked
+from fastfair._lib.arrays import AnyFloats, Flags, Floats
 from fastfair._lib.frames import FrameColumns
 from fastfair._lib.label_codes import Coded
+from fastfair._lib.warnings import give_warnings, hold_warnings
 from fastfair.data import checks, group_labels
 from fastfair.data.checks import ScoreKind
 from fastfair.data.columns import USUAL, Policies, checked_columns, without_diagonal
 from fastfair.data.comparisons import Comparisons
 from fastfair.data.embeddings import NamedVectors
 from fastfair.data.exclusions import gathering, leave_out
+from fastfair.data.label_bands import banded, read_bands
 from fastfair.data.sorted_scores import CheckedColumns, SortedSide
 from fastfair.errors import InputError
 
 from . import files, formats, tables
-from .embeddings import as_text, cut_out, read_named_vectors, take
+from .embeddings import as_text, cut_subjects, read_named_vectors, take
 from .formats import USUAL_LAYOUT, HowToRead, Layout, ScoreTable
 
 if TYPE_CHECKING:
@@ -36,7 +38,7 @@ BothSides = tuple[Coded, Coded]
 _SIDES = ("reference", "probe")
 
 
-@files.unchanged()
+@files.refuse_changes()
 @checked
 def read_comparisons(
     path: str | Path | IntoDataFrame,
@@ -165,9 +167,9 @@ def read_comparisons(
         table = formats.read(files.check_file(path), how)
     else:
         table = formats.choose(
-            tables.of_frame(path, "path", "the data frame"), how, formats.FORMATS["csv"]
+            tables.read_frame(path, "path", "the data frame"), how, formats.FORMATS["csv"]
         )
-    columns = coded_rows(table, how)
+    columns = code_rows(table, how)
     keep = columns.keep
     with table.placed(keep):
         comparisons = Comparisons._of_columns(columns, policies.failures)
@@ -185,9 +187,7 @@ def read_comparisons(
     return comparisons
 
 
-def _quality_of_samples(
-    how: HowToRead, columns: CheckedColumns
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _quality_of_samples(how: HowToRead, columns: CheckedColumns) -> tuple[Floats, Floats]:
     """Look the quality of both samples of each comparison up in a table."""
     ids = columns.samples or columns.subjects
     if ids is None or how.quality is None:
@@ -260,7 +260,7 @@ def _of_two_files(genuine: Any, impostor: str | Path, how: HowToRead) -> Compari
     )
 
 
-def coded_rows(table: ScoreTable, how: HowToRead) -> CheckedColumns:
+def code_rows(table: ScoreTable, how: HowToRead) -> CheckedColumns:
     """Find subjects, samples and groups of the rows of a score file, and check and code all
     columns.
     """
@@ -274,6 +274,11 @@ def coded_rows(table: ScoreTable, how: HowToRead) -> CheckedColumns:
     with gathering() as without_labels, table.placed():
         subjects, samples = _subjects_and_samples(table, how)
         sides, keep = _groups(table, how, subjects, samples)
+        of_attributes: dict[str, Any] = next(iter(sides.values()), {})
+        bands = read_bands(how.layout.bands, tuple(of_attributes))
+        with hold_warnings() as messages:
+            sides = {name: banded(side, bands) for name, side in sides.items()}
+        give_warnings(list(dict.fromkeys(messages)))
         if table.is_matrix and subjects is not None:
             of_sides = dict(zip(_SIDES, subjects, strict=True))
             values = table.frame["score"].to_numpy()
@@ -311,7 +316,8 @@ def coded_rows(table: ScoreTable, how: HowToRead) -> CheckedColumns:
     with table.placed(keep):
         coded = checked_columns(scores, flags, sides, how.score_kind, how.policies, where)
     keep[keep] = coded.keep
-    coded.keep, coded.left_out = keep, (*left_out, *coded.left_out)
+    coded.keep = keep
+    coded.left_out = (*left_out, *coded.left_out)
     return coded
 
 
@@ -321,7 +327,8 @@ def _subjects_and_samples(
     """Return the subjects and the samples of both sides as codes, or None for those not known."""
     if table.reference is None or table.probe is None:
         return None, None
-    looked_up, pattern = how.layout.metadata_subject is not None, table.subject_pattern
+    looked_up = how.layout.metadata_subject is not None
+    pattern = table.subject_pattern
     if table.names_samples and pattern is None and not looked_up:
         return None, None  # test ids are utterances, whose speakers are not in the list
     columns = FrameColumns(table.frame)
@@ -334,8 +341,9 @@ def _subjects_and_samples(
         )
     subjects = named = columns.labels_of_both(*names)
     if pattern is not None:
-        cut = cut_out(list(zip(names, named, strict=True)), pattern)
-        subjects, samples = (cut[0], cut[1]), samples or (as_text(named[0]), as_text(named[1]))
+        cut = cut_subjects(list(zip(names, named, strict=True)), pattern)
+        subjects = (cut[0], cut[1])
+        samples = samples or (as_text(named[0]), as_text(named[1]))
     if looked_up and how.described is not None:
         samples = samples or subjects
         subjects = how.described.subjects_of(samples)
@@ -344,11 +352,12 @@ def _subjects_and_samples(
 
 def _groups(
     table: ScoreTable, how: HowToRead, subjects: BothSides | None, samples: BothSides | None
-) -> tuple[dict[str, Any], NDArray[np.bool_]]:
+) -> tuple[dict[str, Any], Flags]:
     """Return the groups of both sides, of the metadata or of columns, and which rows to keep, as
     they have labels.
     """
-    columns, described = FrameColumns(table.frame), how.described
+    columns = FrameColumns(table.frame)
+    described = how.described
     if described is not None:
         per_sample = described.per == "sample"
         ids, others = (samples, subjects) if per_sample else (subjects, samples)
@@ -368,14 +377,14 @@ def _groups(
         return {}, keep
     policy = how.policies.missing_labels
     sides: dict[str, dict[str, Coded]] = {f"{side}_group": {} for side in _SIDES}
-    lacking: dict[str, NDArray[np.bool_]] = {}
+    lacking: dict[str, Flags] = {}
     for attribute, pair in table.attributes.items():
         entries = {f"column {name!r}": columns.entries(name) for name in dict.fromkeys(pair)}
         coded, without = group_labels.labels_by_policy(entries, policy)
         lacking |= without
         for side, name in zip(_SIDES, pair, strict=True):
             sides[f"{side}_group"][attribute] = coded[f"column {name!r}"]
-    return sides, keep & group_labels.labelled(lacking, policy, keep.size, "comparisons")
+    return sides, keep & group_labels.flag_labelled(lacking, policy, keep.size, "comparisons")
 
 
 _NEEDS_SAMPLES = (
@@ -389,7 +398,7 @@ _NEEDS_SUBJECTS = (
 )
 
 
-def _without_attacks(columns: FrameColumns, name: str) -> NDArray[np.bool_]:
+def _without_attacks(columns: FrameColumns, name: str) -> Flags:
     """Leave out the rows of presentation attacks, which are neither mated nor non-mated
     comparisons.
     """
@@ -402,7 +411,7 @@ def _without_attacks(columns: FrameColumns, name: str) -> NDArray[np.bool_]:
     return np.asarray(~attacks)
 
 
-def _flags(values: Any, mated_value: object) -> NDArray[np.bool_]:
+def _flags(values: Any, mated_value: object) -> Flags:
     """Return which comparisons are mated; lists of trials say so as truth values."""
     is_known = isinstance(values, np.ndarray) and values.dtype == np.bool_
     return checks.mated_flags(values, None if is_known else mated_value)
@@ -412,8 +421,8 @@ def _scored(
     vectors: NamedVectors | None,
     table: ScoreTable,
     named: BothSides | None,
-    keep: NDArray[np.bool_],
-) -> NDArray[np.floating[Any]]:
+    keep: Flags,
+) -> AnyFloats:
     """Score the rows of a list of trials that are kept. named: what the list calls both sides, if
     it is known.
     """
@@ -515,10 +524,10 @@ def _written_labels(
     """Return the columns of subjects, samples and attributes."""
     pl = files.polars()
     columns: dict[str, tuple[Any, list[Any]]] = {}  # the labels, and each side's codes of them
-    for names, known in ((_SIDES, comparisons.subjects), (_SAMPLES, comparisons.samples)):
-        if known is not None:
-            whole = not as_text and all(type(label) is int for label in known.tolist())
-            labels = pl.Series(known.tolist() if whole else list(map(str, known)))
+    for names, all_labels in ((_SIDES, comparisons.subjects), (_SAMPLES, comparisons.samples)):
+        if all_labels is not None:
+            whole = not as_text and all(type(label) is int for label in all_labels.tolist())
+            labels = pl.Series(all_labels.tolist() if whole else list(map(str, all_labels)))
             columns |= {name: (labels, [getattr(side, name) for side in sides]) for name in names}
     for name, texts in comparisons.attributes.items():
         if name == "sample":

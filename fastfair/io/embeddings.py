@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from narwhals.typing import IntoDataFrame
 
 
-@files.unchanged()
+@files.refuse_changes()
 @checked
 def read_embeddings(
     path: str | Path | IntoDataFrame,
@@ -154,14 +154,14 @@ def read_embeddings(
         raise InputError("⟦metadata_id⟧ is given without ⟦metadata=⟧")
     if metadata is not None and isinstance(groups, Mapping):
         raise InputError("with ⟦metadata=⟧ groups are names of its columns, not labels")
-    names = list(groups) if isinstance(groups, Mapping) else side_columns.named(groups)
+    names = list(groups) if isinstance(groups, Mapping) else side_columns.names_of_groups(groups)
     described = None if metadata is None else Metadata(metadata, metadata_id, names)
     of_file = [] if isinstance(groups, Mapping) or described is not None else names
     wanted = ["subject" if subject is None else subject, role, template, *of_file]
     file, table = _opened(path, vectors, wanted, samples)
     who = _labels(table, "subject", subject)
     if subject_pattern is not None:
-        who = cut_out([("subject", who)], subject_pattern)[0]
+        who = cut_subjects([("subject", who)], subject_pattern)[0]
     labels, lacking = group_labels.attributes_by_policy(
         groups if isinstance(groups, Mapping) else {}, missing_labels
     )
@@ -178,7 +178,7 @@ def read_embeddings(
     sizes = {f"group {name!r}": column.codes.size for name, column in labels.items()}
     file.require_vectors_of(array, {"subject": who.codes.size} | sizes)
     with gathering() as left_out:
-        keep = group_labels.labelled(lacking, missing_labels, len(array), "vectors")
+        keep = group_labels.flag_labelled(lacking, missing_labels, len(array), "vectors")
         if described is not None:
             (labels,) = described.groups_of([who])
             keep = described.kept([who], missing_labels, "vectors")
@@ -186,14 +186,12 @@ def read_embeddings(
     if not keep.any():
         raise InputError(f"{file.place}: no vectors are left: {' and '.join(map(str, left_out))}")
     if not keep.all():
-        array, who, labels, roles = (
-            array[keep],
-            take(who, keep),
-            take(labels, keep),
-            take(roles, keep),
-        )
+        array = array[keep]
+        who = take(who, keep)
+        labels = take(labels, keep)
+        roles = take(roles, keep)
         templates = templates if isinstance(templates, int) else take(templates, keep)
-    with files.naming(file.place):
+    with files.name_file(file.place):
         with file.placed(keep):
             kept: FailuresOfVectors = "non-match" if failures == "non-match" else "error"
             made = Embeddings(array, who, labels or None, similarity, roles, kept)
@@ -201,7 +199,7 @@ def read_embeddings(
         return made if templates is None else made.enrolled(templates, template_score)
 
 
-@files.unchanged()
+@files.refuse_changes()
 @checked
 def read_named_vectors(
     path: str | Path | IntoDataFrame,
@@ -262,7 +260,7 @@ def read_named_vectors(
     coded = _labels(table, "name", name)
     array = file.vectors(vectors)
     file.require_vectors_of(array, {"name": coded.codes.size})
-    with files.naming(file.place):
+    with files.name_file(file.place):
         return NamedVectors(array, as_text(coded), similarity, same_name, failures)
 
 
@@ -296,26 +294,26 @@ def _opened(
         *(name for name in others if isinstance(name, str) and samples is None),
     ]
     file = tables.of_vectors(source, list(dict.fromkeys(wanted)))
-    return file, file if samples is None else tables.of_source(samples, "samples", "samples")
+    return file, file if samples is None else tables.read_source(samples, "samples", "samples")
 
 
-def cut_out(columns: Sequence[tuple[str, Coded]], pattern: str) -> list[Coded]:
+def cut_subjects(columns: Sequence[tuple[str, Coded]], pattern: str) -> list[Coded]:
     """Find the subjects in the names of samples, by a pattern. columns: name for messages and
     samples of each side.
     """
     pl = files.polars()
     names = pl.Series(list(map(str, columns[0][1].labels)), dtype=pl.String)
     try:
-        found = names.str.extract(pattern, 1)
-        if found.is_null().all():  # the pattern has no group
-            found = names.str.extract(pattern, 0)
+        subject_parts = names.str.extract(pattern, 1)
+        if subject_parts.is_null().all():  # the pattern has no group
+            subject_parts = names.str.extract(pattern, 0)
     except Exception as error:
         raise InputError(
             f"⟦subject_pattern⟧ {pattern!r} is not a regular expression:"
             f" {str(error).splitlines()[0]}"
         ) from error
-    found = found.str.strip_chars()
-    missing = (found.fill_null("") == "").to_numpy()
+    subject_parts = subject_parts.str.strip_chars()
+    missing = (subject_parts.fill_null("") == "").to_numpy()
     for what, coded in columns if missing.any() else ():
         wrong = np.flatnonzero(missing[coded.codes])
         if wrong.size:
@@ -328,7 +326,7 @@ def cut_out(columns: Sequence[tuple[str, Coded]], pattern: str) -> list[Coded]:
                 " ⟦subject_pattern=''⟧ to take the list without subjects",
                 row=row,
             )
-    subjects = encode("subject", FrameColumns(found.to_frame("subject")).labels("subject"))
+    subjects = encode("subject", FrameColumns(subject_parts.to_frame("subject")).labels("subject"))
     return [Coded(subjects.labels, subjects.codes[coded.codes]) for _, coded in columns]
 
 

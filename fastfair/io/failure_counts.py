@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 _PER_CENT = r"^[+-]?[0-9.]+(?:[eE][+-]?[0-9]+)?\s*[%‰]$"
 
 
-@files.unchanged()
+@files.refuse_changes()
 @checked
 def read_failure_counts(
     path: str | Path | IntoDataFrame,
@@ -99,8 +99,8 @@ def read_failure_counts(
             " ⟦failed=⟧, ⟦failed_value=⟧ and ⟦subject=⟧ are of one with one row for each attempt:"
             " name those of one table"
         )
-    table = tables.of_source(path, "path", "the data frame")
-    attributes = side_columns.named(groups)
+    table = tables.read_source(path, "path", "the data frame")
+    attributes = side_columns.names_of_groups(groups)
     given = (
         {"failed": failed, "subject": subject}
         if of_attempts
@@ -143,7 +143,7 @@ def _numbers(table: tables.Table, frame: FrameColumns, name: str) -> Any:
     return text.numbers(table.place, f"column {name!r}", words, table.lines)
 
 
-@files.unchanged()
+@files.refuse_changes()
 def read_rates(path: Path, labels: Sequence[str]) -> pl.DataFrame:
     """Read a table whose columns are numbers but for some labels; columns with other text stay
     text.
@@ -160,7 +160,7 @@ def read_rates(path: Path, labels: Sequence[str]) -> pl.DataFrame:
     pl.DataFrame
         Missing numbers are null.
     """
-    table = tables.of_source(path, "path", "the table")
+    table = tables.read_source(path, "path", "the table")
     frame = table.columns(table.names)
     return frame.with_columns(
         _rates(table, frame[name]) for name in table.names if name not in labels

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from fastfair._lib.text import did_you_mean
-from fastfair._lib.warnings import require, told_as
+from fastfair._lib.warnings import raise_as, require
 from fastfair.errors import FileFormatError, InputError, MissingFileError
 
 LOOKED_AT = 4096  # first bytes that tell what a file is
@@ -87,32 +87,31 @@ _COMPRESSED: tuple[tuple[bytes, Any], ...] = (
     (b"\xfd7zXZ\x00", lzma),
 )
 _COMPRESSIONS = (".gz", ".bz2", ".xz")
-_Stamp = tuple[
-    int, int
-]  # size and time of change, which tell whether a file is still the one that it was
+# size and time of change, which tell whether a file is still the one that it was
+_Stamp = tuple[int, int]
 
 
 def stamp_of(path: Path) -> _Stamp:
     """Return the size of a file and the time of its last change, in nanoseconds."""
     try:
-        found = path.stat()
+        status = path.stat()
     except OSError:
         raise MissingFileError(f"{path} was removed while it was in use") from None
-    return found.st_size, found.st_mtime_ns
+    return status.st_size, status.st_mtime_ns
 
 
 _seen: ContextVar[dict[Path, _Stamp] | None] = ContextVar("_seen", default=None)
 
 
 @contextmanager
-def unchanged(known: Mapping[Path, _Stamp] | None = None) -> Iterator[None]:
+def refuse_changes(stamps: Mapping[Path, _Stamp] | None = None) -> Iterator[None]:
     """Raise an error where a file that is read inside changes meanwhile, or has changed since it
     was `known`.
     """
     if _seen.get() is not None:  # who called this looks at the end
         yield
         return
-    seen = dict(known or {})
+    seen = dict(stamps or {})
     _refuse_changed(seen)
     token = _seen.set(seen)
     try:
@@ -122,8 +121,8 @@ def unchanged(known: Mapping[Path, _Stamp] | None = None) -> Iterator[None]:
         _refuse_changed(seen)
 
 
-def _refuse_changed(known: Mapping[Path, _Stamp]) -> None:
-    for path, before in known.items():
+def _refuse_changed(stamps: Mapping[Path, _Stamp]) -> None:
+    for path, before in stamps.items():
         if stamp_of(path) != before:
             raise FileFormatError(
                 f"{path} changed while it was in use: wait until it is written, and read it again"
@@ -135,15 +134,15 @@ def polars() -> Any:
     return require("polars", "cli", "reading files")
 
 
-def reading(place: Path | str) -> AbstractContextManager[None]:
+def explain_reading(source: Path | str) -> AbstractContextManager[None]:
     """Turn the errors that other libraries raise for a damaged file into errors that name the
     file.
     """
-    return told_as(FileFormatError, f"{place} cannot be read")
+    return raise_as(FileFormatError, f"{source} cannot be read")
 
 
 @contextmanager
-def naming(file: Path | str) -> Iterator[None]:
+def name_file(file: Path | str) -> Iterator[None]:
     """Name the file in errors."""
     try:
         yield
@@ -157,7 +156,7 @@ def check_file(path: str | Path) -> Path:
     """Refuse a file that is missing, empty, or not a regular file on a disk."""
     path = Path(path)
     try:
-        found = path.stat()
+        status = path.stat()
     except (FileNotFoundError, NotADirectoryError):
         raise MissingFileError(
             f"there is no file {path}{did_you_mean(path.name, _beside(path))}"
@@ -169,13 +168,13 @@ def check_file(path: str | Path) -> Path:
         raise InputError(
             f"there can be no file {path}: {getattr(error, 'strerror', None) or error}"
         ) from None
-    if stat.S_ISDIR(found.st_mode):
+    if stat.S_ISDIR(status.st_mode):
         raise FileFormatError(f"{path} is a folder: name a file in it")
-    if not stat.S_ISREG(found.st_mode):
+    if not stat.S_ISREG(status.st_mode):
         raise FileFormatError(
             f"{path} is a pipe or a device: save what it gives as a file, and name that"
         )
-    if found.st_size == 0:
+    if status.st_size == 0:
         raise FileFormatError(f"{path} is empty")
     if (seen := _seen.get()) is not None and path not in seen:
         seen[path] = stamp_of(path)
@@ -198,7 +197,7 @@ def files_of(paths: str | Path | Sequence[str | Path], entries: str) -> list[Pat
     """
     if not paths:
         raise InputError("path names no files")
-    found: list[Path] = []
+    matched: list[Path] = []
     for name in [paths] if isinstance(paths, str | Path) else paths:
         matching = [Path(name)]
         if is_pattern(name):
@@ -208,11 +207,11 @@ def files_of(paths: str | Path | Sequence[str | Path], entries: str) -> list[Pat
             matching = sorted(map(Path, glob.glob(str(pattern), recursive=True)))  # noqa: PTH207 - can be absolute
             if not matching:
                 raise MissingFileError(f"no file matches {str(name)!r}")
-        found += matching
+        matched += matching
     files: dict[object, Path] = {}
-    for file in map(check_file, found):
-        known = file.stat()  # links lead to the same file
-        if (same := (known.st_dev, known.st_ino) if known.st_ino else file.resolve()) in files:
+    for file in map(check_file, matched):
+        status = file.stat()  # links lead to the same file
+        if (same := (status.st_dev, status.st_ino) if status.st_ino else file.resolve()) in files:
             raise InputError(
                 f"path names the file {file} twice, so that its {entries} would count twice"
             )
@@ -225,7 +224,7 @@ def is_pattern(path: str | Path) -> bool:
     return glob.has_magic(str(path)) and not Path(path).exists()
 
 
-def opened(path: Path) -> IO[bytes]:
+def open_file(path: Path) -> IO[bytes]:
     """Open a file of text, which may be compressed with gzip, bzip2 or xz, whatever its name."""
     with path.open("rb") as file:
         start = file.read(LOOKED_AT)
@@ -261,11 +260,10 @@ def kind_of_bytes(data: bytes) -> str:
     """Say what a file is that is known not to be text, also where it is of no use here; "" where
     nobody knows.
     """
-    if known := kind_of(data):
-        return known
-    with suppress(
-        ImportError, LookupError, ValueError
-    ):  # of a library that names, and reads nothing
+    if kind := kind_of(data):
+        return kind
+    # of a library that names, and reads nothing
+    with suppress(ImportError, LookupError, ValueError):
         import puremagic
 
         likely = puremagic.magic_string(data[:LOOKED_AT])[0]

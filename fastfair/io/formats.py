@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fastfair._lib import validation
 from fastfair._lib.arguments import checked
+from fastfair._lib.arrays import AnyArray, Integers
 from fastfair._lib.frames import FrameColumns
 from fastfair.data import checks, side_columns
 from fastfair.data.checks import ScoreKind
@@ -75,6 +75,9 @@ class Layout:
     metadata_subject : str, optional
         The column of the metadata with the subject of each sample, where no pattern can find it;
         `reference` and `probe` then name samples.
+    bands : str or sequence of str
+        Bands of an attribute that has numbers, as in "age=0,20,35,50,65", the first number of each
+        band; "age=cc" are the age bands of Common Criteria, 0-19, 20-34, 35-49, 50-64 and 65-99.
     impostor : path, optional
         The scores of non-mated comparisons, one on each line or a one-dimensional ``.npy``, where
         the score file has nothing but those of mated ones.
@@ -96,6 +99,7 @@ class Layout:
     metadata_id: str | None = None
     metadata_per: MetadataPer = "subject"
     metadata_subject: str | None = None
+    bands: str | Sequence[str] = ()
     impostor: str | Path | None = None
 
 
@@ -141,7 +145,7 @@ class HowToRead:
     keep: tuple[str, ...] = field(init=False)
 
     def __post_init__(self, metadata: Any) -> None:
-        self.attributes = side_columns.named(self.groups)
+        self.attributes = side_columns.names_of_groups(self.groups)
         self.keep = (
             (self.layout.keep,) if isinstance(self.layout.keep, str) else tuple(self.layout.keep)
         )
@@ -172,17 +176,22 @@ class HowToRead:
         """Read the quality of samples from its table, or from metadata of samples; None where
         neither has it.
         """
-        layout, failures = self.layout, self.policies.failures != "error"
+        layout = self.layout
+        failures = self.policies.failures != "error"
         if layout.quality_table is not None:
             if not isinstance(layout.quality, str):
                 raise InputError(
                     "⟦quality_table⟧ is given without quality: name the column of this table"
                 )
-            table, ids, called = layout.quality_table, None, "quality_table"
+            table = layout.quality_table
+            ids = None
+            called = "quality_table"
         elif isinstance(layout.quality, str) and metadata is not None:
-            if layout.quality not in tables.of_source(metadata, "metadata", "metadata").names:
+            if layout.quality not in tables.read_source(metadata, "metadata", "metadata").names:
                 return None
-            table, ids, called = metadata, layout.metadata_id, "metadata"
+            table = metadata
+            ids = layout.metadata_id
+            called = "metadata"
         else:
             return None
         return Metadata(
@@ -296,11 +305,13 @@ def read(path: Path, how: HowToRead) -> ScoreTable:
     if listing is not None and how.vectors is None:
         key = keys.table_with((roles["reference"], roles["probe"]), listing)
         if key is not None:
-            found = choose(
-                keys.joined(key, path, roles, how.policies.failures != "error"), how, FORMATS["csv"]
+            table = choose(
+                keys.join_scores(key, path, roles, how.policies.failures != "error"),
+                how,
+                FORMATS["csv"],
             )
-            found.names_samples = _names_no_subjects(found)
-            return found
+            table.names_samples = _names_no_subjects(table)
+            return table
     kind = _of_suffix(path, how) if how.layout.format == "auto" else FORMATS[how.layout.format]
     text = None
     if kind is None or (kind.is_text and files.suffix_of(path) not in kind.suffixes):
@@ -361,8 +372,10 @@ def _recognised(text: Text, trials: Text | None, how: HowToRead) -> Format:
     listing, which = (
         (text, "fields") if how.vectors is None and trials is None else (trials or text, "listed")
     )
-    path, line, separator = listing.path, listing.first, tables.separator_of(listing)
-    found: dict[str, str] = {}
+    path = listing.path
+    line = listing.first
+    separator = tables.separator_of(listing)
+    readings: dict[str, str] = {}
     if trials is None and separator is not None and not is_number(line.split(separator)[-1]):
         names = {name.strip().strip('"') for name in line.split(separator)}
         of_columns = (
@@ -370,18 +383,18 @@ def _recognised(text: Text, trials: Text | None, how: HowToRead) -> Format:
             for kind in FORMATS.values()
             if any(names.issuperset(pair) for pair in kind.columns)
         )
-        found = {next(of_columns, _OF_HEADERS[separator]): "named columns"}
+        readings = {next(of_columns, _OF_HEADERS[separator]): "named columns"}
         if separator == "\t" and which == "listed":
-            found = _readings(listing, which, how) | found
+            readings = _readings(listing, which, how) | readings
         elif separator == "\t" and _readings(
             _first_row(listing), which, how
         ):  # fields that end in a word
-            found = {}
+            readings = {}
     fields = line.split(separator)
     numeric = all(is_number(field) or texts.is_missing(field) for field in fields)
-    if which == "fields" and not found and separator is None and not any(map(is_number, fields)):
+    if which == "fields" and not readings and separator is None and not any(map(is_number, fields)):
         _refuse_header_between_blanks(listing, how)
-    if which == "fields" and not found:
+    if which == "fields" and not readings:
         if separator in (",", ";") and not numeric:
             raise FileFormatError(
                 f"{path}: the first line names no columns: {line[:_SHOWN]!r}; give the file such a"
@@ -391,15 +404,17 @@ def _recognised(text: Text, trials: Text | None, how: HowToRead) -> Format:
             raise FileFormatError(
                 f"{path} has nothing but scores: give the trial list as ⟦trials=⟧"
             )
-    found = found or _readings(listing, which, how) or _readings(_first_row(listing), which, how)
-    if which == "fields" and numeric and len(fields) > 1 and not found:
+    readings = (
+        readings or _readings(listing, which, how) or _readings(_first_row(listing), which, how)
+    )
+    if which == "fields" and numeric and len(fields) > 1 and not readings:
         raise FileFormatError(
             f'{path} has rows of {len(fields)} numbers: say ⟦format="matrix"⟧ where they are a'
             " score matrix, or else let a first line name the columns"
         )
-    if which == "fields" and numeric and found and _may_be_matrix(listing, found.values()):
+    if which == "fields" and numeric and readings and _may_be_matrix(listing, readings.values()):
         either = [
-            *(f'{what} (⟦format="{name}"⟧)' for name, what in found.items()),
+            *(f'{what} (⟦format="{name}"⟧)' for name, what in readings.items()),
             'a score matrix (⟦format="matrix"⟧)',
         ]
         raise FileFormatError(
@@ -410,13 +425,14 @@ def _recognised(text: Text, trials: Text | None, how: HowToRead) -> Format:
         f"{path} has scores but nothing says which are mated: give the trial list as ⟦trials=⟧"
     )
     unmarked = [
-        FORMATS[k].of_trials and not set(_LABELS) & set(what.split()) for k, what in found.items()
+        FORMATS[k].of_trials and not set(_LABELS) & set(what.split())
+        for k, what in readings.items()
     ]
     if which == "fields" and how.subject_pattern is None and unmarked == [True]:
         raise FileFormatError(
             f"{unlabelled}, or say how to find the subjects in its names with ⟦subject_pattern=⟧"
         )
-    if which == "fields" and not found and len(fields) == 3:
+    if which == "fields" and not readings and len(fields) == 3:
         if _readings(text, "listed", how):
             raise FileFormatError(
                 f"{path} is a trial list without scores: give the score file as path and this as"
@@ -424,12 +440,12 @@ def _recognised(text: Text, trials: Text | None, how: HowToRead) -> Format:
             )
         if is_number(fields[0]):
             raise FileFormatError(unlabelled)
-    if len(found) == 1:
-        return FORMATS[next(iter(found))]
-    may_be = " or ".join(f"{kind} ({what})" for kind, what in found.items())
+    if len(readings) == 1:
+        return FORMATS[next(iter(readings))]
+    may_be = " or ".join(f"{kind} ({what})" for kind, what in readings.items())
     unknown = "is of no known format" if which == "fields" else "is no list of trials that is known"
     raise FileFormatError(
-        f"{path} {f'may be {may_be}' if found else unknown}; its first line is {line[:_SHOWN]!r};"
+        f"{path} {f'may be {may_be}' if readings else unknown}; its first line is {line[:_SHOWN]!r};"
         f" say which with ⟦format=⟧ (one of {', '.join(FORMATS)})"
     )
 
@@ -453,8 +469,8 @@ def _readings(text: Text, which: str, how: HowToRead) -> dict[str, str]:
     those "listed".
     """
     n = len(fields_of(text.first))
-    known = {name: getattr(kind, which) for name, kind in FORMATS.items()}
-    possible = {name: what for name, what in known.items() if len(what.split()) == n}
+    fields = {name: getattr(kind, which) for name, kind in FORMATS.items()}
+    possible = {name: what for name, what in fields.items() if len(what.split()) == n}
     rows, _ = text.rows
     possible = {
         name: what for name, what in possible.items() if _fits(rows, what, how.layout.mated_value)
@@ -541,14 +557,15 @@ def choose(table: tables.Table, how: HowToRead, kind: Format) -> ScoreTable:
     with attributes of the metadata, which are compared with it. A list of trials that is not scored
     needs no scores.
     """
-    known, scored = table.names, how.vectors is None
-    columns = f"the columns of {table.place} are {', '.join(known)}"
+    names = table.names
+    scored = how.vectors is None
+    columns = f"the columns of {table.place} are {', '.join(names)}"
     chosen: dict[str, Any] = how.names
     for role, name in chosen.items():
         if name is not None:
             table.require(role, name)
     if kind.columns:
-        pair = next((pair for pair in kind.columns if set(pair) <= set(known)), None)
+        pair = next((pair for pair in kind.columns if set(pair) <= set(names)), None)
         if pair is None:
             either = " and ".join(kind.columns[0])
             raise FileFormatError(
@@ -559,12 +576,12 @@ def choose(table: tables.Table, how: HowToRead, kind: Format) -> ScoreTable:
             chosen["probe"] or pair[1],
         )
     for role in _CANONICAL if scored else _CANONICAL[1:]:
-        if chosen[role] is None and role in known:
+        if chosen[role] is None and role in names:
             chosen[role] = role
     score = chosen["score"]
     if score is None and scored:
         matrix = (
-            '; if it is a score matrix with names, say ⟦format="matrix"⟧' if known[0] == "" else ""
+            '; if it is a score matrix with names, say ⟦format="matrix"⟧' if names[0] == "" else ""
         )
         raise InputError(
             f"{table.place} has no column 'score': name the score column with ⟦score=⟧;"
@@ -576,21 +593,23 @@ def choose(table: tables.Table, how: HowToRead, kind: Format) -> ScoreTable:
             f" subjects with ⟦reference=⟧ and ⟦probe=⟧; {columns}"
         )
     if how.described is not None:
-        held = {name: side_columns.holding(name, known) for name in how.described.attributes}
+        held = {
+            name: side_columns.pairs_that_hold(name, names) for name in how.described.attributes
+        }
         attributes = {
             name: pairs[0] for name, pairs in held.items() if pairs and score not in pairs[0]
         }
     else:
-        attributes = side_columns.chosen(table.place, how.attributes, known)
-        if not attributes and {"reference_group", "probe_group"} <= set(known):
+        attributes = side_columns.find_columns(table.place, how.attributes, names)
+        if not attributes and {"reference_group", "probe_group"} <= set(names):
             attributes = {"group": ("reference_group", "probe_group")}
     of_samples = how.described is None and "sample" in attributes
-    chosen["samples"] = _SAMPLES if set(_SAMPLES) <= set(known) and not of_samples else None
-    chosen["attack"] = next((name for name in kind.attacks if name in known), None)
+    chosen["samples"] = _SAMPLES if set(_SAMPLES) <= set(names) and not of_samples else None
+    chosen["attack"] = next((name for name in kind.attacks if name in names), None)
     quality = None
     if how.layout.quality is not None and how.quality is None:
-        (quality,) = side_columns.chosen(
-            table.place, [how.layout.quality], known, _OF_QUALITY
+        (quality,) = side_columns.find_columns(
+            table.place, [how.layout.quality], names, _OF_QUALITY
         ).values()
     roles = {role: chosen[role] for role in _CANONICAL if chosen[role] is not None}
     roles |= dict(zip(_SAMPLES, chosen["samples"] or (), strict=False))
@@ -626,7 +645,9 @@ def choose(table: tables.Table, how: HowToRead, kind: Format) -> ScoreTable:
 
 def _read_named(file: ScoreFile, how: HowToRead) -> ScoreTable:
     """Read the named columns of text or Parquet, or the arrays of a .npz."""
-    kind, path, text = file.format, file.path, file.text
+    kind = file.format
+    path = file.path
+    text = file.text
     if text is not None:
         separator = (
             "\t"
@@ -635,10 +656,10 @@ def _read_named(file: ScoreFile, how: HowToRead) -> ScoreTable:
             if ";" in text.first and "," not in text.first
             else ","
         )
-        return choose(tables.of_text(text, separator), how, kind)
+        return choose(tables.read_text(text, separator), how, kind)
     if kind.name == "parquet":
         return choose(tables.of_parquet(path), how, kind)
-    return choose(tables.of_arrays(path), how, kind)
+    return choose(tables.read_arrays(path), how, kind)
 
 
 def _require_no_columns(file: ScoreFile, how: HowToRead, allowed: str = "") -> None:
@@ -664,7 +685,9 @@ def read_rows(file: ScoreFile, how: HowToRead) -> ScoreTable:
     nothing is scored.
     """
     _require_no_columns(file, how)
-    kind, text, trials = file.format, file.text, file.trials
+    kind = file.format
+    text = file.text
+    trials = file.trials
     assert text is not None
     if how.vectors is None and trials is None and not kind.fields:
         raise InputError(f"format {kind.name!r} needs the trial list: ⟦trials=⟧")
@@ -698,13 +721,13 @@ def _have_one_subject(frame: pl.DataFrame, kind: Format) -> bool:
     """
     pl = files.polars()
     pairs = zip(kind.samples or (), kind.sides, strict=True)
-    found = pl.concat(
+    pairs_of_samples = pl.concat(
         [frame.select(pl.col(s).cast(pl.String).alias("sample"), subject=p) for s, p in pairs]
     ).unique()
-    return bool(found["sample"].n_unique() == found.height)
+    return bool(pairs_of_samples["sample"].n_unique() == pairs_of_samples.height)
 
 
-def read_scores(path: str | Path, failures: bool) -> NDArray[Any]:
+def read_scores(path: str | Path, failures: bool) -> AnyArray:
     """Read a list of scores alone, one on each line or in a one-dimensional array."""
     file = files.check_file(path)
     if files.suffix_of(file) not in (".npy", ".npz"):
@@ -717,9 +740,9 @@ def read_scores(path: str | Path, failures: bool) -> NDArray[Any]:
     return values
 
 
-def _array(path: Path, name: str | None) -> NDArray[Any]:
+def _array(path: Path, name: str | None) -> AnyArray:
     """Read the array of a .npy file, or the named or only array of a .npz file."""
-    table = tables.of_arrays(path)
+    table = tables.read_arrays(path)
     if name is None and len(table.names) != 1:
         raise InputError(
             f"{path} holds the arrays {', '.join(table.names)}: say which with ⟦score=⟧"
@@ -730,7 +753,7 @@ def _array(path: Path, name: str | None) -> NDArray[Any]:
 
 def _is_matrix(path: Path, how: HowToRead) -> bool:
     """Return whether the scores of a .npy or .npz file have two dimensions."""
-    names = tables.of_arrays(path).names
+    names = tables.read_arrays(path).names
     if names != [""] and how.vectors is not None:
         return False
     wanted = how.score or ("score" if len(names) != 1 else names[0])
@@ -762,10 +785,10 @@ def _read_text_matrix(file: ScoreFile, text: Text, how: HowToRead) -> ScoreTable
 
 def _table_of_matrix(
     path: Path,
-    scores: NDArray[Any],
+    scores: AnyArray,
     rows: list[str] | None = None,
     columns: list[str] | None = None,
-    lines: NDArray[np.int64] | None = None,
+    lines: Integers | None = None,
 ) -> ScoreTable:
     """Return the comparisons of a matrix, row after row; rows and columns without names are
     numbered.
@@ -798,7 +821,8 @@ def _with_scores(text: Text, listed: pl.DataFrame, trials: Path) -> pl.DataFrame
     """Add a score to each trial; score files have them in the order of the trial list, or beside
     the trials' names.
     """
-    path, first = text.path, fields_of(text.first)
+    path = text.path
+    first = fields_of(text.first)
     if len(first) == 1:
         scores, _ = _fields(text, "score")
         if scores.height != listed.height:
@@ -830,8 +854,8 @@ def _with_scores(text: Text, listed: pl.DataFrame, trials: Path) -> pl.DataFrame
             f" {several['score'][0]} in line {several['line'][0]} and {several['score'][1]} in line"
             f" {several['line'][1]}"
         )
-    found = listed.join(scores, on=_TRIAL, how="left", maintain_order="left")
-    unscored = listed.filter(found["line"].is_null())
+    scored = listed.join(scores, on=_TRIAL, how="left", maintain_order="left")
+    unscored = listed.filter(scored["line"].is_null())
     unlisted = scores.join(listed, on=_TRIAL, how="anti", maintain_order="left")
     for rows, message in (
         (
@@ -843,12 +867,10 @@ def _with_scores(text: Text, listed: pl.DataFrame, trials: Path) -> pl.DataFrame
         if rows.height:
             line = f" in line {rows['line'][0]}" if "line" in rows.columns else ""
             raise FileFormatError(f"{message}, first {rows['enrol'][0]} {rows['test'][0]}{line}")
-    return found.drop("line")
+    return scored.drop("line")
 
 
-def _fields(
-    text: Text, names: str, mated_value: object = None
-) -> tuple[pl.DataFrame, NDArray[np.int64]]:
+def _fields(text: Text, names: str, mated_value: object = None) -> tuple[pl.DataFrame, Integers]:
     """Read the named fields and the line of each row; check that "score" is a number and "label" a
     known word.
     """
@@ -861,7 +883,7 @@ def _fields(
     is_right: dict[str, Callable[[str], bool]] = {"score": is_number, "label": is_label}
     telling = [(k, is_right[name]) for k, name in enumerate(fields) if name in is_right]
     _refuse_data_in_comments(
-        text, len(fields), lambda found: all(check(found[k]) for k, check in telling)
+        text, len(fields), lambda row: all(check(row[k]) for k, check in telling)
     )
     if len(fields) != len(fields_of(text.first)):
         raise FileFormatError(
@@ -902,7 +924,7 @@ def _row_of_no_label(labels: pl.Series) -> int | None:
     return None
 
 
-def _refuse_contradictions(path: Path, listed: pl.DataFrame, lines: NDArray[np.int64]) -> None:
+def _refuse_contradictions(path: Path, listed: pl.DataFrame, lines: Integers) -> None:
     """Refuse a trial listed as both target and nontarget; one listed twice with one label stays two
     comparisons.
     """
@@ -944,8 +966,8 @@ def _refuse_data_in_comments(
     "#".
     """
     for number, line in text.comments:
-        found = fields_of(line)
-        if found[0] != "#" and len(found) == n_fields and is_data(found):
+        fields = fields_of(line)
+        if fields[0] != "#" and len(fields) == n_fields and is_data(fields):
             raise FileFormatError(
                 f"{text.path}: line {number}: {line[:_SHOWN]!r} begins as comments do, but reads as"
                 " data; if it is a comment, put a blank after the '#', and if it is data, let"

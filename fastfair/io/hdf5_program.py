@@ -19,7 +19,7 @@ from typing import Any
 import h5py
 import numpy as np
 
-_BLOCK = 2**24
+_BLOCK = 2**24  # bytes that are copied at once
 _DENSEST = 2000  # the most bytes that one byte of a compressed file can hold
 
 
@@ -36,7 +36,7 @@ def convert(path: str, folder: Path, wanted: list[str]) -> dict[str, list[str]]:
     with h5py.File(path, "r") as file:
         file.visititems_links(links.__setitem__)
         inside = [name for name, link in links.items() if isinstance(link, h5py.HardLink)]
-        datasets = {name: found for name in inside if isinstance(found := file[name], h5py.Dataset)}
+        datasets = {name: entry for name in inside if isinstance(entry := file[name], h5py.Dataset)}
         each = not datasets.keys() & set(wanted[:1]) and _are_vectors(datasets.values())
         taken = {name: dataset for name, dataset in datasets.items() if each or name in wanted}
         most = _DENSEST * Path(path).stat().st_size

@@ -29,7 +29,7 @@ def table_with(names: Sequence[str], file: Path | text.Text) -> tables.Table | N
     elif (separator := tables.separator_of(file)) is not None and all(
         name in file.first for name in names
     ):
-        table = tables.of_text(file, separator)
+        table = tables.read_text(file, separator)
     else:
         return None
     return table if set(names) <= set(table.names) else None
@@ -40,7 +40,9 @@ def content_of(path: Path, failures: bool | None = None) -> Path | text.Text:
     return path if path.suffix.lower() == ".parquet" else text.read(path, failures)
 
 
-def joined(key: tables.Table, path: Path, roles: Mapping[str, str], failures: bool) -> tables.Table:
+def join_scores(
+    key: tables.Table, path: Path, roles: Mapping[str, str], failures: bool
+) -> tables.Table:
     """Add to each row of a key its score, from a table with the same columns, or from a list in the
     key's order.
 
@@ -78,12 +80,12 @@ def joined(key: tables.Table, path: Path, roles: Mapping[str, str], failures: bo
     content = content_of(path, failures)
     scores = table_with((roles["reference"], roles["probe"]), content)
     if scores is None:
-        found = _in_order(path, content, key, trials.height)
+        values = _in_order(path, content, key, trials.height)
     else:
         shared = [name for name in names if name in scores.names]
-        found = _looked_up(key, trials, scores, scores.require("score", score), shared)
+        values = _looked_up(key, trials, scores, scores.require("score", score), shared)
     pl = files.polars()
-    whole = trials.with_columns(pl.Series(score, found))
+    whole = trials.with_columns(pl.Series(score, values))
     return tables.Table(
         key.place, whole.columns, lambda wanted, _: whole.select(wanted), lines=key.lines
     )
@@ -116,10 +118,8 @@ def _looked_up(
     pl = files.polars()
     as_text = pl.col(shared).cast(pl.String)
     rows = scores.columns([*shared, score], numbers=[score])
-    trials, rows = (
-        trials.select(as_text).with_row_index("trial of key"),
-        rows.with_columns(as_text).with_row_index("row of scores"),
-    )
+    trials = trials.select(as_text).with_row_index("trial of key")
+    rows = rows.with_columns(as_text).with_row_index("row of scores")
     for table, frame in ((key, trials), (scores, rows)):
         twice = np.flatnonzero(frame.select(shared).is_duplicated().to_numpy())
         if twice.size:
@@ -127,8 +127,8 @@ def _looked_up(
             raise FileFormatError(
                 f"{table.place}: {table.where(int(twice[0]))}: {what} is there more than once"
             )
-    found = trials.join(rows, on=shared, how="left", maintain_order="left")
-    unscored = np.flatnonzero(found["row of scores"].is_null().to_numpy())
+    joined_rows = trials.join(rows, on=shared, how="left", maintain_order="left")
+    unscored = np.flatnonzero(joined_rows["row of scores"].is_null().to_numpy())
     if unscored.size:
         raise FileFormatError(
             f"{unscored.size} of {trials.height} trials of {key.place} have no score in"
@@ -141,7 +141,7 @@ def _looked_up(
             f"{unlisted.height} scores of {scores.place} have no trial in {key.place}, first "
             f"{_named(unlisted, 0, shared)} in {scores.where(int(unlisted['row of scores'][0]))}"
         )
-    return found[score]
+    return joined_rows[score]
 
 
 def _named(frame: pl.DataFrame, row: int, columns: list[str]) -> str:

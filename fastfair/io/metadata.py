@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from fastfair._lib.arrays import AnyArray, Flags, Floats, Indices, Integers
 from fastfair._lib.frames import FrameColumns
 from fastfair._lib.label_codes import Coded, encode, in_use
 from fastfair.data import sample_names
@@ -21,9 +21,8 @@ from . import tables
 MetadataPer = Literal["subject", "sample"]
 _NAMED = 5  # ids and rows that a message names
 
-_Column = tuple[
-    list[str | None], NDArray[np.intp]
-]  # distinct texts, None if missing, and the place of each row's
+# distinct texts, None if missing, and the place of each row's
+_Column = tuple[list[str | None], Indices]
 
 
 class Metadata:
@@ -65,7 +64,7 @@ class Metadata:
                 "metadata is given without groups: name the columns that make the groups with"
                 " ⟦groups=⟧"
             )
-        table = tables.of_source(source, called, called, failures)
+        table = tables.read_source(source, called, called, failures)
         self.place = table.place
         ids = table.names[0] if ids is None else ids
         self.per, self.attributes = per, attributes
@@ -95,7 +94,7 @@ class Metadata:
                     f" {ids!r}: {table.where(first)} and {table.where(row)}"
                 )
 
-    def _rows(self, sides: Sequence[Coded]) -> list[NDArray[np.int64]]:
+    def _rows(self, sides: Sequence[Coded]) -> list[Integers]:
         """Return for each side the table's row of each entry, -1 where there is none."""
         of_labels = [
             np.array([self._row_of.get(str(label), -1) for label in side.labels], np.int64)
@@ -123,7 +122,7 @@ class Metadata:
         )
         return reference, probe
 
-    def quality_of(self, samples: Sequence[Coded]) -> list[NDArray[np.float64]]:
+    def quality_of(self, samples: Sequence[Coded]) -> list[Floats]:
         """Return the quality of each comparison's reference and probe samples; NaN where the table
         has none.
         """
@@ -132,8 +131,8 @@ class Metadata:
         return [of_row[rows] for rows in self._rows(samples)]
 
     def kept(
-        self, sides: Sequence[Coded], policy: str, entries: str, others: NDArray[Any] | None = None
-    ) -> NDArray[np.bool_]:
+        self, sides: Sequence[Coded], policy: str, entries: str, others: AnyArray | None = None
+    ) -> Flags:
         """Find the entries that have metadata.
 
         Parameters
@@ -162,13 +161,12 @@ class Metadata:
             complete &= _are_given(self._subject)
         elif policy == "unknown":
             return np.ones(sides[0].codes.size, np.bool_)
-        known = [(rows >= 0) & complete[rows] for rows in self._rows(sides)]
-        keep: NDArray[np.bool_] = np.logical_and.reduce(known)
+        has_metadata = [(rows >= 0) & complete[rows] for rows in self._rows(sides)]
+        keep: Flags = np.logical_and.reduce(has_metadata)
         if keep.all():
             return keep
-        codes = [
-            side.codes[~of_side] for side, of_side in zip(sides, known, strict=True)
-        ]  # sides have the same labels
+        # sides have the same labels
+        codes = [side.codes[~of_side] for side, of_side in zip(sides, has_metadata, strict=True)]
         lost = list(map(str, sides[0].labels[np.unique(np.concatenate(codes))]))
         who = f"{len(lost)} of {sides[0].labels.size} {self.per}s"
         named = ", ".join(map(repr, lost[:_NAMED])) + (", ..." if len(lost) > _NAMED else "")
@@ -195,7 +193,7 @@ class Metadata:
         )
         return keep
 
-    def _hint(self, lost: list[str], others: NDArray[Any] | None) -> str:
+    def _hint(self, lost: list[str], others: AnyArray | None) -> str:
         """Return why the table may lack ids, or ""."""
         ids = set(map(str, self._row_of))
         if others is not None and any(str(label) in ids for label in others):
@@ -209,7 +207,7 @@ class Metadata:
                     " both alike"
                 )
         return (
-            sample_names.advice_on_samples(lost, sample_names.among(ids))
+            sample_names.advice_on_samples(lost, sample_names.fits_among(ids))
             if self.per == "subject"
             else ""
         )
@@ -218,10 +216,10 @@ class Metadata:
         self,
         policy: str,
         columns: FrameColumns,
-        told: dict[str, tuple[str, str]],
+        columns_of: dict[str, tuple[str, str]],
         sides: Sequence[Coded],
-        keep: NDArray[np.bool_],
-    ) -> NDArray[np.bool_]:
+        keep: Flags,
+    ) -> Flags:
         """Find the comparisons whose labels in the score file do not contradict the metadata.
 
         Parameters
@@ -231,7 +229,7 @@ class Metadata:
             nothing.
         columns : FrameColumns
             The score file.
-        told : dict of str to pair of str
+        columns_of : dict of str to pair of str
             Its columns that hold each attribute of references and of probes; missing labels
             contradict nothing.
         sides : sequence of Coded
@@ -244,24 +242,23 @@ class Metadata:
         (n,) ndarray of bool
             Which of these to keep.
         """
-        if policy == "keep" or not told:
+        if policy == "keep" or not columns_of:
             return keep
-        found = self.groups_of(sides)
+        labels = self.groups_of(sides)
         contradicted = np.zeros(sides[0].codes.size, np.bool_)
-        for name, pair in told.items():
-            for column, side, by_name in zip(pair, sides, found, strict=True):
-                (texts, codes), coded = columns.texts(column), by_name[name]
-                own, known = (
-                    np.array(texts, object)[codes],
-                    np.array(list(map(str, coded.labels)), object)[coded.codes],
-                )
-                wrong = (own != known) & _are_given((texts, codes)) & keep
+        for name, pair in columns_of.items():
+            for column, side, by_name in zip(pair, sides, labels, strict=True):
+                (texts, codes) = columns.texts(column)
+                coded = by_name[name]
+                given = np.array(texts, object)[codes]
+                expected = np.array(list(map(str, coded.labels)), object)[coded.codes]
+                wrong = (given != expected) & _are_given((texts, codes)) & keep
                 if policy == "raise" and wrong.any():
                     row = int(wrong.argmax())
                     raise InputError(
-                        f"column {column!r} has {own[row]!r} for"
+                        f"column {column!r} has {given[row]!r} for"
                         f" {str(side.labels[side.codes[row]])!r} in row {row} (counted from 0), but"
-                        f" {name!r} of the metadata is {known[row]!r} ({int(wrong.sum())} such"
+                        f" {name!r} of the metadata is {expected[row]!r} ({int(wrong.sum())} such"
                         ' rows); correct one of them, or pass ⟦label_conflicts="drop"⟧ to leave'
                         ' these comparisons out, or ⟦label_conflicts="keep"⟧ to take the'
                         " metadata's labels",
@@ -270,7 +267,7 @@ class Metadata:
                 contradicted |= wrong
         if not contradicted.any():
             return keep
-        because = f"as their labels of {' and '.join(told)} contradict the metadata"
+        because = f"as their labels of {' and '.join(columns_of)} contradict the metadata"
         rows = map(row_of_arrays, np.flatnonzero(contradicted)[:_NAMED].tolist())
         leave_out(
             ~contradicted,
@@ -283,21 +280,19 @@ class Metadata:
         return np.asarray(keep & ~contradicted)
 
 
-def _of_rows(
-    name: str, column: _Column, rows: list[NDArray[Any]], used: NDArray[np.bool_]
-) -> list[Coded]:
+def _of_rows(name: str, column: _Column, rows: list[AnyArray], used: Flags) -> list[Coded]:
     """Return the labels of the table's rows, of which some are used; "unknown" where there is none,
     or no row.
     """
     texts, codes = column
     coded = encode(name, [UNKNOWN if text is None else text for text in texts] + [UNKNOWN])
     places = coded.codes[np.append(codes, len(texts))]
-    known, position = in_use(coded.labels.size, places[used])
+    in_table, position = in_use(coded.labels.size, places[used])
     places = position.astype(places.dtype)[places]
-    return [Coded(coded.labels[known], places[of_side]) for of_side in rows]
+    return [Coded(coded.labels[in_table], places[of_side]) for of_side in rows]
 
 
-def _are_given(column: _Column) -> NDArray[np.bool_]:
+def _are_given(column: _Column) -> Flags:
     """Return which rows of the table have a text."""
     texts, codes = column
     return np.array([text is not None for text in texts])[codes]

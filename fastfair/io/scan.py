@@ -9,39 +9,38 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
 from fastfair._lib import memory
 from fastfair._lib.arguments import checked
+from fastfair._lib.arrays import Flags
 from fastfair._lib.executors import results
-from fastfair._lib.threads import alone, count_threads, in_order
-from fastfair._lib.warnings import Told, held, tell
+from fastfair._lib.threads import alone, count_threads, run_in_order
+from fastfair._lib.warnings import Told, give_warnings, hold_warnings
 from fastfair._lib.workers import Executor, reporting
 from fastfair.data import checks
 from fastfair.data.checks import ScoreKind
 from fastfair.data.columns import USUAL, Policies
 from fastfair.data.exclusions import Exclusion
-from fastfair.data.scans import LEAST_MEMORY, DividedPart, Limits, Scan, ScannedComparisons, divided
+from fastfair.data.scans import LEAST_MEMORY, DividedPart, Limits, Scan, ScannedComparisons, divide
 from fastfair.errors import InputError
 
 from . import files, formats, tables
-from .comparisons import coded_rows
+from .comparisons import code_rows
 from .formats import USUAL_LAYOUT, HowToRead, Layout
 
 if TYPE_CHECKING:
     from narwhals.typing import IntoDataFrame
 
 # Bytes of memory for a row while it is read, coded and counted, and for each of its columns of
-# text, four at most
-_BYTES_OF_A_ROW, _BYTES_OF_TEXT, _MOST_TEXTS = 24, 18, 4
+# text.
+_BYTES_OF_A_ROW = 24
+_BYTES_OF_TEXT = 18
+_MOST_TEXTS = 4  # references, probes and their samples
 _SHARE_OF_ROWS = 0.25  # of the memory, for the rows that are read at once
-_MOST_ROWS = 2**22
-_ROWS_OF_A_TASK, _LEAST_TASKS, _MOST_TASKS = (
-    2**20,
-    4,
-    64,
-)  # with an executor, and how many tasks run or wait
+_MOST_ROWS = 2**22  # of a part, at most
+# With an executor.
+_ROWS_OF_A_TASK = 2**20
+_LEAST_TASKS = 4  # that run or wait
+_MOST_TASKS = 64
 _AHEAD = 1  # parts that may wait, besides those that threads work on
 
 
@@ -154,7 +153,7 @@ def scan_comparisons(
     >>> ff.scan_comparisons(folder / "*.csv")
     ScannedComparisons(2 mated, 2 non-mated, similarity, 3 subjects)
     """
-    with files.unchanged():
+    with files.refuse_changes():
         how = HowToRead(
             score,
             mated,
@@ -188,13 +187,12 @@ def scan_comparisons(
     paths = [file.absolute() for file in files.files_of(path, "comparisons")]
     stamps = {file: files.stamp_of(file) for file in paths}
     scan = Scan(checks.kept_kind(score_kind), limit, storage.folder, storage.cllr)
-    n_at_once, most_rows, n_bytes = (
-        count_threads(None) + _AHEAD + 1,
-        _MOST_ROWS,
-        _SHARE_OF_ROWS * limit,
-    )
+    n_at_once = count_threads(None) + _AHEAD + 1
+    most_rows = _MOST_ROWS
+    n_bytes = _SHARE_OF_ROWS * limit
     if executor is not None:
-        n_tasks, most_rows = int(n_bytes / _BYTES_OF_A_ROW / _ROWS_OF_A_TASK), _ROWS_OF_A_TASK
+        n_tasks = int(n_bytes / _BYTES_OF_A_ROW / _ROWS_OF_A_TASK)
+        most_rows = _ROWS_OF_A_TASK
         n_at_once = min(max(n_tasks, _LEAST_TASKS), _MOST_TASKS)
     parts = [
         part for file in paths for part in _parts_of(file, most_rows, n_bytes / n_at_once, how)
@@ -207,11 +205,11 @@ def scan_comparisons(
     )
     with reporting(progress, "files") as report:
         done = 0
-        for k, (part, found) in enumerate(zip(parts, read, strict=True)):
-            with files.naming(part.file), found.rows.placed(found.keep):
-                if found.divided is not None:
-                    scan.add(found.divided)
-            scan.left_out += found.left_out
+        for k, (part, read_part) in enumerate(zip(parts, read, strict=True)):
+            with files.name_file(part.file), read_part.rows.placed(read_part.keep):
+                if read_part.divided is not None:
+                    scan.add(read_part.divided)
+            scan.left_out += read_part.left_out
             if report is not None and (k + 1 == len(parts) or parts[k + 1].file is not part.file):
                 done += stamps[part.file][0]
                 report(done, sum(size for size, _ in stamps.values()))
@@ -235,12 +233,10 @@ def _parts_of(file: Path, most_rows: int, n_bytes: float, how: HowToRead) -> lis
     ) != "parquet":
         return [_Part(file)]
     files.require_kind(file, ".parquet")
-    with files.reading(file):
-        rows = tables.without_rows(file)
-        size, types = (
-            rows.select(files.polars().len()).collect().item(),
-            rows.collect_schema().dtypes(),
-        )
+    with files.explain_reading(file):
+        rows = tables.scan_schema(file)
+        size = rows.select(files.polars().len()).collect().item()
+        types = rows.collect_schema().dtypes()
     n_texts = min(sum(not kind.is_numeric() for kind in types), _MOST_TEXTS)
     n_rows = min(most_rows, int(n_bytes / (_BYTES_OF_A_ROW + n_texts * _BYTES_OF_TEXT)))
     return [_Part(file, first, n_rows) for first in range(0, max(size, 1), n_rows)]
@@ -252,7 +248,7 @@ class _ReadPart(NamedTuple):
     divided: DividedPart | None  # None where everything was left out
     left_out: tuple[Exclusion, ...]  # what was, and why
     rows: tables.Rows  # the place of its rows
-    keep: NDArray[np.bool_]  # which of the rows are in it
+    keep: Flags  # which of the rows are in it
 
 
 @dataclass
@@ -271,16 +267,17 @@ class _PartReader:
     def run(self, task: tuple[int, Limits], n_threads: int, _: None) -> tuple[_ReadPart, Told]:
         """Read a part, and return what it gave warnings of beside it."""
         number, limits = task
-        with files.naming(self.parts[number].file), alone(), held() as told:
-            return self.read(number, limits), told
+        with files.name_file(self.parts[number].file), alone(), hold_warnings() as messages:
+            return self.read(number, limits), messages
 
     def read(self, number: int, limits: Limits) -> _ReadPart:
         """Read the part of a number, and divide its comparisons by limits as `Scan.limits` has
         them.
         """
-        part, how = self.parts[number], self.how
+        part = self.parts[number]
+        how = self.how
         try:
-            with files.unchanged({part.file: self.stamps[part.file]}):
+            with files.refuse_changes({part.file: self.stamps[part.file]}):
                 if part.n_rows is None:
                     table = formats.read(part.file, how)
                     if table.is_matrix:
@@ -291,11 +288,11 @@ class _PartReader:
                 else:
                     rows_of_file = tables.of_parquet(part.file, part.first, part.n_rows)
                     table = formats.choose(rows_of_file, how, formats.FORMATS["parquet"])
-                columns = coded_rows(table, how)
+                columns = code_rows(table, how)
             rows = tables.Rows(table.place, lines=table.lines, first=table.first)
             with rows.placed(columns.keep):
-                found = divided(columns, self.cllr, limits) if columns.values.size else None
-            return _ReadPart(found, columns.left_out, rows, columns.keep)
+                checked_part = divide(columns, self.cllr, limits) if columns.values.size else None
+            return _ReadPart(checked_part, columns.left_out, rows, columns.keep)
         except InputError as error:
             if all(isinstance(part, str) or part.name != "failures" for part in error.parts):
                 raise
@@ -311,10 +308,10 @@ def _in_threads(scan: Scan, reader: _PartReader) -> Iterator[_ReadPart]:
 
     def read(k: int) -> _ReadPart:
         part = reader.parts[k]
-        with files.naming(part.file), whole if part.n_rows is None else contextlib.nullcontext():
+        with files.name_file(part.file), whole if part.n_rows is None else contextlib.nullcontext():
             return reader.read(k, scan.limits)
 
-    return in_order(read, range(len(reader.parts)), ahead=_AHEAD)
+    return run_in_order(read, range(len(reader.parts)), ahead=_AHEAD)
 
 
 def _in_tasks(
@@ -322,6 +319,6 @@ def _in_tasks(
 ) -> Iterator[_ReadPart]:
     """Read parts by the workers of an executor."""
     tasks = ((k, scan.limits) for k in range(len(reader.parts)))
-    for _, (part, told) in results(executor, reader, tasks, 1, n_at_once):
-        tell(told)
+    for _, (part, messages) in results(executor, reader, tasks, 1, n_at_once):
+        give_warnings(messages)
         yield part

@@ -19,13 +19,13 @@ from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.lib import format as npy
-from numpy.typing import NDArray
 
 from fastfair._lib import memory, validation, whole_files
+from fastfair._lib.arrays import AnyArray, Flags, Integers
 from fastfair._lib.frames import FrameColumns
 from fastfair._lib.label_codes import Coded
 from fastfair._lib.text import not_there, shown
-from fastfair._lib.warnings import require, told_as, warn
+from fastfair._lib.warnings import raise_as, require, warn
 from fastfair.data import checks, group_labels
 from fastfair.data.group_labels import MissingLabels
 from fastfair.data.temporary_files import Folder, room
@@ -36,15 +36,14 @@ from . import files, text
 if TYPE_CHECKING:
     import polars as pl
 
-Array = np.ndarray[Any, Any]
 SEPARATORS = ("\t", ",", ";")
-_PARQUET, _END = b"PAR1", 8  # what Parquet files begin with, and bytes behind the footer
+_PARQUET = b"PAR1"  # what Parquet files begin with
+_END = 8  # bytes behind their footer
 _OF_VECTORS = (".npy", ".npz", ".parquet", ".h5", ".hdf5")
 _PROGRAM = Path(__file__).with_name("hdf5_program.py")
 _SECONDS = 10.0  # time limit of that program
-_BYTES_A_SECOND = (
-    1e6  # the limit grows with the size of the file; datasets of one vector each take long
-)
+# the limit grows with the size of the file; datasets of one vector each take long
+_BYTES_A_SECOND = 1e6
 
 
 @dataclass
@@ -62,7 +61,7 @@ class Rows:
     """
 
     place: Path | str
-    lines: NDArray[np.int64] | None = field(default=None, kw_only=True)
+    lines: Integers | None = field(default=None, kw_only=True)
     first: int = field(default=0, kw_only=True)
 
     def where(self, row: int) -> str:
@@ -108,7 +107,7 @@ class Table(Rows):
 
     names: list[str]
     read: Callable[[list[str], Sequence[str]], pl.DataFrame]
-    take: Callable[[str], Array] | None = None
+    take: Callable[[str], AnyArray] | None = None
     kind: str = "column"
     exchanged: Sequence[str] = ()
 
@@ -132,18 +131,18 @@ class Table(Rows):
     def labels(self, role: str, name: str | None = None) -> Coded:
         """Return the labels of a role: the column named, or the one with the name of the role."""
         name = self._holding(role, name)
-        with files.naming(self.place), self.placed():
+        with files.name_file(self.place), self.placed():
             return FrameColumns(self.columns([name])).labels(name)
 
     def labels_by_policy(
         self, role: str, name: str, policy: MissingLabels
-    ) -> tuple[Coded, NDArray[np.bool_] | None]:
+    ) -> tuple[Coded, Flags | None]:
         """Return the labels of a column some of which may be missing, and which are, if some
         are.
         """
         name = self._holding(role, name)
         called = f"column {name!r}"
-        with files.naming(self.place), self.placed():
+        with files.name_file(self.place), self.placed():
             entries = FrameColumns(self.columns([name])).entries(name)
             coded, lacking = group_labels.labels_by_policy({called: entries}, policy)
         return coded[called], lacking.get(called)
@@ -157,7 +156,7 @@ class Table(Rows):
             )
         return self.require(role, role if name is None else name)
 
-    def vectors(self, name: str | None = None) -> Array:
+    def vectors(self, name: str | None = None) -> AnyArray:
         """Return the vectors, an array of two dimensions: the column named, or the one called
         "vectors".
 
@@ -177,14 +176,14 @@ class Table(Rows):
                 self._doubt_square(name, array)
             return array
         pl = files.polars()
-        place = f"{self.place}: column {name!r}"
+        described = f"{self.place}: column {name!r}"
         column = self.columns([name])[name]
         if column.dtype == pl.String:
             raise FileFormatError(
-                f"{place} holds text, as {shown(column[0])}: write a column for each number of a"
+                f"{described} holds text, as {shown(column[0])}: write a column for each number of a"
                 " vector, such as v0, v1, ..., or a column of lists as Parquet"
             )
-        with files.reading(place):
+        with files.explain_reading(described):
             if isinstance(column.dtype, pl.List):
                 sizes = column.list.len().fill_null(0)
                 size = int(np.max(sizes.to_numpy(), initial=0))
@@ -192,13 +191,13 @@ class Table(Rows):
                 if len(wrong):
                     row = int(wrong[0])
                     raise FileFormatError(
-                        f"{place} holds {int(sizes[row])} numbers in row {row} (counted from 0),"
+                        f"{described} holds {int(sizes[row])} numbers in row {row} (counted from 0),"
                         f" but {size} in others; {len(wrong)} such rows"
                     )
                 column = column.list.to_array(size)
             return np.asarray(column.to_numpy())
 
-    def _of_numbered_columns(self, name: str | None) -> Array:
+    def _of_numbered_columns(self, name: str | None) -> AnyArray:
         """Return the vectors whose numbers have a column each; name: what the names of these begin
         with.
         """
@@ -221,7 +220,7 @@ class Table(Rows):
             columns = FrameColumns(self.columns(wanted, numbers=wanted))
             return np.column_stack([columns.numbers(column) for column in wanted])
 
-    def _doubt_square(self, name: str, array: Array) -> None:
+    def _doubt_square(self, name: str, array: AnyArray) -> None:
         """Refuse or doubt a square dataset, whose rows may be the columns of R or MATLAB."""
         what = f"{self.place}: {name!r} is square, {len(array):,} x {len(array):,}"
         if name in self.exchanged:
@@ -236,7 +235,7 @@ class Table(Rows):
             FastfairWarning,
         )
 
-    def require_vectors_of(self, array: Array, sizes: Mapping[str, int]) -> None:
+    def require_vectors_of(self, array: AnyArray, sizes: Mapping[str, int]) -> None:
         """Refuse vectors that are not as many as their labels, and say where rows and columns are
         exchanged.
         """
@@ -247,7 +246,7 @@ class Table(Rows):
                 " labels: each row must be a vector; R and MATLAB exchange rows and columns in"
                 " HDF5, so that they write t(x)"
             )
-        with files.naming(self.place):
+        with files.name_file(self.place):
             checks.same_length({"vectors": len(array), **sizes}, "vector")
 
 
@@ -255,32 +254,32 @@ def _numbered(names: Sequence[str]) -> dict[str, list[str]]:
     """Return the columns that are numbered from 0 or 1 on, by what their names begin with, in the
     order of numbers.
     """
-    found: dict[str, dict[int, str]] = {}
+    by_beginning: dict[str, dict[int, str]] = {}
     for name in names:
         if match := re.fullmatch(r"(.*?)[_. -]?([0-9]{1,9})", name):
-            found.setdefault(match[1], {})[int(match[2])] = name
+            by_beginning.setdefault(match[1], {})[int(match[2])] = name
     return {
         begin: [columns[k] for k in sorted(columns)]
-        for begin, columns in found.items()
+        for begin, columns in by_beginning.items()
         if len(columns) > 1
         and min(columns) in (0, 1)
         and max(columns) - min(columns) == len(columns) - 1
     }
 
 
-def of_source(source: Any, called: str, place: str, failures: bool | None = None) -> Table:
+def read_source(source: Any, called: str, source_name: str, failures: bool | None = None) -> Table:
     """Make a table of a text file, Parquet file or data frame; `called` is the argument that holds
     it.
 
     failures: as in `text.Text`, where numbers are read.
     """
     if not isinstance(source, str | Path):
-        return of_frame(source, called, place)
+        return read_frame(source, called, source_name)
     path = files.check_file(source)
     return (
         of_parquet(path)
         if path.suffix.lower() == ".parquet"
-        else of_text(text.read(path, failures))
+        else read_text(text.read(path, failures))
     )
 
 
@@ -289,13 +288,13 @@ def of_vectors(source: Any, wanted: Sequence[str]) -> Table:
     first, or of a frame.
     """
     if not isinstance(source, str | Path):
-        return of_frame(source, "path", "the data frame")
+        return read_frame(source, "path", "the data frame")
     path = files.check_file(source)
     suffix = path.suffix.lower()
     if suffix not in _OF_VECTORS:
         return _of_vectors_in_text(path)
     if suffix in (".npy", ".npz"):
-        return of_arrays(path)
+        return read_arrays(path)
     return of_parquet(path) if suffix == ".parquet" else _of_hdf5(path, wanted)
 
 
@@ -318,16 +317,16 @@ def _of_vectors_in_text(path: Path) -> Table:
         raise FileFormatError(
             f"{path} has no header that names columns: {content.first[:120]!r}; {would_do}"
         )
-    return of_text(content, separator)
+    return read_text(content, separator)
 
 
-def of_frame(frame: Any, called: str, place: str) -> Table:
+def read_frame(frame: Any, called: str, source_name: str) -> Table:
     """Make a table of a data frame; `called` is the argument that holds it."""
     columns = FrameColumns(frame, called, "a file's path or a data frame")
-    return Table(place, columns.names, lambda wanted, _: columns.polars(wanted))
+    return Table(source_name, columns.names, lambda wanted, _: columns.polars(wanted))
 
 
-def of_text(content: text.Text, separator: str | None = None) -> Table:
+def read_text(content: text.Text, separator: str | None = None) -> Table:
     """Make a table of a text file; the default separator is the one in its first line."""
     pl = files.polars()
     by = separator or separator_of(content)
@@ -337,7 +336,8 @@ def of_text(content: text.Text, separator: str | None = None) -> Table:
             f" {content.first[:120]!r}"
         )
     content = text.without_last_separator(content, by)
-    narrow, content = content, text.with_names_of_rows(content, by)
+    narrow = content
+    content = text.with_names_of_rows(content, by)
     names = _restored(pl.DataFrame({"name": text.header(content, by)})).to_series().to_list()
 
     def read(wanted: list[str], numbers: Sequence[str]) -> Any:
@@ -347,7 +347,7 @@ def of_text(content: text.Text, separator: str | None = None) -> Table:
         ):
             text.split(narrow, by)  # which refuses rows that are longer than their header
         frame, lines = text.split(content, by, columns=places)
-        frame.columns = [names[place] for place in places]
+        frame.columns = [names[position] for position in places]
         frame, made.lines = frame[1:], lines[1:]
         columns: dict[str, Any] = {
             column.name: column for column in _restored(frame.drop(numbers, strict=False))
@@ -379,7 +379,7 @@ def _restored(cells: pl.DataFrame) -> pl.DataFrame:
     cells = cells.select(pl.all().str.strip_chars())
     # To look for apostrophes takes a tenth of the time that a regular expression does.
     protected = [column.name for column in cells if column.str.starts_with("'").any()]
-    return cells.with_columns(whole_files.restored(pl.col(protected))) if protected else cells
+    return cells.with_columns(whole_files.restore(pl.col(protected))) if protected else cells
 
 
 def of_parquet(path: Path, first: int = 0, n: int | None = None) -> Table:
@@ -388,19 +388,19 @@ def of_parquet(path: Path, first: int = 0, n: int | None = None) -> Table:
     files.require_kind(path, ".parquet")
 
     def read(wanted: list[str], _: Sequence[str]) -> Any:
-        with files.reading(path):
+        with files.explain_reading(path):
             # polars would take some names for patterns, addresses or folders of partitions.
             rows = pl.scan_parquet(
                 path.absolute(), glob=False, hive_partitioning=False, schema=schema
             )
             return rows.select(wanted).slice(first, n).collect()
 
-    with files.reading(path):
-        schema = without_rows(path).collect_schema()
+    with files.explain_reading(path):
+        schema = scan_schema(path).collect_schema()
     return Table(path, schema.names(), read, first=first)
 
 
-def without_rows(path: Path) -> pl.LazyFrame:
+def scan_schema(path: Path) -> pl.LazyFrame:
     """Return what the footer of a Parquet file says of it.
 
     polars would map the file to memory for that, and end the process where somebody cuts it off
@@ -411,50 +411,54 @@ def without_rows(path: Path) -> pl.LazyFrame:
         size = int.from_bytes(file.read(4), "little")
         file.seek(-_END - size, os.SEEK_END)
         footer = file.read()
-    found: pl.LazyFrame = files.polars().scan_parquet(io.BytesIO(_PARQUET + footer))
-    return found
+    lazy: pl.LazyFrame = files.polars().scan_parquet(io.BytesIO(_PARQUET + footer))
+    return lazy
 
 
 def _of_arrays(
-    path: Path, names: list[str], take: Callable[[str], Array], kind: str = "array"
+    path: Path, names: list[str], take: Callable[[str], AnyArray], kind: str = "array"
 ) -> Table:
     return Table(
         path, names, lambda wanted, _: _frame({name: take(name) for name in wanted}), take, kind
     )
 
 
-def of_arrays(path: Path) -> Table:
+def read_arrays(path: Path) -> Table:
     """Make a table of the arrays of a .npz file, or of that of a .npy file, which has no name."""
     if path.suffix.lower() == ".npy":
         files.require_kind(path, ".npy")
-        with files.reading(path), path.open("rb") as stream:
+        with files.explain_reading(path), path.open("rb") as stream:
             _refuse_objects(str(path), stream)
         return _of_arrays(path, [""], lambda _: read_npy(path))
     files.require_kind(path, ".npz")
-    with files.reading(path), zipfile.ZipFile(path) as file:
+    with files.explain_reading(path), zipfile.ZipFile(path) as file:
         names = [member.removesuffix(".npy") for member in file.namelist()]
 
-    def take(name: str) -> Array:
-        place = f"{path}: array {name!r}"
-        with files.reading(path), zipfile.ZipFile(path) as file, files.reading(place):
+    def take(name: str) -> AnyArray:
+        described = f"{path}: array {name!r}"
+        with (
+            files.explain_reading(path),
+            zipfile.ZipFile(path) as file,
+            files.explain_reading(described),
+        ):
             info = file.infolist()[names.index(name)]
             memory.require(
                 info.file_size,
-                f"the numbers of {place}",
+                f"the numbers of {described}",
                 "save it as .npy, which is not read whole",
             )
             with file.open(info) as stream:
-                _refuse_objects(place, stream)
+                _refuse_objects(described, stream)
             with file.open(info) as stream:
-                array: Array = npy.read_array(stream, allow_pickle=False)
+                array: AnyArray = npy.read_array(stream, allow_pickle=False)
                 if stream.read(1):
-                    raise FileFormatError(f"{place} has more bytes than its header says")
+                    raise FileFormatError(f"{described} has more bytes than its header says")
         return array
 
     return _of_arrays(path, names, take)
 
 
-def _refuse_objects(place: str, stream: IO[bytes]) -> None:
+def _refuse_objects(described: str, stream: IO[bytes]) -> None:
     """Refuse an array of Python objects, which would have to be unpickled, before NumPy does in its
     own words.
     """
@@ -470,23 +474,23 @@ def _refuse_objects(place: str, stream: IO[bytes]) -> None:
             " name=list(d))"
         )
         raise FileFormatError(
-            f"{place} cannot be read: it is a pickled Python object, which is never loaded;"
+            f"{described} cannot be read: it is a pickled Python object, which is never loaded;"
             f" {would_do}"
         )
     raise FileFormatError(
-        f"{place} cannot be read: the array holds Python objects, which are never loaded; save text"
-        " with .astype(str) and numbers with .astype(float)"
+        f"{described} cannot be read: the array holds Python objects, which are never loaded; save"
+        " text with .astype(str) and numbers with .astype(float)"
     )
 
 
-def read_npy(path: Path) -> Array:
+def read_npy(path: Path) -> AnyArray:
     """Return the array of a .npy file, in memory, or in a temporary file where it would take much
     of what is free.
 
     An array that is mapped to the file itself would change with it, and end the process where the
     file is cut off.
     """
-    with files.reading(path), path.open("rb") as stream:
+    with files.explain_reading(path), path.open("rb") as stream:
         there = npy.open_memmap(path, mode="r")  # to look at the header alone
         array = room(there.size, there.dtype)
         stream.seek(there.offset)
@@ -495,17 +499,17 @@ def read_npy(path: Path) -> Array:
     return array.reshape(there.shape[::-1]).T if np.isfortran(there) else array.reshape(there.shape)
 
 
-def _frame(found: Mapping[str, Array]) -> pl.DataFrame:
+def _frame(arrays: Mapping[str, AnyArray]) -> pl.DataFrame:
     """Make a data frame of arrays of one dimension, which must have the same length."""
     pl = files.polars()
     columns: dict[str, Any] = {}
-    for name, given in found.items():
+    for name, given in arrays.items():
         array = validation.column(name, given)
         if array.dtype.kind not in "SUbiuf":
             raise FileFormatError(
                 f"array {name!r} must hold numbers or text, but its type is {array.dtype}"
             )
-        with told_as(FileFormatError, f"array {name!r} holds bytes that are not UTF-8 text"):
+        with raise_as(FileFormatError, f"array {name!r} holds bytes that are not UTF-8 text"):
             array = np.char.decode(array, "utf-8") if array.dtype.kind == "S" else array
         columns[name] = array.tolist() if array.dtype.kind == "U" else array
     checks.same_length({name: len(column) for name, column in columns.items()})
@@ -526,7 +530,7 @@ def _of_hdf5(path: Path, wanted: Sequence[str]) -> Table:
     command = [sys.executable, "-P", str(_PROGRAM), str(path.absolute()), str(folder.path), *wanted]
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
     seconds = _SECONDS + path.stat().st_size / _BYTES_A_SECOND
-    with files.reading(path):
+    with files.explain_reading(path):
         try:
             said = subprocess.run(
                 command, env=environment, capture_output=True, timeout=seconds, check=False
@@ -539,12 +543,12 @@ def _of_hdf5(path: Path, wanted: Sequence[str]) -> Table:
             raise FileFormatError(
                 f"{path} cannot be read: libhdf5 crashes with it, so it is damaged"
             )
-        found: dict[str, Any] = json.loads(said)
-    if "error" in found:
-        raise FileFormatError(f"{path} cannot be read: {found['error']}")
-    names = found["names"]
+        answer: dict[str, Any] = json.loads(said)
+    if "error" in answer:
+        raise FileFormatError(f"{path} cannot be read: {answer['error']}")
+    names = answer["names"]
     table = _of_arrays(
         path, names, lambda name: read_npy(folder.path / f"{names.index(name)}.npy"), "dataset"
     )
-    table.exchanged = found["exchanged"]
+    table.exchanged = answer["exchanged"]
     return table

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fastfair._lib import memory
+from fastfair._lib.arrays import Flags, Floats, Integers
 from fastfair.data import checks
 from fastfair.errors import FileFormatError
 
@@ -22,7 +22,7 @@ from . import files
 if TYPE_CHECKING:
     import polars as pl
 
-_BLOCK = 2**22
+_BLOCK = 2**22  # bytes that are read at once
 _BOM = b"\xef\xbb\xbf"
 _QUOTE, _FEED, _RETURN = b'"\n\r'
 _BLANKS = " \t\r\x0b\x0c"  # of which blank lines are
@@ -67,7 +67,7 @@ class Text:
     failures: bool | None = None
 
     @cached_property
-    def rows(self) -> tuple[pl.DataFrame, NDArray[np.int64]]:
+    def rows(self) -> tuple[pl.DataFrame, Integers]:
         """The fields between blanks, and the line of each row, as `split` returns them."""
         return split(self, None)
 
@@ -77,7 +77,7 @@ def read(path: Path, failures: bool | None = None) -> Text:
     and blank files.
     """
     _require_memory(path, path.stat().st_size)
-    with files.reading(path):
+    with files.explain_reading(path):
         data = _content(path)
     if what := files.kind_of(data):
         raise FileFormatError(f"{path} is {what}")
@@ -90,7 +90,8 @@ def read(path: Path, failures: bool | None = None) -> Text:
             (k for k in (data.find(b"\n", position), data.find(b"\r", position)) if k >= 0),
             default=len(data),
         )
-        line, number = data[position:end].decode(), number + 1
+        line = data[position:end].decode()
+        number = number + 1
         if line.strip() and not line.startswith("#"):
             return Text(path, data[position:], line, number, comments, failures)
         if line.startswith("#"):
@@ -101,7 +102,7 @@ def read(path: Path, failures: bool | None = None) -> Text:
 
 def split(
     text: Text, separator: str | None, columns: list[int] | None = None
-) -> tuple[pl.DataFrame, NDArray[np.int64]]:
+) -> tuple[pl.DataFrame, Integers]:
     """Split text into rows with as many fields as the first line has.
 
     Parameters
@@ -129,9 +130,8 @@ def split(
     pl = files.polars()
     quoted = separator is not None and b'"' in text.data
     mark = separator or " "
-    is_plain = (
-        separator is not None and not quoted and _has_plain_ends(text.data)
-    )  # polars takes both kinds
+    # polars takes both kinds
+    is_plain = separator is not None and not quoted and _has_plain_ends(text.data)
     data = text.data if is_plain else _with_line_feeds(text.data, quoted)
     data += b"" if data.endswith(b"\n") else b"\n"
     if separator is None:
@@ -141,7 +141,7 @@ def split(
     n = len(fields_of(text.first) if separator is None else header(text, separator))
 
     def parsed(data: bytes) -> Any:
-        with files.reading(text.path):
+        with files.explain_reading(text.path):
             return pl.read_csv(
                 data,
                 separator=mark,
@@ -157,9 +157,8 @@ def split(
         if not _are_regular(data, mark, n, quoted):
             return None
         frame = parsed(data)
-        blanks = any(
-            column.null_count() for column in frame
-        )  # of blank lines, or beside doubled blanks
+        # of blank lines, or beside doubled blanks
+        blanks = any(column.null_count() for column in frame)
         return None if blanks and (n == 1 or separator is None) else frame
 
     frame = parsed_if_regular(data)
@@ -189,9 +188,9 @@ def numbers(
     path: Path | str,
     what: str,
     text: pl.Series,
-    lines: NDArray[np.int64] | None,
+    lines: Integers | None,
     failures: bool | None = None,
-) -> NDArray[np.float64]:
+) -> Floats:
     """Convert text to numbers, and refuse whole numbers that float64 would round.
 
     Parameters
@@ -220,7 +219,7 @@ def numbers(
     """
     pl = files.polars()
 
-    def refuse(wrong: NDArray[np.bool_], message: str, would_do: str = "") -> None:
+    def refuse(wrong: Flags, message: str, would_do: str = "") -> None:
         if wrong.any():
             row = int(wrong.argmax())
             where = f"row {row} (counted from 0)" if lines is None else f"line {lines[row]}"
@@ -236,7 +235,8 @@ def numbers(
         lacks = text.str.to_lowercase().is_in(_MISSING)
         written = pl.select(pl.when(lacks).then(pl.lit("")).otherwise(text)).to_series()
         made = _with_decimal_commas(path, what, written, written.cast(pl.Float64, strict=False))
-        unread, missing = made.is_null().to_numpy(), lacks.to_numpy()
+        unread = made.is_null().to_numpy()
+        missing = lacks.to_numpy()
     values = made.fill_null(np.nan).to_numpy()
     would_do = "" if failures is None else f"; {checks.FAILURES_DO}"
     refuse(unread & ~missing, "must be a number, not {0!r}")
@@ -348,7 +348,7 @@ def _fields_of_line(line: str, separator: str | None) -> list[str]:
 def _content(path: Path) -> bytes:
     parts: list[bytes] = []
     size = path.stat().st_size + 1  # read at once where it is not compressed
-    with files.opened(path) as file:
+    with files.open_file(path) as file:
         while part := file.read(max(size, _BLOCK)):
             parts.append(part)
             _require_memory(path, sum(map(len, parts)))
@@ -365,13 +365,14 @@ def _require_memory(path: Path, size: int) -> None:
 
 def _require_text(path: Path, data: bytes) -> None:
     """Refuse bytes that are not UTF-8 text, and invisible marks inside the text."""
-    is_ascii, utf16 = data.isascii(), data.startswith((b"\xff\xfe", b"\xfe\xff"))
+    is_ascii = data.isascii()
+    utf16 = data.startswith((b"\xff\xfe", b"\xfe\xff"))
     for mark, what in ((b"\0", "a NUL byte"), (_BOM, "a byte order mark")):
-        place = -1 if is_ascii and mark == _BOM else data.find(mark)
-        if place >= 0 and not utf16:
+        offset = -1 if is_ascii and mark == _BOM else data.find(mark)
+        if offset >= 0 and not utf16:
             _refuse_bytes(path, data)
             raise FileFormatError(
-                f"{path}: line {_line(data, place)}: there is {what} in the text; save it as plain"
+                f"{path}: line {_line(data, offset)}: there is {what} in the text; save it as plain"
                 " UTF-8"
             )
     if is_ascii:
@@ -381,9 +382,9 @@ def _require_text(path: Path, data: bytes) -> None:
     except UnicodeDecodeError as error:
         if not utf16:
             _refuse_bytes(path, data)
-        known = "UTF-16" if utf16 else "of another encoding"
+        encoding = "UTF-16" if utf16 else "of another encoding"
         raise FileFormatError(
-            f"{path} cannot be read: line {_line(data, error.start)} is not UTF-8 text but {known};"
+            f"{path} cannot be read: line {_line(data, error.start)} is not UTF-8 text but {encoding};"
             " save it as UTF-8"
         ) from None
 
@@ -394,8 +395,8 @@ def _refuse_bytes(path: Path, data: bytes) -> None:
         raise FileFormatError(f"{path} is {what}")
 
 
-def _line(data: bytes, place: int) -> int:
-    before = data[:place]
+def _line(data: bytes, offset: int) -> int:
+    before = data[:offset]
     return 1 + before.count(b"\n") + before.count(b"\r") - before.count(b"\r\n")
 
 
@@ -435,9 +436,8 @@ def _require_quotes(text: Text, data: bytes, separator: str) -> None:
     opening, closing = quotes[0::2], quotes[1::2]
     at_ends = np.array([_FEED, ord(separator)], np.uint8)
     begins = np.isin(characters[opening - 1], at_ends) | (opening == 0)
-    begins[1:] |= (
-        opening[1:] == closing[: opening.size - 1] + 1
-    )  # two quotes inside a field mean one
+    # two quotes inside a field mean one
+    begins[1:] |= opening[1:] == closing[: opening.size - 1] + 1
     ends = np.isin(characters[closing + 1], at_ends)
     ends[: opening.size - 1] |= opening[1:] == closing[: opening.size - 1] + 1
     hint = "put the whole field into quotes, with each quote in it doubled"
@@ -464,9 +464,7 @@ def _are_regular(data: bytes, separator: str, n: int, quoted: bool) -> bool:
     return marks == row * (len(marks) // n)
 
 
-def _rows(
-    text: Text, data: bytes, separator: str, n: int, quoted: bool
-) -> tuple[bytes, NDArray[np.int64]]:
+def _rows(text: Text, data: bytes, separator: str, n: int, quoted: bool) -> tuple[bytes, Integers]:
     """Remove blank lines, refuse rows with another number of fields, and return the line of each
     row.
     """
@@ -474,8 +472,11 @@ def _rows(
     reader = csv.reader(
         lines, delimiter=separator, quoting=csv.QUOTE_MINIMAL if quoted else csv.QUOTE_NONE
     )
-    rows, numbers, wrong, start = [], [], [], 0
-    with files.reading(text.path):
+    rows = []
+    numbers = []
+    wrong = []
+    start = 0
+    with files.explain_reading(text.path):
         for row in reader:
             line = "\n".join(lines[start : reader.line_num])
             if line and (n == 1 or len(row) > 1 or line.strip(_BLANKS)):

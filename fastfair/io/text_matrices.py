@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from fastfair._lib.arrays import Floats, Integers
 from fastfair.errors import FileFormatError
 
 from . import files
@@ -36,10 +36,10 @@ class TextMatrix:
         The line of each row in the file.
     """
 
-    scores: NDArray[np.float64]
+    scores: Floats
     rows: list[str] | None
     columns: list[str] | None
-    lines: NDArray[np.int64]
+    lines: Integers
 
 
 def separator_of(text: Text) -> str | None:
@@ -89,7 +89,8 @@ def _is_header(first: tuple[str, ...], cells: pl.DataFrame) -> bool:
     """Return whether the first row has the names of columns: words, or numbers that no scores would
     be.
     """
-    corner, others = first[0], list(first[1:])
+    corner = first[0]
+    others = list(first[1:])
     if any(is_number(name.replace(",", ".", 1)) and not name.isdigit() for name in others):
         return False  # what else stands there is no name, but a damaged score
     if not all(map(_may_be_score, others)):
@@ -121,6 +122,5 @@ def _has_row_names(first: tuple[str, ...], body: pl.DataFrame, has_header: bool)
 
 
 def _may_be_score(field: str) -> bool:
-    return is_number(field.replace(",", ".", 1)) or texts.is_missing(
-        field
-    )  # commas may be those of decimals
+    # commas may be those of decimals
+    return is_number(field.replace(",", ".", 1)) or texts.is_missing(field)

@@ -12,14 +12,15 @@ from functools import cached_property
 from typing import Any, Literal, get_args
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from fastfair import intervals
 from fastfair._lib import validation
 from fastfair._lib.arguments import Share, checked
+from fastfair._lib.arrays import Floats, Integers
 from fastfair.errors import InputError
 
-from ._registry import BOTH_RATES, MEASURES, SUMMARIES, Estimand, Floats, compute, measure
+from ._registry import BOTH_RATES, MEASURES, SUMMARIES, Estimand, compute, measure
 
 __all__ = [
     "fdr",
@@ -63,7 +64,7 @@ class BaseMetric:
 
     groups: Floats
     overall: Any = None
-    comparisons: NDArray[np.int64] | None = None
+    comparisons: Integers | None = None
 
     @cached_property
     def lowest(self) -> Floats:
@@ -94,15 +95,14 @@ class BaseMetric:
     @cached_property
     def gini(self) -> Floats:
         """(...) Gini coefficients."""
-        x, n_groups = np.sort(self.groups, axis=-1), self.groups.shape[-1]
+        x = np.sort(self.groups, axis=-1)
+        n_groups = self.groups.shape[-1]
         # The gap above the k-th smallest lies between k (G - k) pairs; sums of gaps are exactly 0
         # where all are equal.
         k = np.arange(1, n_groups)
         with np.errstate(invalid="ignore", divide="ignore"):
-            spread, total = (
-                np.diff(x, axis=-1) @ (k * (n_groups - k)).astype(np.float64),
-                x.sum(axis=-1),
-            )
+            spread = np.diff(x, axis=-1) @ (k * (n_groups - k)).astype(np.float64)
+            total = x.sum(axis=-1)
             return np.asarray(
                 np.where(total == 0, 0.0, spread / (total * np.float64(n_groups - 1)))
             )
@@ -134,17 +134,17 @@ def metrics_of(largest: float = validation.LARGEST, **values: Any) -> list[BaseM
     """Make metrics of values with the same groups on their last axes; those that measures share
     stay as they are.
     """
-    if all(isinstance(one, BaseMetric) for one in values.values()):
+    if all(isinstance(rates, BaseMetric) for rates in values.values()):
         return list(values.values())
-    given = {name: numbers_of(name, one, largest) for name, one in values.items()}
+    given = {name: numbers_of(name, rates, largest) for name, rates in values.items()}
     for name, array in given.items():
         if array.ndim == 0 or array.shape[-1] == 0:
             raise InputError(
                 f"{name} needs groups on its last axis, but its shape is {array.shape}"
             )
     if len({array.shape[-1] for array in given.values()}) > 1:
-        found = ", ".join(f"{name} has {array.shape[-1]}" for name, array in given.items())
-        raise InputError(f"rates must be of the same groups, but {found}")
+        sizes = ", ".join(f"{name} has {array.shape[-1]}" for name, array in given.items())
+        raise InputError(f"rates must be of the same groups, but {sizes}")
     _require_one_shape(given)
     return [BaseMetric(array) for array in given.values()]
 
@@ -161,18 +161,18 @@ def average_of(
             f"{name} has one value for all groups, but its shape is {array.shape} against"
             f" {groups.shape}"
         )
-    found = array[..., np.newaxis]
-    _require_one_shape({name: found, "of groups": groups})
-    return found
+    averages = array[..., np.newaxis]
+    _require_one_shape({name: averages, "of groups": groups})
+    return averages
 
 
 def _require_one_shape(given: Mapping[str, Floats]) -> None:
     try:
         np.broadcast_shapes(*(array.shape for array in given.values()))
     except ValueError:
-        found = ", ".join(f"{name} {array.shape}" for name, array in given.items())
+        shapes = ", ".join(f"{name} {array.shape}" for name, array in given.items())
         raise InputError(
-            f"axes before that of groups must fit together, but the shapes are: {found}"
+            f"axes before that of groups must fit together, but the shapes are: {shapes}"
         ) from None
 
 
@@ -754,9 +754,8 @@ def max_geomean_ratio(x: ArrayLike) -> Floats:
     2.0
     """
     (metric,) = metrics_of(x=x)
-    return np.maximum(
-        divide(metric.highest, np.exp(metric.mean_log)), 1
-    )  # rounding alone could bring it below
+    # rounding alone could bring it below
+    return np.maximum(divide(metric.highest, np.exp(metric.mean_log)), 1)
 
 
 @measure(
@@ -799,9 +798,8 @@ def log_geomean_sum(x: ArrayLike) -> Floats:
         return np.abs(metric.logs - metric.mean_log[..., np.newaxis]).sum(axis=-1) / np.log(10)
 
 
-KINDS = frozenset(
-    ("fmr", "fnmr", BOTH_RATES)
-)  # of measures at operating points; those of TMR are of FNMR
+# of measures at operating points; those of TMR are of FNMR
+KINDS = frozenset(("fmr", "fnmr", BOTH_RATES))
 ZeroPolicy = Literal["keep", "raise", "clopper-pearson"]
 ZERO_POLICIES: tuple[ZeroPolicy, ...] = get_args(ZeroPolicy)
 
@@ -873,9 +871,8 @@ def measure_all(
             value = value_of(measure, BOTH_RATES, at_mean_group_eer, alpha, "keep")
             yield MeasuredQuantity(name, None, value, measure.per_group)
             if measure.per_group:
-                with np.errstate(
-                    invalid="ignore"
-                ):  # infinite where no comparison of the pooled ones is an error
+                # infinite where no comparison of the pooled ones is an error
+                with np.errstate(invalid="ignore"):
                     for summary, of_groups in zip(
                         SUMMARIES, (value.mean(axis=-1), value.std(axis=-1)), strict=True
                     ):
@@ -894,26 +891,35 @@ def measure_all(
 
 
 def value_of(
-    measure: Estimand, metric: str, known: Metrics, alpha: float, zero_policy: str | float
+    measure: Estimand, metric: str, metrics_by_name: Metrics, alpha: float, zero_policy: str | float
 ) -> Floats:
     """Compute a measure of a metric, or of both rates; the TMR is 1 - FNMR."""
     if metric == "tmr":
-        fnmr = known["fnmr"]
+        fnmr = metrics_by_name["fnmr"]
         metrics = [BaseMetric(1 - fnmr.groups, 1 - fnmr.overall, fnmr.comparisons)]
     else:
-        metrics = [known[name] for name in (_RATES if metric == BOTH_RATES else (metric,))]
+        metrics = [
+            metrics_by_name[name] for name in (_RATES if metric == BOTH_RATES else (metric,))
+        ]
     if measure.ratio and zero_policy != "keep":
         metrics = [
             (
-                one
-                if one.comparisons is None
-                else replace(one, groups=replace_zeros(one.groups, zero_policy, one.comparisons))
+                measured
+                if measured.comparisons is None
+                else replace(
+                    measured,
+                    groups=replace_zeros(measured.groups, zero_policy, measured.comparisons),
+                )
             )
-            for one in metrics
+            for measured in metrics
         ]
     # Functions of this file share what a metric has computed; those of users take arrays.
-    given = metrics if measure.function.__module__ == __name__ else [one.groups for one in metrics]
-    return compute(measure, given, [one.overall for one in metrics], alpha)
+    given = (
+        metrics
+        if measure.function.__module__ == __name__
+        else [measured.groups for measured in metrics]
+    )
+    return compute(measure, given, [measured.overall for measured in metrics], alpha)
 
 
 @checked
@@ -960,7 +966,7 @@ def replace_zeros(
         return np.where(zero, epsilon, x)
     validation.choice("policy", policy, ZERO_POLICIES)
     if policy == "raise" and zero.any():
-        where = [tuple(map(int, place)) for place in np.argwhere(zero)[:5]]
+        where = [tuple(map(int, index)) for index in np.argwhere(zero)[:5]]
         raise InputError(
             f"{int(zero.sum())} rates are 0, first at {where}: ratios to them are not computable;"
             " choose another policy"

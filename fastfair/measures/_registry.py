@@ -17,18 +17,18 @@ from functools import lru_cache, wraps
 from typing import Annotated, Any, Literal, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fastfair._lib import validation
 from fastfair._lib.arguments import AnyNumber, Kind, checked
+from fastfair._lib.arrays import Floats
 from fastfair._lib.text import did_you_mean, shown
 from fastfair.errors import InputError
 
-Floats = NDArray[np.float64]
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 _INF = float("inf")
 BOTH_RATES = "both rates"
-NONMATED, MATED = "non-mated", "mated"
+NONMATED = "non-mated"
+MATED = "mated"
 SUMMARIES = ("mean", "std")  # over groups, of a measure with its own threshold
 
 
@@ -60,6 +60,8 @@ class Estimand:
     methods : tuple of str
         Methods of intervals that are for some quantities only and serve it; the first is what
         "auto" takes.
+    in_per_cent : bool
+        Whether people read a proportion in per cent.
     fitted : bool
         Whether it is a cost at a threshold, or of a calibration, that is fitted to the same
         comparisons.
@@ -97,6 +99,7 @@ class Estimand:
     sides: tuple[str, ...] = ()
     error: str = ""
     methods: tuple[str, ...] = ()
+    in_per_cent: bool = True
     fitted: bool = False
     greatest: Callable[[Any], float] | None = None
     of: tuple[str, ...] = ()
@@ -191,8 +194,8 @@ def _metric(name: str, title: str, long_title: str, question: str, **more: Any) 
 
 
 METRICS: dict[str, Estimand] = {
-    one.name: one
-    for one in (
+    metric.name: metric
+    for metric in (
         Estimand(
             name="threshold", title="threshold", kind="threshold", range=(-_INF, _INF),
             question="What is the lowest score that is accepted?",
@@ -235,6 +238,16 @@ METRICS: dict[str, Estimand] = {
             "min_cllr", "min Cllr", "Minimum cost of log-likelihood ratios",
             "What would be the Cllr of scores that were perfectly calibrated?", fitted=True,
         ),
+        _metric(
+            "auc", "AUC", "Area under the ROC curve",
+            "How often is a mated comparison more similar than a non-mated one, ties counted half?",
+            methods=("logit",), aliases=("ROC AUC",), in_per_cent=False,
+        ),
+        _metric(
+            "d_prime", "d'", "Decidability index",
+            "How many standard deviations, averaged in square, lie between the means of mated and non-mated scores?",
+            range=(-_INF, _INF), aliases=("decidability", "d-prime"),
+        ),
         _rate(
             "frr", "FRR", MATED, "false rejection",
             "What is the FNMR where comparisons without a score count as rejected?",
@@ -272,6 +285,29 @@ METRICS: dict[str, Estimand] = {
             "tpir", "TPIR", MATED, "false negative identification",
             "Which share of searches of enrolled people returns them?", kind="identification rate",
             long_title="True positive identification rate",
+        ),
+        _rate(
+            "fta", "FTA", MATED, "failure to acquire", "Which share of acquisitions yields no sample?",
+            long_title="Failure-to-acquire rate", kind="rate of counts",
+        ),
+        _rate(
+            "fte", "FTE", MATED, "failure to enrol", "Which share of people cannot be enrolled?",
+            long_title="Failure-to-enrol rate", kind="rate of counts",
+        ),
+        _rate(
+            "apcer", "APCER", MATED, "attack presentation classification error",
+            "Which share of attack presentations is taken for bona fide?",
+            long_title="Attack presentation classification error rate", kind="rate of counts",
+        ),
+        _rate(
+            "bpcer", "BPCER", MATED, "bona fide presentation classification error",
+            "Which share of bona fide presentations is taken for attacks?",
+            long_title="Bona fide presentation classification error rate", kind="rate of counts",
+        ),
+        _rate(
+            "iapar", "IAPAR", MATED, "impostor attack presentation accept",
+            "Which share of impostor attack presentations matches the person imitated?",
+            long_title="Impostor attack presentation accept rate", kind="rate of counts",
         ),
         Estimand(
             name="selectivity", title="selectivity", range=(0.0, _INF), kind="identification rate",
@@ -591,13 +627,12 @@ def _with_arguments(record: Estimand) -> Estimand:
     )
 
 
-_SPREAD = np.array(
-    [-0.8, 1.0, 0.1, -0.3]
-)  # logarithms of four groups' ratios to their geometric mean
-_LEVELS, _POWERS = np.array([0.001, 0.02, 0.25]), np.array([0.0, 0.4, 0.8, 1.2])
-_SAMPLES = _LEVELS[:, None, None] * np.exp(
-    _POWERS[:, None] * _SPREAD
-)  # (levels, powers, groups), from fair to unfair
+# logarithms of four groups' ratios to their geometric mean
+_SPREAD = np.array([-0.8, 1.0, 0.1, -0.3])
+_LEVELS = np.array([0.001, 0.02, 0.25])
+_POWERS = np.array([0.0, 0.4, 0.8, 1.2])
+# (levels, powers, groups), from fair to unfair
+_SAMPLES = _LEVELS[:, None, None] * np.exp(_POWERS[:, None] * _SPREAD)
 _EXTREMES = np.array(
     [
         [0, 0.1, 0.2, 0.3],
@@ -608,7 +643,7 @@ _EXTREMES = np.array(
         [1e-9, 0.5, 0.5, 1],
     ]
 )
-_CLOSE = 1e-9
+_CLOSE = 1e-9  # by which rounding may change a measure
 
 
 def _on_samples(record: Estimand) -> Estimand:
@@ -643,7 +678,8 @@ def _on_samples(record: Estimand) -> Estimand:
         )
     away = np.abs(of_samples - record.fair_value)
     if not (away[:, 0] < _CLOSE).all():
-        worst = of_samples[:, 0].flat[int(np.argmax(np.nan_to_num(away[:, 0], nan=_INF)))]
+        farthest = int(np.argmax(np.nan_to_num(away[:, 0], nan=_INF)))
+        worst = of_samples[:, 0].flat[farthest]
         raise broken(f"equal rates give {worst:g}, not the fair value {record.fair_value:g}")
     extreme = values(_EXTREMES)
     for value in (of_samples, extreme):
@@ -686,7 +722,7 @@ def _code_of(called: str, records: Mapping[str, Estimand]) -> str | None:
     )
 
 
-def measure_name(name: str, known: Iterable[str] = MEASURES, argument: str = "measure") -> str:
+def measure_name(name: str, codes: Iterable[str] = MEASURES, argument: str = "measure") -> str:
     """Return the name in code of a measure that is named in any of its ways.
 
     Parameters
@@ -694,7 +730,7 @@ def measure_name(name: str, known: Iterable[str] = MEASURES, argument: str = "me
     name : str
         A name in code ("inequity_rate"), a title ("IR") or another name ("inequity rate");
         capitals, blanks and marks do not count.
-    known : iterable of str
+    codes : iterable of str
         The measures to choose among.
     argument : str
         Name of the argument in messages.
@@ -710,7 +746,7 @@ def measure_name(name: str, known: Iterable[str] = MEASURES, argument: str = "me
     >>> measure_name("Inequity Rate"), measure_name("FDR")
     ('inequity_rate', 'fdr')
     """
-    records = {code: MEASURES[code] for code in known}
+    records = {code: MEASURES[code] for code in codes}
     code_of_name = _code_of(name, records)
     if code_of_name is not None:
         return code_of_name
@@ -736,14 +772,18 @@ def quantity_name(name: str) -> str:
     split = re.fullmatch(r"(.+?)(?:\s+of\s+(\S+)|\s*\((\S+)\))?", name.strip())
     if code_of_name is not None or split is None:
         return code_of_name or name
-    called, metric, suffix = split[1], split[2] or split[3], ""
-    own = {code: record for code, record in MEASURES.items() if record.own_threshold}
+    called = split[1]
+    metric = split[2] or split[3]
+    suffix = ""
+    with_own_threshold = {code: record for code, record in MEASURES.items() if record.own_threshold}
     for word in SUMMARIES:
         for pattern in (rf"{word}[\s_-]+(.+)", rf"(.+)_{word}"):
             part = re.fullmatch(pattern, called, re.IGNORECASE)
-            if part and _code_of(part[1], own):
-                called, suffix = part[1], f"_{word}"
-    code, of = _code_of(called, MEASURES), metric and _code_of(metric, METRICS)
+            if part and _code_of(part[1], with_own_threshold):
+                called = part[1]
+                suffix = f"_{word}"
+    code = _code_of(called, MEASURES)
+    of = metric and _code_of(metric, METRICS)
     if code is None or (metric and of is None):
         return name
     return f"{code}{suffix}" + (f"({of})" if metric else "")

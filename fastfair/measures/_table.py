@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fastfair._lib.arguments import Share, checked
+from fastfair._lib.arrays import Indices
 from fastfair._lib.text import did_you_mean
 from fastfair.errors import InputError
 
@@ -90,8 +90,8 @@ def table(
     >>> import polars as pl
     >>> rates = pl.DataFrame({"Algorithm": ["A", "B"], "FMR.f": [0.01, 0.02], "FMR.m": [0.01, 0.01],
     ...                       "FNMR.f": [0.10, 0.12], "FNMR.m": [0.10, 0.10]})
-    >>> found = ff.measures.table(rates, fmr="FMR.{group}", fnmr="FNMR.{group}", by="Algorithm")
-    >>> found.filter(pl.col("name") == "fdr")["value"].round(4).to_list()
+    >>> table = ff.measures.table(rates, fmr="FMR.{group}", fnmr="FNMR.{group}", by="Algorithm")
+    >>> table.filter(pl.col("name") == "fdr")["value"].round(4).to_list()
     [1.0, 0.985]
     """
     from fastfair._lib.frames import FrameColumns, build
@@ -111,7 +111,10 @@ def table(
     if group is None:
         by_group = _columns_of_groups(columns, given, {*keys, *pooled.values()})
         groups = list(next(iter(by_group.values())))
-        read = {name: [found[one] for one in groups] for name, found in by_group.items()}
+        read = {
+            name: [columns_of[name_of_group] for name_of_group in groups]
+            for name, columns_of in by_group.items()
+        }
         labels: list[_Row] = [()] * len(systems)
         places = np.arange(len(groups))[np.newaxis]
     else:
@@ -123,9 +126,9 @@ def table(
     scale = 100.0 if percent else 1.0
     metrics = {}
     for name, pool in pooled.items():
-        found = np.full((len(distinct), len(groups)), np.nan)
+        rates = np.full((len(distinct), len(groups)), np.nan)
         if name in read:
-            found[rows, places] = np.column_stack(
+            rates[rows, places] = np.column_stack(
                 [columns.numbers(column) for column in read[name]]
             )
         of_all = np.full(len(distinct), np.nan)
@@ -139,12 +142,16 @@ def table(
                     f"column {pool!r} has different rates of all comparisons for {named!r}"
                 )
         groups_of, overall = (
-            numbers_of(name, values / scale, largest=1) for values in (found, of_all)
+            numbers_of(name, values / scale, largest=1) for values in (rates, of_all)
         )
         metrics[name] = BaseMetric(groups_of, overall)
     made = []
     kinds = KINDS if len(given) == 2 else frozenset(given)
-    names = [name for name, one in MEASURES.items() if BOTH_RATES in kinds or not one.own_threshold]
+    names = [
+        name
+        for name, measure in MEASURES.items()
+        if BOTH_RATES in kinds or not measure.own_threshold
+    ]
     for quantity in measure_all(names, [metrics], {}, metrics, alpha, "keep", kinds):
         for system, values in zip(distinct, quantity.value, strict=True):
             for label, value in zip(
@@ -178,7 +185,7 @@ def _columns_of_groups(
     columns: FrameColumns, given: dict[str, str], others: set[str | None]
 ) -> dict[str, dict[str, str]]:
     """Return the columns of each rate by group, in a table with columns for each group."""
-    found: dict[str, dict[str, str]] = {}
+    by_rate: dict[str, dict[str, str]] = {}
     for name, template in given.items():
         before, mark, after = template.partition(PLACE_OF_GROUP)
         if not mark:
@@ -193,14 +200,14 @@ def _columns_of_groups(
         matches = [
             (column, pattern.fullmatch(column)) for column in columns.names if column not in others
         ]
-        found[name] = {match.group(1): column for column, match in matches if match}
-        if not found[name]:
+        by_rate[name] = {match.group(1): column for column, match in matches if match}
+        if not by_rate[name]:
             raise InputError(
                 "no column is called like"
                 f" {name}={template!r}{did_you_mean(before + after, columns.names)}; the columns"
                 f" are {', '.join(columns.names)}"
             )
-    first, last = (set(found[name]) for name in (min(found), max(found)))
+    first, last = (set(by_rate[name]) for name in (min(by_rate), max(by_rate)))
     odd = sorted(first ^ last)
     if odd:
         raise InputError(
@@ -208,11 +215,11 @@ def _columns_of_groups(
             f" {', '.join(map(repr, odd))} have one of the two rates; columns of all comparisons"
             " are named with ⟦fmr_global=⟧ and ⟦fnmr_global=⟧"
         )
-    return found
+    return by_rate
 
 
 def _require_distinct(
-    cells: NDArray[np.intp], systems: list[_Row], labels: list[_Row], *, is_side_by_side: bool
+    cells: Indices, systems: list[_Row], labels: list[_Row], *, is_side_by_side: bool
 ) -> None:
     """Refuse rows that name a system, or a system's group, a second time; cells: (rows, groups of a
     row).

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fastfair._lib.arrays import Floats
 from fastfair._lib.plots import off_screen
 from fastfair._lib.warnings import require
 
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-Floats = NDArray[np.float64]
 _FIRST, _LAST = 3.0, 97.0  # per cent of the width between which values lie
 _DECADES_FROM = 19.0  # where a logarithmic axis begins; 0 stands left of it
 _MOST_DECADES = 6

@@ -5,7 +5,7 @@ plain text.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
 from fastfair.uncertainty.notes import Note
@@ -88,6 +88,20 @@ class Table:
     explanation: str = ""
 
 
+def stacked(titled: Sequence[tuple[str, Table]], n_above: int = 1) -> Table:
+    """Put tables of the same columns below each other, each but a single one below its title; the
+    first rows of the first one, such as that of all comparisons, stand above.
+    """
+    (title, first), *others = titled
+    if not others:
+        return first
+    rows = list(first.rows[:n_above])
+    parts = ((title, first.rows[n_above:]), *((name, one.rows) for name, one in others))
+    for name, rows_of in parts:
+        rows += [[Cell(name, look="title"), *[""] * (len(first.columns) - 1)], *rows_of]
+    return replace(first, rows=rows)
+
+
 @dataclass(frozen=True)
 class Picture:
     """A drawing.
@@ -142,9 +156,8 @@ class FirstScreen:
         was not tested.
     picture : Table, optional
         The rates of all groups.
-    size : int
-        The number of groups: of several evaluations, that with most of them tells all but the
-        sentences about groups.
+    title : str
+        What the rates are of, where several results have them.
     """
 
     facts: Sequence[tuple[str, str]] = ()
@@ -152,7 +165,7 @@ class FirstScreen:
     groups: Sequence[tuple[str, str]] = ()
     limits: Sequence[tuple[str, str]] = ()
     picture: Table | None = None
-    size: int = 0
+    title: str = ""
 
 
 @dataclass(frozen=True)
@@ -191,9 +204,7 @@ class Beside:
 
     tests: Sequence[Any] = ()
     checks: Sequence[Any] = ()
-    groups: Sequence[
-        str
-    ] = ()  # of the evaluation with most of them, whose tables have the overall numbers
+    evaluations: Sequence[Any] = ()  # the first one has the overall numbers
 
     def tests_of(self, groups: Sequence[str]) -> list[Any]:
         """Return the tests of these very groups."""
@@ -205,6 +216,18 @@ class Beside:
         """
         rows = [row for check in self.checks for row in check.rows]
         return [row for row in rows if (row.name, row.operating_point) == (name, at)]
+
+    def is_first(self, evaluation: Any) -> bool:
+        """Return whether the overall numbers stand with an evaluation."""
+        return not self.evaluations or evaluation.quantities is self.evaluations[0].quantities
+
+    @property
+    def one_by_one(self) -> Sequence[Any]:
+        """The evaluations whose rates stand on the first screen: those of one attribute, or else
+        the first.
+        """
+        alone = [one for one in self.evaluations if len(one.settings["grouping"]) == 1]
+        return alone or self.evaluations[:1]
 
 
 INTERVALS = {

@@ -27,7 +27,18 @@ from fastfair.uncertainty.notes import Note
 from fastfair.uncertainty.quantities import IN_PER_CENT
 
 from .drawings import Scale, interval, placed
-from .parts import Beside, Cell, Chapter, Column, FirstScreen, Row, Section, Table, interval_name
+from .parts import (
+    Beside,
+    Cell,
+    Chapter,
+    Column,
+    FirstScreen,
+    Row,
+    Section,
+    Table,
+    interval_name,
+    stacked,
+)
 
 TITLE = "Error rates and fairness"
 
@@ -36,7 +47,7 @@ def _results(name: str, value: Any) -> list[Any]:
     results = list(value) if isinstance(value, list | tuple) else [value]
     wrong = next((result for result in results if not is_a(result, "Result")), None)
     if results and wrong is None:
-        return results
+        return [part for result in results for part in result._parts()]
     given = shown(value if wrong is None else wrong)
     raise InputError(
         f"{name} must be results, such as evaluate, check or fnmr_test return, not {given}"
@@ -109,9 +120,7 @@ def _page(results: Sequence[Any], title: str, digests: dict[str, str]) -> str:
     evaluations = [result for result in results if hasattr(result, "_chapter_beside")]
     checks = [result for result in results if hasattr(result, "requirements")]
     tests = [result for result in results if hasattr(result, "different") and evaluations]
-    beside = Beside(
-        tests, checks, max((result.groups for result in evaluations), key=len, default=())
-    )
+    beside = Beside(tests, checks, evaluations)
     placed = [test for each in evaluations for test in beside.tests_of(each.groups)]
     unseen = [*placed, *(checks if evaluations else ())]  # their plots are not on the page
     chapters = [
@@ -361,22 +370,21 @@ def _first_screen(chapters: Sequence[Chapter], excluded: Sequence[str]) -> First
     once.
     """
     firsts = [chapter.first for chapter in chapters if chapter.first is not None]
-    largest = max(firsts, key=lambda screen: screen.size, default=FirstScreen())
-    of_groups = [
-        said
-        for screen in firsts
-        if screen is not largest or len(firsts) < 3
-        for said in screen.groups
-    ]
+    first = next(iter(firsts), FirstScreen())
+    of_groups = [said for screen in firsts for said in screen.groups]
     others = [
         (chapter.title if k == 0 else "", sentence)
         for chapter in chapters
         if chapter.first is None
         for k, sentence in enumerate(chapter.summary)
     ]
-    facts = [*largest.facts, *(("" if k else "Left out", said) for k, said in enumerate(excluded))]
+    facts = [*first.facts, *(("" if k else "Left out", said) for k, said in enumerate(excluded))]
+    pictures = [(one.title, one.picture) for one in firsts if one.picture is not None]
     return replace(
-        largest, facts=facts, overall=[*largest.overall, *of_groups, *largest.limits, *others]
+        first,
+        facts=facts,
+        overall=[*first.overall, *of_groups, *first.limits, *others],
+        picture=stacked(pictures) if pictures else None,
     )
 
 

@@ -16,12 +16,11 @@ from functools import cache
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import bdtr, betainc, betaincinv, ndtr, ndtri, xlogy
 
 from fastfair._lib import memory, seeds
 from fastfair._lib.arguments import Natural, Probability, Rate, at_least, checked
-from fastfair._lib.arrays import Floats
+from fastfair._lib.arrays import Flags, Floats, Integers
 from fastfair._lib.bisection import least_whole
 from fastfair._lib.plots import axes_or_new, tick_per_cent
 from fastfair._lib.text import per_cent
@@ -31,7 +30,7 @@ from fastfair.data.exclusions import exclusions_of
 from fastfair.error_rates.operating_points import ENOUGH_ERRORS, OperatingPoint, threshold_key
 from fastfair.error_rates.rates import errors_of_top_subjects
 from fastfair.errors import InputError, OutOfReachWarning
-from fastfair.group_tests.frailty import Counts, chance_of_errors, count_errors, estimate
+from fastfair.group_tests.frailty import chance_of_errors, count_errors, estimate
 from fastfair.resampling.dependence import ENOUGH_PAIRS, effective_size, overdispersion
 from fastfair.resampling.units import require_units
 from fastfair.results.result import Result
@@ -72,7 +71,7 @@ class Subjects(NamedTuple):
 
     n: int
     all_pairs: float
-    pairs: Callable[[int], Counts]
+    pairs: Callable[[int], Integers]
 
 
 def lognormal_subjects(n: int, covariance: float, rng: np.random.Generator) -> Subjects:
@@ -104,7 +103,7 @@ class Law(NamedTuple):
     shares: Floats
 
     @classmethod
-    def of(cls, errors: Counts, chances: Floats, fmr: float, covariance: float) -> Law:
+    def of(cls, errors: Integers, chances: Floats, fmr: float, covariance: float) -> Law:
         """Estimate the law of subjects who err with so many of their partners, in proportion to
         chances.
 
@@ -146,9 +145,10 @@ class Law(NamedTuple):
         """Draw subjects."""
         number = rng.multinomial(n, self.shares)
         weights = np.outer(number, number) * self.rates
-        ends, first = np.cumsum(weights), np.cumsum(number) - number
+        ends = np.cumsum(weights)
+        first = np.cumsum(number) - number
 
-        def pairs(m: int) -> Counts:
+        def pairs(m: int) -> Integers:
             parts = np.stack(
                 np.divmod(
                     np.searchsorted(ends, ends[-1] * rng.random(m), side="right"), number.size
@@ -212,10 +212,8 @@ class Design:
         subjects have c comparisons.
         """
         size, partners = self.comparisons(n), self.partners(n)
-        repeated, sharing = (
-            size * (self.repeats - 1),
-            n * self.repeats**2 * partners * (partners - 1),
-        )
+        repeated = size * (self.repeats - 1)
+        sharing = n * self.repeats**2 * partners * (partners - 1)
         more = overdispersion(self.again, repeated, self.covariance, self.fmr, sharing, size)
         return float(more / (size * self.fmr))
 
@@ -240,7 +238,7 @@ class Design:
 
 def simulate(
     design: Design, n: int, confidence_level: float, n_studies: int, seed: list[int]
-) -> tuple[Counts, Floats, NDArray[np.bool_]]:
+) -> tuple[Integers, Floats, Flags]:
     """Draw studies with n subjects and compute their upper limits as `claim` does, but from
     variances in closed form.
 
@@ -285,10 +283,8 @@ def simulate(
                 effective[study] = effective_size(size, few, dyadic_variance(five, n, design)[0])
         else:
             variance, of_variance = dyadic_variance(drawn, n, design)
-            error[study], freedom[study] = (
-                math.sqrt(variance) / size,
-                max(1.0, min(of_variance, n - 1)),
-            )
+            error[study] = math.sqrt(variance) / size
+            freedom[study] = max(1.0, min(of_variance, n - 1))
             is_narrow[study] = are_of_few(total, n, concentration(drawn, n))
     evidence = RateEvidence(np.minimum(errors / size, 1), error, freedom, effective)
     return errors, evidence.interval(2 * confidence_level - 1)[1], is_narrow
@@ -296,7 +292,7 @@ def simulate(
 
 def _draw(
     subjects: Subjects, n_pairs: int, design: Design, rng: np.random.Generator
-) -> tuple[Counts, Counts, Counts]:
+) -> tuple[Integers, Integers, Integers]:
     """Draw distinct pairs of subjects with false matches, and how many each has."""
     n = subjects.n
     codes = np.empty(0, np.int64)
@@ -320,7 +316,7 @@ def _draw(
 
 
 def dyadic_variance(
-    errors: tuple[Counts, Counts, Counts], n: int, design: Design
+    errors: tuple[Integers, Integers, Integers], n: int, design: Design
 ) -> tuple[float, float]:
     """Compute the dyadic-robust variance of a number of false matches and its degrees of freedom.
 
@@ -329,7 +325,8 @@ def dyadic_variance(
     """
     from fastfair.kernels import dyadic, pair_walk
 
-    ends, times = np.concatenate(errors[:2]), np.tile(errors[2].astype(np.float64), 2)
+    ends = np.concatenate(errors[:2])
+    times = np.tile(errors[2].astype(np.float64), 2)
     each = np.full(n, float(design.partners(n) * design.repeats))  # comparisons of a subject
     of_subject = np.bincount(ends, times, n)
     wrong = np.array(
@@ -339,10 +336,8 @@ def dyadic_variance(
     sums = pair_walk.Sums(
         each, design.repeats * each, each.sum(keepdims=True), wrong[None], of_pairs
     )
-    point, stratum = (
-        (np.int64(0), errors[2].sum(keepdims=True), np.zeros(1, np.int64)),
-        np.zeros(n, np.int32),
-    )
+    point = (np.int64(0), errors[2].sum(keepdims=True), np.zeros(1, np.int64))
+    stratum = np.zeros(n, np.int32)
     estimates = np.empty((1, 3))
     pair_walk.finish_list(
         sums, np.arange(n), point, (stratum, np.array([n])), estimates, of_pairs.copy()
@@ -350,7 +345,7 @@ def dyadic_variance(
     return float(estimates[0, dyadic.ROBUST]), float(estimates[0, dyadic.FREEDOM])
 
 
-def concentration(errors: tuple[Counts, Counts, Counts], n: int) -> float:
+def concentration(errors: tuple[Integers, Integers, Integers], n: int) -> float:
     """Return the share of false matches that involve one of the 5 % of n subjects with most."""
     first, second = (np.repeat(end, errors[2]) for end in errors[:2])
     return errors_of_top_subjects(first, second, n, n) / first.size
@@ -470,7 +465,8 @@ class FmrPlan(Result):
 
     def _sentences(self) -> list[str]:
         """Return the sentences of the summary."""
-        one, level = self.needed, f"{100 * self.confidence_level:g} %"
+        needed = self.needed
+        level = f"{100 * self.confidence_level:g} %"
         partners, samples = self.settings["n_partners"], self.settings["n_samples"]
         with_whom = "all others" if partners is None else f"{partners:,} others drawn at random"
         of_each = "" if samples == 1 else f", {samples:,} samples of each"
@@ -481,23 +477,23 @@ class FmrPlan(Result):
                 " false matches that share a subject."
             ),
             (
-                f"{one.n_subjects:,} subjects{of_each}, each compared with {with_whom}, make"
-                f" {one.n_comparisons:,} comparisons of {one.n_pairs:,} pairs;"
-                f" {one.expected_errors:.3g} false matches are expected."
+                f"{needed.n_subjects:,} subjects{of_each}, each compared with {with_whom}, make"
+                f" {needed.n_comparisons:,} comparisons of {needed.n_pairs:,} pairs;"
+                f" {needed.expected_errors:.3g} false matches are expected."
             ),
             (
-                f"{per_cent(one.assurance)} of such studies support the claim, with an upper limit"
+                f"{per_cent(needed.assurance)} of such studies support the claim, with an upper limit"
                 f" ({level}) of at most {per_cent(self.claimed)}; half of them have a limit of at"
-                f" most {per_cent(one.limit)}."
+                f" most {per_cent(needed.limit)}."
             ),
         ]
         about = (
             f"5 % of the subjects have a part in {per_cent(self.concentration, 2)} of all false"
             " matches"
         )
-        if self.n_subjects is None and self.n_by_limit == one.n_subjects:
+        if self.n_subjects is None and self.n_by_limit == needed.n_subjects:
             text.append(
-                f"No number of subjects would do: {about}, and in {per_cent(one.concentrated)} of"
+                f"No number of subjects would do: {about}, and in {per_cent(needed.concentrated)} of"
                 " such studies in so many that claim takes the limit for too low. Find out whose"
                 " false matches these are."
             )
@@ -534,11 +530,15 @@ class FmrPlan(Result):
         from matplotlib.ticker import LogLocator, NullLocator
 
         ax = axes_or_new(ax)
-        n = [one.n_subjects for one in self.studies]
+        n = [study.n_subjects for study in self.studies]
         kept = f"limit that {100 * self.wanted_assurance:g} % of studies keep"
-        ax.plot(n, [one.limit_assured for one in self.studies], "o-", color="#0072B2", label=kept)
-        ax.plot(n, [one.limit for one in self.studies], ".-", color="#56B4E9", label="median limit")
-        independent = [one.independent_limit for one in self.studies]
+        ax.plot(
+            n, [study.limit_assured for study in self.studies], "o-", color="#0072B2", label=kept
+        )
+        ax.plot(
+            n, [study.limit for study in self.studies], ".-", color="#56B4E9", label="median limit"
+        )
+        independent = [study.independent_limit for study in self.studies]
         ax.plot(n, independent, ":", color="0.45", label="limit if comparisons were independent")
         ax.axhline(
             self.claimed, color="k", linestyle="--", linewidth=1.2, zorder=0, label="claimed"
@@ -756,9 +756,11 @@ def plan_fmr(
         if concentration >= CONCENTRATED and study(n).concentrated > 1 - assurance:
             n = by_limit
             break  # more data show it more clearly
-        fewer, n = n, min(farthest, math.ceil(_STEP * n))
+        fewer = n
+        n = min(farthest, math.ceil(_STEP * n))
     n = least_whole(is_supported, fewer, n, _NEAR) if is_supported(n) else n
-    is_reached, is_within = is_supported(n), study(by_limit).within_limit >= assurance
+    is_reached = is_supported(n)
+    is_within = study(by_limit).within_limit >= assurance
     if not is_reached:
         would_do = "raise ⟦max_subjects⟧, or ask for less"
         if is_within and n == by_limit:
@@ -855,7 +857,8 @@ def _smallest(
         high = min(most, math.ceil(_STEP * high))
     low = high
     while low >= _LEAST and is_enough(low):
-        low, high = max(_LEAST, math.floor(low / _STEP)) if low > _LEAST else _LEAST - 1, low
+        high = low
+        low = max(_LEAST, math.floor(low / _STEP)) if low > _LEAST else _LEAST - 1
     return least_whole(is_enough, low, high, ratio)
 
 

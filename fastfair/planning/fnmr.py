@@ -16,11 +16,12 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.special import ndtr, ndtri
 
 from fastfair._lib import memory, seeds, validation
 from fastfair._lib.arguments import AtLeastTwo, Natural, Probability, checked
+from fastfair._lib.arrays import AnyArray, Floats, Integers, RandomKey
 from fastfair._lib.bisection import least_whole
 from fastfair._lib.plots import USUAL, axes_or_new, tick_per_cent
 from fastfair._lib.text import per_cent
@@ -45,8 +46,6 @@ from fastfair.results.written import UNWRITTEN
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-Floats = NDArray[np.float64]
-Counts = NDArray[np.int64]
 _SHORT = 1e-12  # by which sums of probabilities may fall short of what they are
 
 
@@ -74,7 +73,7 @@ class Subjects:
         As in `plan_margin`.
     """
 
-    numbers: Counts
+    numbers: Integers
     shares: Floats
     fnmr: float
     correlation: float
@@ -85,7 +84,7 @@ class Subjects:
         return float(self.shares @ self.numbers)
 
     @cached_property
-    def kinds(self) -> tuple[Counts, Counts, Floats]:
+    def kinds(self) -> tuple[Integers, Integers, Floats]:
         """(kinds,) failures and attempts of subjects, and how probable they are."""
         laws = [beta_binomial_pmf(int(m), self.fnmr, self.correlation) for m in self.numbers]
         failures = np.concatenate([np.arange(law.size) for law in laws])
@@ -102,7 +101,7 @@ class Subjects:
         inflation = 1 + (m0 - 1) * self.correlation
         return self.fnmr * (1 - self.fnmr) * inflation / (n * self.mean_attempts)
 
-    def margins(self, n: int, n_groups: Counts, probability: float) -> Floats:
+    def margins(self, n: int, n_groups: Integers, probability: float) -> Floats:
         """Compute the exact margins of (k,) numbers of groups of n, all with as many attempts,
         where the rate is known.
 
@@ -119,10 +118,11 @@ class Subjects:
         distance = np.abs(np.arange(pmf.size) - n * m * self.fnmr)
         order = np.argsort(distance)
         wanted = probability ** (1 / n_groups) - _SHORT
-        return np.asarray(distance[order[np.searchsorted(np.cumsum(pmf[order]), wanted)]] / (n * m))
+        nearest = np.searchsorted(np.cumsum(pmf[order]), wanted)
+        return np.asarray(distance[order[nearest]] / (n * m))
 
 
-def attempts_of(attempts: ArrayLike) -> tuple[Counts, Floats]:
+def attempts_of(attempts: ArrayLike) -> tuple[Integers, Floats]:
     """Return the different numbers of attempts of a pilot's subjects, or the one of all, and the
     shares with them.
     """
@@ -134,9 +134,8 @@ SETTINGS = ("n_groups", "n_subjects", "n_attempts", "fnmr", "correlation")
 _LEAST_OF = {"n_groups": 2, "n_subjects": 1, "n_attempts": 1}
 
 
-_STUDIES_RESAMPLED = (
-    200  # studies whose margins are estimated by replicates, as `margin_of_error` does
-)
+# studies whose margins are estimated by replicates, as `margin_of_error` does
+_STUDIES_RESAMPLED = 200
 _REPLICATES = 999  # of each of them
 _LEAST = 2  # subjects of a group, without whom no variance can be estimated
 _ROUNDS = 8  # of simulation, after which the search for a number of subjects ends
@@ -229,7 +228,7 @@ class Study:
     others: Subjects
     probability: float
     n_simulations: int
-    key: NDArray[np.uint32]
+    key: RandomKey
 
     @cached_property
     def kinds(self) -> SubjectKinds:
@@ -243,7 +242,8 @@ class Study:
 
     def _require_memory(self, n_kept: int) -> None:
         """Refuse studies for whose sums, and n_kept numbers of each, there is no memory."""
-        numbers, n_studies = self.others.numbers, n_kept * self.n_simulations
+        numbers = self.others.numbers
+        n_studies = n_kept * self.n_simulations
         n_kinds = int(numbers.sum()) + numbers.size
         memory.require(
             self.n_groups * (40 * n_kinds + 64 * min(AT_ONCE, n_studies))
@@ -254,7 +254,7 @@ class Study:
             "plan for fewer, or margins with the exact method",
         )
 
-    def _draw(self, n: int, use: Callable[[slice, Counts], None]) -> None:
+    def _draw(self, n: int, use: Callable[[slice, Integers], None]) -> None:
         """Draw studies with groups of n subjects, and pass on sums over them as `draw_groups`
         does.
         """
@@ -267,7 +267,7 @@ class Study:
             use,
         )
 
-    def margins_of_known_rate(self, n: int, n_groups: Counts) -> Floats:
+    def margins_of_known_rate(self, n: int, n_groups: Integers) -> Floats:
         """Draw margins of (k,) numbers of alike groups; the first groups of this study are those of
         a smaller one.
         """
@@ -275,7 +275,7 @@ class Study:
         self._require_memory(numbers.size)
         largest = np.empty((self.n_simulations, numbers.size))
 
-        def use(at: slice, sums: Counts) -> None:
+        def use(at: slice, sums: Integers) -> None:
             apart = np.abs(sums[1] / sums[0] - self.others.fnmr)
             largest[at] = np.maximum.accumulate(apart, axis=1)[:, numbers - 1]
 
@@ -293,10 +293,11 @@ class Study:
         self._require_memory(1)
         margin, apart = np.empty((2, self.n_simulations))
 
-        def use(at: slice, sums: Counts) -> None:
+        def use(at: slice, sums: Integers) -> None:
             m, e = sums[:2]
             margin[at] = self._normal_margins(sums)
-            apart[at] = e[:, 0] / m[:, 0] - e.sum(axis=1) / m.sum(axis=1)
+            overall = e.sum(axis=1) / m.sum(axis=1)
+            apart[at] = e[:, 0] / m[:, 0] - overall
 
         self._draw(n, use)
         numbers = self.others.numbers
@@ -326,12 +327,14 @@ class Study:
             m, e = sums[:2]
             if not e.any():
                 continue
-            own = e / m
+            observed = e / m
             largest = np.empty(_REPLICATES)
 
-            def use(at: slice, drawn: Counts, own: Floats = own, largest: Floats = largest) -> None:
+            def use(
+                at: slice, drawn: Integers, observed: Floats = observed, largest: Floats = largest
+            ) -> None:
                 rates = drawn[1] / drawn[0]
-                largest[at] = np.abs(rates - own).max(axis=1)
+                largest[at] = np.abs(rates - observed).max(axis=1)
 
             key = np.array([self.key[0], self.key[1] ^ np.uint32(study)], np.uint32)
             draw_groups(
@@ -346,7 +349,7 @@ class Study:
             normal.append(self._normal_margins(sums[:, None])[0])
         return float(np.sum(by_replicates) / np.sum(normal)) if by_replicates else 1.0
 
-    def _draw_kinds(self, n: int, rng: np.random.Generator) -> tuple[SubjectKinds, Counts]:
+    def _draw_kinds(self, n: int, rng: np.random.Generator) -> tuple[SubjectKinds, Integers]:
         """Draw n subjects of each group: their kinds, and (5, groups) sums over them."""
         kinds = self.kinds
         of_groups = np.split(kinds.subjects, kinds.end[:-1])
@@ -366,9 +369,8 @@ class Study:
     def subjects_for_power(self, wanted: float, most: int) -> tuple[int | None, Studies]:
         """Find how many subjects the first group is found with in the share of studies `wanted`."""
         difference = abs(self._difference())
-        errors = max(
-            1.0, self._errors_inside() + float(ndtri(wanted))
-        )  # that the difference has to be large
+        # that the difference has to be large
+        errors = max(1.0, self._errors_inside() + float(ndtri(wanted)))
         about = max(self.others.variance(1), self.first.variance(1)) * (errors / difference) ** 2
         return self._smallest(lambda studies: studies.find() >= wanted, about, difference, most)
 
@@ -384,20 +386,19 @@ class Study:
 
         What is simulated for one number tells of others that are near.
         """
-        n, ahead = (
-            min(most, max(_LEAST, math.ceil(about))),
-            min(_MOST_AHEAD, math.ceil(_STEPS / distance)),
-        )
+        n = min(most, max(_LEAST, math.ceil(about)))
+        ahead = min(_MOST_AHEAD, math.ceil(_STEPS / distance))
         for _ in range(_ROUNDS):
             studies = self.simulate(n)
             if n == most and not is_enough(studies):
                 return None, studies
-            low, high = max(_LEAST, n // 2), min(most, 2 * n)
-            found = _first(lambda k, at=studies: is_enough(at.of(k)), low, high, ahead)  # type: ignore[misc]
-            if abs(found - n) <= _NEAR * n:
+            low = max(_LEAST, n // 2)
+            high = min(most, 2 * n)
+            smallest = _first(lambda k, at=studies: is_enough(at.of(k)), low, high, ahead)  # type: ignore[misc]
+            if abs(smallest - n) <= _NEAR * n:
                 break
-            n = found
-        return found, studies.of(found)
+            n = smallest
+        return smallest, studies.of(smallest)
 
 
 def _first(is_enough: Callable[[int], bool], low: int, high: int, ahead: int) -> int:
@@ -500,9 +501,9 @@ class GroupsPlan(Result):
         The seed that was used; as `rng`, it gives the same result again.
     """
 
-    n_groups: Counts
-    n_subjects: Counts | Floats
-    n_attempts: Counts | Floats
+    n_groups: Integers
+    n_subjects: Integers | Floats
+    n_attempts: Integers | Floats
     fnmr: Floats
     correlation: Floats
     difference: Floats | None = None
@@ -536,24 +537,23 @@ class GroupsPlan(Result):
         """Say what is planned for one setting, a row of the table."""
         if self.difference is not None:
             side = "higher" if row["difference"] > 0 else "lower"
-            share, aim = (
-                row["power"],
-                f"find a group whose FNMR is {_points(abs(row['difference']))} {side}",
-            )
+            share = row["power"]
+            aim = f"find a group whose FNMR is {_points(abs(row['difference']))} {side}"
         elif self.assurance is not None:
             margin = row["margin"] if self.wanted_margin is None else row["wanted_margin"]
-            share, aim = row["assurance"], f"have a margin of at most {_points(margin)}"
+            share = row["assurance"]
+            aim = f"have a margin of at most {_points(margin)}"
         else:
             return (
                 f"groups with equal FNMRs all lie within {_points(row['margin'])} of the overall"
                 f" FNMR with a probability of {per_cent(self.confidence_level)}."
             )
-        found = f"{per_cent(share)} of studies {aim}."
+        sentence = f"{per_cent(share)} of studies {aim}."
         if self._wanted is None:
-            return found
+            return sentence
         if math.isnan(row["n_subjects"]):
-            return f"max_subjects are too few; with so many, {found}"
-        return f"with {row['n_subjects']:,.0f} subjects in each group {found}"
+            return f"max_subjects are too few; with so many, {sentence}"
+        return f"with {row['n_subjects']:,.0f} subjects in each group {sentence}"
 
     def _sentences(self) -> list[str]:
         """Describe each setting, or the range of more than ten."""
@@ -562,13 +562,13 @@ class GroupsPlan(Result):
         if len(rows) <= _MOST_SENTENCES:
             return [f"{_setting(row)}: {self._sentence(row)}" for row in rows]
         values = getattr(self, self._planned)
-        known = values[np.isfinite(values)]
-        missing = len(rows) - known.size
+        finite = values[np.isfinite(values)]
+        missing = len(rows) - finite.size
         text = f"{len(rows):,} settings."
-        if known.size:
+        if finite.size:
             name = _NAMES[self._planned][0].lower()
             write = tick_per_cent if self._planned in _PER_CENT else "{:,.0f}".format
-            low, high = write(known.min()), write(known.max())
+            low, high = write(finite.min()), write(finite.max())
             text = f"{len(rows):,} settings: {name} from {low} to {high}."
         return [text + (f" In {missing:,} of them max_subjects are too few." if missing else "")]
 
@@ -579,9 +579,9 @@ class GroupsPlan(Result):
 
     def _columns(self) -> dict[str, list[Any]]:
         return {
-            name: one.ravel().tolist()
-            for name, one in vars(self).items()
-            if isinstance(one, np.ndarray)
+            name: array.ravel().tolist()
+            for name, array in vars(self).items()
+            if isinstance(array, np.ndarray)
         }
 
     def _tables(self) -> list[Printed]:
@@ -611,7 +611,8 @@ class GroupsPlan(Result):
         """
         if over is None and self._around is not None:
             return self._plot_around(*self._around, ax, **kwargs)
-        given, planned = self._given(), self._planned
+        given = self._given()
+        planned = self._planned
         longest = max(given, key=lambda name: np.unique(getattr(self, name)).size)
         over = validation.choice("over", over or longest, given)
         columns = {name: getattr(self, name).ravel() for name in (*given, planned)}
@@ -804,14 +805,15 @@ def plan_margin(
 
     def work(k: int) -> None:
         at = of_law[k]
-        n, largest = int(settings["n_subjects"].flat[at[0]]), studies[at[groups[at].argmax()]]
+        n = int(settings["n_subjects"].flat[at[0]])
+        largest = studies[at[groups[at].argmax()]]
         if method == "exact":
             margin.flat[at] = largest.others.margins(n, groups[at], largest.probability)
         elif assurance is None:
             margin.flat[at] = largest.margins_of_known_rate(n, groups[at])
         else:
-            for one in at.tolist():
-                margin.flat[one] = studies[one].simulate(n).margin_kept(assurance)
+            for at_setting in at.tolist():
+                margin.flat[at_setting] = studies[at_setting].simulate(n).margin_kept(assurance)
 
     with reporting(progress, f"{len(of_law):,} settings") as report:
         run_blocks(work, range(len(of_law)), len(of_law), 1, n_threads, report)
@@ -877,8 +879,9 @@ def plan_power(
     settings, studies, about = _planned(locals(), plan_power)
     margin, power = (np.empty(settings["n_groups"].shape) for _ in range(2))
     for k, study in enumerate(studies):
-        found = study.simulate(int(settings["n_subjects"].flat[k]))
-        margin.flat[k], power.flat[k] = found.margin_kept(0.5), found.find()
+        simulated = study.simulate(int(settings["n_subjects"].flat[k]))
+        margin.flat[k] = simulated.margin_kept(0.5)
+        power.flat[k] = simulated.find()
     return GroupsPlan(**about | settings, margin=margin, power=power)
 
 
@@ -975,15 +978,19 @@ def plan_subjects(
     for k, study in enumerate(studies):
         asked = {name: float(settings[f"wanted_{name}"].flat[k]) for name in wanted}
         if margin is None:
-            n, found = study.subjects_for_power(asked["power"], max_subjects)
-            shares.flat[k] = found.find()
+            n, simulated = study.subjects_for_power(asked["power"], max_subjects)
+            shares.flat[k] = simulated.find()
         else:
-            n, found = study.subjects_for_margin(asked["margin"], asked["assurance"], max_subjects)
-            shares.flat[k] = found.keep(asked["margin"])
-        needed.flat[k], margins.flat[k] = np.nan if n is None else n, found.margin_kept(0.5)
+            n, simulated = study.subjects_for_margin(
+                asked["margin"], asked["assurance"], max_subjects
+            )
+            shares.flat[k] = simulated.keep(asked["margin"])
+        needed.flat[k] = np.nan if n is None else n
+        margins.flat[k] = simulated.margin_kept(0.5)
     missing = np.isnan(needed)
     if missing.any():
-        first = ", ".join(f"{name} {array[missing][0]:g}" for name, array in settings.items())
+        k = int(missing.argmax())
+        first = ", ".join(f"{name} {array.flat[k]:g}" for name, array in settings.items())
         warn(
             f"{max_subjects:,} subjects in each group are not enough for {missing.sum()} of"
             f" {missing.size} settings, the first {first}: ⟦n_subjects⟧ is NaN there; raise"
@@ -1000,14 +1007,14 @@ def _planned(
     given: Mapping[str, Any],
     plan: Callable[..., Any],
     wanted: Mapping[str, ArrayLike] = MappingProxyType({}),
-) -> tuple[dict[str, NDArray[Any]], list[Study], dict[str, Any]]:
+) -> tuple[dict[str, AnyArray], list[Study], dict[str, Any]]:
     """Check what all plans are asked, by the arguments of a call.
 
     plan: what plans the same with a number of subjects; wanted: shares and margins to reach.
     Returned are the settings, broadcast to one shape, the study of each, and what results say of
     how it was planned.
     """
-    settings: dict[str, NDArray[Any]] = {}
+    settings: dict[str, AnyArray] = {}
     pilot = (
         attempts_of(given["n_attempts"].attempts)
         if isinstance(given["n_attempts"], FailureCounts)
@@ -1042,19 +1049,21 @@ def _planned(
     key, seed = seeds.stream(given["rng"])
 
     def study(k: int) -> Study:
-        one = {name: array.flat[k].item() for name, array in settings.items()}
+        setting = {name: array.flat[k].item() for name, array in settings.items()}
         alike = Subjects(
-            *(pilot or attempts_of(one["n_attempts"])), one["fnmr"], one["correlation"]
+            *(pilot or attempts_of(setting["n_attempts"])), setting["fnmr"], setting["correlation"]
         )
         first = (
-            replace(alike, fnmr=alike.fnmr + one["difference"]) if "difference" in one else alike
+            replace(alike, fnmr=alike.fnmr + setting["difference"])
+            if "difference" in setting
+            else alike
         )
-        if not 0 < first.fnmr < 1 or one.get("difference") == 0:
+        if not 0 < first.fnmr < 1 or setting.get("difference") == 0:
             raise InputError(
                 "difference must be other than 0, with fnmr + difference in (0, 1), not"
-                f" {one['difference']:g} at fnmr {alike.fnmr:g}"
+                f" {setting['difference']:g} at fnmr {alike.fnmr:g}"
             )
-        return Study(one["n_groups"], first, alike, probability, n_simulations, key)
+        return Study(setting["n_groups"], first, alike, probability, n_simulations, key)
 
     attempts = pilot and dict(zip(pilot[0].tolist(), pilot[1].tolist(), strict=True))
     around = None

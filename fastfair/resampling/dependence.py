@@ -14,7 +14,8 @@ from fastfair._lib.arrays import Floats, Integers
 if TYPE_CHECKING:
     from .error_lists import ErrorLists
 
-ENOUGH_PAIRS = 5  # of subjects that err, for a variance
+# errors, or people or pairs of people who err: with fewer, no variance is estimated from them
+ENOUGH_PAIRS = 5
 
 
 def share_of(part: Any, whole: Any) -> Floats:
@@ -152,16 +153,17 @@ def _count_model(mated: bool, n: Floats, errors: Floats, sums: Floats) -> CountM
     rate = errors / np.maximum(n, 1)
     repeated = sums[kernels.REPEATS_SQUARED] - n
     if not mated:
-        again, repeats = sums[kernels.S_SQUARED] - errors, sums[kernels.S_TIMES_M] - errors
-        share = sums[kernels.M_SQUARED] - sums[kernels.REPEATS_SQUARED_OF_ENDS]
+        repeated_errors = sums[kernels.S_SQUARED] - errors
+        repeatable = sums[kernels.S_TIMES_M] - errors
+        sharing = sums[kernels.M_SQUARED] - sums[kernels.REPEATS_SQUARED_OF_ENDS]
         squared = (
             sums[kernels.S_SQUARED_OF_ENDS]
             - 2 * rate * sums[kernels.S_TIMES_M_OF_ENDS]
             + rate**2 * sums[kernels.REPEATS_SQUARED_OF_ENDS]
         )
-        kappa = float(pooled(sums[kernels.T_SQUARED] - squared, rate**2 * share))
-        linear = repeat_probability(again, repeats) * repeated / np.maximum(n, 1)
-        return CountModel(n, errors, linear, kappa * share)
+        kappa = float(pooled(sums[kernels.T_SQUARED] - squared, rate**2 * sharing))
+        linear = repeat_probability(repeated_errors, repeatable) * repeated / np.maximum(n, 1)
+        return CountModel(n, errors, linear, kappa * sharing)
     squared = (
         sums[kernels.S_SQUARED]
         - 2 * rate * sums[kernels.S_TIMES_M]

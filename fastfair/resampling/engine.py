@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
@@ -19,6 +19,7 @@ import numpy as np
 
 from fastfair._lib import memory
 from fastfair._lib.arrays import AnyIntegers, Flags, Floats, Indices, Integers, RandomKey
+from fastfair._lib.rounding import round_up
 from fastfair._lib.threads import run_blocks
 from fastfair._lib.workers import Arrays, Report, Workers, do_job, reporting
 from fastfair.data import score_keys
@@ -27,7 +28,13 @@ from fastfair.data.sorted_scores import not_kept, read_only
 from fastfair.error_rates import score_metrics
 from fastfair.error_rates.operating_points import OperatingPoint, threshold_key
 from fastfair.error_rates.rates import ERROR_RATES
-from fastfair.error_rates.score_metrics import exact_costs, ratio_cost
+from fastfair.error_rates.score_metrics import (
+    centred_scores,
+    decidability,
+    exact_costs,
+    nonmated_beyond,
+    ratio_cost,
+)
 from fastfair.errors import InputError
 
 from . import scanned_pairs, vector_sides  # noqa: F401 - register their kinds of source
@@ -39,15 +46,11 @@ from .units import BLOCK, Units
 if TYPE_CHECKING:
     from fastfair.kernels.sweep import Side
 
-_UNFINISHED = (  # the name of a further array: which replicates need more than was at hand
-    "unfinished"
-)
-_EER_METHODS = {
-    "nearest": 0,
-    "nearest-max": 1,
-    "interpolated": 2,
-    "convex-hull": 0,
-}  # whose hull is another kernel's
+# the name of a further array: which replicates need more than was at hand
+_UNFINISHED = "unfinished"
+# Numbers of `kernels.replicated_eer`. The EER of the hull is another kernel's: here it only needs the
+# threshold, which is that of "nearest".
+_EER_METHODS = {"nearest": 0, "nearest-max": 1, "interpolated": 2, "convex-hull": 0}
 Scheme = Literal["dyadic", "product"]
 _lock = threading.Lock()  # not the object's, which travels to other processes
 _MOST_LEFT_OUT = 20_000  # beyond it the jackknife takes longer than all replicates
@@ -79,9 +82,11 @@ class Replicates:
     metrics: dict[str, Floats] = field(default_factory=dict)
     cells: tuple[tuple[int, int], ...] = ()
 
-
-def _padded(n: int) -> int:
-    return -(-n // BLOCK) * BLOCK
+    def part(self, some: slice) -> Replicates:
+        """Return some of the replicates."""
+        threshold, fmr, fnmr = (of[..., some] for of in (self.threshold, self.fmr, self.fnmr))
+        metrics = {name: values[..., some] for name, values in self.metrics.items()}
+        return Replicates(threshold, fmr, fnmr, metrics, self.cells)
 
 
 class BlockSweep:
@@ -99,7 +104,8 @@ class BlockSweep:
     """
 
     def __init__(self, engine: Any) -> None:
-        self._engine, self.weights = engine, engine.units.new_weights()
+        self._engine = engine
+        self.weights = engine.units.new_weights()
         n_metrics = 1 + engine.n_groups
         self._eer, self._eer_keys = (
             np.full((n_metrics, BLOCK), np.nan),
@@ -164,7 +170,8 @@ class BlockSweep:
                 *self._shrunk("eer"),
                 engine.guesses,
                 _EER_METHODS[engine.metrics.eer_method],
-                *self._sums,
+                self._sums,
+                np.empty((3, BLOCK), np.int64),
                 self._eer,
                 self._eer_keys,
             )
@@ -173,7 +180,7 @@ class BlockSweep:
 
     def _find_metrics(self, out: dict[str, Floats], totals: Classes[Totals], number: int) -> bool:
         """Compute what has no operating point, and return whether lists reach far enough."""
-        from fastfair.kernels import replicated_cost
+        from fastfair.kernels import replicated_cost, replicated_scores
 
         engine, costs = self._engine, self._engine.metrics.costs
         if engine.need_eer and not self._find_equal_errors():
@@ -182,12 +189,18 @@ class BlockSweep:
             out["eer"][:] = self._read_hull("eer") if engine.hull_eer else self._eer
         if "min_cllr" in out:
             out["min_cllr"][:] = self._read_hull("min_cllr")
+        if "auc" in out:
+            replicated_scores.areas(*self._shrunk("auc"), *engine.runs, out["auc"])
+        if "d_prime" in out:
+            out["d_prime"][:] = self._d_prime()
         if "cllr" in out:
             out["cllr"][:] = self._cllr(totals, number)
         if "min_dcf" in out:
-            least, of_data = np.empty_like(self._eer), engine.least_costs * costs.unit
+            least = np.empty_like(self._eer)
+            of_data = engine.least_costs * costs.unit
+            scratch = np.empty((3, 2, BLOCK), np.int64), np.empty((2, BLOCK))
             if not replicated_cost.least_costs(
-                *self._shrunk("min_dcf"), costs.miss, costs.false_match, of_data, least
+                *self._shrunk("min_dcf"), costs.miss, costs.false_match, of_data, *scratch, least
             ):
                 return False
             out["min_dcf"][:] = least / costs.unit
@@ -221,9 +234,10 @@ class BlockSweep:
             if not lists.reach(limits):
                 return False
             if first_list < lists.end.size:
+                sums = sweep.new_sums(side)
                 shares = np.empty((limits.shape[0], lists.end.size - first_list, BLOCK))
                 sweep.shares_at(
-                    side, summed, limits, np.argsort(limits, axis=None, kind="stable"), shares
+                    side, summed, limits, np.argsort(limits, axis=None, kind="stable"), sums, shares
                 )
                 out[name][:, first_list:] = shares
         return True
@@ -278,10 +292,10 @@ class BlockSweep:
 
         if not self._find_equal_errors():
             return None
-        keys, of_lists = self._eer_keys[1 + self._engine.measured], self._lists.nonmated.keys
-        missing = (keys <= score_keys.failed_key(of_lists)).any(
-            axis=0
-        )  # or there are no comparisons
+        keys = self._eer_keys[1 + self._engine.measured]
+        of_lists = self._lists.nonmated.keys
+        # or there are no comparisons
+        missing = (keys <= score_keys.failed_key(of_lists)).any(axis=0)
         means = score_keys.first_keys_at_least(
             self._decode(keys, missing).mean(axis=0), of_lists
         ).astype(np.int64)
@@ -293,11 +307,13 @@ class BlockSweep:
         """
         from fastfair.kernels import sweep
 
-        rates, lists = self._engine.rates[points], self._lists.of(mated)
+        rates = self._engine.rates[points]
+        lists = self._lists.of(mated)
         ascending = np.argsort(rates, kind="stable")
         errors = self._sides.of(mated).first(points[ascending])
+        sums = sweep.new_sums(errors)
         positions = np.empty((points.size, BLOCK), np.int64)
-        sweep.first_beyond(errors, self._summed.of(mated), rates[ascending], positions)
+        sweep.first_beyond(errors, self._summed.of(mated), rates[ascending], sums, positions)
         too_short = not lists.complete and (positions == errors.keys.size).any()
         if too_short or (positions == sweep.INSIDE_RANGE).any():
             return None
@@ -316,8 +332,19 @@ class BlockSweep:
         replicated_hull.hull_figures(*self._shrunk(name), *self._engine.blocks, what, values)
         return values
 
+    def _d_prime(self) -> Floats:
+        from fastfair.kernels import replicated_scores
+
+        means = []
+        for side, scores in zip(self._shrunk("d_prime"), self._engine.scores, strict=True):
+            means.append(np.empty((2, 1 + self._engine.n_groups, BLOCK)))
+            replicated_scores.moments(side, scores, means[-1])
+        nonmated, mated = means
+        return np.asarray(decidability(tuple(mated), tuple(nonmated)))
+
     def _cllr(self, totals: Classes[Totals], number: int) -> Floats:
-        engine, means = self._engine, []
+        engine = self._engine
+        means = []
         of_classes = zip(
             totals, self._sides, engine.mean_costs, engine.shrinkage.metrics["cllr"], strict=True
         )
@@ -332,14 +359,25 @@ class BlockSweep:
 class Engine(ABC):
     """Draws replicates of comparisons whose lists, thresholds and shrinkage a subclass has found.
 
+    A subclass also sets what `BlockSweep` reads and `Resampler` documents: `score_kind`,
+    `lowest_key`, `rates`, `first_fmr`, `shrinkage`, and `need_eer` and `hull_eer`, which may be
+    False. Only with metrics or EER thresholds are `thresholds`, `measured`, `guesses`, `blocks`,
+    `least_costs` and `mean_costs` read.
+
     Attributes
     ----------
     units : Units
         The units that are drawn.
     error_lists : Classes of ErrorLists
         The mated and the non-mated comparisons near the errors.
+    points : sequence of OperatingPoint
+        The operating points.
     metrics : Metrics
         What to compute besides the rates at the operating points.
+    cells : tuple of tuple of int
+        Pairs of different groups whose FMRs are computed.
+    n_groups : int
+        The number of groups.
     """
 
     units: Units
@@ -348,9 +386,8 @@ class Engine(ABC):
     metrics: Metrics
     cells: tuple[tuple[int, int], ...]
     n_groups: int
-    _not_sent: ClassVar[
-        tuple[str, ...]
-    ]  # attributes that others need only where lists are too short
+    # attributes that others need only where lists are too short
+    _not_sent: ClassVar[tuple[str, ...]]
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in vars(self).items() if name not in self._not_sent}
@@ -371,7 +408,7 @@ class Engine(ABC):
         TooFewKeptError
             In workers that were given the lists alone.
         """
-        if self._not_sent[0] not in vars(self):
+        if self._not_sent[0] not in vars(self):  # a copy of a worker, without all comparisons
             raise TooFewKeptError
         with _lock:
             if self.error_lists is lists:
@@ -411,7 +448,8 @@ class Engine(ABC):
         sides = [lists.source for lists in self.error_lists]
         starts = range(replicates.start, replicates.stop, BLOCK)
         n_costs = 1 + self.n_groups if "cllr" in self.metrics.names else 0
-        done, n = 0, int(sum(side.sizes[0] for side in sides))
+        done = 0
+        n = int(sum(side.sizes[0] for side in sides))
         with (
             reporting(workers.progress, "total weights") if sides[0].in_passes else nullcontext()
         ) as report:
@@ -431,7 +469,8 @@ class Engine(ABC):
         """Names of the arrays in which replicates are computed, with the shape that each has in one
         replicate.
         """
-        n_points, (mated, nonmated) = len(self.points), self.error_lists
+        n_points = len(self.points)
+        (mated, nonmated) = self.error_lists
         rates = {
             "threshold": (n_points,),
             "fmr": (n_points, nonmated.end.size),
@@ -441,11 +480,10 @@ class Engine(ABC):
 
     def _run(self, n: int, job: _Blocks, workers: Workers) -> Replicates:
         """Compute n replicates block by block, with several blocks at a time."""
-        size = 8 * _padded(n) * sum(int(np.prod(shape)) for shape in self.shapes.values())
+        size = 8 * round_up(n, BLOCK) * sum(int(np.prod(shape)) for shape in self.shapes.values())
         would_do = "use fewer resamples, operating points or groups (pairs of groups count, too)"
-        memory.require(
-            2 * size, f"{n:,} replicates of all rates", would_do
-        )  # what is made of them is as large
+        # what is made of them is as large
+        memory.require(2 * size, f"{n:,} replicates of all rates", would_do)
         replicates = {name: np.empty((*shape, n)) for name, shape in self.shapes.items()}
         unfinished: list[int] = []
 
@@ -461,9 +499,8 @@ class Engine(ABC):
             take(steps, job.run(steps, 1, None))
 
         do_job(job, n, BLOCK, workers, f"{n:,} replicates", take)
-        run_blocks(
-            finish, tuple(unfinished), n, BLOCK, workers.n_threads, None
-        )  # here, where all data are
+        # here, where all data are
+        run_blocks(finish, tuple(unfinished), n, BLOCK, workers.n_threads, None)
         threshold, fmr, fnmr = (replicates.pop(name) for name in ("threshold", "fmr", "fnmr"))
         return Replicates(threshold, fmr, fnmr, replicates, self.cells)
 
@@ -491,20 +528,19 @@ class _Blocks:
     totals: Classes[Totals]
     key: RandomKey | None = None
     first: int = 0
-    _free: list[BlockSweep] = field(
-        default_factory=list
-    )  # working memory, which the next thread or part uses again
+    # working memory, which the next thread or part uses again
+    _free: list[BlockSweep] = field(default_factory=list)
 
     def __reduce__(self) -> tuple[type, tuple[Any, ...]]:
         return _Blocks, (self.engine, self.totals, self.key, self.first)
 
-    def run(self, steps: range, n_threads: int | None, told: Report | None) -> Arrays:
+    def run(self, steps: range, n_threads: int | None, report: Report | None) -> Arrays:
         """Compute replicates from a block on, and mark those that need comparisons that were not
         sent along.
         """
         n = len(steps)
         out = {
-            name: np.full((*shape, _padded(n)), np.nan)
+            name: np.full((*shape, round_up(n, BLOCK)), np.nan)
             for name, shape in self.engine.shapes.items()
         }
         unfinished = np.zeros(n, np.bool_)
@@ -515,7 +551,8 @@ class _Blocks:
             except IndexError:
                 sweep = BlockSweep(self.engine)
             parts = {name: array[..., start : start + BLOCK] for name, array in out.items()}
-            first, units = steps.start + start, self.engine.units
+            first = steps.start + start
+            units = self.engine.units
             if self.key is None:
                 units.leave_one_out(first, sweep.weights)
             else:
@@ -526,7 +563,7 @@ class _Blocks:
                 unfinished[start : start + BLOCK] = True
             self._free.append(sweep)
 
-        run_blocks(block, range(0, n, BLOCK), n, BLOCK, n_threads, told)
+        run_blocks(block, range(0, n, BLOCK), n, BLOCK, n_threads, report)
         return {name: array[..., :n] for name, array in out.items()} | {_UNFINISHED: unfinished}
 
 
@@ -540,7 +577,7 @@ _BYTES_OF_COSTS = 48  # and for that in min Cllr
 _SPARE = 1.5
 _SPARE_DEVIATIONS = 8
 _LEAST_KEPT = 2**13
-Metric = Literal["eer", "min_dcf", "cllr", "min_cllr"]
+Metric = Literal["eer", "min_dcf", "cllr", "min_cllr", "auc", "d_prime"]
 METRICS: tuple[Metric, ...] = get_args(Metric)
 
 
@@ -551,7 +588,7 @@ class Metrics:
     Attributes
     ----------
     names : tuple of str
-        Some of "eer", "min_dcf", "cllr" and "min_cllr".
+        Some of "eer", "min_dcf", "cllr", "min_cllr", "auc" and "d_prime".
     eer_method : str
         As in `eer`; thresholds are those of "nearest".
     costs : Costs
@@ -566,7 +603,9 @@ class Metrics:
     p_target: float = 0.5
 
 
-ALL_METRICS, NO_METRICS = Metrics(), Metrics(())
+ALL_METRICS = Metrics()
+NO_METRICS = Metrics(())
+_OF_ALL = {"min_cllr", "auc", "d_prime"}  # metrics that need lists of all comparisons
 
 
 class Resampler(Engine):
@@ -640,11 +679,9 @@ class Resampler(Engine):
         self.comparisons, self.score_kind = comparisons, comparisons.score_kind
         # Kept, as other processes get what was drawn without the comparisons.
         self.no_unit_left_out = comparisons.lacks.get("units left out", "")
-        self.points, self.metrics, self.measured = (
-            tuple(points),
-            metrics,
-            np.asarray(measured, np.intp),
-        )
+        self.points = tuple(points)
+        self.metrics = metrics
+        self.measured = np.asarray(measured, np.intp)
         self.rates = np.array([point.value for point in points], np.float64)
         self.n_groups = len(comparisons.groups) if with_groups else 0
         self.units = Units.of_comparisons(comparisons, unit)
@@ -663,8 +700,14 @@ class Resampler(Engine):
         with_eer = self._find_estimates()
         self._make_sides(with_eer, workers)
         self.guesses = self.error_lists.nonmated.count_errors(self.eer_keys[: self.eer_lists])
-        if self._needs_all:
+        if self.hull_eer or "min_cllr" in metrics.names:
             self._find_blocks()
+        if "auc" in metrics.names:
+            self._find_runs()
+        if "d_prime" in metrics.names:
+            of_lists = self.error_lists.mated.keys, ~self.error_lists.nonmated.keys
+            mated, nonmated = centred_scores(keys_of(comparisons), *of_lists)[2:]
+            self.scores = nonmated, mated
         if "cllr" in metrics.names:
             self.mean_costs = [side.mean_costs(1 + self.n_groups) for side in self._sides]
         self.shrinkage = self._find_shrinkage(scheme)
@@ -672,11 +715,12 @@ class Resampler(Engine):
     @property
     def _needs_all(self) -> bool:
         """Whether metrics need all comparisons, and not only those near the errors."""
-        return self.hull_eer or "min_cllr" in self.metrics.names
+        return self.hull_eer or not _OF_ALL.isdisjoint(self.metrics.names)
 
     def _make_sides(self, with_eer: list[int], workers: Workers) -> None:
         """Group the comparisons of each class by unit, and list those near the errors."""
-        of_all, names = keys_of(self.comparisons), self.metrics.names
+        of_all = keys_of(self.comparisons)
+        names = self.metrics.names
         if self._needs_all:
             of_all.require_all(" and ".join(names))
         exact: Any = (None, None)
@@ -709,7 +753,7 @@ class Resampler(Engine):
         """Refuse more comparisons than can be grouped by unit, and divided into lists, in the
         memory there is.
         """
-        costs = sorted({"cllr", "min_cllr"} & set(self.metrics.names))
+        costs = sorted({"cllr", *_OF_ALL} & set(self.metrics.names))
         would_do = "use fewer comparisons" + (
             " or no groups, which take up to half of it" if self.n_groups else ""
         )
@@ -725,7 +769,7 @@ class Resampler(Engine):
             _BYTES_KEPT
             + self.comparisons.nonmated.keys.itemsize
             - 4
-            + _BYTES_OF_COSTS * ("min_cllr" in costs)
+            + _BYTES_OF_COSTS * (not _OF_ALL.isdisjoint(costs))
         )
         # Lists of groups hold each comparison once more.
         n_bytes += kept * n_kept * (2 if self.n_groups else 1)
@@ -765,7 +809,8 @@ class Resampler(Engine):
 
         These are errors at the thresholds where errors of their class alone cost as much.
         """
-        of_all, keys = keys_of(self.comparisons), keys_of(self.comparisons, k - 1 if k else None)
+        of_all = keys_of(self.comparisons)
+        keys = keys_of(self.comparisons, k - 1 if k else None)
         costs = self.metrics.costs
         cost = float(self.least_costs[k]) * costs.unit
         of_classes = zip(
@@ -774,10 +819,8 @@ class Resampler(Engine):
         of_mated, of_nonmated = (
             min(kept.size - 1, int(cost / of_error * n)) for kept, of_error, n in of_classes
         )
-        last_mated, last_nonmated = (
-            keys.mated[of_mated],
-            keys.nonmated[keys.nonmated.size - 1 - of_nonmated],
-        )
+        last_mated = keys.mated[of_mated]
+        last_nonmated = keys.nonmated[keys.nonmated.size - 1 - of_nonmated]
         return (
             int(np.searchsorted(of_all.mated, last_mated, side="right")),
             of_all.nonmated.size - int(np.searchsorted(of_all.nonmated, last_nonmated)),
@@ -833,7 +876,8 @@ class Resampler(Engine):
         """
         from fastfair.kernels import replicated_hull
 
-        (mated, nonmated), lists = self.error_lists, range(1 + self.n_groups)
+        (mated, nonmated) = self.error_lists
+        lists = range(1 + self.n_groups)
         of_lists = [
             replicated_hull.find_blocks(mated.keys_of(k), nonmated.keys_of(k)) for k in lists
         ]
@@ -842,11 +886,12 @@ class Resampler(Engine):
 
     def _find_shrinkage(self, scheme: str) -> Shrinkage:
         names, both = self.metrics.names, self.error_lists
-        dyadic, n_lists = scheme == "dyadic" and self.units.unit == "subject", 1 + self.n_groups
+        dyadic = scheme == "dyadic" and self.units.unit == "subject"
+        n_lists = 1 + self.n_groups
         keys = {"eer": self.eer_keys} if self.need_eer else {}
         keys |= {"min_dcf": self.cost_keys} if "min_dcf" in names else {}
         shrinkage = find_shrinkage(both, self.thresholds, keys, dyadic=dyadic)
-        for name in {"cllr", "min_cllr"} & set(names):
+        for name in {"cllr", *_OF_ALL} & set(names):
             shrinkage.metrics[name] = Classes(np.ones(n_lists), np.ones(n_lists))
         if dyadic and "cllr" in names:
             for side, means, factors in zip(
@@ -854,14 +899,19 @@ class Resampler(Engine):
             ):
                 if side.two_way:
                     factors[:] = shrinkage_of(side.variances_of_mean_costs(means))
-        if dyadic and "min_cllr" in names:
-            for lists, costs, factors in zip(
-                both, self._calibrated_costs(), shrinkage.metrics["min_cllr"], strict=True
-            ):
-                factors[:] = lists.shrinkage_of_costs(costs, n_lists)
-        mean = (
-            both.mated.source.mean_weight
-        )  # below 1 where mated pairs of a sample with itself take the rest
+        costs_of = {
+            "min_cllr": self._calibrated_costs,
+            "auc": self._parts_of_areas,
+            "d_prime": self._parts_of_d_primes,
+        }
+        for name in costs_of if dyadic else ():
+            if name in names:
+                for lists, costs, factors in zip(
+                    both, costs_of[name](), shrinkage.metrics[name], strict=True
+                ):
+                    factors[:] = lists.shrinkage_of_costs(costs, n_lists)
+        # Below 1 where mated pairs of a sample with itself take the rest.
+        mean = both.mated.source.mean_weight
         shrinkage.mated[:] *= mean[:, None]
         for mated, _ in shrinkage.metrics.values():
             mated *= mean[: mated.size]
@@ -872,17 +922,77 @@ class Resampler(Engine):
 
         Replicates have other calibrations, which change the mean cost only in the second order.
         """
-        mated, nonmated = self.error_lists
-        costs = Classes(np.zeros(mated.keys.size), np.zeros(nonmated.keys.size))
+
+        def parts(k: int) -> tuple[Floats, Floats]:
+            mated, nonmated = (lists.keys_of(k) for lists in self.error_lists)
+            each = score_metrics.calibrated_costs(read_only(mated), read_only(~nonmated[::-1]))
+            return np.repeat(*each[0]), np.repeat(*each[1])[::-1]
+
+        return self._of_each_list(parts)
+
+    def _find_runs(self) -> None:
+        """Find the runs of mated comparisons from which the areas of all replicates are made."""
+        (mated, nonmated), runs = self.error_lists, []
         for k in range(1 + self.n_groups):
-            of_mated, of_nonmated = mated.keys_of(k), nonmated.keys_of(k)
-            if of_mated.size and of_nonmated.size:
-                each = score_metrics.calibrated_costs(
-                    read_only(of_mated), read_only(~of_nonmated[::-1])
-                )
-                costs.mated[mated.start[k] : mated.end[k]] = np.repeat(*each[0])
-                costs.nonmated[nonmated.start[k] : nonmated.end[k]] = np.repeat(*each[1])[::-1]
-        return costs
+            places = np.array(nonmated_beyond(mated.keys_of(k), ~nonmated.keys_of(k)[::-1]))
+            is_first = np.ones(places.shape[1], np.bool_)
+            is_first[1:] = (places[:, 1:] != places[:, :-1]).any(axis=0)
+            start = np.flatnonzero(is_first)[::-1]
+            runs.append(np.array([start, *places[:, start]], np.int64))
+        start, above, at_least = np.concatenate(runs, axis=1)
+        self.runs = start, above, at_least, np.cumsum([part.shape[1] for part in runs])
+
+    def _parts_of_areas(self) -> Classes[Floats]:
+        """Compute what share of the comparisons of the other class of its list each comparison
+        listed is on the wrong side of.
+
+        Weights change the area as they change the means of these shares, in the first order.
+        """
+        both = self.error_lists
+
+        def share(beyond: tuple[Integers, Integers], n: int) -> Floats:
+            return np.add(*beyond) / (2 * n)
+
+        def parts(k: int) -> tuple[Floats, Floats]:
+            mated, inverted = both.mated.keys_of(k), both.nonmated.keys_of(k)
+            above = nonmated_beyond(mated, ~inverted[::-1])
+            below = nonmated_beyond(inverted, ~mated[::-1])
+            return share(above, inverted.size), share(below, mated.size)
+
+        return self._of_each_list(parts)
+
+    def _parts_of_d_primes(self) -> Classes[Floats]:
+        """Compute by how much each comparison listed moves the d' of its list, in the first
+        order.
+        """
+        nonmated, mated = self.scores
+
+        def parts(k: int) -> tuple[Floats, Floats]:
+            both = self.error_lists
+            x = mated[both.mated.start[k] : both.mated.end[k]]
+            y = nonmated[both.nonmated.start[k] : both.nonmated.end[k]]
+            variance = float(x.var() + y.var()) / 2 or 1.0
+            d = float(x.mean() - y.mean()) / variance**0.5
+
+            def moved(scores: Floats, sign: int) -> Floats:
+                away = (scores - scores.mean()) / variance**0.5
+                return np.asarray(sign * away - d / 4 * away**2)
+
+            return moved(x, 1), moved(y, -1)
+
+        return self._of_each_list(parts)
+
+    def _of_each_list(self, parts: Callable[[int], tuple[Floats, Floats]]) -> Classes[Floats]:
+        """Compute something of each comparison listed: that of mated and of non-mated ones of each
+        list that has both.
+        """
+        of_both = Classes(*(np.zeros(lists.keys.size) for lists in self.error_lists))
+        for k in range(1 + self.n_groups):
+            rows = [slice(lists.start[k], lists.end[k]) for lists in self.error_lists]
+            if all(part.stop > part.start for part in rows):
+                for of_class, part, values in zip(of_both, rows, parts(k), strict=True):
+                    of_class[part] = values
+        return of_both
 
     def position(self, cell: tuple[int, int] | None) -> int:
         """Return the list of a pair of groups, or of all comparisons."""
@@ -922,7 +1032,8 @@ class Resampler(Engine):
         """
         from fastfair.kernels import dyadic as kernels
 
-        n, k = self.n_comparisons(mated, cell), self.position(cell)
+        n = self.n_comparisons(mated, cell)
+        k = self.position(cell)
         if self.units.unit != "subject":
             return float(n)
         for find_lists in (self.complete,) if nothing_but_errors else (self.lists, self.complete):
@@ -981,7 +1092,7 @@ class Resampler(Engine):
         if "sample" in self.units.unit:
             return []
         lists = [self.error_lists.of(name == "fnmr") for name in names]
-        of_each = [count_models(one, self.thresholds, self.n_groups) for one in lists]
+        of_each = [count_models(lists_of, self.thresholds, self.n_groups) for lists_of in lists]
         return [dict(zip(names, of_point, strict=True)) for of_point in zip(*of_each, strict=True)]
 
     def jackknife(self, n_threads: int | None = None) -> Replicates:
@@ -1013,7 +1124,8 @@ class Resampler(Engine):
         return self._run(self.units.n_units, _Blocks(self, sides), Workers(n_threads))
 
     def influences(self, left_out: Floats) -> Floats:
-        """Center jackknife values on the mean of their stratum, as units are drawn within strata.
+        """Turn jackknife values into influences: their distance from the mean of the unit's
+        stratum, times (n - 1) / n with n units in it, as units are drawn within strata.
 
         Parameters
         ----------
@@ -1023,6 +1135,7 @@ class Resampler(Engine):
         Returns
         -------
         (..., units) ndarray
+            NaN for values that are NaN or infinite.
         """
         stratum = self.units.stratum[: self.units.n_units]
         values = np.where(np.isfinite(left_out), left_out, np.nan)

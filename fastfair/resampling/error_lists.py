@@ -31,11 +31,11 @@ if TYPE_CHECKING:
     from fastfair.kernels.sweep import Side, Summed
 
 _CELL_BITS = 16  # of the range of keys
-_FEW = 500_000  # pairs that are all sorted
-_LOOKED_AT = 2_000_000  # pairs that tell how much the errors of units vary
-_DEVIATIONS = (
-    6.0  # of the number of errors, on either side of a threshold, within which pairs are sorted,
-)
+_SORT_ALL_UP_TO = 500_000  # pairs
+_SAMPLED_PAIRS = 2_000_000  # that tell how much the errors of units vary
+# standard deviations of the number of errors, on either side of a threshold, within which pairs are
+# sorted,
+_DEVIATIONS = 6.0
 _LEAST_WIDTH = 64  # and as many pairs more
 _IN_A_RUN = 8  # pairs of a unit in a range, in the mean, from which on sums are faster than sorting
 _LEAST_SHARE = 0.005  # of the pairs that a range must have
@@ -126,7 +126,10 @@ class PairParting:
         positions: Integers,
         n_threads: int,
     ) -> None:
-        self._pairs, self._units, self._group, self._n_groups = pairs, units, group, n_groups
+        self._pairs = pairs
+        self._units = units
+        self._group = group
+        self._n_groups = n_groups
         self._packed = pairs.packed
         self._positions = positions
         self._slices = slices(self._packed.size, min(n_threads, _MOST_PARTS))
@@ -139,9 +142,13 @@ class PairParting:
         """Part the pairs into those to sort and those to sum; None where sorting all of them is as
         fast.
         """
-        n_rows, n_lists = self._units.n_rows - 1, 1 + self._n_groups
+        n_rows = self._units.n_rows - 1
+        n_lists = 1 + self._n_groups
         size = self._packed.size
-        if size < max(_FEW, n_rows * self._positions.size) or self._positions[-1] >= size:
+        if (
+            size < max(_SORT_ALL_UP_TO, n_rows * self._positions.size)
+            or self._positions[-1] >= size
+        ):
             return None
         part, ends = self._parts(max(_IN_A_RUN * n_rows * n_lists, int(_LEAST_SHARE * size)))
         if not ends:
@@ -196,7 +203,7 @@ class PairParting:
 
         cells = np.searchsorted(self._cells, self._positions, side="right")
         part = np.searchsorted(cells, np.arange(self._cells.size)).astype(np.int32)
-        step = max(1, self._packed.size // _LOOKED_AT)
+        step = max(1, self._packed.size // _SAMPLED_PAIRS)
         errors = np.zeros((cells.size, self._units.n_rows - 1))
         kernels.count_rows(self._packed, step, self._bits, part, self._row, errors)
         errors = step * np.cumsum(errors, axis=0)
@@ -227,7 +234,8 @@ class PairParting:
         stop = np.cumsum(total).reshape(total.shape)
         position = np.cumsum(in_ranges, axis=0) - in_ranges + (stop - total)
         partner = room(int(total.sum()), np.uint16 if self._units.n_rows <= 2**16 else np.int32)
-        out, ends = room(int(n_sorted.sum()), np.int64), np.cumsum(n_sorted)
+        out = room(int(n_sorted.sum()), np.int64)
+        ends = np.cumsum(n_sorted)
 
         def scatter(k: int) -> None:
             to_sort = out[ends[k] - n_sorted[k] : ends[k]]
@@ -268,7 +276,7 @@ class ErrorLists:
     mated : bool
         Whether the comparisons are mated.
     source : PairSide
-        All comparisons; a `SummedSide` for what is asked of lists one by one.
+        The side with all comparisons; a `SummedSide` where variances of single lists are asked for.
     complete : bool
         Whether all comparisons are kept.
     scale : tuple of (rows,) ndarray, or ()
@@ -394,7 +402,7 @@ class ErrorLists:
     def variance(self, k: int, n_errors: int, *, from_the_end: bool) -> tuple[Floats, Floats]:
         """Compute what `variances` does for list k alone with so many errors: (3,) and (sums,).
 
-        With `from_the_end` the last comparisons of the list are taken for errors.
+        With `from_the_end` the last comparisons of the list are treated as errors.
         """
         first = self.end[k] - n_errors if from_the_end else self.start[k]
         of_list = Errors(self.a, self.b, first, np.array([first + n_errors]))
@@ -409,7 +417,8 @@ class ErrorLists:
 
         if not self.source.two_way:
             return np.ones(n_lists)
-        variances, strata = np.empty((n_lists, 3)), (self.source.stratum, self.source.stratum_size)
+        variances = np.empty((n_lists, 3))
+        strata = (self.source.stratum, self.source.stratum_size)
 
         def compute(k: int) -> None:
             part = slice(self.start[k], self.end[k])
@@ -492,8 +501,11 @@ def make_lists(
     """
     from fastfair.kernels import comparison_lists as kernels
 
-    keys, n_threads = kept.keys, source.n_threads  # of scans fewer than there are comparisons
-    n, forward = keys.size, mated or errors_first
+    # of scans fewer than there are comparisons
+    keys = kept.keys
+    n_threads = source.n_threads
+    n = keys.size
+    forward = mated or errors_first
     n_kept = n if n_kept is None else min(n, n_kept)
     first = 0 if forward else n - n_kept
     of_threads = slices(n_kept, count_threads(n_threads))
@@ -568,17 +580,25 @@ def find_shrinkage(
     """
     from fastfair.kernels import dyadic as kernels
 
-    n_points, factors, freedom = thresholds.size, [], np.empty(0)
+    n_points = thresholds.size
+    factors = []
+    freedom_of_fmr: Floats = np.empty(0)
     for lists in both:
         shape = n_points + len(keys), lists.end.size
-        of_class, freedom = np.ones(shape), np.full(shape, np.inf)
+        of_class = np.ones(shape)
+        freedom = np.full(shape, np.inf)
         if dyadic and lists.source.two_way:
             variances, _ = lists.variances(lists.errors_at(thresholds, tuple(keys.values())))
-            of_class, freedom = shrinkage_of(variances), variances[..., kernels.FREEDOM]
+            of_class = shrinkage_of(variances)
+            freedom = variances[..., kernels.FREEDOM]
         factors.append(of_class)
+        if not lists.mated:
+            freedom_of_fmr = freedom
     metrics = {
         name: Classes(*(of_class[row, : of_lists.size] for of_class in factors))
         for row, (name, of_lists) in enumerate(keys.items(), n_points)
     }
-    mated, nonmated, of_fmr = (of_points[:n_points].T.copy() for of_points in (*factors, freedom))
+    mated, nonmated, of_fmr = (
+        of_points[:n_points].T.copy() for of_points in (*factors, freedom_of_fmr)
+    )
     return Shrinkage(mated, nonmated, metrics, of_fmr)

@@ -37,7 +37,8 @@ class _Rates:
     """
 
     def __init__(self, lists: ErrorLists, thresholds: Integers) -> None:
-        self.lists, self.sizes = lists, np.maximum(lists.sizes, 1)
+        self.lists = lists
+        self.sizes = np.maximum(lists.sizes, 1)
         self.errors = lists.errors_at(thresholds)
         self.rates = self.errors / self.sizes
         self.errors_of_pairs = cache(self._errors_of_pairs)
@@ -63,7 +64,8 @@ class _Rates:
         """Return what each unit adds to the rate of a list, minus the mean of its stratum."""
         lists = self.lists
         wrong = slice(lists.start[k], lists.start[k] + self.errors[point, k])
-        comparisons, source = self.unit_counts(k), lists.source
+        comparisons = self.unit_counts(k)
+        source = lists.source
         n_rows = source.stratum.size
         errors = np.bincount(lists.a[wrong], minlength=n_rows) + np.bincount(
             lists.b[wrong], minlength=n_rows
@@ -76,7 +78,8 @@ class _Rates:
         """Sum, for each list, what units add to its rate times what they add to another."""
         from fastfair.kernels import unit_sums
 
-        lists, errors = self.lists, np.empty(self.sizes.size)
+        lists = self.lists
+        errors = np.empty(self.sizes.size)
         unit_sums.sum_errors(lists.a, lists.b, of_units, lists.start, self.errors[point], errors)
         comparisons = np.array([self.unit_counts(k) @ of_units for k in range(self.sizes.size)])
         return (errors - self.rates[point] * comparisons) / self.sizes
@@ -87,7 +90,9 @@ class _Rates:
         """
         lists, n_rows = self.lists, self.lists.source.stratum.size
         wrong = slice(lists.start[k], lists.start[k] + self.errors[point, k])
-        a, b, varies = lists.a[wrong], lists.b[wrong], lists.source.varies
+        a = lists.a[wrong]
+        b = lists.b[wrong]
+        varies = lists.source.varies
         codes = np.minimum(a, b) * np.int64(n_rows) + np.maximum(a, b)
         return np.unique(codes[varies[a] & varies[b]], return_counts=True)
 
@@ -120,10 +125,8 @@ def _sum_of_pairs(
         codes, errors = system.errors_of_pairs(point, k)
         other_codes, other_errors = other.errors_of_pairs(point, k)
         _, here, there = np.intersect1d(codes, other_codes, assume_unique=True, return_indices=True)
-        shared, other_times = (
-            float(errors[here] @ other_errors[there]),
-            other.sums_of_pairs(point, k)[1],
-        )
+        shared = float(errors[here] @ other_errors[there])
+        other_times = other.sums_of_pairs(point, k)[1]
     added = shared + rate * other_rate * repeats_squared - (other_rate * times + rate * other_times)
     return float(added / system.sizes[row] / other.sizes[other_row])
 
@@ -176,7 +179,9 @@ class _Linear:
 
 def _of_pairs(first: _Linear, second: _Linear, mated: bool, point: int, k: int) -> float:
     """Sum what pairs of units add to two systems' rates of list k."""
-    fmr, other_fmr, added = first.fmr, second.fmr, 0.0
+    fmr = first.fmr
+    other_fmr = second.fmr
+    added = 0.0
     if not fmr.lists.source.two_way:
         return added
     if first.slope and second.slope:
@@ -249,19 +254,22 @@ class LinearizedRates:
             for side, slopes, variances in zip(
                 self._sides, threshold.slopes, of_classes, strict=True
             ):
-                shared = side.sums_of_units(point, threshold.of_units[0] + threshold.of_units[1])
+                covariance = side.sums_of_units(
+                    point, threshold.of_units[0] + threshold.of_units[1]
+                )
                 if threshold.sign and side is self._sides.nonmated and side.lists.source.two_way:
                     pairs = [
                         _sum_of_pairs(point, k, (side, k), (side, 0))
                         for k in range(side.sizes.size)
                     ]
-                    shared = shared - threshold.sign * np.array(pairs)
-                given, held = side.variances[point], threshold.variance
-                most = np.sqrt(given * held)
-                apart = given + slopes**2 * held
-                together = apart - 2 * slopes * np.clip(shared, -most, most)
+                    covariance = covariance - threshold.sign * np.array(pairs)
+                given = side.variances[point]
+                held = threshold.variance
+                bound = np.sqrt(given * held)  # by Cauchy and Schwarz
+                total = given + slopes**2 * held
+                variance = total - 2 * slopes * np.clip(covariance, -bound, bound)
                 variances[point] = np.where(
-                    together > _ROUNDING * apart, together, np.where(np.isnan(apart), apart, 0)
+                    variance > _ROUNDING * total, variance, np.where(np.isnan(total), total, 0)
                 )
         return Classes(*map(np.sqrt, of_classes))
 
@@ -309,10 +317,8 @@ class LinearizedRates:
     def _linear(self, mated: bool, point: int, k: int) -> _Linear:
         threshold = self._thresholds[point]
         slope = float(threshold.slopes.of(mated)[k])
-        given, (of_mated, of_nonmated) = (
-            self._sides.of(mated).of_units(point, k),
-            threshold.of_units,
-        )
+        given = self._sides.of(mated).of_units(point, k)
+        of_mated, of_nonmated = threshold.of_units
         norm = float(
             np.linalg.norm(given)
             + np.linalg.norm(slope * of_mated)
@@ -330,7 +336,8 @@ class LinearizedRates:
         }
 
     def _threshold(self, point: int) -> _Threshold:
-        resampler, at = self.resampler, self.resampler.points[point]
+        resampler = self.resampler
+        at = self.resampler.points[point]
         nothing = np.zeros(resampler.units.n_rows)
         if at.is_given:
             slopes = Classes(*(np.zeros(side.sizes.size) for side in self._sides))

@@ -1,9 +1,12 @@
 """What the engine asks of comparisons, wherever they lie: in memory, in files, or as numbers of
 vectors.
 
-A source has two sides, the mated and the non-mated comparisons. `side_of` makes one from what
-`Comparisons.pairs` holds of a class; a new kind of source registers its own. What a kind of data
-cannot do stands in `Comparisons.lacks`, in words, and is asked for by `Comparisons._require`.
+A source has two sides, the mated and the non-mated comparisons. Of a side, comparisons near the
+errors are listed, that is kept one by one in `ErrorLists`; all others are counted, that is only
+sums over them are kept. There is a list of all comparisons of the side, and one of each group or
+pair of groups. `side_of` makes one from what `Comparisons.pairs` holds of a class; a new kind of
+source registers its own. What a kind of data cannot do stands in `Comparisons.lacks`, in words, and
+is asked for by `Comparisons._require`.
 
 The promises of a side: what it sums are whole numbers, so that no order, number of threads or
 partition changes a bit; rows of weights are those of `Units`, in the order in which these are
@@ -26,10 +29,10 @@ from functools import cached_property, partial, singledispatch
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fastfair._lib import memory
 from fastfair._lib.arrays import (
+    AnyArray,
     AnyIntegers,
     Bytes,
     Codes,
@@ -64,7 +67,7 @@ _T = TypeVar("_T")
 
 
 class Classes(NamedTuple, Generic[_T]):
-    """What the mated, and what the non-mated, comparisons have."""
+    """What the two sides, the mated and the non-mated comparisons, have."""
 
     mated: _T
     nonmated: _T
@@ -123,7 +126,8 @@ class GroupedErrors(NamedTuple):
         """Group the errors from one position to another, without the numbers of comparisons."""
         from fastfair.kernels import pair_walk
 
-        begin, at = np.zeros((2, n_units), np.int64), np.empty(stop - first, np.int64)
+        begin = np.zeros((2, n_units), np.int64)
+        at = np.empty(stop - first, np.int64)
         pair_walk.group_errors(a, b, first, stop, begin, at)
         return cls(a, b, begin, at, first, np.empty(at.size, np.int32))
 
@@ -237,7 +241,8 @@ class SummedSide(PairSide):
         from fastfair.kernels import pair_walk
 
         shape = errors.stops.shape
-        variances, of_pairs = np.empty((*shape, 3)), np.empty((*shape, pair_walk.N_SUMS))
+        variances = np.empty((*shape, 3))
+        of_pairs = np.empty((*shape, pair_walk.N_SUMS))
 
         def compute(k: int) -> None:
             variances[:, k], of_pairs[:, k] = self.variances_of_list(k, errors.of_list(k))
@@ -260,8 +265,10 @@ class SummedSide(PairSide):
             errors.a, errors.b, errors.start, ascending[-1], self.stratum.size
         )
         sums = self._sums_of_list(k, grouped, ascending)
-        variances, of_pairs = np.empty((order.size, 3)), np.empty((order.size, pair_walk.N_SUMS))
-        strata, units = (self.stratum, self.stratum_size), np.flatnonzero(sums.comparisons)
+        variances = np.empty((order.size, 3))
+        of_pairs = np.empty((order.size, pair_walk.N_SUMS))
+        strata = (self.stratum, self.stratum_size)
+        units = np.flatnonzero(sums.comparisons)
         pair_walk.finish_list(
             sums, units, (errors.start, ascending, order), strata, variances, of_pairs
         )
@@ -346,7 +353,7 @@ class ListedComparisons:
         """Return the rows of the weights of both units of some comparisons."""
         return self.rows_of(self.first[part], self.second[part])
 
-    def lists(self, part: slice) -> NDArray[Any]:
+    def lists(self, part: slice) -> AnyArray:
         """Return the list that each of some comparisons is in besides list 0, or 0; nothing where
         list 0 is alone.
         """
@@ -507,7 +514,8 @@ class CountedSide(SummedSide):
     def unit_counts(self, k: int) -> Integers:
         """As in `SummedSide`."""
         if self._walked is None:
-            none, zeros = np.empty(0, np.int32), np.zeros(self.sizes.size, np.int64)
+            none = np.empty(0, np.int32)
+            zeros = np.zeros(self.sizes.size, np.int64)
             self._walked = self._walk(Errors(none, none, zeros, zeros))
         return self._walked.comparisons[k].astype(np.int64)
 
@@ -520,13 +528,12 @@ class CountedSide(SummedSide):
         walked, n_rows = self._walked, self.stratum.size
         if walked is None or not walked.has(k, errors, stops[-1]):
             start, ends = np.zeros((2, self.sizes.size), np.int64)
-            start[k], ends[k] = errors.first, stops[-1]
+            start[k] = errors.first
+            ends[k] = stops[-1]
             walked = self._walk(Errors(errors.a, errors.b, start, ends))
         sums = pair_walk.new_sums(stops.size, n_rows, self.stratum_size.size)
-        sums.comparisons[:], sums.repeats_squared[:] = (
-            walked.comparisons[k],
-            walked.repeats_squared[k],
-        )
+        sums.comparisons[:] = walked.comparisons[k]
+        sums.repeats_squared[:] = walked.repeats_squared[k]
         sums.inside[:], sums.of_pairs[:1] = walked.inside[k], walked.of_pairs[k]
         counted = errors._replace(repeats=walked.repeats[k])
         pair_walk.add_errors(
@@ -656,13 +663,13 @@ class ListedSide(SideInMemory, SummedSide, CostedSide):
         """As in `SummedSide`."""
         from fastfair.kernels import pair_walk
 
-        runs, n_rows, of_errors = self.grouped.runs, self.stratum.size, tuple(errors)
+        runs = self.grouped.runs
+        n_rows = self.stratum.size
+        of_errors = tuple(errors)
 
         def add(chosen: AnyIntegers) -> Sums:
-            sums, seen = (
-                pair_walk.new_sums(stops.size, n_rows, self.stratum_size.size),
-                np.empty(n_rows, np.int64),
-            )
+            sums = pair_walk.new_sums(stops.size, n_rows, self.stratum_size.size)
+            seen = np.empty(n_rows, np.int64)
             pair_walk.add_runs(runs, chosen, of_errors, self.stratum, self.varies, sums, seen)
             if chosen.size:
                 first, last = runs.unit[chosen[[0, -1]]].astype(np.int64)
@@ -697,7 +704,8 @@ class ListedSide(SideInMemory, SummedSide, CostedSide):
         """As in `CostedSide`."""
         from fastfair.kernels import cost_sums, pair_walk
 
-        n_rows, variances = self.stratum.size, np.empty((means.size, 3))
+        n_rows = self.stratum.size
+        variances = np.empty((means.size, 3))
         for k, mean in enumerate(means.tolist()):
             of_list = mean, scale
 
@@ -705,10 +713,8 @@ class ListedSide(SideInMemory, SummedSide, CostedSide):
                 chosen = np.arange(part.start, part.stop, dtype=np.int32)
                 if k > 0:
                     chosen = chosen[self.grouped.runs.list[part] == k]
-                counts, costs = (
-                    pair_walk.new_sums(1, n_rows, self.stratum_size.size),
-                    cost_sums.new_costs(n_rows),
-                )
+                counts = pair_walk.new_sums(1, n_rows, self.stratum_size.size)
+                costs = cost_sums.new_costs(n_rows)
                 add_pair_costs(
                     self.grouped, chosen, of_list, self.stratum, self.varies, (counts, costs)
                 )
@@ -753,8 +759,8 @@ class VectorsWithThemselves(ListedSide):
             self.sizes, 1
         )
 
-    def weigh(self, block: int, weights: Bytes, largest: int, totals: NDArray[Any]) -> None:
-        """As in `PairSide`, with the mean weights of pairs of subjects that are drawn so often."""
+    def weigh(self, block: int, weights: Bytes, largest: int, totals: AnyArray) -> None:
+        """As in `Totals`, with the mean weights of pairs of subjects that are drawn so often."""
         of_subjects = self._units.subject_weights(weights)
         for k, (members, means) in enumerate(self._mean_of_members):
             totals[k] = (means[:, None] * of_subjects[members]).sum(axis=0)
@@ -780,7 +786,8 @@ def add_pair_costs(
     """Add up the pairs of some runs of a list, and their costs, as `kernels.cost_sums` does."""
     from fastfair.kernels import cost_sums, pair_walk
 
-    no_rows, seen = np.empty(0, np.int32), np.empty(stratum.size, np.int64)
+    no_rows = np.empty(0, np.int32)
+    seen = np.empty(stratum.size, np.int64)
     no_errors = GroupedErrors.of(no_rows, no_rows, np.int64(0), np.int64(0), stratum.size)
     pair_walk.add_runs(grouped.runs, chosen, tuple(no_errors), stratum, varies, sums[0], seen)
     cost_sums.add_costs(grouped.runs, grouped.words, chosen, of_list, varies, sums[1])
@@ -835,7 +842,8 @@ def group_comparisons(
     begin = np.append(0, np.cumsum(counts.sum(axis=0)))
     position = begin[:-1] + np.cumsum(counts, axis=0) - counts
     partner = np.empty(n, np.uint16 if n_units <= 2**16 else np.int32)
-    no_costs, words = np.empty(0, np.int64), np.empty((0 if exact is None else n, 2), np.uint32)
+    no_costs = np.empty(0, np.int64)
+    words = np.empty((0 if exact is None else n, 2), np.uint32)
     lists = np.empty(n if n_lists > 1 else 0, source.lists(slice(0, 0)).dtype)
 
     def scatter(k: int) -> None:

@@ -17,7 +17,8 @@ import numpy as np
 from fastfair._lib import memory, packing, whole_files
 from fastfair._lib.arrays import Bytes, Codes, Flags, Floats, Groups, Integers, RandomKey
 from fastfair._lib.label_codes import look_up
-from fastfair._lib.threads import count_threads, in_order, in_threads
+from fastfair._lib.rounding import divide_up
+from fastfair._lib.threads import count_threads, in_threads, run_in_order
 from fastfair._lib.workers import Arrays, Report, Workers, do_job
 from fastfair.data.scans import KeptComparisons, Reader, SpilledPairs
 from fastfair.data.temporary_files import ArrayFile, Folder
@@ -68,7 +69,8 @@ class Pass(NamedTuple):
         counts it.
         """
         sums = {name: np.zeros(*shape) for name, shape in self.shapes.items()}
-        add, locks = self.begin(), [threading.Lock() for _ in range(self.n_parts)]
+        add = self.begin()
+        locks = [threading.Lock() for _ in range(self.n_parts)]
 
         def add_all(grouped: Grouped) -> int:
             n = grouped.n_comparisons
@@ -118,7 +120,7 @@ class _Passing:
     folder: str
     work: Pass
 
-    def run(self, steps: range, n_threads: int | None, told: Report | None) -> Arrays:
+    def run(self, steps: range, n_threads: int | None, report: Report | None) -> Arrays:
         """Sum over some buckets; as in `Job`."""
         arrays, add = self.work.adding(n_threads)
         n = sum(add(self._grouped(k, n_threads)) for k in steps)
@@ -175,7 +177,9 @@ class ScannedSide(CountedSide, CostedSide):
             exact,
         )
         self._workers = workers
-        self._most_bytes, self._n_bytes, self._lock = pairs.most_bytes, 0, threading.Lock()
+        self._most_bytes = pairs.most_bytes
+        self._n_bytes = 0
+        self._lock = threading.Lock()
         # Files that are removed with this object.
         self._folder = Folder(pairs.folder)
         self._grouped: dict[int, Grouped | ArrayFile] = {}
@@ -196,7 +200,7 @@ class ScannedSide(CountedSide, CostedSide):
         if self._workers.executor is not None:
             return self._sum_in_tasks(work, n, report)
         arrays, add = work.adding(self._workers.n_threads)
-        for n_more in in_order(lambda k: add(self._get(k)), range(n), self._n_buckets_at_once):
+        for n_more in run_in_order(lambda k: add(self._get(k)), range(n), self._n_buckets_at_once):
             report(n_more)
         return arrays
 
@@ -211,11 +215,12 @@ class ScannedSide(CountedSide, CostedSide):
         job = _Passing(self._grouping, str(self._folder.path), work)
         # Parts of sums are not worth a checkpoint: replicates, which take longer, have theirs.
         workers = replace(self._workers, progress=False, checkpoint=None)
-        do_job(job, n, -(-n // _MOST_TASKS), workers, "comparisons", take)
+        do_job(job, n, divide_up(n, _MOST_TASKS), workers, "comparisons", take)
         return arrays
 
     def _get(self, k: int) -> Grouped:
-        kept, grouping = self._grouped.get(k), self._grouping
+        kept = self._grouped.get(k)
+        grouping = self._grouping
         if isinstance(kept, Grouped):
             return kept
         if kept is not None:
@@ -265,7 +270,8 @@ class ScannedSide(CountedSide, CostedSide):
             "use fewer resamples",
         )
         n = len(starts)
-        totals, costs = (n, self.sizes.size, BLOCK), (n, n_costs, cost_sums.WORDS, BLOCK)
+        totals = (n, self.sizes.size, BLOCK)
+        costs = (n, n_costs, cost_sums.WORDS, BLOCK)
         shapes = {"totals": (totals, np.int64), "costs": (costs, np.int64)}
         n_threads = self._workers.n_threads if self._workers.executor is None else 1
         sums = self._sum(
@@ -292,10 +298,8 @@ class ScannedSide(CountedSide, CostedSide):
             "repeats_squared": ((n_lists, n_units), np.float64),
             "inside": ((n_lists, self.stratum_size.size), np.float64),
             "of_pairs": ((n_lists, 1, pair_walk.N_SUMS), np.float64),
-            "repeats": (
-                (int((stops - start).sum()),),
-                np.int32,
-            ),  # those of a pair are found in one bucket alone
+            # those of a pair are found in one bucket alone
+            "repeats": ((int((stops - start).sum()),), np.int32),
         }
         add_pairs = partial(_add_pairs, grouped, self.stratum[self._row], self.varies[self._row])
         sums = self._sum(Pass(n_lists, shapes, add_pairs))
@@ -323,7 +327,9 @@ class ScannedSide(CountedSide, CostedSide):
             f"sums over the costs of {self.stratum.size:,} subjects in {means.size:,} groups",
             "use fewer groups, or leave Cllr out",
         )
-        number, n_units, variances = self._number, self.stratum.size, np.empty((means.size, 3))
+        number = self._number
+        n_units = self.stratum.size
+        variances = np.empty((means.size, 3))
         of_list = (
             *pair_walk.new_sums(1, n_units, self.stratum_size.size),
             *cost_sums.new_costs(n_units),
@@ -386,7 +392,8 @@ def _add_totals(
 
     def add(grouped: Grouped, k: int, sums: Arrays, lock: threading.Lock) -> None:
         weights, largest = blocks[k]
-        totals, costs = np.empty_like(sums["totals"][k]), np.empty_like(sums["costs"][k])
+        totals = np.empty_like(sums["totals"][k])
+        costs = np.empty_like(sums["costs"][k])
         row_sums.total_weights(grouped.runs, weights, largest, totals)
         if costs.size:
             cost_sums.total_costs(grouped.runs, grouped.words, weights, costs)
@@ -405,18 +412,18 @@ def _add_pairs(errors: list[GroupedErrors], stratum: Integers, varies: Flags) ->
     """
     from fastfair.kernels import pair_walk
 
-    ends, no_errors = (
-        np.cumsum([of_list.at.size for of_list in errors]),
-        np.empty((0, 3, stratum.size)),
-    )
+    ends = np.cumsum([of_list.at.size for of_list in errors])
+    no_errors = np.empty((0, 3, stratum.size))
 
     def add(grouped: Grouped, k: int, sums: Arrays, lock: threading.Lock) -> None:
         comparisons, squared, inside = (
             sums[name][k] for name in ("comparisons", "repeats_squared", "inside")
         )
         of_list = pair_walk.Sums(comparisons, squared, inside, no_errors, sums["of_pairs"][k])
-        counted = errors[k]._replace(repeats=sums["repeats"][ends[k] - errors[k].at.size : ends[k]])
-        runs, seen = grouped.runs_of_list(k), np.empty(stratum.size, np.int64)
+        repeats = sums["repeats"][ends[k] - errors[k].at.size : ends[k]]
+        counted = errors[k]._replace(repeats=repeats)
+        runs = grouped.runs_of_list(k)
+        seen = np.empty(stratum.size, np.int64)
         with lock:
             pair_walk.add_runs(grouped.runs, runs, tuple(counted), stratum, varies, of_list, seen)
 

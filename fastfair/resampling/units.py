@@ -5,12 +5,20 @@ replicates.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
-from fastfair._lib.arrays import AnyIntegers, Bytes, Codes, Flags, Floats, Integers, RandomKey
+from fastfair._lib.arrays import (
+    AnyArray,
+    AnyIntegers,
+    Bytes,
+    Codes,
+    Flags,
+    Floats,
+    Integers,
+    RandomKey,
+)
 from fastfair._lib.seeds import Purpose
 from fastfair.data.comparisons import Comparisons
 from fastfair.data.embeddings import Embeddings
@@ -68,8 +76,9 @@ class Draw:
         """Draw the weights of 64 replicates into `weights`, (units, 64)."""
         from fastfair.kernels import weights as kernels
 
+        words = np.empty((4, BLOCK), np.uint64)
         if not kernels.draw_with_replacement(
-            np.cumsum(self.sizes), self.purpose.value, first_replicate, key, weights
+            np.cumsum(self.sizes), self.purpose.value, first_replicate, key, words, weights
         ):
             raise FastfairError(
                 "a unit was drawn more than 255 times in one replicate; no fair draw does that"
@@ -120,10 +129,14 @@ class Units:
         *,
         pairs_itself: bool = False,
     ) -> None:
-        self.unit, self.pairs_itself = unit, pairs_itself and "sample" in unit
+        self.unit = unit
+        self.pairs_itself = pairs_itself and "sample" in unit
         drawn = Draw.of(Purpose.COMPARISONS if unit == "comparison" else Purpose.SUBJECTS, stratum)
         self.stratum_of_subject = None if unit == "comparison" else stratum
-        self._subjects, self._draws, self.row, of_row = drawn, [drawn], drawn.row, drawn.stratum
+        self._subjects = drawn
+        self._draws = [drawn]
+        self.row = drawn.row
+        of_row = drawn.stratum
         if subject is not None:
             self.row = self.subject = drawn.row[subject]
         if "sample" in unit:
@@ -134,13 +147,12 @@ class Units:
             present, stratum_of_sample = np.unique(of_parts, return_inverse=True)
             samples = Draw.of(Purpose.SAMPLES, stratum_of_sample)
             self._owner = np.repeat(present // n_parts, samples.sizes).astype(np.int32)
-            self._draws, self.row = (
-                ([samples] if unit == "sample" else [drawn, samples]),
-                samples.row,
-            )
+            self._draws = [samples] if unit == "sample" else [drawn, samples]
+            self.row = samples.row
             of_row = samples.stratum if unit == "sample" else np.tile(of_row[self._owner], 2)
         sizes = self._draws[0].sizes
-        self.n_units, self.n_rows = self._draws[0].size, of_row.size + 1
+        self.n_units = self._draws[0].size
+        self.n_rows = of_row.size + 1
         self.stratum = np.append(of_row, sizes.size).astype(np.int32)
         self.stratum_size = np.append(sizes, 1)
 
@@ -174,10 +186,8 @@ class Units:
         """Draw units of vectors, numbered as in the pairing: samples of a subject, references apart
         from probes.
         """
-        pairing, stratum = (
-            embeddings.pairing,
-            np.unique(embeddings.subject_group, return_inverse=True)[1],
-        )
+        pairing = embeddings.pairing
+        stratum = np.unique(embeddings.subject_group, return_inverse=True)[1]
         part = pairing.is_probe if pairing.two_sets else None
         return cls(unit, stratum, pairing.subject, part, pairs_itself=part is None)
 
@@ -189,11 +199,9 @@ class Units:
         """
         from fastfair.kernels import partners as kernels
 
-        ones, a, b = (
-            np.int32(self.n_rows - 1),
-            room(first.size, np.int32),
-            room(first.size, np.int32),
-        )
+        ones = np.int32(self.n_rows - 1)
+        a = room(first.size, np.int32)
+        b = room(first.size, np.int32)
         if mated and self.unit == "subject":
             return np.take(self.row, first, mode="clip", out=a), np.full(first.size, ones)
         kernels.rows_of_units(first, second, self.row, ones, a, b)
@@ -205,17 +213,19 @@ class Units:
         """Allocate the weights of a block so that each row takes one line of the processor's
         cache.
         """
-        room = np.ones((self.n_rows + 1) * BLOCK, np.uint8)
-        start = -room.ctypes.data % BLOCK
-        return room[start : start + self.n_rows * BLOCK].reshape(self.n_rows, BLOCK)
+        buffer = np.ones((self.n_rows + 1) * BLOCK, np.uint8)
+        start = -buffer.ctypes.data % BLOCK
+        return buffer[start : start + self.n_rows * BLOCK].reshape(self.n_rows, BLOCK)
 
     def draw(self, first_replicate: int, key: RandomKey, weights: Bytes) -> None:
         """Draw the weights of 64 replicates; each replicate depends only on the key and on its
         number.
         """
         raw = self._raw(weights)
-        for draw, rows in zip(self._draws, np.split(raw, [self._draws[0].size]), strict=False):
-            draw.fill(first_replicate, key, rows)
+        start = 0
+        for draw in self._draws:
+            draw.fill(first_replicate, key, raw[start : start + draw.size])
+            start += draw.size
         self._multiply(raw, weights)
 
     def leave_one_out(self, first_unit: int, weights: Bytes) -> None:
@@ -229,8 +239,8 @@ class Units:
         self._multiply(raw, weights)
 
     def _raw(self, weights: Bytes) -> Bytes:
-        """Return where weights of units are written, (units, 64): ones for subjects and samples,
-        else the rows.
+        """Return the array that draws are written into, (units, 64): the rows of weights, or where
+        both subjects and samples are drawn a new one, which `_multiply` takes to the rows.
         """
         n_units = sum(draw.size for draw in self._draws)
         return np.ones((n_units, BLOCK), np.uint8) if len(self._draws) > 1 else weights[:-1]
@@ -254,7 +264,7 @@ class Units:
             of_subject = np.tile(of_subject[self._owner], 2 if self.unit == "subject+sample" else 1)
         return np.append(of_subject, 1.0)
 
-    def of_subjects(self, of_rows: NDArray[Any]) -> Floats:
+    def of_subjects(self, of_rows: AnyArray) -> Floats:
         """Add up what rows have for each subject whose samples are drawn: (rows,) to (k,)."""
         of_samples = of_rows[:-1].reshape(-1, self._owner.size).sum(axis=0)
         return np.bincount(self._owner, of_samples, self._subjects.size).astype(np.float64)
@@ -347,8 +357,8 @@ def _split(stratum: AnyIntegers, label: AnyIntegers, enough: int) -> AnyIntegers
         of_cell = cells // width
         rest = np.bincount(of_cell, np.where(sizes < enough, sizes, 0))
         largest = np.zeros(rest.size, np.int64)
-        for k in np.argsort(sizes, kind="stable"):
-            largest[of_cell[k]] = k
+        ascending = np.argsort(sizes, kind="stable")
+        largest[of_cell[ascending]] = ascending  # the last one stays
         # The rest, where it is small itself, goes with the largest of its stratum.
         joined = np.where(rest[of_cell] < enough, largest[of_cell], sizes.size + of_cell)
         cell = np.where(sizes < enough, joined, np.arange(sizes.size))[cell]
@@ -364,8 +374,10 @@ def _labels_of_subjects(comparisons: Comparisons, name: str) -> AnyIntegers:
     assert comparisons.subjects is not None
     if name in comparisons.mated.of_subject:
         return comparisons.mated.of_subject[name].astype(np.int64)
-    n_subjects, n_labels = comparisons.subjects.size, len(comparisons.attributes[name])
-    low, high = np.full(n_subjects, n_labels, np.int64), np.full(n_subjects, -1, np.int64)
+    n_subjects = comparisons.subjects.size
+    n_labels = len(comparisons.attributes[name])
+    low = np.full(n_subjects, n_labels, np.int64)
+    high = np.full(n_subjects, -1, np.int64)
     # Those that failed count, too, so that their subjects are drawn as those of the others are.
     for side in (
         comparisons.mated,

@@ -108,17 +108,14 @@ class PairResampler(Engine):
         all_listed: bool = False,
         workers: Workers = Workers(),  # noqa: B008 - frozen
     ) -> None:
-        self.embeddings, self.levels, self._workers, self._all_listed = (
-            embeddings,
-            levels,
-            workers,
-            all_listed,
-        )
-        self.points, self.rates = [at_fmr(level) for level in levels.tolist()], levels * ROUNDING
-        self.n_groups, self.first_fmr = (
-            len(embeddings.groups) if with_groups else 0,
-            0 if with_overall_fmr else 1,
-        )
+        self.embeddings = embeddings
+        self.levels = levels
+        self._workers = workers
+        self._all_listed = all_listed
+        self.points = [at_fmr(level) for level in levels.tolist()]
+        self.rates = levels * ROUNDING
+        self.n_groups = len(embeddings.groups) if with_groups else 0
+        self.first_fmr = 0 if with_overall_fmr else 1
         self.units = Units.of_vectors(embeddings, draws.unit)
         self._sides = Classes(
             *(
@@ -140,7 +137,8 @@ class PairResampler(Engine):
         self.shrinkage = find_shrinkage(self.error_lists, self.thresholds, {}, dyadic=dyadic)
 
     def _require_resolution(self, weighting: str) -> None:
-        least, pairs = 1 / self.embeddings.n_nonmated, self.embeddings.pairs[1]
+        least = 1 / self.embeddings.n_nonmated
+        pairs = self.embeddings.pairs[1]
         if weighting == "identity":
             # A false match weighs least where its two subjects have most vectors.
             references, probes = pairs.vectors
@@ -157,7 +155,8 @@ class PairResampler(Engine):
             )
 
     def _find_pairs(self) -> None:
-        n_threads, (of_mated, of_nonmated) = count_threads(self._workers.n_threads), self._sides
+        n_threads = count_threads(self._workers.n_threads)
+        of_mated, of_nonmated = self._sides
         mated, unsorted = self._finder.find_unsorted(self.share)
         unsorted, of_nonmated.ranges = self._parted(unsorted, n_threads)
         nonmated = unsorted.sorted(n_threads)
@@ -169,7 +168,8 @@ class PairResampler(Engine):
 
     def _list(self, pairs: Pairs, side: CurveSide, mated: bool) -> ErrorLists:
         """List sorted pairs, and after them those inside each group."""
-        n_groups, group = self.n_groups, side.group[self.units.subject].astype(np.uint16)
+        n_groups = self.n_groups
+        group = side.group[self.units.subject].astype(np.uint16)
 
         def groups_of(part: slice) -> tuple[Groups, Groups]:
             return group[pairs.first[part]], group[pairs.second[part]]
@@ -204,7 +204,8 @@ class PairResampler(Engine):
         """Find the threshold of each level in the data."""
         while True:
             nonmated = self.error_lists.nonmated
-            keys, allowed = nonmated.keys_of(0), self.rates * nonmated.sizes[0]
+            keys = nonmated.keys_of(0)
+            allowed = self.rates * nonmated.sizes[0]
             if nonmated.scale:
                 sums = _running_sums(nonmated, nonmated.scale, slice(0, keys.size))
                 positions = np.searchsorted(sums, allowed, side="right")
@@ -225,10 +226,8 @@ class PairResampler(Engine):
         mated, nonmated = self.error_lists
         keys = self.thresholds.astype(nonmated.keys.dtype)
         thresholds = score_keys.decode(keys).astype(np.float64)
-        fnmr, fmr = (
-            _shares_below(mated, mated.scale, keys),
-            _shares_below(nonmated, nonmated.scale, -keys),
-        )
+        fnmr = _shares_below(mated, mated.scale, keys)
+        fmr = _shares_below(nonmated, nonmated.scale, -keys)
         return Replicates(thresholds, fmr, fnmr), _shares_below(mated, self._scale_of_draws(), keys)
 
     def _scale_of_draws(self) -> Scale:
@@ -246,12 +245,11 @@ class PairResampler(Engine):
         and the next.
         """
         of_mated, of_nonmated = (lists.keys_of(0) for lists in self.error_lists)
-        kind, decimals = score_keys.float_type(of_nonmated).type, []
+        kind = score_keys.float_type(of_nonmated).type
+        decimals = []
         for key in score_keys.first_keys_at_least(thresholds, of_nonmated):
-            nonmated, mated = (
-                np.searchsorted(of_nonmated, ~(key - 1)),
-                np.searchsorted(of_mated, key),
-            )
+            nonmated = np.searchsorted(of_nonmated, ~(key - 1))
+            mated = np.searchsorted(of_mated, key)
             above = ~of_nonmated[max(nonmated - 1, 0) : nonmated], of_mated[mated : mated + 1]
             near = score_keys.decode(np.concatenate(([key - 1], *above)).astype(of_nonmated.dtype))
             rejected, *accepted = near.astype(np.float64).tolist()

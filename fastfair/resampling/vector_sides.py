@@ -11,9 +11,8 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
-from fastfair._lib.arrays import AnyIntegers, Bytes, Codes, Flags, Floats, Integers
+from fastfair._lib.arrays import AnyArray, AnyIntegers, Bytes, Codes, Flags, Floats, Integers
 from fastfair._lib.threads import count_threads, in_threads, slices
 from fastfair._lib.workers import Workers
 from fastfair.data.embeddings import Embeddings
@@ -53,14 +52,15 @@ class Products:
         Whether each pair is counted twice, as every two vectors are compared.
     """
 
-    references: NDArray[Any]
-    probes: NDArray[Any]
+    references: AnyArray
+    probes: AnyArray
     halved: bool
 
     @classmethod
     def of(cls, pairs: PairsOfVectors, row: AnyIntegers) -> Products:
         """Count pairs; row: that of the weights of each subject."""
-        order, two_sets = np.argsort(row), pairs.is_probe is not None
+        order = np.argsort(row)
+        two_sets = pairs.is_probe is not None
         if pairs.mated:
             of_subjects = pairs.of_subjects()[order]
             return cls(np.append(of_subjects, 0), np.append(np.zeros_like(of_subjects), 1), False)
@@ -74,22 +74,24 @@ class Products:
     def _once(self, counts: Any, power: int = 1) -> Any:
         return counts // 2**power if self.halved else counts
 
-    def of_two(self, first: AnyIntegers, second: AnyIntegers) -> NDArray[Any]:
+    def of_two(self, first: AnyIntegers, second: AnyIntegers) -> AnyArray:
         """Count the pairs of two units."""
-        (r, p), (q, s) = ((self.references[unit], self.probes[unit]) for unit in (first, second))
-        return self._once(r * s + q * p)
+        of_first = self.references[first] * self.probes[second]
+        return self._once(of_first + self.references[second] * self.probes[first])
 
-    def of_units(self) -> NDArray[Any]:
+    def of_units(self) -> AnyArray:
         """Count the pairs of each unit."""
         r, p = self.references, self.probes
         return self._once(r * (p.sum() - p) + p * (r.sum() - r))
 
-    def squares(self, partners: Any = 1) -> NDArray[Any]:
+    def squares(self, partners: Any = 1) -> AnyArray:
         """Sum the squared numbers of pairs of each unit with its partners, which are 1, and others
         0.
         """
         r, p = self.references, self.probes
-        r_others, p_others, both = partners * r**2, partners * p**2, partners * r * p
+        r_others = partners * r**2
+        p_others = partners * p**2
+        both = partners * r * p
         squares = r**2 * (p_others.sum() - p_others) + p**2 * (r_others.sum() - r_others)
         return self._once(squares + 2 * r * p * (both.sum() - both), 2)
 
@@ -102,7 +104,7 @@ class Products:
         return np.asarray(r * p - both if self.halved else 2 * (r * p - both), np.float64)
 
     def weigh(
-        self, weights: Integers, members: dict[int, tuple[Any, Any]], totals: NDArray[Any]
+        self, weights: Integers, members: dict[int, tuple[Any, Any]], totals: AnyArray
     ) -> None:
         """Sum the weights of the pairs of lists.
 
@@ -126,8 +128,8 @@ _EVERYBODY = slice(None)
 class VectorSide(SideInMemory, CountedSide):
     """The mated, or the non-mated, pairs of vectors.
 
-    Without roles, those of two groups of which one is that of the references depend on the order of
-    the vectors.
+    Without roles, the list of two groups of which one is that of the references is ordered: whether
+    a pair is on it depends on which vector is the reference.
     """
 
     def __init__(self, pairs: PairsOfVectors, kept: SortedComparisons, workers: Workers) -> None:
@@ -138,7 +140,8 @@ class VectorSide(SideInMemory, CountedSide):
         self.group = np.empty(row.size, np.uint16)
         self.group[row] = cast(KeptComparisons, kept.comparisons).group_of_number
         cells = np.zeros((1, 1), np.int32) if kept.list_of_cell is None else kept.list_of_cell
-        self._cells, crossed = cells, cells.copy()
+        self._cells = cells
+        crossed = cells.copy()
         np.fill_diagonal(crossed, 0)
         self._is_ordered = pairs.is_probe is None and bool(crossed.any())
 
@@ -151,9 +154,9 @@ class VectorSide(SideInMemory, CountedSide):
         """As in `PairSide`."""
         return bool(self._products.between(self.varies, self.varies).of_units().any())
 
-    def _lists(self) -> Iterator[tuple[int, int, int]]:
-        """Yield the lists of groups that do not depend on an order, with the groups of references
-        and of probes.
+    def _unordered_lists(self) -> Iterator[tuple[int, int, int]]:
+        """Yield the lists of groups that are not ordered, with the groups of references and of
+        probes.
         """
         for g, h in zip(*(axis.tolist() for axis in np.nonzero(self._cells)), strict=True):
             if g == h or not self._is_ordered:
@@ -170,13 +173,13 @@ class VectorSide(SideInMemory, CountedSide):
         """
         of_groups = [np.flatnonzero(self._members(g)) for g in range(self._cells.shape[0])]
         return {0: (_EVERYBODY, _EVERYBODY)} | {
-            k: (of_groups[g], of_groups[h]) for k, g, h in self._lists()
+            k: (of_groups[g], of_groups[h]) for k, g, h in self._unordered_lists()
         }
 
-    def _of_lists(self) -> Iterator[tuple[int, Products]]:
-        """Yield each of these lists with its numbers of pairs."""
+    def _lists_with_products(self) -> Iterator[tuple[int, Products]]:
+        """Yield each list that is not ordered, with its numbers of pairs."""
         yield 0, self._products
-        for k, g, h in self._lists():
+        for k, g, h in self._unordered_lists():
             yield k, self._products.between(self._members(g), self._members(h))
 
     def weigh(self, block: int, weights: Bytes, largest: int, totals: Integers) -> None:
@@ -193,22 +196,24 @@ class VectorSide(SideInMemory, CountedSide):
     def _walk(self, errors: Errors) -> Walked:
         from fastfair.kernels import pair_walk
 
-        n_lists, n_rows, n_strata = self.sizes.size, self.stratum.size, self.stratum_size.size
+        n_lists = self.sizes.size
+        n_rows = self.stratum.size
+        n_strata = self.stratum_size.size
         require_room(n_lists, n_rows)
         comparisons, squares = np.zeros((2, n_lists, n_rows), np.int64)
-        inside, of_all, of_ends = np.zeros((n_lists, n_strata)), *np.zeros((2, n_lists), np.int64)
+        inside = np.zeros((n_lists, n_strata))
+        of_all, of_ends = np.zeros((2, n_lists), np.int64)
         repeats = [
             np.zeros(stop - start, np.int32)
             for start, stop in zip(errors.start, errors.stops, strict=True)
         ]
-        for k, products in self._of_lists():
+        for k, products in self._lists_with_products():
             squared = products.squares()
-            comparisons[k], squares[k] = (
-                products.of_units(),
-                self.varies * products.squares(self.varies),
-            )
+            comparisons[k] = products.of_units()
+            squares[k] = self.varies * products.squares(self.varies)
             inside[k] = products.inside(self.stratum, n_strata)
-            of_all[k], of_ends[k] = squared.sum() // 2, squared[self.varies].sum()
+            of_all[k] = squared.sum() // 2
+            of_ends[k] = squared[self.varies].sum()
             part = slice(errors.start[k], errors.stops[k])
             repeats[k][:] = products.of_two(errors.a[part], errors.b[part])
         if self._is_ordered:
@@ -226,8 +231,8 @@ class VectorSide(SideInMemory, CountedSide):
             repeats,
         )
 
-    def _ordered(self) -> Iterator[tuple[int, int, int]]:
-        """Yield the lists of two groups, with those of references and of probes."""
+    def _ordered_lists(self) -> Iterator[tuple[int, int, int]]:
+        """Yield the ordered lists, with the groups of references and of probes."""
         for g, h in zip(*(axis.tolist() for axis in np.nonzero(self._cells)), strict=True):
             if g != h:
                 yield int(self._cells[g, h]), g, h
@@ -238,13 +243,16 @@ class VectorSide(SideInMemory, CountedSide):
         """
         from fastfair.kernels import vector_pairs as kernels
 
-        pairs, group, (comparisons, squares, of_all, of_ends) = self._pairs, self.group, sums
+        pairs = self._pairs
+        group = self.group
+        comparisons, squares, of_all, of_ends = sums
         as_reference, as_probe = pairs.with_groups(group, self._cells.shape[0])
-        for k, g, h in self._ordered():
+        for k, g, h in self._ordered_lists():
             comparisons[k, :-1] = np.where(
                 group == g, as_reference[:, h], np.where(group == h, as_probe[:, g], 0)
             )
-        lock, parts = Lock(), slices(group.size, count_threads(self.n_threads))
+        lock = Lock()
+        parts = slices(group.size, count_threads(self.n_threads))
         totals = squares[:, :-1], of_all, of_ends
 
         def add(part: slice) -> None:
@@ -266,7 +274,7 @@ class VectorSide(SideInMemory, CountedSide):
 
         vectors = np.argsort(self._pairs.subject, kind="stable").astype(np.int32)
         begin = np.append(0, np.cumsum(self._pairs.vectors[0]))
-        for k, g, _ in self._ordered():
+        for k, g, _ in self._ordered_lists():
             part = slice(errors.start[k], errors.stops[k])
             a, b = errors.a[part], errors.b[part]
             swapped = self.group[a] != g
@@ -333,7 +341,7 @@ class CurveSide(SideInMemory):
         self._members: dict[int, tuple[Any, Any]] = {
             k: (units, units) for k, units in enumerate((_EVERYBODY, *of_groups))
         }
-        sizes: NDArray[Any] = np.empty((1 + n_groups, 1), self.total_type)
+        sizes: AnyArray = np.empty((1 + n_groups, 1), self.total_type)
         self.products.weigh(np.ones((order.size + 1, 1), np.int64), self._members, sizes)
         super().__init__(sizes[:, 0].copy(), units, n_threads)
 
@@ -363,7 +371,7 @@ class CurveSide(SideInMemory):
         """As in `PairSide`."""
         return not self._mated
 
-    def weigh(self, block: int, weights: Bytes, largest: int, totals: NDArray[Any]) -> None:
+    def weigh(self, block: int, weights: Bytes, largest: int, totals: AnyArray) -> None:
         """As in `Totals`; floats with a scale."""
         self.products.weigh(self._units.subject_weights(weights), self._members, totals)
 
@@ -379,9 +387,8 @@ class CurveSide(SideInMemory):
         `kernels.dyadic` takes them.
         """
         references = self.products.references[:-1].astype(np.float64)
-        probes = self.products.probes[:-1] / (
-            2 if self.products.halved else 1
-        )  # two subjects' pairs are counted once
+        # two subjects' pairs are counted once
+        probes = self.products.probes[:-1] / (2 if self.products.halved else 1)
         for k, (members, _) in self._members.items():
             inside = np.zeros(references.size)
             inside[members] = 1

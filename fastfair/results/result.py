@@ -25,7 +25,8 @@ from fastfair._lib.text import (
 )
 from fastfair._version import __version__
 from fastfair.data.exclusions import Exclusion, sentences_on_exclusions
-from fastfair.errors import visible
+from fastfair.error_rates.operating_points import OperatingPoint
+from fastfair.errors import InputError, visible
 from fastfair.measures._registry import printed_name
 from fastfair.pages.drawings import drawing, svg_of
 from fastfair.pages.parts import Chapter, Column, Picture, Section, Table
@@ -33,6 +34,7 @@ from fastfair.pages.report import TITLE, report
 from fastfair.uncertainty.quantities import IN_PER_CENT
 
 from . import written
+from .display import DisplayTable, booktabs, write_tables
 from .written import SCHEMA_VERSION
 
 if TYPE_CHECKING:
@@ -41,10 +43,6 @@ if TYPE_CHECKING:
 
 
 _MOST_ON_PAPER = 8  # columns; with more, cells are smaller
-_LATEX = str.maketrans({
-    "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}", "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}", "\\": r"\textbackslash{}", "–": "--",
-})  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -62,9 +60,9 @@ class Result(Shown):
     _title: ClassVar[str] = ""  # of its chapter, a question that the result answers
     _rows: ClassVar[str] = "rows"  # the attribute that the table is made of
     _properties: ClassVar[str] = ""  # of these rows, which the table has, too
-    _per_group: ClassVar[str] = (
-        ""  # or the attributes with a number of each group that it is made of
-    )
+    # or the attributes with a number of each group that it is made of
+    _per_group: ClassVar[str] = ""
+    _table_name: ClassVar[str] = "numbers"  # of its table to hand on
     _derived: ClassVar[tuple[str, ...]] = ()  # properties that JSON has, too
     _printed: ClassVar[str] = ""  # columns that the terminal prints; by default all
     _estimate: ClassVar[str] = "estimate"  # the column whose interval is from "low" to "high"
@@ -142,6 +140,10 @@ class Result(Shown):
         }
         derived = {name: written.schema_of_property(cls, name) for name in cls._derived}
         return written.schema_of(cls, about | derived)
+
+    def _parts(self) -> Sequence[Result]:
+        """Return the results that a page shows one by one."""
+        return [self]
 
     def _shown(self) -> Sequence[str]:
         return self.summary().splitlines()
@@ -224,27 +226,73 @@ class Result(Shown):
         """
         of_all = self._columns()
         names = [
-            validation.choice("columns", one, list(of_all))
-            for one in (of_all if columns is None else columns)
+            validation.choice("columns", column, list(of_all))
+            for column in (of_all if columns is None else columns)
         ]
         sides = [
             "l" if any(isinstance(value, str) for value in of_all[name]) else "r" for name in names
         ]
-        rows = [
-            [name.replace("_", " ") for name in names],
-            *zip(*(of_all[name] for name in names), strict=True),
-        ]
-        lines = [
-            " & ".join(cell(value).translate(_LATEX) for value in row) + r" \\" for row in rows
-        ]
-        lines[1:1], lines[:0] = (
-            [r"\midrule"],
-            [rf"\begin{{tabular}}{{{''.join(sides)}}}", r"\toprule"],
-        )
-        text = "\n".join([*lines, r"\bottomrule", r"\end{tabular}"])
+        rows = [list(map(cell, row)) for row in zip(*(of_all[name] for name in names), strict=True)]
+        headings = [name.replace("_", " ") for name in names]
+        text = "\n".join(booktabs("".join(sides), headings, rows))
         if path is not None:
             whole_files.write_text(path, text + "\n")
         return text
+
+    def _display(self) -> Mapping[str, Sequence[tuple[OperatingPoint | None, Table]]]:
+        """Return the tables to hand on, by their names, each with its operating point."""
+        tables = [(None, on_page(*table)) for table in self._tables() if table[1]]
+        return {self._table_name: tables}
+
+    @checked
+    def table(self, name: str | None = None, at: OperatingPoint | None = None) -> DisplayTable:
+        """Return a table as pages show it, to write to LaTeX, HTML, Markdown, CSV, XLSX or DOCX.
+
+        `to_frame` has all numbers with all their digits.
+
+        Parameters
+        ----------
+        name : str, optional
+            Of an evaluation "rates", "measures", "metrics" or "failures"; of tests "tests"; of a
+            check "requirements"; of other results "numbers". By default the first.
+        at : OperatingPoint, optional
+            The operating point; by default the first.
+
+        Returns
+        -------
+        DisplayTable
+
+        Raises
+        ------
+        InputError
+            Where there is no such table.
+
+        Examples
+        --------
+        >>> import fastfair as ff
+        >>> c = ff.Comparisons([0.9, 0.3, 0.4, 0.1], [1, 1, 0, 0])
+        >>> table = ff.evaluate(c, ff.at_threshold(0.35), n_resamples=0).table("rates")
+        >>> print(table.to_markdown().splitlines()[2])
+        | Group | People | FNMR, % | Errors | FMR, % | Errors |
+        """
+        tables = {word: found for word, found in self._display().items() if found}
+        named = validation.choice("name", next(iter(tables)) if name is None else name, tables)
+        found = [table for point, table in tables[named] if at is None or point == at]
+        if not found:
+            points = ", ".join(str(point) for point, _ in tables[named])
+            raise InputError(f"there is no table {named!r} at {at}: the points are {points}")
+        return DisplayTable._of(found[0])
+
+    @checked
+    def write_tables(self, path: str | Path) -> None:
+        """Write all tables that `table` returns to one file.
+
+        Parameters
+        ----------
+        path : path
+            A file whose suffix says what it holds: .xlsx, .docx, .tex, .html, .md or .csv.
+        """
+        write_tables(display_tables([self]), path)
 
     @checked
     def report(
@@ -284,19 +332,27 @@ class Result(Shown):
 
     def _pictures(self) -> list[Picture]:
         """Draw what `--plots` draws, too."""
-        alt, caption = (
-            f"{self._question()} A plot of the table below.",
-            "The table below has the numbers.",
-        )
+        alt = f"{self._question()} A plot of the table below."
+        caption = "The table below has the numbers."
         figures: Mapping[str, Any] = self._figures()
         return [
             Picture(
-                svg_of(one.get_figure(root=True)),
+                svg_of(drawn.get_figure(root=True)),
                 alt,
                 name.replace("_", " ").capitalize() or caption,
             )
-            for name, one in figures.items()
+            for name, drawn in figures.items()
         ]
+
+
+def display_tables(results: Iterable[Result]) -> list[DisplayTable]:
+    """Return all tables of results to hand on."""
+    return [
+        DisplayTable._of(table)
+        for result in results
+        for tables in result._display().values()
+        for _, table in tables
+    ]
 
 
 def on_page(title: str, headings: Sequence[str], rows: Sequence[Sequence[str]]) -> Table:
@@ -306,7 +362,7 @@ def on_page(title: str, headings: Sequence[str], rows: Sequence[Sequence[str]]) 
             heading,
             (
                 "text"
-                if k and not any(one.lstrip("-–<> ")[:1].isdigit() for one in cells)
+                if k and not any(cell.lstrip("-–<> ")[:1].isdigit() for cell in cells)
                 else "number"
             ),
         )
@@ -346,7 +402,7 @@ def printed(
     headings, cells = [], []
     for name in names:
         ends = ("low", "high") if name == of else (f"{name}_low", f"{name}_high")
-        values, low, high = (columns.get(one, [None] * n) for one in (name, *ends))
+        values, low, high = (columns.get(heading, [None] * n) for heading in (name, *ends))
         written = [
             _written(name, kind, *row, is_interval=name not in columns)
             for kind, row in zip(kinds, zip(values, low, high, strict=True), strict=True)
@@ -370,9 +426,8 @@ def _written(
         return "all"
     if name == "name":
         return printed_name(value)
-    if (kind, name) == ("threshold", "estimate") and not math.isnan(
-        value
-    ):  # with all its digits, as it is typed
+    # with all its digits, as it is typed
+    if (kind, name) == ("threshold", "estimate") and not math.isnan(value):
         return " ".join([typed(value), *number_with_interval(value, low, high).split(" ", 1)[1:]])
     if is_interval:
         return interval_of_rate(low, high)

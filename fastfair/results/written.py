@@ -16,13 +16,14 @@ from typing import TYPE_CHECKING, Any, get_args, get_origin, get_type_hints
 import numpy as np
 from numpy.typing import NDArray
 
+from fastfair._lib.arrays import AnyArray, Floats
 from fastfair.error_rates.operating_points import OperatingPoint, read_point
 from fastfair.uncertainty.notes import Code, Note, Noted
 
 if TYPE_CHECKING:
     from cattrs import Converter
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 1  # of JSON; grows where readers of earlier files would go wrong
 _NAMES = {"at": "operating_point"}  # what files call fields
 _OF_NOTES = "note", "flags"  # what files have besides the notes themselves
 
@@ -32,7 +33,7 @@ UNWRITTEN = {"written": False}
 default."""
 
 
-def nothing() -> NDArray[np.float64]:
+def empty_floats() -> Floats:
     """Return the replicates of what was read: none."""
     return np.zeros(0)
 
@@ -58,10 +59,11 @@ def converter() -> Converter:
     def changes(kind: type[Any]) -> dict[str, Any]:
         get_type_hints(kind)  # refuses a class whose types are not known here
         return {
-            one.name: override(
-                rename=_NAMES.get(one.name, one.name), omit=not one.metadata.get("written", True)
+            field_of.name: override(
+                rename=_NAMES.get(field_of.name, field_of.name),
+                omit=not field_of.metadata.get("written", True),
             )
-            for one in fields(kind)
+            for field_of in fields(kind)
         }
 
     def writing(kind: type[Any]) -> Callable[[Any], dict[str, Any]]:
@@ -134,13 +136,14 @@ def _numbers(values: Any) -> Any:
 def _is_array(kind: Any) -> bool:
     if get_origin(kind) is UnionType:
         return all(map(_is_array, get_args(kind)))
+    # which it is depends on NumPy's version
     return kind is np.ndarray or get_origin(kind) in (
         np.ndarray,
         NDArray,
-    )  # which it is depends on NumPy's version
+    )
 
 
-def _array(values: Any, kind: Any) -> np.ndarray[Any, Any]:
+def _array(values: Any, kind: Any) -> AnyArray:
     if get_origin(kind) is UnionType:
         return np.array(values)
     *_, entries = get_args(kind)
@@ -157,12 +160,15 @@ def schema_of(kind: type[Any], others: dict[str, Any]) -> dict[str, Any]:
     """
     parts: dict[str, Any] = {}
     _schema(kind, parts)
-    own = parts.pop(kind.__name__)
-    own = {"properties": others | own["properties"], "required": [*others, *own["required"]]}
+    schema = parts.pop(kind.__name__)
+    schema = {
+        "properties": others | schema["properties"],
+        "required": [*others, *schema["required"]],
+    }
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "type": "object",
-        **own,
+        **schema,
         "$defs": parts,
     }
 
@@ -180,20 +186,23 @@ def _schema(kind: Any, parts: dict[str, Any]) -> dict[str, Any]:
         return {"type": "array"}
     if kind is Note:
         values = {"type": "object", "additionalProperties": {"type": ["number", "string"]}}
-        told = {"code": {"enum": list(Code)}, "about": {"type": "string"}, "values": values}
+        note = {"code": {"enum": list(Code)}, "about": {"type": "string"}, "values": values}
         return {
             "anyOf": [
-                told["code"],
-                {"type": "object", "properties": told, "required": ["code", "values"]},
+                note["code"],
+                {"type": "object", "properties": note, "required": ["code", "values"]},
             ]
         }
     if isinstance(kind, type) and is_dataclass(kind) and kind is not OperatingPoint:
         if kind.__name__ not in parts:
             parts[kind.__name__] = {}
             hints = get_type_hints(kind)
-            written = [one for one in fields(kind) if one.metadata.get("written", True)]
+            written = [
+                field_of for field_of in fields(kind) if field_of.metadata.get("written", True)
+            ]
             properties = {
-                _NAMES.get(one.name, one.name): _schema(hints[one.name], parts) for one in written
+                _NAMES.get(field_of.name, field_of.name): _schema(hints[field_of.name], parts)
+                for field_of in written
             }
             if issubclass(kind, Noted):
                 properties |= {name: {"type": "string"} for name in _OF_NOTES}
@@ -212,7 +221,7 @@ def _schema(kind: Any, parts: dict[str, Any]) -> dict[str, Any]:
     if origin in (dict, Mapping):
         return {"type": "array"}  # of pairs
     if arguments:
-        return {"anyOf": [_schema(one, parts) for one in arguments]}
+        return {"anyOf": [_schema(field_of, parts) for field_of in arguments]}
     number = {"anyOf": [{"type": "number"}, {"enum": ["Infinity", "-Infinity", None]}]}
     plain: dict[Any, Any] = {
         float: number,

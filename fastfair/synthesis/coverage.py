@@ -8,12 +8,12 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from fastfair import intervals
 from fastfair._lib import frames, memory, seeds
 from fastfair._lib.arguments import AtLeastTwo, ManyResamples, checked
-from fastfair._lib.arrays import Floats
+from fastfair._lib.arrays import Flags, Floats, Indices
 from fastfair._lib.bisection import least_whole
 from fastfair._lib.plots import axes_or_new
 from fastfair._lib.threads import one_blas_thread, run_blocks
@@ -119,7 +119,8 @@ class CoverageExperiment:
         -------
         matplotlib Axes
         """
-        ax, nominal = axes_or_new(ax), self.confidence_level
+        ax = axes_or_new(ax)
+        nominal = self.confidence_level
         for m, method in enumerate(self.methods):
             for k, fmr in enumerate(self.fmr):
                 style: dict[str, Any] = {
@@ -226,10 +227,10 @@ def coverage_experiment(
     --------
     >>> import fastfair as ff
     >>> identities = ff.VonMisesFisherIdentities.random(30, 16, 20, rng=0)
-    >>> found = ff.synthesis.coverage_experiment(20, 50, identities=identities, n_samples=5, fmr=0.01, rng=0)
-    >>> found.coverage.shape
+    >>> experiment = ff.synthesis.coverage_experiment(20, 50, identities=identities, n_samples=5, fmr=0.01, rng=0)
+    >>> experiment.coverage.shape
     (3, 4, 1)
-    >>> bool(found.coverage[0, 0, 0] > found.coverage[1, 0, 0])  # recentered holds the truth more often than naive
+    >>> bool(experiment.coverage[0, 0, 0] > experiment.coverage[1, 0, 0])  # better than naive
     True
     """
     names = tuple(methods)
@@ -242,11 +243,12 @@ def coverage_experiment(
         f"{n_datasets:,} data sets with {n_resamples:,} replicates each",
         "use fewer",
     )
-    seed = seeds.fixed(rng)
+    seed = seeds.fix_seed(rng)
     if identities is None:
         identities = VonMisesFisherIdentities.random(200, 64, (50, 150), rng=seed)
-    of_each, draws = samples_of_each(n_samples, *identities.centers.shape), Draws(weighting, unit)
-    found: Arrays = {}
+    of_each = samples_of_each(n_samples, *identities.centers.shape)
+    draws = Draws(weighting, unit)
+    arrays_of: Arrays = {}
     data_sets = _DataSets(identities, of_each, levels, draws, seed, n_resamples, names, nominal)
     do_job(
         data_sets,
@@ -254,14 +256,14 @@ def coverage_experiment(
         1,
         workers,
         f"{n_datasets:,} data sets",
-        lambda _, arrays: found.update(arrays),
+        lambda _, arrays: arrays_of.update(arrays),
     )
     thresholds, estimates, expected, low, high = (
-        np.array([found[f"{k} {name}"] for k in range(n_datasets)]) for name in _OF_EACH
+        np.array([arrays_of[f"{k} {name}"] for k in range(n_datasets)]) for name in _OF_EACH
     )
     mated, nonmated = (
         [
-            _Ranked(*(found[f"{k} {side} {name}"] for name in _Ranked._fields))
+            _Ranked(*(arrays_of[f"{k} {side} {name}"] for name in _Ranked._fields))
             for k in range(n_datasets)
         ]
         for side in _SIDES
@@ -304,13 +306,14 @@ class _Ranked(NamedTuple):
     keys: score_keys.Keys
     cumulative: Floats
     size: Floats
-    complete: NDArray[np.bool_]
+    complete: Flags
 
     @classmethod
     def of(cls, lists: ErrorLists) -> _Ranked:
         cumulative = np.empty(0)
         if lists.scale:
-            cumulative = np.append(0, np.cumsum(lists.scale[0][lists.a] * lists.scale[1][lists.b]))
+            scale, other_scale = lists.scale
+            cumulative = np.append(0, np.cumsum(scale[lists.a] * other_scale[lists.b]))
         return cls(
             lists.keys.copy(),
             cumulative,
@@ -335,7 +338,7 @@ class _DataSets:
     """
 
     identities: VonMisesFisherIdentities
-    n_samples: NDArray[np.intp]
+    n_samples: Indices
     levels: Floats
     draws: Draws
     seed: int | np.random.SeedSequence
@@ -351,7 +354,7 @@ class _DataSets:
             data, self.levels, self.draws, with_groups=False, all_listed=True, workers=ONE_THREAD
         )
 
-    def run(self, steps: range, n_threads: int | None, told: Report | None) -> Arrays:
+    def run(self, steps: range, n_threads: int | None, report: Report | None) -> Arrays:
         arrays: Arrays = {}
 
         @one_blas_thread()
@@ -368,21 +371,24 @@ class _DataSets:
                 ]
                 for method in self.methods
             ]
+            # there may be no methods
             shape = (
                 len(self.methods),
                 self.nominal.size,
                 2,
                 estimate.size,
-            )  # there may be no methods
+            )
             low, high = np.clip(np.moveaxis(np.reshape(ends, shape), 2, 0), 0, 1)
-            own = dict(zip(_OF_EACH, (rates.threshold, estimate, expected, low, high), strict=True))
+            of_data_set = dict(
+                zip(_OF_EACH, (rates.threshold, estimate, expected, low, high), strict=True)
+            )
             for side, lists in zip(_SIDES, resampler.error_lists, strict=True):
-                own |= {
+                of_data_set |= {
                     f"{side} {name}": values for name, values in _Ranked.of(lists)._asdict().items()
                 }
-            arrays.update({f"{k} {name}": values for name, values in own.items()})
+            arrays.update({f"{k} {name}": values for name, values in of_data_set.items()})
 
-        run_blocks(work, steps, len(steps), 1, n_threads, told)
+        run_blocks(work, steps, len(steps), 1, n_threads, report)
         return arrays
 
 
@@ -395,21 +401,24 @@ def _pooled(
     # Keys of non-mated pairs are inverted. What meets a level in every data set meets it in the
     # mean, what exceeds it in every one exceeds it: the key looked for lies between the data sets'
     # own.
-    own = ~score_keys.first_keys_at_least(thresholds, nonmated[0].keys).astype(np.int64)
+    keys_of = ~score_keys.first_keys_at_least(thresholds, nonmated[0].keys).astype(np.int64)
     for k, ranked in enumerate(nonmated):
-        if not ranked.reaches(int(own.max())):
-            nonmated[k] = _further(data_sets.resampler(k), int(own.max()))
+        if not ranked.reaches(int(keys_of.max())):
+            nonmated[k] = _further(data_sets.resampler(k), int(keys_of.max()))
 
     def exceeds(level: float, key: int) -> bool:
         return bool(np.mean([ranked.share(key) for ranked in nonmated]) > level * ROUNDING)
 
     ends = zip(
-        data_sets.levels.tolist(), own.min(axis=0).tolist(), own.max(axis=0).tolist(), strict=True
+        data_sets.levels.tolist(),
+        keys_of.min(axis=0).tolist(),
+        keys_of.max(axis=0).tolist(),
+        strict=True,
     )
-    found = [
+    pooled = [
         least_whole(partial(exceeds, level), least, most + 1) - 1 for level, least, most in ends
     ]
-    keys = (~np.array(found)).astype(nonmated[0].keys.dtype)
+    keys = (~np.array(pooled)).astype(nonmated[0].keys.dtype)
     truth = [np.mean([ranked.share(int(key) - 1) for ranked in mated]) for key in keys]
     return score_keys.decode(keys).astype(np.float64), np.array(truth)
 

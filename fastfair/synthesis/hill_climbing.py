@@ -10,10 +10,11 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from fastfair._lib import memory, seeds, validation
 from fastfair._lib.arguments import Natural, Positive, checked
+from fastfair._lib.arrays import Flags, Floats
 from fastfair._lib.plots import axes_or_new
 from fastfair._lib.threads import run_blocks
 from fastfair._lib.warnings import warn
@@ -37,7 +38,6 @@ from fastfair.uncertainty.quantities import Quantity
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-Floats = NDArray[np.float64]
 _Acceptance = Literal["improving", "plateau"]
 KINDS: tuple[ErrorRate, ...] = ("fmr", "fnmr")
 
@@ -69,7 +69,7 @@ class Synthesis:
     """
 
     distances: Floats = field(repr=False)
-    mated: NDArray[np.bool_] = field(repr=False)
+    mated: Flags = field(repr=False)
     threshold: float
     fmr: float
     fnmr: float
@@ -129,7 +129,8 @@ class Synthesis:
         -------
         matplotlib Axes
         """
-        ax, distance = axes_or_new(ax), self.history[: self.n_steps + 1]
+        ax = axes_or_new(ax)
+        distance = self.history[: self.n_steps + 1]
         ax.step(np.arange(distance.size), distance, **({"where": "post"} | kwargs))
         ax.set(xlabel="Step", ylabel="Distance from the target")
         ax.grid(alpha=0.3)
@@ -310,19 +311,17 @@ def synthesize_each(
     plateaus = accept == "plateau"
     require_memory(n_mated, n_nonmated, n_steps, len(wanted))
     key, _ = seeds.stream(rng)
-    n_right = max(
-        1, int(np.ceil(held * held_at * (1 - 1e-12)))
-    )  # of those whose rate is held at the TMR or TNMR
+    # of those whose rate is held at the TMR or TNMR
+    n_right = max(1, int(np.ceil(held * held_at * (1 - 1e-12))))
     made: list[Any] = [None] * len(wanted)
 
     def make(k: int) -> None:
         from fastfair.kernels import climb
 
-        scores, history = np.empty(held + free), np.empty(n_steps + 1)
-        goal, rules = (
-            climb.Goal(held, n_right - 1, wanted[k]),
-            climb.Rules(step or 0.0, plateaus, bool(stop)),
-        )
+        scores = np.empty(held + free)
+        history = np.empty(n_steps + 1)
+        goal = climb.Goal(held, n_right - 1, wanted[k])
+        rules = climb.Rules(step or 0.0, plateaus, bool(stop))
         errors, n_accepted, n_made = climb.climb(
             goal, rules, 2 * k + KINDS.index(kind), key, scores, history
         )
@@ -330,7 +329,8 @@ def synthesize_each(
         if kind == "fmr":
             threshold = float(np.partition(scores[:held], n_right - 1)[n_right - 1])
         else:
-            scores, rates = 1 - np.concatenate((scores[held:], scores[:held])), rates[::-1]
+            scores = 1 - np.concatenate((scores[held:], scores[:held]))
+            rates = rates[::-1]
             # The mirror image of the last one rejected; distances below it are accepted.
             last = np.partition(scores[free:], held - n_right)[held - n_right]
             threshold = float(np.nextafter(last, -np.inf))
@@ -350,9 +350,12 @@ def synthesize_each(
 
     with reporting(progress, f"{len(wanted):,} sets") as report:
         run_blocks(make, range(len(wanted)), len(wanted), 1, n_threads, report)
-    missed = [one for one in made if not _is_reached(one, free)]
+    missed = [synthesis for synthesis in made if not _is_reached(synthesis, free)]
     if missed:
-        said = ", ".join(f"{one.target:g} ({getattr(one, kind):g} reached)" for one in missed[:5])
+        said = ", ".join(
+            f"{synthesis.target:g} ({getattr(synthesis, kind):g} reached)"
+            for synthesis in missed[:5]
+        )
         warn(
             f"{len(missed)} of {len(made)} targets of the {kind.upper()} missed in {n_steps} steps:"
             f" {said}{', ...' if len(missed) > 5 else ''}; give more steps or another seed",
@@ -391,7 +394,7 @@ def _reachable(name: str, value: object, n: int) -> float:
     return rate
 
 
-_MOST_GROUPS = 100
+_MOST_GROUPS = 100  # of a ratio, at most
 
 
 @dataclass(frozen=True, eq=False)
@@ -468,16 +471,20 @@ class BiasedSystem:
         metrics: dict[str, BaseMetric] = {
             name: BaseMetric(of_groups[name].groups, of_all[name].overall) for name in OF_ANY_SCORES
         }
-        own, at_point = (
+        at_own_threshold, at_point = (
             self._rates(at, threshold_key(part, point))
             for part, point in ((self.groups, at_mean_group_eer()), (self.overall, at))
         )
-        found = []
-        for one in measure_all(names, [at_point], metrics, own, alpha, zero_policy):
-            of_rows = self.groups.groups if one.per_group else (None,)
-            for group, value in zip(of_rows, np.atleast_1d(one.value).tolist(), strict=True):
-                found.append(Quantity(one.name, group, None if one.point is None else at, value))
-        return tuple(found)
+        quantities = []
+        for measured in measure_all(
+            names, [at_point], metrics, at_own_threshold, alpha, zero_policy
+        ):
+            of_rows = self.groups.groups if measured.per_group else (None,)
+            for group, value in zip(of_rows, np.atleast_1d(measured.value).tolist(), strict=True):
+                quantities.append(
+                    Quantity(measured.name, group, None if measured.point is None else at, value)
+                )
+        return tuple(quantities)
 
     def _rates(self, at: OperatingPoint, key: np.signedinteger[Any]) -> dict[str, BaseMetric]:
         """Pair the overall rates at a threshold with those of the groups."""
@@ -492,11 +499,11 @@ class BiasedSystem:
 @lru_cache(maxsize=2)  # many systems may share what stands for all comparisons
 def _threshold_free(comparisons: Comparisons) -> Mapping[str, BaseMetric]:
     """Compute the metrics that need no threshold, overall and of each group."""
-    found = evaluate(comparisons, at=(), measures=(), metrics=OF_ANY_SCORES, n_resamples=0)
+    evaluation = evaluate(comparisons, at=(), measures=(), metrics=OF_ANY_SCORES, n_resamples=0)
     return {
         name: BaseMetric(
-            np.array([found.value(name, group=group) for group in comparisons.groups]),
-            np.float64(found.value(name)),
+            np.array([evaluation.value(name, group=group) for group in comparisons.groups]),
+            np.float64(evaluation.value(name)),
         )
         for name in OF_ANY_SCORES
     }
@@ -578,7 +585,7 @@ def biased_system(
     >>> [made.fmr for made in system.sets]
     [0.001, 0.001, 0.003, 0.005]
     """
-    seed = seeds.fixed(rng)
+    seed = seeds.fix_seed(rng)
     require_memory(overall_mated, overall_nonmated, n_steps, 1)
     written = ratios if isinstance(ratios, str) else ":".join(f"{number:.12g}" for number in ratios)
     numbers = _factors(written)

@@ -13,15 +13,14 @@ from scipy.special import expit, logit, ndtr, ndtri
 
 from fastfair._lib import memory, validation
 from fastfair._lib.arguments import AtLeastTwo, Natural, Probability, Share, checked
+from fastfair._lib.arrays import Flags, Floats, Indices
 from fastfair._lib.label_codes import Coded, encode
-from fastfair._lib.seeds import Seed, fixed
+from fastfair._lib.seeds import Seed, fix_seed
 from fastfair.data import checks
 from fastfair.data.comparisons import Comparisons
 from fastfair.data.embeddings import Embeddings
 from fastfair.data.sorted_scores import read_only
 from fastfair.errors import InputError
-
-Floats = NDArray[np.float64]
 
 
 @checked
@@ -234,9 +233,9 @@ class Binormal:
             + ("" if n_subjects is None else f" of {n_subjects:,} subjects"),
             "use fewer",
         )
-        generator = np.random.Generator(np.random.PCG64(fixed(rng)))
+        generator = np.random.Generator(np.random.PCG64(fix_seed(rng)))
         similarity = generator.standard_normal(n_mated + n_nonmated)
-        known: dict[str, Any] = {}
+        columns: dict[str, Any] = {}
         if n_subjects is not None:
             reference, probe = (
                 np.concatenate(sides)
@@ -246,7 +245,7 @@ class Binormal:
                     strict=True,
                 )
             )
-            known = {"reference": reference, "probe": probe}
+            columns = {"reference": reference, "probe": probe}
             similarity *= np.sqrt(1 - r)
             mated, nonmated = generator.standard_normal((2, n_subjects))
             similarity[:n_mated] += np.sqrt(r) * mated[reference[:n_mated]]
@@ -257,9 +256,9 @@ class Binormal:
         similarity[n_mated:] -= self.mu / 2
         if group is not None:
             labels = encode("group", [group]).labels
-            known["reference_group"] = Coded(labels, np.zeros(similarity.size, np.uint16))
+            columns["reference_group"] = Coded(labels, np.zeros(similarity.size, np.uint16))
         flags = np.arange(similarity.size) < n_mated
-        return Comparisons(expit(-similarity), flags, score_kind="distance", **known)
+        return Comparisons(expit(-similarity), flags, score_kind="distance", **columns)
 
 
 @checked
@@ -333,7 +332,7 @@ def binormal_comparisons(
     )
 
 
-def _dealt(n: int, n_subjects: int, mated: bool) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+def _dealt(n: int, n_subjects: int, mated: bool) -> tuple[Indices, Indices]:
     """Deal comparisons to subjects in turn; in every round of non-mated ones the probes are one
     subject further on.
     """
@@ -368,8 +367,8 @@ class VonMisesFisherIdentities:
     ((500, 32), dtype('float32'))
     """
 
-    centers: NDArray[np.float64]
-    concentrations: NDArray[np.float64]
+    centers: Floats
+    concentrations: Floats
 
     def __post_init__(self) -> None:
         centers = checks.vectors(self.centers)
@@ -424,7 +423,7 @@ class VonMisesFisherIdentities:
             f"{n_subjects:,} centres of {dim:,} numbers",
             "use fewer subjects or a lower dim",
         )
-        generator = np.random.Generator(np.random.PCG64(fixed(rng)).jumped())
+        generator = np.random.Generator(np.random.PCG64(fix_seed(rng)).jumped())
         return cls(
             generator.standard_normal((n_subjects, dim)), generator.uniform(low, high, n_subjects)
         )
@@ -453,7 +452,7 @@ class VonMisesFisherIdentities:
         """
         k, d = self.centers.shape
         subject = np.repeat(np.arange(k), samples_of_each(n_samples, k, d))
-        generator = np.random.Generator(np.random.PCG64(fixed(rng)))
+        generator = np.random.Generator(np.random.PCG64(fix_seed(rng)))
         cosine, sine = _angles(self.concentrations[subject], d, generator)
         vectors = np.empty((subject.size, d), np.float32)
         step = max(1, _BLOCK // d)
@@ -514,7 +513,7 @@ def von_mises_fisher_embeddings(
     >>> ff.von_mises_fisher_embeddings(200, n_samples=10, dim=64, concentration=(100, 300), rng=0)
     Embeddings(2000 x 64 float32, cosine, 200 subjects, 9000 mated, 1990000 non-mated)
     """
-    seed = fixed(rng)
+    seed = fix_seed(rng)
     identities = VonMisesFisherIdentities.random(n_subjects, dim, concentration, rng=seed)
     n_subjects, dim = identities.centers.shape
     sizes = samples_of_each(n_samples, n_subjects, dim)
@@ -529,7 +528,7 @@ def correlated_decisions(
     correlation: Share,
     *,
     rng: Seed = None,
-) -> NDArray[np.bool_]:
+) -> Flags:
     """Draw decisions on mated comparisons that are correlated within subjects.
 
     Parameters
@@ -572,9 +571,10 @@ def correlated_decisions(
         "use fewer",
     )
     apart = 1 - correlation
-    drawn = np.random.Generator(np.random.PCG64(fixed(rng))).random((n_attempts, n_subjects))
+    drawn = np.random.Generator(np.random.PCG64(fix_seed(rng))).random((n_attempts, n_subjects))
     failed = np.empty(drawn.shape, bool)
-    failures, chance = np.zeros(n_subjects), np.full(n_subjects, fnmr)
+    failures = np.zeros(n_subjects)
+    chance = np.full(n_subjects, fnmr)
     for j in range(n_attempts):
         failed[j] = drawn[j] < chance
         failures += failed[j]
@@ -593,7 +593,7 @@ def _limits(concentration: Any) -> tuple[float, float]:
     return low, high
 
 
-def samples_of_each(n_samples: int | ArrayLike, k: int, d: int) -> NDArray[np.intp]:
+def samples_of_each(n_samples: int | ArrayLike, k: int, d: int) -> Indices:
     """Check how many vectors of d numbers each of k subjects has, and that there is memory for
     them.
     """
@@ -613,9 +613,7 @@ def samples_of_each(n_samples: int | ArrayLike, k: int, d: int) -> NDArray[np.in
     return of_each
 
 
-def _angles(
-    concentration: NDArray[np.float64], d: int, generator: np.random.Generator
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _angles(concentration: Floats, d: int, generator: np.random.Generator) -> tuple[Floats, Floats]:
     """Draw the cosines and sines of the angles between vectors and their centres.
 
     Wood's proposal is w = (1 - (1 + b) z) / (1 - (1 - b) z) with z from a beta distribution. It is

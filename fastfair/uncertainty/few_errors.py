@@ -19,10 +19,14 @@ threshold, and half to the rate. Where the lower quantile is below one error, th
 threshold may be beyond all scores, so that an FNMR has no upper limit but 1. Thresholds that hold
 an FNMR are the mirror image.
 
-An EER lies between the two rates at any threshold. Where fewer than ten errors of a kind are behind
-it, its upper limit is the lowest that the greater of the two rates' upper limits can be: as one of
-them falls with the threshold and the other one rises, it is above the EER wherever both limits hold
-at the EER's own threshold. A minDCF is at most the cost at any threshold, and then has the limits
+A threshold that failures hold, as at an FNMR or an EER, knows of one more subject, too, however
+many errors are behind it: at its lax end the upper limit of the FNMR still reaches what is held.
+The upper limit of an FMR joins that at the data's threshold with the FMR at the lax end, as the
+method of Zou and Donner does, and replicates' limit stays where it is higher.
+
+At any threshold the EER lies between FMR and FNMR, so that the greater one of their upper limits
+bounds it. Where fewer than ten errors of a kind are behind an EER, its upper limit is that at the
+threshold where this bound is lowest. A minDCF is at most the cost at any threshold, and then has the limits
 of the rates at its own.
 """
 
@@ -32,14 +36,16 @@ import itertools
 import math
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, partial
+from functools import cache, cached_property, partial
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fastfair import intervals
+from fastfair._lib.arrays import Floats
 from fastfair._lib.bisection import least_whole
+from fastfair.data import score_keys
 from fastfair.data.comparisons import keys_of
 from fastfair.data.score_keys import count_below
 from fastfair.data.sorted_scores import ClassKeys, NotKeptError, not_kept
@@ -52,17 +58,15 @@ from fastfair.resampling.error_lists import ErrorLists
 
 from .notes import CONCENTRATED, Code, Note
 from .quantities import FITTED, RATES, Entry, base_metric_of_ratio
-from .rate_limits import HeldRate, RateEvidence, raised_rate
+from .rate_limits import HeldRate, RateEvidence, joined_limits, may_be_equal, raised_rate
 
-Floats = NDArray[np.float64]
 Cell = tuple[int, int] | None
 MOST_PER_ERROR = 1 / 3  # of the subjects whose share of the errors is looked at
 _MOST_STEPS = 30  # errors by which thresholds for an EER's limits differ from its own
 _LOOKED_AT = 300  # errors; of more, it is not computed how many independent ones they are
 _LARGE = 0.3  # share of a rate's variance that comes from its threshold
-_FREEDOM = (
-    30.0  # degrees of freedom of the FMR, from which on no few subjects cause most false matches
-)
+# degrees of freedom of the FMR from which on no small group of subjects causes most false matches
+_FREEDOM = 30.0
 
 
 class Limits(NamedTuple):
@@ -75,14 +79,13 @@ class Limits(NamedTuple):
     missing: Note | None = None
 
 
-_Asked = tuple[
-    int, bool, int
-]  # the row of an entry, whether its FNMR or its FMR is asked for, and the threshold's key
+# the row of an entry, whether its FNMR or its FMR is asked for, the threshold's key, and the level
+_Asked = tuple[int, bool, int, float]
 _Search = Generator[list[_Asked], Floats, Limits | None]
 
 
-def _both_rates(row: int, key: int) -> list[_Asked]:
-    return [(row, True, key), (row, False, key)]
+def _both_rates(row: int, key: int, level: float) -> list[_Asked]:
+    return [(row, True, key, level), (row, False, key, level)]
 
 
 class FewHeldErrors:
@@ -100,17 +103,20 @@ class FewHeldErrors:
         self._entries, self._resampler = entries, resampler
         self._freedom = degrees_of_freedom(entries, resampler, of_held=False)
         self._errors: dict[tuple[bool, int, int], tuple[float, float, float]] = {}
-        self._known: dict[_Asked, tuple[float, float, float, float, float]] = {}
+        self._known: dict[tuple[int, bool, int], tuple[float, ...]] = {}
+        self._found: dict[float, dict[int, Limits | None]] = {}
         self._ends: dict[tuple[int, float], tuple[int | None, int | None]] = {}
         points = {k: at.rate for k, at in enumerate(resampler.points) if at.rate}
         freedom = degrees_of_freedom(
             [Entry(rate, None, k, None) for k, rate in points.items()], resampler
         )
-        held = {
+        self._of_points = {
             k: self._held_rate(k, of_rate)
             for k, of_rate in zip(points, freedom.tolist(), strict=True)
         }
-        self._held = {k: rate for k, rate in held.items() if rate.expected < FEWEST_ERRORS}
+        self._held = {
+            k: rate for k, rate in self._of_points.items() if rate.expected < FEWEST_ERRORS
+        }
 
     def holds(self, point: int) -> bool:
         """Return whether the limits at an operating point allow for its few errors."""
@@ -123,33 +129,38 @@ class FewHeldErrors:
         lead to further ones.
         """
         half = (1 + confidence_level) / 2
-        found: list[Limits | None] = [None] * len(rows)
-        searches = {place: self._search(row, half) for place, row in enumerate(rows) if row >= 0}
+        found = self._found.setdefault(half, {-1: None})
+        searches = {row: self._search(row, half) for row in rows if row not in found}
         ends: dict[int, Floats] = {}
         while searches:
             asked: dict[int, list[_Asked]] = {}
-            for place, search in searches.items():
+            for row, search in searches.items():
                 try:
-                    asked[place] = search.send(ends[place]) if ends else next(search)
+                    asked[row] = search.send(ends[row]) if ends else next(search)
                 except StopIteration as end:
-                    found[place] = end.value
-            searches = {place: searches[place] for place in asked}
-            limits = self._limits_at(list(itertools.chain(*asked.values())), half)
+                    found[row] = end.value
+            searches = {row: searches[row] for row in asked}
+            limits = self._limits_at(list(itertools.chain(*asked.values())))
             after = np.cumsum([len(one) for one in asked.values()])
             ends = (
                 dict(zip(asked, np.split(limits, after[:-1], axis=1), strict=True)) if asked else {}
             )
-        return found
+        return [found[row] for row in rows]
 
     def _search(self, row: int, half: float) -> _Search:
-        """Look for the limits of an entry: yield the rates and thresholds whose limits, (2, asked),
-        they rest on.
+        """Look for the limits of an entry, as a generator.
+
+        It yields the rates and thresholds whose limits it needs next, and is sent these, (2,
+        asked): so those of all entries are computed in one call.
         """
         entry, resampler = self._entries[row], self._resampler
         if not math.isfinite(entry.value):
             return None
         if entry.name in RATES and entry.point is not None:
             at = resampler.points[entry.point]
+            knows_failures = entry.name == "fmr" and self._knows_failures(entry.point)
+            if knows_failures and not is_equal_error(entry, resampler):
+                return (yield from self._at_lax_threshold(row, entry.point, half))
             if entry.point in self._held:
                 is_held = entry.cell is None and entry.name == at.rate
                 return (
@@ -157,27 +168,30 @@ class FewHeldErrors:
                     if is_held
                     else (yield from self._at_held_threshold(row, entry.point, half))
                 )
-            if entry.cell is None and at.rule.eers == "all":
-                return (yield from self._between_rates(row, int(resampler.thresholds[entry.point])))
+            if is_equal_error(entry, resampler):
+                key = int(resampler.thresholds[entry.point])
+                return (yield from self._between_rates(row, key, half))
         elif entry.name in ("eer", "min_dcf"):
             if 0 < entry.value < 1:
                 keys = resampler.eer_keys if entry.name == "eer" else resampler.cost_keys
-                return (
-                    yield from self._between_rates(row, int(keys[resampler.position(entry.cell)]))
-                )
+                key = int(keys[resampler.position(entry.cell)])
+                return (yield from self._between_rates(row, key, half))
+        elif entry.point is None:
+            return None
+        elif entry.name == "threshold" and self._knows_failures(entry.point):
+            return self._limits_of_threshold(entry.point, half)
         elif entry.point in self._held:  # a threshold or a measure
-            missing = self._missing(self._held[entry.point], (1 - half) / 2)
+            missing = self._missing(entry.point, half)
             return None if missing is None else Limits(math.nan, math.nan, missing)
         return None
 
-    @staticmethod
-    @cache
-    def _missing(held: HeldRate, tail: float) -> Note | None:
+    def _missing(self, point: int, half: float) -> Note | None:
         """Say that too few errors are expected at an operating point to judge rates there; else
         nothing.
         """
-        if held.errors(tail)[0]:
+        if self._ends_of_threshold(point, half)[0] is not None:
             return None
+        held, tail = self._of_points[point], (1 - half) / 2
         errors, comparisons = (
             ("false non-matches", "mated")
             if held.name == "fnmr"
@@ -187,7 +201,7 @@ class FewHeldErrors:
         if held.expected < 0.9 * held.rate * held.n:
             values["effective"] = held.expected
         needed = held.comparisons_needed(tail)
-        if needed < math.inf:
+        if held.n < needed < math.inf:
             values |= {"needed": float(f"{needed:.2g}"), "comparisons": comparisons}
         return Note.of(Code.BELOW_RESOLUTION, **values)
 
@@ -237,9 +251,13 @@ class FewHeldErrors:
         The first is on the side of few errors of the kind that is held.
         """
         if (point, half) not in self._ends:
-            held = self._held[point]
-            few, many = held.errors((1 - half) / 2)
+            held, tail = self._of_points[point], (1 - half) / 2
             mated = held.name == "fnmr"
+            few, many = (
+                held.errors(tail, lambda errors: self.failures_at(errors, tail)[1])
+                if mated and self._draws_subjects
+                else held.errors(tail)
+            )
             keys = self._resampler.lists(mated).keys_of(0)
             if keys.size <= many < held.n:
                 keys = self._resampler.complete(mated).keys_of(0)
@@ -247,10 +265,11 @@ class FewHeldErrors:
                 self._require_more()
                 many = held.n
             near, far = (
-                None if few == 0 else int(keys[few - 1]),
+                None if few == 0 else int(keys[few - 1]) + mated,
                 None if many >= held.n else int(keys[many]),
             )
-            if not mated:  # keys are inverted; thresholds lie above the scores
+            # The threshold of few failures, or of any false matches, is above a score.
+            if not mated:  # keys are inverted
                 near, far = (None if key is None else ~key + 1 for key in (near, far))
             self._ends[point, half] = near, far
         return self._ends[point, half]
@@ -259,16 +278,106 @@ class FewHeldErrors:
         """Look for the limits of a rate where another one is held."""
         held, is_fnmr = self._held[point], self._entries[row].name == "fnmr"
         near, far = self._ends_of_threshold(point, half)
-        harm, other = (
-            (near, far) if is_fnmr != (held.name == "fnmr") else (far, near)
-        )  # the first has more errors
-        ends = yield [(row, is_fnmr, key) for key in (other, harm) if key is not None]
+        # The first has more errors.
+        harm, other = (near, far) if is_fnmr != (held.name == "fnmr") else (far, near)
+        ends = yield [(row, is_fnmr, key, half) for key in (other, harm) if key is not None]
         low = 0.0 if other is None else float(ends[0, 0])
         if harm is None:
-            return Limits(low, 1.0, self._missing(held, (1 - half) / 2))
+            return Limits(low, 1.0, self._missing(point, half))
         return Limits(low, float(ends[1, -1]))
 
-    def _between_rates(self, row: int, key: int) -> _Search:
+    @property
+    def _draws_subjects(self) -> bool:
+        return self._resampler.units.unit == "subject"
+
+    def _knows_failures(self, point: int) -> bool:
+        """Return whether the threshold of an operating point rests on failures of subjects."""
+        at = self._resampler.points[point]
+        return self._draws_subjects and (at.rate == "fnmr" or at.rule.eers == "all")
+
+    @cached_property
+    def _freedom_of_failures(self) -> float:
+        return float(
+            degrees_of_freedom([Entry("fnmr", None, 0, None)], self._resampler, of_held=False)[0]
+        )
+
+    def failures_at(self, errors: int, tail: float) -> tuple[float, float]:
+        """Return the FNMR of all comparisons at a score with so many of them below, and its upper
+        limit.
+        """
+        key = int(self._resampler.lists(True).keys_of(0)[errors])
+        evidence = RateEvidence(*self._evidence_at(None, True, key, self._freedom_of_failures))
+        return float(evidence.estimate), float(evidence.interval(1 - 2 * tail)[1])
+
+    def _lax_threshold(self, point: int, tail: float) -> int | None:
+        """Return the key of the lowest threshold that the population may have at a held FNMR or
+        EER; None below all scores.
+        """
+        if self._resampler.points[point].rate:
+            return self._ends_of_threshold(point, 1 - 2 * tail)[0]
+        return self.lax_end_of_equal_errors(int(self._resampler.thresholds[point]), tail)
+
+    def lax_end_of_equal_errors(self, key: int, tail: float) -> int | None:
+        """Return the key of the lowest threshold at which the population's FMR and FNMR may be
+        equal, given that of the data; None below all scores.
+
+        The relative standard error of the FMR is that at the data's threshold.
+        """
+        keys, lists = keys_of(self._resampler.comparisons), self._resampler.lists(True)
+        evidence = RateEvidence(*self._evidence_at(None, False, key, math.inf))
+        rate, low = float(evidence.estimate), float(evidence.interval(1 - 2 * tail)[0])
+        lower = low / rate if rate else 0.0
+
+        def are_equal(errors: int) -> bool:
+            key = int(lists.keys_of(0)[errors])
+            if keys.limits is not None and key < keys.limits[0]:
+                return False
+            fmr = (keys.nonmated.size - count_below(keys.nonmated, key)) / keys.sizes[1]
+            return may_be_equal(self.failures_at(errors, tail), (fmr, fmr * lower))
+
+        fewest = least_whole(are_equal, -1, self._count(lists, 0, key))
+        return None if fewest == 0 else int(lists.keys_of(0)[fewest - 1]) + 1
+
+    def _below_all_scores(self, point: int, half: float) -> Note | None:
+        """Say that the lax end of a threshold lies below all scores."""
+        is_rate = self._resampler.points[point].rate
+        return self._missing(point, 2 * half - 1) if is_rate else Note(Code.THRESHOLD_BEYOND_SCORES)
+
+    def _at_lax_threshold(self, row: int, point: int, half: float) -> _Search:
+        """Look for the limits of an FMR where failures hold the threshold."""
+        lax, given = self._lax_threshold(point, 1 - half), int(self._resampler.thresholds[point])
+        strict = self._ends_of_threshold(point, half)[1] if point in self._held else None
+        at_given = [] if lax is None else [(row, False, given, 2 * half - 1)]
+        at_strict = [] if strict is None else [(row, False, strict, half)]
+        ends = yield [*at_given, *at_strict]
+        low = float(ends[0, -1]) if at_strict else 0.0 if point in self._held else math.nan
+        if lax is None:
+            return Limits(low, 1.0, self._below_all_scores(point, half))
+        rate = float(self._entries[row].value)
+        given_ends = float(ends[0, 0]), float(ends[1, 0])
+        return Limits(low, joined_limits(rate, given_ends, [rate, self._fmr_at(row, lax)])[1])
+
+    def _limits_of_threshold(self, point: int, half: float) -> Limits:
+        """Return the lax end of the interval of a threshold that failures hold."""
+        key, comparisons = self._lax_threshold(point, 1 - half), self._resampler.comparisons
+        if key is None:
+            return Limits(math.nan, math.nan, self._below_all_scores(point, half))
+        score = float(score_keys.decode(np.array([key - 1], comparisons.mated.keys.dtype))[0])
+        if comparisons.score_kind == "distance":
+            return Limits(math.nan, comparisons.to_scale(score))
+        return Limits(score, math.nan)
+
+    def _fmr_at(self, row: int, key: int) -> float:
+        """Return the FMR of an entry's comparisons at another threshold; 1 where it is not kept."""
+        k, lists = self._resampler.position(self._entries[row].cell), self._resampler.lists(False)
+        if not lists.reach(np.array([-key])):
+            lists = self._resampler.complete(False)
+        if not lists.reach(np.array([-key])):
+            self._require_more()
+            return 1.0
+        return self._count(lists, k, key) / int(lists.sizes[k])
+
+    def _between_rates(self, row: int, key: int, half: float) -> _Search:
         """Look for the limits of an EER or minDCF with few errors of a kind at its threshold."""
         cell = self._entries[row].cell
         k = self._resampler.position(cell)
@@ -276,19 +385,19 @@ class FewHeldErrors:
         if not few:
             return None
         if self._entries[row].name == "min_dcf":
-            ends = yield _both_rates(row, key)
+            ends = yield _both_rates(row, key, half)
             return Limits(
                 math.nan, float(mean_cost(self._resampler.metrics.costs, *ends[1].tolist()))
             )
-        low = yield from self._best_of_thresholds(row, few[0], key, upper=False)
-        high = yield from self._best_of_thresholds(row, few[0], key, upper=True)
+        low = yield from self._best_of_thresholds(row, few[0], key, half, upper=False)
+        high = yield from self._best_of_thresholds(row, few[0], key, half, upper=True)
         return Limits(low, -high)
 
     def _best_of_thresholds(
-        self, row: int, mated: bool, key: int, *, upper: bool
+        self, row: int, mated: bool, key: int, half: float, *, upper: bool
     ) -> Generator[list[_Asked], Floats, float]:
-        """Return the greatest lower limit of both rates, or minus the lowest upper one, at
-        thresholds near a key.
+        """Return the greatest lower limit of both rates, or minus the lowest upper one (so that
+        the best is the greatest), at thresholds near a key.
 
         They are those with one error of a kind more, or less, after the other. Where errors of the
         kind are as many, an upper limit is sought where the others are fewest, and a lower one
@@ -300,14 +409,14 @@ class FewHeldErrors:
 
         k, lists = self._resampler.position(self._entries[row].cell), self._resampler.lists(mated)
         keys, errors = lists.keys_of(k), self._count(lists, k, key)
-        best = value((yield _both_rates(row, key)))
+        best = value((yield _both_rates(row, key, half)))
         for step in (-1, 1):
             for n in range(errors, max(errors + step * _MOST_STEPS, -1), step):
                 place = n if upper else n - 1
                 if not 0 <= place < keys.size:
                     continue
                 other = int(keys[place]) + (not upper)  # keys of non-mated comparisons are inverted
-                found = value((yield _both_rates(row, other if mated else -other)))
+                found = value((yield _both_rates(row, other if mated else -other, half)))
                 if found < best:
                     break
                 best = found
@@ -318,34 +427,29 @@ class FewHeldErrors:
         errors, n = self._count(lists, k, key), int(lists.sizes[k])
         if not n or errors > _LOOKED_AT:
             return False
-        if (
-            errors < FEWEST_ERRORS or mated
-        ):  # one more subject allows for few subjects behind many failures
+        # one more subject allows for few subjects behind many failures
+        if errors < FEWEST_ERRORS or mated:
             return errors < FEWEST_ERRORS
         error = self._error(mated, lists, k, errors)[0]
         return error > 0 and (errors / n / error) ** 2 < FEWEST_ERRORS
 
-    def _limits_at(self, asked: Sequence[_Asked], level: float) -> Floats:
+    def _limits_at(self, asked: Sequence[_Asked]) -> Floats:
         """Compute the limits of rates at given thresholds, as evaluations have them: (2, asked)."""
-        low, high = RateEvidence(
-            *np.array([self._evidence(*one) for one in asked]).reshape(-1, 5).T
-        ).interval(level)
+        for row, mated, key, _ in asked:
+            if (row, mated, key) not in self._known:
+                cell, freedom = self._entries[row].cell, float(self._freedom[row])
+                self._known[row, mated, key] = self._evidence_at(cell, mated, key, freedom)
+        evidence = np.array([self._known[one[:3]] for one in asked]).reshape(-1, 5).T
+        low, high = RateEvidence(*evidence).interval(np.array([one[3] for one in asked]))
         return np.array([np.nan_to_num(low, nan=0.0), np.nan_to_num(high, nan=1.0)])
 
-    def _evidence(
-        self, row: int, mated: bool, key: int
-    ) -> tuple[float, float, float, float, float]:
-        """Return the evidence of a rate of an entry's comparisons at a threshold; NaN where it is
-        not kept.
-        """
-        if (row, mated, key) not in self._known:
-            self._known[row, mated, key] = self._evidence_at(row, mated, key)
-        return self._known[row, mated, key]
-
     def _evidence_at(
-        self, row: int, mated: bool, key: int
-    ) -> tuple[float, float, float, float, float]:
-        cell, lists = self._entries[row].cell, self._resampler.lists(mated)
+        self, cell: Cell, mated: bool, key: int, most_freedom: float
+    ) -> tuple[float, ...]:
+        """Return the evidence of a rate of some comparisons at a threshold; NaN where it is not
+        kept.
+        """
+        lists = self._resampler.lists(mated)
         k, limit = self._resampler.position(cell), np.array([key if mated else -key])
         if not lists.reach(limit):
             lists = self._resampler.complete(mated)
@@ -354,12 +458,12 @@ class FewHeldErrors:
             return (math.nan,) * 5
         errors, n = self._count(lists, k, key), int(lists.sizes[k])
         rate, effective = errors / n, math.nan
-        if errors < ENOUGH_PAIRS or errors == n:
-            effective = self._resampler.effective_sample_size(mated, cell, errors == n)
+        if min(errors, n - errors) < ENOUGH_PAIRS:
+            effective = self._resampler.effective_sample_size(mated, cell, 2 * errors > n)
         if errors in (0, n):
             return rate, 0.0, 1.0, effective, math.nan
         error, freedom, attempts = self._error(mated, lists, k, errors)
-        freedom = max(1.0, min(float(self._freedom[row]), freedom))
+        freedom = max(1.0, min(most_freedom, freedom))
         return rate, error, freedom, effective, float(raised_rate(rate, n, attempts))
 
     def _require_more(self) -> None:
@@ -393,8 +497,8 @@ def hangs_on_threshold(rates: Floats, thresholds: Floats) -> NDArray[np.bool_]:
     """Return where a good part of the variance of a rate's replicates is that of their thresholds.
 
     Where few subjects hold the threshold, intervals of the rate are then likely too narrow: whether
-    such subjects are in the data is luck. In simulations this was so in 97 % of the intervals that
-    failed at FMRs at which they hold the truth in fewer than 92 % of data sets.
+    such subjects are in the data is luck. In simulations, of the intervals that missed the true rate
+    at FMRs at which fewer than 92 % hold it, 97 % were of this kind.
 
     Parameters
     ----------
@@ -409,7 +513,7 @@ def hangs_on_threshold(rates: Floats, thresholds: Floats) -> NDArray[np.bool_]:
     return np.asarray(intervals.correlations_of(np.array([finite, rates])) ** 2 > _LARGE)
 
 
-_SIDES = {name: METRICS[name].sides for name in (*RATES, "eer", "act_dcf", *FITTED)}
+_SIDES = {name: METRICS[name].sides for name in (*RATES, "eer", "act_dcf", "auc", *FITTED)}
 
 
 @dataclass(frozen=True, eq=False)
@@ -421,8 +525,8 @@ class SampleSizes:
     degrees_of_freedom : (quantities,) ndarray
         Of rates, costs, and groups' ratios to the average; infinite for others.
     effective : (quantities,) ndarray
-        Effective sample sizes of rates and EERs of 0 or 1, and of rates with one to four errors;
-        NaN for others.
+        Effective sample sizes of rates and EERs of 0 or 1, and of rates with one to four errors,
+        or correct decisions; NaN for others.
     raised : (quantities,) ndarray
         By how much one more subject raises rates of failure, EERs and minDCFs; NaN for others.
     few_held : FewHeldErrors, optional
@@ -499,14 +603,12 @@ def degrees_of_freedom(
     found, comparisons = np.full(len(entries), np.inf), resampler.comparisons
     if resampler.units.unit == "sample":
         return found
-    stratum = (
-        resampler.units.stratum_of_subject
-    )  # None where comparisons are drawn, in a stratum for each class
+    # None where comparisons are drawn, in a stratum for each class
+    stratum = resampler.units.stratum_of_subject
     n_all, has_some = 1 if stratum is None else int(stratum.max()) + 1, None
     if stratum is not None and comparisons.group_of_subject is not None:
-        has_some = np.zeros(
-            (len(comparisons.groups), n_all), np.bool_
-        )  # whether a group has subjects in a stratum
+        # whether a group has subjects in a stratum
+        has_some = np.zeros((len(comparisons.groups), n_all), np.bool_)
         has_some[comparisons.group_of_subject, stratum] = True
 
     def count(mated: bool, cell: Cell) -> int:
@@ -525,7 +627,8 @@ def degrees_of_freedom(
         n_strata = n_all if cell is None else len(set(cell))
         if cell is not None and has_some is not None:
             n_strata = int((has_some[cell[0]] | has_some[cell[1]]).sum())
-        own, most = min(count(side == MATED, cell) for side in _SIDES[name]) - n_strata, math.inf
+        sides = _SIDES["eer" if is_equal_error(entry, resampler) else name]
+        own, most = min(count(side == MATED, cell) for side in sides) - n_strata, math.inf
         if _SIDES[name] == ("non-mated",):
             assert entry.point is not None
             most = resampler.freedom(entry.point, cell)
@@ -540,11 +643,18 @@ def degrees_of_freedom(
     return found
 
 
+def is_equal_error(entry: Entry, resampler: Resampler) -> bool:
+    """Return whether a rate of all comparisons is an EER, which their threshold holds."""
+    if entry.name not in RATES or entry.cell is not None or entry.point is None:
+        return False
+    return resampler.points[entry.point].rule.eers == "all"
+
+
 def effective_sample_sizes(entries: Sequence[Entry], resampler: Resampler) -> Floats:
     """Compute the effective sample size of rates and EERs of 0 or 1, and of rates with one to four
-    errors.
+    errors, or correct decisions.
 
-    So few errors have no design effect of their own. That of a group's FNMR is that with the
+    So few have no design effect of their own. That of a group's FNMR is that with the
     intra-class correlation of all groups at this threshold, if five of their subjects fail there;
     else, and of other rates, that of a laxer threshold. An EER of 0 means that both rates are 0 at
     the thresholds between all non-mated and all mated scores. It cannot lie above the larger of the
@@ -578,10 +688,8 @@ def effective_sample_sizes(entries: Sequence[Entry], resampler: Resampler) -> Fl
         )
         few = not held and entry.name in RATES and 0 < entry.value < 1
         if few:
-            few = (
-                round(float(entry.value) * resampler.n_comparisons(entry.name == "fnmr", cell))
-                < ENOUGH_PAIRS
-            )
+            n = resampler.n_comparisons(entry.name == "fnmr", cell)
+            few = round(min(entry.value, 1 - entry.value) * n) < ENOUGH_PAIRS
         if few or entry.value in (0, 1):
             found[k] = (
                 of_failures(entry.point)[cell[0]]
@@ -590,7 +698,7 @@ def effective_sample_sizes(entries: Sequence[Entry], resampler: Resampler) -> Fl
             )
             if math.isnan(found[k]):
                 found[k] = min(
-                    count(side == "mated", cell, bool(entry.value == 1))
+                    count(side == "mated", cell, bool(entry.value > 0.5))
                     for side in _SIDES[entry.name]
                 )
     return found
@@ -610,7 +718,8 @@ def _of_correlated_failures(resampler: Resampler, point: int) -> Floats:
 
 
 def attempts_of_one_more(entries: Sequence[Entry], resampler: Resampler) -> Floats:
-    """Compute how many attempts one more subject has for each FNMR, EER and minDCF.
+    """Compute how many attempts an added subject has for each FNMR, EER and minDCF; see
+    `rate_limits` for what it is added for.
 
     Parameters
     ----------
@@ -633,7 +742,9 @@ def attempts_of_one_more(entries: Sequence[Entry], resampler: Resampler) -> Floa
     attempts = typical_attempts(lists.variances(errors)[1], lists.sizes, errors)
     places = {name: row for row, name in enumerate(keys, resampler.thresholds.size)}
     for row, entry in enumerate(entries):
-        at = entry.point if entry.name == "fnmr" else places.get(entry.name)
+        at = places.get(entry.name)
+        if entry.name == "fnmr" or is_equal_error(entry, resampler):
+            at = entry.point
         if at is not None:
             found[row] = attempts[at, 0 if entry.cell is None else 1 + entry.cell[0]]
     return found
@@ -657,9 +768,8 @@ def raised_by_one_more(entries: Sequence[Entry], resampler: Resampler) -> Floats
             found[row] = _of_least_cost(value, resampler.metrics.costs, keys, more)
             continue
         found[row] = raised_rate(value, keys.sizes[0], more)
-        if (
-            entry.name == "eer"
-        ):  # which rises by less than the FNMR at its threshold, as the new one is laxer
+        # An EER rises by less than the FNMR at its threshold, as the new one is laxer.
+        if entry.name == "eer" or is_equal_error(entry, resampler):
             raised = _crossing(keys, more) - _crossing(keys, 0.0)
             found[row] = found[row] if math.isnan(raised) else max(0.0, raised)
     return found

@@ -1,7 +1,10 @@
 """`IntervalMaker`: intervals of quantities, each by the method that suits it, from replicates or in
 closed form.
 
-Which interval a quantity gets, and which notes warn of its weaknesses, are rules at the beginning.
+What is asked of a quantity, such as whether it is a rate, are functions at the beginning.
+`IntervalMaker.ends_at` says which interval a quantity gets, in three steps: a method makes it, it is
+withheld where it would not tell how uncertain the quantity is, and it is widened. `_notes` says what
+else there is to say of it.
 """
 
 from __future__ import annotations
@@ -9,8 +12,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -25,7 +27,7 @@ from fastfair._lib.threads import in_threads
 from fastfair.error_rates.operating_points import ENOUGH_ERRORS
 from fastfair.error_rates.score_metrics import Costs
 from fastfair.errors import InputError
-from fastfair.measures._registry import measure_of, methods_of, range_of
+from fastfair.measures._registry import METRICS, NONMATED, measure_of, methods_of, range_of
 from fastfair.resampling.dependence import ENOUGH_PAIRS
 
 from .few_errors import SampleSizes
@@ -86,85 +88,37 @@ def notes_without_errors(
     return notes
 
 
-def is_held(quantity: Quantity) -> bool:
-    """Return whether an operating point holds a quantity."""
-    return quantity.is_held
+def is_ratio(name: str) -> bool:
+    """Return whether a name is that of a group's ratio to the average, or of a logarithm of one."""
+    return bool(base_metric_of_ratio(name))
 
 
-def is_rate(quantity: Quantity) -> bool:
-    """Return whether a quantity is a rate of errors of comparisons that have a score."""
-    return quantity.name in RATES
+def is_logarithm(name: str) -> bool:
+    """Return whether a name is that of minus the logarithm of a group's ratio to the average."""
+    return name.startswith(f"{RATIOS[1]}(")
 
 
-def is_threshold(quantity: Quantity) -> bool:
-    """Return whether a quantity is a threshold."""
-    return quantity.name == "threshold"
+def is_measure(name: str) -> bool:
+    """Return whether a name is that of a fairness measure."""
+    return measure_of(name) is not None
 
 
-def is_given_threshold(quantity: Quantity) -> bool:
-    """Return whether a quantity is a threshold that hangs on no data."""
-    return is_threshold(quantity) and quantity.at is not None and quantity.at.is_given
-
-
-def is_at_held_threshold(quantity: Quantity) -> bool:
-    """Return whether a quantity is a rate at a threshold that the data set, and is not what holds
-    it.
-    """
-    at_held = quantity.at is not None and not quantity.at.is_given
-    return quantity.name in (*RATES, *WITH_FAILURES) and at_held and not quantity.is_held
-
-
-def is_of_one_subject(quantity: Quantity) -> bool:
-    """Return whether the comparisons of a rate are of one subject."""
-    return quantity.n_subjects == 1
-
-
-def is_fitted(quantity: Quantity) -> bool:
-    """Return whether a quantity is a cost that is fitted to the data."""
-    return quantity.name in FITTED
-
-
-def is_ratio(quantity: Quantity) -> bool:
-    """Return whether a quantity is a group's ratio to the average, or a logarithm of one."""
-    return bool(base_metric_of_ratio(quantity.name))
-
-
-def is_logarithm(quantity: Quantity) -> bool:
-    """Return whether a quantity is minus the logarithm of a group's ratio to the average."""
-    return quantity.name.startswith(f"{RATIOS[1]}(")
-
-
-def is_measure(quantity: Quantity) -> bool:
-    """Return whether a quantity is a fairness measure."""
-    return measure_of(quantity.name) is not None
-
-
-def is_one_sided_measure(quantity: Quantity) -> bool:
-    """Return whether a quantity is a fairness measure that no data move beyond that of a fair
+def is_one_sided_measure(name: str) -> bool:
+    """Return whether a name is that of a fairness measure that no data move beyond that of a fair
     system.
     """
-    measure = measure_of(quantity.name)
+    measure = measure_of(name)
     return measure is not None and measure.fairer != "nearer"
 
 
-def is_cllr_of_group(quantity: Quantity) -> bool:
-    """Return whether a quantity is the Cllr of a group."""
-    return quantity.name == "cllr" and quantity.group is not None
+def rests_on_fmrs(name: str) -> bool:
+    """Return whether a name is that of a measure that is made of FMRs."""
+    measure = measure_of(name)
+    return measure is not None and (not measure.of or name.endswith("(fmr)"))
 
 
-def rests_on_min_dcf(quantity: Quantity) -> bool:
-    """Return whether a quantity is a fairness measure of minDCFs."""
-    return quantity.name.endswith("(min_dcf)")
-
-
-def has_method(quantity: Quantity, method: str) -> bool:
-    """Return whether a method is meant for a quantity."""
-    inside = 0 < quantity.estimate < (1 if method == "logit" else math.inf)
-    return method in methods_of(quantity.name) and not quantity.is_held and inside
-
-
-def rests_on_any(quantity: Quantity, rates: Collection[Quantity]) -> bool:
-    """Return whether a quantity rests on one of these FMRs, such as those whose false matches few
+def rest_on_any(quantities: Sequence[Quantity], rates: Sequence[Quantity]) -> list[bool]:
+    """Return which quantities rest on one of some FMRs, such as those whose false matches few
     subjects cause.
 
     A minDCF, and the min Cllr of a group, rest on those of their own group, a threshold that holds
@@ -172,15 +126,17 @@ def rests_on_any(quantity: Quantity, rates: Collection[Quantity]) -> bool:
     groups at its operating point. The min Cllr of all comparisons depends on so many scores that it
     is hardly changed by them.
     """
-    name, at, of_all = quantity.name, quantity.at, quantity.name == "threshold"
-    if name == "min_dcf" or (name == "min_cllr" and quantity.group is not None):
-        return any(fmr.name == "fmr" and fmr.group == quantity.group for fmr in rates)
-    measure = measure_of(name)
-    is_of_fmrs = measure is not None and (not measure.of or name.endswith("(fmr)"))
-    rests = at is not None and (at.rate == "fmr" if of_all else is_of_fmrs)
-    return rests and any(
-        fmr.name == "fmr" and (fmr.group is None) is of_all and fmr.at == at for fmr in rates
-    )
+    fmrs = [fmr for fmr in rates if fmr.name == "fmr"]
+    groups, points = {fmr.group for fmr in fmrs}, {(fmr.group is None, fmr.at) for fmr in fmrs}
+
+    def rests(one: Quantity) -> bool:
+        if one.name in FITTED:
+            return one.group in groups and (one.name, one.group) != ("min_cllr", None)
+        if one.name == "threshold":
+            return (True, one.at) in points and one.at is not None and one.at.rate == "fmr"
+        return (False, one.at) in points and one.at is not None and rests_on_fmrs(one.name)
+
+    return [rests(one) for one in quantities] if fmrs else [False] * len(quantities)
 
 
 def are_concentrated(quantity: Quantity) -> bool:
@@ -337,7 +293,9 @@ class IntervalMaker:
         self._replicates, self._errors, self._jackknife = replicates, standard_errors, jackknife
         self._n_threads = n_threads
         self._estimates = np.array([quantity.estimate for quantity in quantities])
-        self._rules: dict[tuple[Any, ...], Flags] = {}
+        self._held = np.array([quantity.is_held for quantity in quantities], np.bool_)
+        names, of_names = np.unique([one.name for one in quantities], return_inverse=True)
+        self._names, self._of_names = names.tolist(), of_names
 
     @property
     def has_replicates(self) -> bool:
@@ -364,7 +322,7 @@ class IntervalMaker:
         """
         sizes, freedom = self.sizes, self.sizes.degrees_of_freedom
         strata = np.array([quantity.n_subjects or 0 for quantity in self.quantities]) - freedom
-        raised = np.where(self._where(is_fitted), np.nan, sizes.raised)
+        raised = np.where(self._named(FITTED.__contains__), np.nan, sizes.raised)
         return RateEvidence(
             self._estimates,
             self._spread.error,
@@ -421,7 +379,7 @@ class IntervalMaker:
         side of a bound.
 
         That of an upper limit which is at most the bound, or of a lower one which is at least it.
-        It is looked for between 1e-6 and 0.5, and 1 where there is none.
+        It is looked for between 1e-6 and just below 0.5, and 1 where there is none.
         """
 
         def excludes(tail: float) -> bool:
@@ -440,6 +398,9 @@ class IntervalMaker:
     def ends_at(self, rows: Sequence[int], confidence_level: float, method: str) -> Ends:
         """Compute the two-sided intervals of some of the quantities, by the method that each is to
         have.
+
+        The order matters: a method is in `made_by` before intervals are withheld, so that those
+        that are withheld have none and are not widened.
         """
         if self._replicates is None and method != "auto":
             raise InputError(
@@ -458,7 +419,7 @@ class IntervalMaker:
             by_evidence = computed.copy()
             ends.made_by[by_evidence] = CLOSED_FORM
         else:
-            by_evidence = computed & self._where(has_method, "logit") & (method == "auto")
+            by_evidence = computed & self._have_method("logit") & (method == "auto")
             ends.made_by[by_evidence] = "logit"
             self._set_by_replicates(
                 ends, np.flatnonzero(computed & ~by_evidence), confidence_level, method
@@ -475,9 +436,8 @@ class IntervalMaker:
             ends.low[others], ends.high[others] = limits
         for end in (ends.low, ends.high):
             end[computed] = np.clip(end[computed], *self._range[:, computed])
-        thresholds = computed & self._where(
-            is_threshold
-        )  # scores or decimals near them, and replicates' are scores
+        # Scores or decimals near them, and replicates' are scores.
+        thresholds = computed & self._named("threshold".__eq__)
         ends.low[thresholds] = np.minimum(ends.low[thresholds], estimate[thresholds])
         ends.high[thresholds] = np.maximum(ends.high[thresholds], estimate[thresholds])
         inverted = np.isin(ends.made_by, (INVERSION, FEW_DRAWN))
@@ -497,10 +457,8 @@ class IntervalMaker:
         """
         general = "percentile" if method in ("auto", "dyadic") else method
         left_out = self.left_out if method == "bca" else None
-        fitted = rows[
-            self._where(is_fitted)[rows] & (self._estimates[rows] + self._optimism[rows] > 0)
-        ]
-        fitted = fitted if method == "auto" else rows[:0]
+        above_zero = self._named(FITTED.__contains__) & (self._estimates + self._optimism > 0)
+        fitted = rows[above_zero[rows] & (method == "auto")]
 
         def of_general(some: Rows, drawn: Floats) -> tuple[Floats, Floats]:
             jackknife = None if left_out is None else left_out[some]
@@ -512,7 +470,7 @@ class IntervalMaker:
         ends.made_by[by_general] = general
         ends.low[by_general], ends.high[by_general] = self._in_stretches(of_general, by_general)
         if method == "dyadic":
-            dyadic = rows[self._where(has_method, method)[rows]]
+            dyadic = rows[self._have_method(method)[rows]]
             ends.made_by[dyadic] = method
             ends.low[dyadic], ends.high[dyadic] = intervals.confidence_interval(
                 self.replicates[dyadic], self._estimates[dyadic], confidence_level, method
@@ -526,11 +484,9 @@ class IntervalMaker:
             shift, asked = self._spread.shift, np.zeros(len(self.quantities), np.bool_)
             asked[rows] = True
             unshifted = ends.low - shift, ends.high - shift
-            for inverted in self.inversion.intervals(
-                self._estimates, asked, unshifted, confidence_level
-            ):
-                ends.low[inverted.row], ends.high[inverted.row] = inverted.low, inverted.high
-                ends.made_by[inverted.row] = inverted.made_by
+            found = self.inversion.intervals(self._estimates, asked, unshifted, confidence_level)
+            ends.low[found.rows], ends.high[found.rows] = found.low, found.high
+            ends.made_by[found.rows] = found.made_by
 
     def _limits_of_fitted_costs(self, rows: Rows, confidence_level: float) -> tuple[Floats, Floats]:
         """Compute intervals of costs at thresholds, or of calibrations, that are fitted to the same
@@ -566,11 +522,11 @@ class IntervalMaker:
         """Widen intervals by quantiles of groups' ratios to the average, in place, and withhold
         those of few errors.
         """
-        rows = np.flatnonzero(ends.computed & self._where(is_ratio))
+        rows = np.flatnonzero(ends.computed & self._named(is_ratio))
         ends.made_by[rows] = np.where(self._rests_on_few_errors[rows], FEW_GROUP_ERRORS, "log")
         ends.low[rows], ends.high[rows] = intervals_of_ratios(
             self._estimates[rows],
-            self._where(is_logarithm)[rows],
+            self._named(is_logarithm)[rows],
             (ends.low[rows], ends.high[rows]),
             self._relative_error[rows],
             self.sizes.degrees_of_freedom[rows],
@@ -581,7 +537,8 @@ class IntervalMaker:
         """Take back intervals, in place, that do not tell how uncertain a quantity is, and keep
         why.
         """
-        of_one_subject = self._where(is_of_one_subject) & (self.sizes.unit == "subject")
+        n_subjects = np.array([quantity.n_subjects or 0 for quantity in self.quantities])
+        of_one_subject = (n_subjects == 1) & (self.sizes.unit == "subject")
         constant = Code.CONSTANT_RATE if self._replicates is None else Code.CONSTANT_REPLICATES
         for which, code in (
             (ends.made_by == NO_SUCH_ERRORS, Code.NO_SUCH_ERRORS),
@@ -600,16 +557,14 @@ class IntervalMaker:
         """Widen intervals of rates at thresholds held by others, in place, where few errors are
         left.
 
-        Such a rate may hang on the threshold, which replicates find anew, more than on chance: the
+        Such a rate may depend on the threshold, which replicates find anew, more than on chance: the
         interval is to hold the quantiles of its replicates. The note of a rate of 0 or 1 says so.
         """
         if self._replicates is None:
             return
         rarer = np.minimum(self._estimates, 1 - self._estimates)
         rows = np.flatnonzero(
-            self._where(is_at_held_threshold)
-            & ~np.isnan(ends.low)
-            & (self._spread.error > _FEW * rarer)
+            self._at_held_threshold & ~np.isnan(ends.low) & (self._spread.error > _FEW * rarer)
         )
         low, high = self._in_stretches(
             lambda some, drawn: intervals.confidence_interval(
@@ -669,9 +624,9 @@ class IntervalMaker:
         """Return what there is to say of quantities with their intervals, by position."""
         said: dict[int, list[Note]] = defaultdict(list)
 
-        def say(which: Flags, note: Callable[[int], Note]) -> None:
+        def say(which: Flags, note: Note | Callable[[int], Note]) -> None:
             for k in np.flatnonzero(which).tolist():
-                said[k].append(note(k))
+                said[k].append(note if isinstance(note, Note) else note(k))
 
         computed, spread = ends.computed, self._spread
         without, inverted, few_drawn, on_scale = (
@@ -690,38 +645,31 @@ class IntervalMaker:
         for k, code in ends.missing.items():
             said[k].append(Note(code))
         few_effective = computed & self._has_few_effective_errors & ~on_scale
-        concentrated = computed & self._where(are_concentrated) & ~self._where(is_held)
-        rest_on_concentrated = computed & self._rest_on(are_concentrated)
+        concentrated = computed & self._concentrated & ~self._held
+        rest_on_concentrated = computed & self._rest_on(self._concentrated)
         is_noted = few_effective | concentrated | rest_on_concentrated | few_drawn
-        say(few_effective, lambda k: Note(Code.FEW_EFFECTIVE_ERRORS))
-        say(few_drawn, lambda k: Note(Code.FEW_DRAWN))
+        say(few_effective, Note(Code.FEW_EFFECTIVE_ERRORS))
+        say(few_drawn, Note(Code.FEW_DRAWN))
         say(
             concentrated,
             lambda k: Note.of(
                 Code.CONCENTRATED, share=f"{100 * (self.quantities[k].concentration or 0.0):.0f} %"
             ),
         )
-        say(rest_on_concentrated, lambda k: Note(Code.RESTS_ON_CONCENTRATED))
+        say(rest_on_concentrated, Note(Code.RESTS_ON_CONCENTRATED))
         if self.sizes.unit == "subject":
-            few = (
-                self._rest_on(has_few_false_matches) & ~self._where(is_fitted) & self.has_replicates
-            )
-            say(
-                computed & (few | self._where(has_few_false_matches)) & ~is_noted,
-                lambda k: Note(
-                    Code.UNKNOWN_WHOSE
-                    if self.quantities[k].name in RATES
-                    else Code.FEW_FALSE_MATCHES
-                ),
-            )
-        say(computed & self._where(rests_on_min_dcf), lambda k: Note(Code.FITTED_COST))
-        say(computed & self._where(is_cllr_of_group), lambda k: Note(Code.EXTREME_SCORES))
-        by_others = computed & ~inverted & self._where(is_measure)
+            few, of_few = self._few_false_matches, computed & ~is_noted
+            rest = self._rest_on(few) & ~self._named(FITTED.__contains__) & self.has_replicates
+            say(of_few & few, Note(Code.UNKNOWN_WHOSE))
+            say(of_few & rest & ~few, Note(Code.FEW_FALSE_MATCHES))
+        say(computed & self._named(lambda name: name.endswith("(min_dcf)")), Note(Code.FITTED_COST))
+        of_group = np.array([quantity.group is not None for quantity in self.quantities], np.bool_)
+        say(computed & of_group & self._named("cllr".__eq__), Note(Code.EXTREME_SCORES))
+        by_others = computed & ~inverted & self._named(is_measure)
         if method == "auto":
-            say(by_others & self._where(is_one_sided_measure), lambda k: Note(Code.BY_PERCENTILES))
+            say(by_others & self._named(is_one_sided_measure), Note(Code.BY_PERCENTILES))
         say(
-            by_others & (abs(spread.shift) > _SHIFTED * spread.error),
-            lambda k: Note(Code.SHIFTED_REPLICATES),
+            by_others & (abs(spread.shift) > _SHIFTED * spread.error), Note(Code.SHIFTED_REPLICATES)
         )
         say(
             computed & (spread.not_computable > _OFTEN),
@@ -729,10 +677,7 @@ class IntervalMaker:
                 Code.OFTEN_NOT_COMPUTABLE, share=f"{100 * spread.not_computable[k]:.0f} %"
             ),
         )
-        say(
-            computed & ((ends.low == -np.inf) | (ends.high == np.inf)),
-            lambda k: Note(Code.UNBOUNDED),
-        )
+        say(computed & ((ends.low == -np.inf) | (ends.high == np.inf)), Note(Code.UNBOUNDED))
         for k in ends.widened:
             said[k].append(Note(Code.WIDENED))
         for k, note in ends.below.items():
@@ -748,37 +693,52 @@ class IntervalMaker:
             [math.nan if math.isnan(number) else number for number in numbers.tolist()]
             for numbers in (ends.low, ends.high, self._spread.error, self._spread.not_computable)
         )
+        have_ends = (self._has_error | self._is_fixed).tolist()
+        have_errors = (self._has_error & (self.has_replicates | ~self._is_fixed)).tolist()
         for k in rows:
-            quantity = self.quantities[k]
-            more: dict[str, Any] = {}
-            if self._replicates is not None:
-                more = {"standard_error": errors[k], "not_computable": shares[k]}
-            elif not self._is_fixed[k]:
-                more = {"standard_error": errors[k]}
-            if self._has_error[k] or self._is_fixed[k]:
+            more = vars(self.quantities[k]).copy()
+            if k in notes:
+                more["notes"] = (*more["notes"], *notes[k])
+            if have_errors[k]:
+                more["standard_error"] = errors[k]
+            if have_ends[k]:
                 made_by = INVERSION if ends.made_by[k] == FEW_DRAWN else ends.made_by[k]
                 more |= {"low": low[k], "high": high[k], "method": made_by}
-            else:
-                more = {}
-            yield replace(quantity, notes=(*quantity.notes, *notes.get(k, ())), **more)
+                if self.has_replicates:
+                    more["not_computable"] = shares[k]
+            yield Quantity(**more)
 
-    def _where(self, rule: Callable[..., bool], *asked: str) -> Flags:
-        """(quantities,) whether a rule holds of each."""
-        if (rule, *asked) not in self._rules:
-            n, holds = (
-                len(self.quantities),
-                (rule(quantity, *asked) for quantity in self.quantities),
-            )
-            self._rules[rule, *asked] = np.fromiter(holds, np.bool_, n)
-        return self._rules[rule, *asked]
+    def _named(self, rule: Callable[[str], bool]) -> Flags:
+        """(quantities,) whether a rule holds of the name of each."""
+        return np.array([rule(name) for name in self._names], np.bool_)[self._of_names]
 
-    def _rest_on(self, rule: Callable[[Quantity], bool]) -> Flags:
-        """(quantities,) whether each rests on an FMR of which a rule holds."""
-        if (rests_on_any, rule) not in self._rules:
-            rates = [self.quantities[k] for k in np.flatnonzero(self._where(rule)).tolist()]
-            rest = [bool(rates) and rests_on_any(quantity, rates) for quantity in self.quantities]
-            self._rules[rests_on_any, rule] = np.array(rest, np.bool_)
-        return self._rules[rests_on_any, rule]
+    def _have_method(self, method: str) -> Flags:
+        """(quantities,) whether a method is meant for each."""
+        most = 1 if method == "logit" else math.inf
+        inside = (self._estimates > 0) & (self._estimates < most) & ~self._held
+        return inside & self._named(lambda name: method in methods_of(name))
+
+    def _of_fmrs(self, rule: Callable[[Quantity], bool]) -> Flags:
+        """(quantities,) whether each is the FMR of some comparisons of which a rule holds."""
+        found = self._named(lambda name: name in METRICS and METRICS[name].sides == (NONMATED,))
+        for k in np.flatnonzero(found).tolist():
+            found[k] = rule(self.quantities[k])
+        return found
+
+    @cached_property
+    def _concentrated(self) -> Flags:
+        """(quantities,) whether few subjects cause so many of the errors behind each FMR."""
+        return self._of_fmrs(are_concentrated)
+
+    @cached_property
+    def _few_false_matches(self) -> Flags:
+        """(quantities,) whether each is an FMR with errors, but too few to see whose they are."""
+        return self._of_fmrs(has_few_false_matches)
+
+    def _rest_on(self, which: Flags) -> Flags:
+        """(quantities,) whether each rests on one of some FMRs."""
+        rates = [self.quantities[k] for k in np.flatnonzero(which).tolist()]
+        return np.array(rest_on_any(self.quantities, rates), np.bool_)
 
     @cached_property
     def _is_fixed(self) -> Flags:
@@ -786,7 +746,16 @@ class IntervalMaker:
         # A rate of 0 or 1 is not held, but all that the data have below, or above, what is asked
         # for.
         inside = (self._estimates != 0) & (self._estimates != 1) & (self._replicates is None)
-        return self._where(is_given_threshold) | (self._where(is_held) & inside)
+        given = [q.at is not None and q.at.is_given for q in self.quantities]
+        return (self._named("threshold".__eq__) & given) | (self._held & inside)
+
+    @cached_property
+    def _at_held_threshold(self) -> Flags:
+        """(quantities,) whether each is a rate at a threshold that the data set, and is not what
+        holds it.
+        """
+        at_held = [q.at is not None and not q.at.is_given for q in self.quantities]
+        return self._named((*RATES, *WITH_FAILURES).__contains__) & at_held & ~self._held
 
     @cached_property
     def _has_error(self) -> Flags:
@@ -800,11 +769,8 @@ class IntervalMaker:
     @cached_property
     def _range(self) -> Floats:
         """(2, quantities) the least and the greatest value that each can have."""
-        of_names = {
-            name: range_of(name, self.costs)
-            for name in {quantity.name for quantity in self.quantities}
-        }
-        return np.array([of_names[quantity.name] for quantity in self.quantities]).reshape(-1, 2).T
+        of_names = [range_of(name, self.costs) for name in self._names]
+        return np.reshape(of_names, (-1, 2)).T[:, self._of_names]
 
     @cached_property
     def _optimism(self) -> Floats:
@@ -823,7 +789,7 @@ class IntervalMaker:
         """
         rarer, error = np.minimum(self._estimates, 1 - self._estimates), self._spread.error
         return (
-            self._where(is_rate)
+            self._named(RATES.__contains__)
             & (error > 0)
             & (rarer > 0)
             & (rarer < np.sqrt(ENOUGH_EFFECTIVE_ERRORS) * error)
@@ -846,10 +812,12 @@ class IntervalMaker:
         error, ratio, is_log = (
             self._spread.error.copy(),
             self._estimates.copy(),
-            self._where(is_logarithm),
+            self._named(is_logarithm),
         )
         ratio[is_log] = np.exp(-ratio[is_log])
-        error[is_log] = intervals.standard_error(np.exp(-self.replicates[is_log]))
+        (error[is_log],) = self._in_stretches(
+            lambda _, drawn: (intervals.standard_error(np.exp(-drawn)),), np.flatnonzero(is_log)
+        )
         return np.divide(error, ratio, out=np.full(ratio.size, np.nan), where=ratio != 0)
 
     @cached_property
@@ -865,7 +833,7 @@ class IntervalMaker:
         n = len(self.quantities)
         if self._replicates is None:
             errors = np.full(n, np.nan) if self._errors is None else self._errors
-            at_ends = self._where(is_held) & ((self._estimates == 0) | (self._estimates == 1))
+            at_ends = self._held & ((self._estimates == 0) | (self._estimates == 1))
             errors = np.where(at_ends, 0.0, errors)
             return Spread(errors, np.zeros(n), errors > 0, np.zeros(n))
         errors, means, varies, not_computable = self._in_stretches(_spread, np.arange(n))
@@ -1030,7 +998,7 @@ def level_of_groups(
         How often the intervals are to hold together.
     n_others : int, default 0
         Number of groups besides, whose intervals do not come from replicates, as those of groups
-        without errors. They are taken for independent of the others.
+        without errors. They are treated as independent of the others.
 
     Returns
     -------

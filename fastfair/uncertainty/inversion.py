@@ -25,7 +25,6 @@ confidence set for the nuisance parameter", Journal of the American Statistical 
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -35,6 +34,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from fastfair._lib.arrays import Floats
 from fastfair._lib.seeds import Purpose
 from fastfair._lib.threads import in_threads
 from fastfair.error_rates.rates import ERROR_RATES
@@ -44,24 +44,32 @@ from fastfair.resampling.dependence import CountModel
 from fastfair.resampling.engine import Replicates
 
 from .notes import ENOUGH_EFFECTIVE_ATTEMPTS
-from .quantities import Entry, EntryKey, Selection, measure_entries, measured_quantities, n_calls
+from .quantities import (
+    Entry,
+    EntryKey,
+    Selection,
+    measure_entries,
+    measured_quantities,
+    n_calls,
+    rows_of,
+)
 
-Floats = NDArray[np.float64]
 NO_SUCH_ERRORS = "no such errors"  # instead of a method
 FEW_DRAWN = "inversion with few errors"  # drawn anew
 INVERSION = "inversion"  # what the method of intervals by test inversion is called
 # Powers that the groups' differences are raised to: 0 is fair, 1 as estimated. Shares are
 # interpolated between them.
 POWERS = np.array([0, 0.3, 0.6, 1, 1.3, 1.7, 2.5, 4, 10])
-_STEPS = (
-    POWERS[-1] * np.linspace(0, 1, 201) ** 2
-)  # at which measures are followed from fair to unfair
+# at which measures are followed from fair to unfair
+_STEPS = POWERS[-1] * np.linspace(0, 1, 201) ** 2
 _ROUNDING = 1e-12  # by which sums of floats may keep a fair system's measure from the fair value
 # errors of all groups, with which intervals miss the truth more often where subjects err unequally
-_FEW = 10
+_FEW_ERRORS_OF_ALL = 10
 _LEAST_SIZE = 0.5  # of a beta distribution, where one comparison leaves nothing to be alike
 _INFINITE = 1e13  # trials, of which beta-binomial numbers are gamma-Poisson ones
-_OF_RELATIVE = 3  # what shares of replicates of `AlikeGroups` are divided by for relative measures
+# What p-values of `AlikeGroups` are divided by for relative measures, such as Gini coefficients, so
+# that these keep their power.
+_RELATIVE_DIVISOR = 3
 GAMMA = 0.01
 _VALUES = 16  # of the measure, at which systems are compared
 
@@ -118,25 +126,25 @@ class Inversion:
         low, high = np.full((2, len(self.keys)), np.nan)
         known = ~(np.isnan(as_unfair).any(axis=1) | np.isnan(self.path).any(axis=1))
         known &= True if asked is None else asked
-        for k in np.flatnonzero(known):
-            path = self.path[k]
-            inside = path[:0]
-            rises = np.diff(path)
-            turns = bool((rises < -_ROUNDING).any() and (rises > _ROUNDING).any())
-            if turns and not (
-                _comes_first(as_unfair[k] < wanted) and _comes_first(as_fair[k, ::-1] < wanted)
-            ):
-                # As of a group in the middle, whose distance from the best one grows and then
-                # shrinks. Where it does not turn, chance alone rejects systems between others, and
-                # a fair one is never rejected as too fair.
-                accepted = np.interp(_STEPS, POWERS, np.minimum(as_unfair[k], as_fair[k])) >= wanted
-                inside = path[accepted]
-            if inside.size == 0:
-                first = _first_accepted(POWERS, as_unfair[k], wanted)
-                last = max(first, _first_accepted(POWERS[::-1], as_fair[k, ::-1], wanted))
-                ends = np.interp([first, last], _STEPS, path)
-                inside = np.concatenate((path[(first <= _STEPS) & (last >= _STEPS)], ends))
-            low[k], high[k] = inside.min(), inside.max()
+        path, as_unfair, as_fair = self.path[known], as_unfair[known], as_fair[known]
+        first = _first_accepted(POWERS, as_unfair, wanted)
+        last = np.maximum(first, _first_accepted(POWERS[::-1], as_fair[:, ::-1], wanted))
+        ends = np.empty((len(path), 2))
+        for k, reached in enumerate(np.stack((first, last), axis=1)):
+            ends[k] = np.interp(reached, _STEPS, path[k])
+        inside = (first[:, None] <= _STEPS) & (last[:, None] >= _STEPS)
+        rises = np.diff(path)
+        turns = (rises < -_ROUNDING).any(axis=1) & (rises > _ROUNDING).any(axis=1)
+        turns &= ~(_come_first(as_unfair < wanted) & _come_first(as_fair[:, ::-1] < wanted))
+        for k in np.flatnonzero(turns).tolist():
+            # As of a group in the middle, whose distance from the best one grows and then shrinks.
+            # Where it does not turn, chance alone rejects systems between others, and a fair one is
+            # never rejected as too fair.
+            accepted = np.interp(_STEPS, POWERS, np.minimum(as_unfair[k], as_fair[k])) >= wanted
+            if accepted.any():
+                inside[k], ends[k] = accepted, path[k, accepted][:1]
+        low[known] = np.minimum(np.where(inside, path, np.inf).min(axis=1), ends.min(axis=1))
+        high[known] = np.maximum(np.where(inside, path, -np.inf).max(axis=1), ends.max(axis=1))
         return low, high
 
 
@@ -186,6 +194,8 @@ class MovedSystems:
         group's ratio to the average, are left out.
     n_threads : int, optional
         Number of threads; all processors by default.
+    points : sequence of int, optional
+        The positions of the operating points among those of the evaluation; by default all.
 
     Attributes
     ----------
@@ -250,22 +260,27 @@ class MovedSystems:
 
     def path(self, powers: Floats) -> Floats:
         """Return the (measures, powers) measures of the systems themselves."""
-        path = [
-            entry.value
-            for entry in measure_entries(base_of(self._followed(powers)), self._selection)
-        ]
-        found = np.array(path).reshape(len(self.keys), powers.size)
+        followed = measured_quantities(base_of(self._followed(powers)), self._selection)
+        found = np.concatenate([np.empty((0, powers.size)), *(rows_of(*one) for one in followed)])
         fair = self._fair[:, None]
         return np.where(np.abs(found - fair) < _ROUNDING, fair, found)
 
     def replicates(self, powers: Floats) -> Iterator[Floats]:
         """Yield the (powers, r) replicates of each measure."""
-        for entry in measure_entries(base_of(self._moved(self._whole, powers)), self._selection):
-            yield entry.value
+        moved = base_of(self._moved(self._whole, powers))
+        for found in measured_quantities(moved, self._selection):
+            yield from rows_of(*found)
 
     def invert(self) -> Inversion:
         """Compare the estimates of measures with the replicates of fairer and less fair systems."""
-        table = np.full((len(self.keys), POWERS.size, 2), np.nan)
+        shares, path = self._shares_at(POWERS, partial(self.path, _STEPS))
+        return Inversion(self.keys, shares[..., 0], shares[..., 1], path, self.n_replicates)
+
+    def _shares_at(self, powers: Floats, beside: Callable[[], Any] = lambda: None) -> Any:
+        """Return (measures, powers, 2) shares of replicates that are at least as unfair, and at
+        least as fair, as the estimates, and the result of what is called beside.
+        """
+        shares = np.full((len(self.keys), powers.size, 2), np.nan)
         row_of = {key: k for k, key in enumerate(self.keys)}
         size, calls = 0, list[Callable[[], Any]]()
         for part in self._parts():
@@ -273,29 +288,33 @@ class MovedSystems:
             size += at_once
             found = measure_entries(base_of(part.of(self._start)), part.selection)
             rows = np.array([row_of[key] for key in self._keys_of(found, part)], np.intp)
-            stretches = np.array_split(np.arange(POWERS.size), n_calls(POWERS.size, at_once))
+            stretches = np.array_split(np.arange(powers.size), n_calls(powers.size, at_once))
             calls += [
-                partial(self._fill, table, part, rows, powers) for powers in stretches if rows.size
+                partial(self._fill, shares, part, rows, powers, some)
+                for some in stretches
+                if rows.size
             ]
-        calls.append(partial(self.path, _STEPS))
-        *_, path = in_threads(size, lambda call: call(), calls, self._n_threads)
-        return Inversion(self.keys, table[..., 0], table[..., 1], path, self.n_replicates)
+        *_, result = in_threads(size, lambda call: call(), [*calls, beside], self._n_threads)
+        return shares, result
 
     def _fill(
-        self, table: Floats, part: Part, rows: NDArray[np.intp], which: NDArray[np.intp]
+        self,
+        shares: Floats,
+        part: Part,
+        rows: NDArray[np.intp],
+        powers: Floats,
+        which: NDArray[np.intp],
     ) -> None:
         """Write the shares of the measures of a part, at some powers, into their places."""
-        moved, done = base_of(self._moved(part, POWERS[which])), 0
+        moved, done = base_of(self._moved(part, powers[which])), 0
         for found, points in measured_quantities(moved, part.selection):
-            values = found.value if points else found.value[None]
-            if found.per_group:
-                values = np.moveaxis(values, -1, 1)
-            *leading, _, _ = values.shape
-            some = rows[done : done + math.prod(leading)]
+            values = rows_of(found, points)
+            some = rows[done : done + len(values)]
             done += some.size
-            sign, estimates = self.signs[some[0]], self.estimates[some].reshape(*leading, 1, 1)
-            shares = _shares(values if sign > 0 else -values, sign * estimates)
-            table[some[:, None], which] = shares.reshape(some.size, -1, 2)
+            sign, estimates = self.signs[some[0]], self.estimates[some, None, None]
+            shares[some[:, None], which] = _shares(
+                values if sign > 0 else -values, sign * estimates
+            )
 
     def _moved(self, part: Part, powers: Floats) -> dict[str, Floats]:
         """Return the (..., powers, r) replicates of the rates and metrics of a part."""
@@ -394,23 +413,25 @@ def _shares(replicates: Floats, estimates: Floats) -> Floats:
         return np.stack((1 - below / known, 1 - above / known), axis=-1)
 
 
-def _comes_first(rejected: NDArray[np.bool_]) -> bool:
-    """Return whether all that is rejected comes before all that is accepted."""
-    return bool(rejected[: np.count_nonzero(rejected)].all())
-
-
-def _first_accepted(powers: Floats, deviates: Floats, wanted: float) -> float:
-    """Return the power after the last rejected one at which the deviate, interpolated, reaches
-    `wanted`.
+def _come_first(rejected: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """(measures,) whether all that is rejected, (measures, powers), comes before all that is
+    accepted.
     """
-    rejected = np.flatnonzero(deviates < wanted)
-    if rejected.size == 0:
-        return float(powers[0])
-    k = int(rejected[-1])
-    if k == powers.size - 1:
-        return float(powers[k])
-    share = (wanted - deviates[k]) / (deviates[k + 1] - deviates[k])
-    return float(powers[k] + share * (powers[k + 1] - powers[k]))
+    return np.asarray((rejected[:, :-1] >= rejected[:, 1:]).all(axis=1))
+
+
+def _first_accepted(powers: Floats, deviates: Floats, wanted: float) -> Floats:
+    """Return the powers after the last rejected one at which the deviates, (measures, powers),
+    reach `wanted` where they are interpolated.
+    """
+    rejected = deviates < wanted
+    last = powers.size - 1 - np.argmax(rejected[:, ::-1], axis=1)
+    k, row = np.minimum(last, powers.size - 2), np.arange(len(deviates))
+    before, after = deviates[row, k], deviates[row, k + 1]
+    with np.errstate(invalid="ignore", divide="ignore"):
+        between = powers[k] + (wanted - before) / (after - before) * (powers[k + 1] - powers[k])
+    found = np.where(last == powers.size - 1, powers[-1], between)
+    return np.where(rejected.any(axis=1), found, powers[0])
 
 
 def points_without_errors(
@@ -430,10 +451,10 @@ class AlikeGroups(MovedSystems):
     groups together do.
 
     Few people fail most attempts. A group that happens to have none of them has replicates that
-    hardly vary, and a fair system seems unfair by absolute measures, which add up what rates differ
-    by. So the standard deviation of a group's FNMR is here at least that of beta-binomial numbers
-    with the correlation of all groups together, and that of its EER is raised as its FNMR's at the
-    mean of the groups' EER thresholds.
+    hardly vary, and a fair system seems unfair by measures that add up what rates differ by. So the
+    standard deviation of a group's FNMR is here at least that of beta-binomial numbers with the
+    correlation of all groups together, and that of its EER is raised as its FNMR's at the mean of
+    the groups' EER thresholds.
 
     Parameters
     ----------
@@ -452,8 +473,8 @@ class AlikeGroups(MovedSystems):
         models: Callable[[], list[dict[str, CountModel]]],
         n_threads: int | None = None,
     ) -> None:
-        absolute = tuple(name for name in selection.measures if not MEASURES[name].ratio)
-        super().__init__(estimates, drawn, replace(selection, measures=absolute), n_threads)
+        without_ratio = tuple(name for name in selection.measures if not MEASURES[name].ratio)
+        super().__init__(estimates, drawn, replace(selection, measures=without_ratio), n_threads)
         measured = list(selection.measured)
         spread = (
             self._scattered["fnmr"].std(axis=-1) if "fnmr" in self._scattered else np.empty((0, 1))
@@ -473,6 +494,7 @@ class AlikeGroups(MovedSystems):
         self._n_effective = n_effective
 
     def _moved(self, part: Part, powers: Floats) -> dict[str, Floats]:
+        """Return replicates of the fair system alone, whatever the powers."""
         start, found = part.of(self._start), {}
         for name, values in part.of(self._scattered).items():
             about = start[name][..., None]
@@ -509,19 +531,18 @@ class AlikeGroups(MovedSystems):
     def pvalues(self) -> dict[EntryKey, float]:
         """Return the least p-value of the fair value that a measure may have.
 
-        Of absolute measures it is the share of replicates that are at least as unfair as the
-        estimate, and a third of that of relative ones.
+        It is the share of replicates that are at least as unfair as the estimate; for relative
+        measures that share is divided by three.
         """
-        of_each = zip(
-            self.keys, self.signs, self.estimates, self.replicates(np.zeros(1)), strict=True
-        )
+        shares, _ = self._shares_at(np.zeros(1))
+        of_each = zip(self.keys, shares[:, 0, 0].tolist(), strict=True)
         return {
-            key: (
-                float(_shares(sign * drawn, sign * np.array([[estimate]]))[0, 0])
-                / (_OF_RELATIVE if key in self._relative else 1)
-            )
-            for key, sign, estimate, drawn in of_each
+            key: share / (_RELATIVE_DIVISOR if key in self._relative else 1)
+            for key, share in of_each
         }
+
+    def _kinds(self, p: int) -> frozenset[str]:
+        return self._selection.kinds
 
 
 class CountedSystems(MovedSystems):
@@ -583,6 +604,7 @@ class CountedSystems(MovedSystems):
             selection, n_points=len(points), with_mean_group_eer=False, measures=tuple(measures)
         )
         without_metrics = Replicates(estimates.threshold[points], **rates, metrics={}, cells=())
+        # The estimates stand in for replicates, which are drawn below at rates set here.
         super().__init__(without_metrics, without_metrics, own, n_threads, points)
         self.n_replicates = n_replicates
         self._key = key
@@ -611,7 +633,7 @@ class CountedSystems(MovedSystems):
         be of.
         """
         models = {} if key[3] is None else self._models[self.points.index(key[3])]
-        return any(0 < model.errors.sum() < _FEW for model in models.values())
+        return any(0 < model.errors.sum() < _FEW_ERRORS_OF_ALL for model in models.values())
 
     def _ratios(self, name: str, overall: Floats) -> Floats:
         with np.errstate(invalid="ignore", divide="ignore"):
@@ -732,13 +754,15 @@ def _false_nonmatches(model: CountModel, rates: Floats) -> tuple[Floats, Floats,
     return n, inside * size, (1 - inside) * size
 
 
-class Inverted(NamedTuple):
-    """The interval of a measure, its position among quantities, and what it is made by."""
+class MeasureIntervals(NamedTuple):
+    """The intervals of measures, (measures,) of each: positions among quantities, ends, and what
+    they are made by.
+    """
 
-    row: int
-    low: float
-    high: float
-    made_by: str
+    rows: NDArray[np.intp]
+    low: Floats
+    high: Floats
+    made_by: NDArray[np.object_]
 
 
 class MeasureInversion:
@@ -801,55 +825,68 @@ class MeasureInversion:
             found |= {key: pvalue for key, pvalue in drawn if key in unknown}
         return {k: found[key] for key, k in self.rows.items() if key in found}
 
+    @cached_property
+    def _places(self) -> NDArray[np.intp]:
+        """(measures,) the position of each; -1 for what is inverted with others, as the measure of
+        another rate.
+        """
+        return np.array([self.rows.get(key, -1) for key in self.inverted.keys], np.intp)
+
+    @cached_property
+    def _bounds(self) -> Floats:
+        """(3, measures): least p-values, fair values, and whether larger values are fairer."""
+        return (
+            np.array(
+                [
+                    (
+                        self.least_pvalues.get(key, 0.0),
+                        measure_of(key[0]).fair_value,  # type: ignore[union-attr]
+                        is_fairer_above(key[0]),
+                    )
+                    for key in self.inverted.keys
+                ]
+            )
+            .reshape(-1, 3)
+            .T
+        )
+
     def intervals(
         self,
         estimates: Floats,
         asked: NDArray[np.bool_],
         quantiles: tuple[Floats, Floats],
         confidence_level: float,
-    ) -> Iterator[Inverted]:
-        """Yield the interval of each measure among the quantities asked for.
+    ) -> MeasureIntervals:
+        """Return the intervals of the measures among the quantities asked for.
 
         estimates, quantiles: (quantities,) of all, the latter of replicates that are rid of their
         shift, which intervals reach on the unfair side. Left out are measures of systems in which a
         group has no errors, where numbers of errors cannot be drawn.
         """
-        without_errors = set()
-        # Some are inverted with others, as the measure of another rate.
-        places = [self.rows.get(key, -1) for key in self.inverted.keys]
-        wanted = np.array([k >= 0 and asked[k] for k in places], np.bool_)
-        if not wanted.any():
-            return
-        found = zip(
-            self.inverted.keys,
-            places,
-            *self.inverted.intervals(confidence_level, wanted),
-            strict=True,
-        )
-        for key, k, low, high in itertools.compress(found, wanted):
-            if self.least_pvalues.get(key, 0.0) > 1 - confidence_level:
-                fair = measure_of(key[0]).fair_value  # type: ignore[union-attr]
-                low, high = min(low, fair), max(high, fair)
-            if math.isnan(low):
-                without_errors.add(key)
-            elif is_fairer_above(key[0]):
-                yield Inverted(
-                    k, min(low, estimates[k], quantiles[0][k]), max(high, estimates[k]), INVERSION
+        places, number = self._places, {key: k for k, key in enumerate(self.inverted.keys)}
+        wanted, estimate = (places >= 0) & asked[places], estimates[places]
+        low, high = self.inverted.intervals(confidence_level, wanted)
+        without_errors, made_by = wanted & np.isnan(low), np.full(low.size, INVERSION, object)
+        least, fair, is_above = self._bounds
+        is_fair = least > 1 - confidence_level
+        low = np.minimum(np.where(is_fair, np.minimum(low, fair), low), estimate)
+        high = np.maximum(np.where(is_fair, np.maximum(high, fair), high), estimate)
+        low = np.where(is_above, np.fmin(low, quantiles[0][places]), low)
+        high = np.where(is_above, high, np.fmax(high, quantiles[1][places]))
+        if without_errors.any() and self.by_counts is not None:
+            systems, inverted = self.by_counts
+            drawn = zip(systems.keys, *inverted.intervals(confidence_level), strict=True)
+            for key, *ends in drawn:
+                k = number.get(key, -1)
+                if k < 0 or not without_errors[k]:
+                    continue
+                few, without_errors[k] = systems.rests_on_few_errors(key), False
+                made_by[k] = (
+                    NO_SUCH_ERRORS if math.isnan(ends[0]) else FEW_DRAWN if few else INVERSION
                 )
-            else:
-                yield Inverted(
-                    k, min(low, estimates[k]), max(high, estimates[k], quantiles[1][k]), INVERSION
-                )
-        if not without_errors or self.by_counts is None:
-            return
-        systems, inverted = self.by_counts
-        for key, low, high in zip(systems.keys, *inverted.intervals(confidence_level), strict=True):
-            if key in without_errors:
-                k, few = self.rows[key], systems.rests_on_few_errors(key)
-                made_by = NO_SUCH_ERRORS if math.isnan(low) else FEW_DRAWN if few else INVERSION
-                yield Inverted(
-                    k, np.minimum(low, estimates[k]), np.maximum(high, estimates[k]), made_by
-                )
+                low[k], high[k] = np.minimum(ends[0], estimate[k]), np.maximum(ends[1], estimate[k])
+        kept = wanted & ~without_errors
+        return MeasureIntervals(places[kept], low[kept], high[kept], made_by[kept])
 
 
 @dataclass(frozen=True, eq=False)
@@ -931,9 +968,8 @@ def _ways(systems: MovedSystems, inverted: Inversion) -> Iterator[tuple[EntryKey
 def _joint_pvalue(first: _Way, second: _Way, difference: float) -> float:
     if not (first.is_known and second.is_known):
         return float("nan")
-    if (
-        difference == 0
-    ):  # as of systems that decide alike, whose numbers of errors would be drawn apart all the same
+    # as of systems that decide alike, whose numbers of errors would be drawn apart all the same
+    if difference == 0:
         return 1.0
     least, most = max(first.limits[0], second.limits[0]), min(first.limits[1], second.limits[1])
     if least > most:
@@ -941,9 +977,8 @@ def _joint_pvalue(first: _Way, second: _Way, difference: float) -> float:
     largest = 0.0
     for value in np.linspace(least, most, _VALUES):
         one, other = (_at_value(value, way) for way in (first, second))
-        with np.errstate(
-            invalid="ignore"
-        ):  # ratios to a group without errors are infinite, in both systems
+        # ratios to a group without errors are infinite, in both systems
+        with np.errstate(invalid="ignore"):
             largest = max(largest, _two_sided(one - other, difference))
     return min(1.0, largest + GAMMA)
 

@@ -14,12 +14,10 @@ from fastfair.measures._registry import printed_name
 from fastfair.resampling.dependence import ENOUGH_PAIRS
 
 Value = float | int | str
-ENOUGH_EFFECTIVE_ERRORS = (
-    10  # from which on intervals made of quantiles hold the truth often enough
-)
-ENOUGH_EFFECTIVE_ATTEMPTS = (
-    20  # of a group, as independent ones, with which it may have met who fails most
-)
+# from which on intervals made of quantiles hold the truth often enough
+ENOUGH_EFFECTIVE_ERRORS = 10
+# of a group, as independent ones, with which it may have met who fails most
+ENOUGH_EFFECTIVE_ATTEMPTS = 20
 CONCENTRATED = 0.7  # share of false matches that 5 % of the subjects are involved in
 
 
@@ -102,6 +100,9 @@ class Code(StrEnum):
     CHANCE_OF_GALLERY = "chance-of-gallery"
     MEASURE_OF_GALLERY = "measure-of-gallery"
     HIDDEN_TIES = "hidden-ties"
+    # Whom intervals are about.
+    OF_THESE_PEOPLE = "of-these-people"
+    OF_THIS_COHORT = "of-this-cohort"
     # Why two systems are not compared.
     NO_DIFFERENCE = "no-difference"
     TWO_SIDED_MEASURE = "two-sided-measure"
@@ -126,14 +127,18 @@ class Words:
         "" for nothing.
     flag : Flag
         What verdicts depend on.
-    is_narrow : bool
-        Whether ": likely too narrow" follows; then there is a warning of it, too.
+    warns : bool
+        Whether there is a warning of it, too, and ": likely too narrow" follows the words. Of the
+        codes with the flag NARROW, those whose words say so themselves give no warning: they are
+        of measures and of fitted costs. Of those that warn, FEW_ENROLLED leaves room in verdicts in
+        place of that flag, and FEW_ERRORS_OF_A_KIND has none, as no verdict is about measures of
+        actual costs.
     """
 
     parts: tuple[str, ...]
     on_page: str | None = None
     flag: Flag = Flag.NONE
-    is_narrow: bool = False
+    warns: bool = False
 
 
 _CLOPPER_PEARSON = ": Clopper and Pearson's interval for the effective sample size."
@@ -149,9 +154,9 @@ _OF_GALLERY = (
 
 
 def _words(
-    *parts: str, on_page: str | None = None, flag: Flag = Flag.NONE, is_narrow: bool = False
+    *parts: str, on_page: str | None = None, flag: Flag = Flag.NONE, warns: bool = False
 ) -> Words:
-    return Words(parts, on_page, flag, is_narrow)
+    return Words(parts, on_page, flag, warns)
 
 
 WORDS: Mapping[Code, Words] = {
@@ -205,8 +210,8 @@ WORDS: Mapping[Code, Words] = {
     ),
     Code.NO_END: _words("the development data have too few errors to bound the threshold"),
     Code.THRESHOLD_BEYOND_SCORES: _words(
-        "an end of the threshold's interval lies beyond all scores: more searches, or longer lists,"
-        " are needed"
+        "an end of the threshold's interval lies beyond all scores: more comparisons, or longer lists"
+        " of candidates, are needed"
     ),
     Code.NO_SUCH_ERRORS: _words("no interval: no group has such errors"),
     Code.FEW_GROUP_ERRORS: _words(
@@ -231,7 +236,7 @@ WORDS: Mapping[Code, Words] = {
     ),
     Code.MANY_GROUPS: _words("there are more than {most} groups, or some lack searches"),
     Code.FEW_EFFECTIVE_ERRORS: _words(
-        f"fewer than {ENOUGH_EFFECTIVE_ERRORS} effective errors", flag=Flag.NARROW, is_narrow=True
+        f"fewer than {ENOUGH_EFFECTIVE_ERRORS} effective errors", flag=Flag.NARROW, warns=True
     ),
     Code.FEW_DRAWN: _words(
         "fewer than 10 errors in all groups, and none in one: likely too narrow where few subjects"
@@ -242,18 +247,18 @@ WORDS: Mapping[Code, Words] = {
         "{share} of the errors involve the 5 % of subjects with most",
         on_page=_FEW_CAUSE_MOST,
         flag=Flag.NARROW,
-        is_narrow=True,
+        warns=True,
     ),
     Code.RESTS_ON_CONCENTRATED: _words(
         "few subjects cause most false matches",
         on_page=_FEW_CAUSE_MOST,
         flag=Flag.NARROW,
-        is_narrow=True,
+        warns=True,
     ),
     Code.HELD_BY_FEW_SUBJECTS: _words(
         f"few subjects cause {100 * CONCENTRATED:.0f} % or more of the false matches",
         flag=Flag.NARROW,
-        is_narrow=True,
+        warns=True,
     ),
     Code.UNKNOWN_WHOSE: _words(  # after "fewer than 30 errors"
         "too narrow if few subjects cause most of them",
@@ -286,10 +291,10 @@ WORDS: Mapping[Code, Words] = {
         flag=Flag.NARROW,
     ),
     Code.BY_PERCENTILES: _words(
-        "a group has no errors, so the interval is of percentiles", flag=Flag.NARROW, is_narrow=True
+        "a group has no errors, so the interval is of percentiles", flag=Flag.NARROW, warns=True
     ),
     Code.FEW_ERRORS_OF_A_KIND: _words(
-        "a group has fewer than {least} false matches or false non-matches", is_narrow=True
+        "a group has fewer than {least} false matches or false non-matches", warns=True
     ),
     Code.SHIFTED_REPLICATES: _words(
         "replicates lie mostly to one side of the estimate, as chance makes groups differ: see"
@@ -309,7 +314,7 @@ WORDS: Mapping[Code, Words] = {
         "comparisons of the same subjects were taken for independent, so the limit is too narrow"
     ),
     Code.FEW_ENROLLED: _words(
-        "few enrolled people cause much of the uncertainty", flag=Flag.LEAVES_ROOM, is_narrow=True
+        "few enrolled people cause much of the uncertainty", flag=Flag.LEAVES_ROOM, warns=True
     ),
     Code.CHANCE_OF_GALLERY: _words(_OF_GALLERY, flag=Flag.LEAVES_ROOM),
     Code.MEASURE_OF_GALLERY: _words(_OF_GALLERY, flag=Flag.UNKNOWN_CONCENTRATION),
@@ -317,6 +322,12 @@ WORDS: Mapping[Code, Words] = {
         "lists end with the mate's score in {n:,} of {of:,} searches: if others with it are missing"
         " from them, the rate is up to {highest}, as ties count against the system; lists that are"
         " longer by one tell"
+    ),
+    Code.OF_THESE_PEOPLE: _words(
+        "for other samples of these very people; for other people the interval is too narrow"
+    ),
+    Code.OF_THIS_COHORT: _words(
+        "for scores normalised with this very cohort; with another one the interval is too narrow"
     ),
     Code.NO_DIFFERENCE: _words(
         "no interval, as the two systems do not differ, in the data or in what is drawn from them"
@@ -365,7 +376,7 @@ class Note:
         return (
             (f"{self.about}: " if self.about else "")
             + self.reason
-            + (": likely too narrow" * self.is_narrow)
+            + (": likely too narrow" * self.warns)
         )
 
     @property
@@ -374,9 +385,9 @@ class Note:
         return _filled(WORDS[self.code].parts, dict(self.values))
 
     @property
-    def is_narrow(self) -> bool:
-        """Whether an interval is likely too narrow, of which there is a warning."""
-        return WORDS[self.code].is_narrow
+    def warns(self) -> bool:
+        """Whether there is a warning that an interval is likely too narrow."""
+        return WORDS[self.code].warns
 
     @property
     def flag(self) -> str:

@@ -1,7 +1,14 @@
-"""The numbers of an evaluation: computed, reported with intervals, and found in lists."""
+"""The numbers of an evaluation: computed, reported with intervals, and found in lists.
+
+An `Entry` is a number, or its replicates, with its position among groups and operating points. A
+`Quantity` is what an evaluation reports of an entry: with its interval, counts and notes. An
+`Estimate` is a row of another result, such as a plan or searches, and `Estimated` what both have. What
+is known of a name, whatever the data, is an `Estimand` of `measures`.
+"""
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields, replace
@@ -11,12 +18,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastfair._lib import validation
+from fastfair._lib.arrays import Floats
 from fastfair._lib.tables import columns_of
 from fastfair._lib.text import did_you_mean, number_with_interval, rate_with_interval
+from fastfair._lib.threads import in_threads
 from fastfair._lib.warnings import warn
 from fastfair.data.comparisons import Comparisons
 from fastfair.error_rates.operating_points import OperatingPoint
-from fastfair.error_rates.rates import Rates
+from fastfair.error_rates.rates import ERROR_RATES, Rates
 from fastfair.errors import InputError, NarrowIntervalsWarning
 from fastfair.measures._fairness import KINDS, BaseMetric, MeasuredQuantity, measure_all
 from fastfair.measures._registry import (
@@ -32,13 +41,13 @@ from fastfair.resampling.engine import Replicates
 from .notes import Note, Noted
 
 RATES, WITH_FAILURES, FAILURE_RATES = map(names_of, ("rate", "rate with failures", "failure rate"))
-IN_PER_CENT = tuple(name for name in METRICS if "logit" in methods_of(name))  # proportions
+IN_PER_CENT = tuple(
+    name for name, one in METRICS.items() if "logit" in methods_of(name) and one.in_per_cent
+)  # proportions
 OF_MATED = tuple(name for name, one in METRICS.items() if one.sides == (MATED,))
 FITTED = tuple(name for name, one in METRICS.items() if one.fitted)
-RATIOS = (
-    "group_to_average_ratio",
-    "group_to_average_log_ratio",
-)  # the second is minus the logarithm
+# the second is minus the logarithm
+RATIOS = ("group_to_average_ratio", "group_to_average_log_ratio")
 
 # The order of columns in tables of estimates: what is named in neither stands between.
 _FIRST = (
@@ -115,9 +124,8 @@ class Estimate(Estimated):
     n_subjects: int | None = None
     notes: tuple[Note, ...] = ()
 
-    _unused: ClassVar[
-        tuple[str, ...]
-    ] = ()  # of these attributes, those that rows of a class have none of
+    # of these attributes, those that rows of a class have none of
+    _unused: ClassVar[tuple[str, ...]] = ()
 
     @classmethod
     def _column_names(cls) -> list[str]:
@@ -149,7 +157,7 @@ def of_group(
 
 def warn_of_narrow(rows: Sequence[Estimate]) -> None:
     """Warn where the notes of rows say that an interval is likely too narrow."""
-    if any(note.is_narrow for row in rows for note in row.notes):
+    if any(note.warns for row in rows for note in row.notes):
         warn(
             "some intervals are likely too narrow: the notes of the rates say why",
             NarrowIntervalsWarning,
@@ -169,8 +177,8 @@ class Quantity(Estimated):
     Attributes
     ----------
     name : str
-        "threshold", "fmr", "fnmr", "fmr_matrix", "eer", "min_dcf", "cllr", "min_cllr", or a
-        fairness measure followed by its base metric, if it has one, in parentheses, such as
+        "threshold", "fmr", "fnmr", "fmr_matrix", "eer", "min_dcf", "cllr", "min_cllr", "auc",
+        "d_prime", or a fairness measure followed by its base metric, if it has one, in parentheses, such as
         "gini(fmr)".
     group : str or None
         The group; None for all comparisons and for a measure over all groups. For "fmr_matrix", the
@@ -181,13 +189,13 @@ class Quantity(Estimated):
     estimate : float
         The value; NaN or infinite where it is not computable, and `note` says why.
     low, high : float or None
-        Confidence interval; None without replicates, NaN where it is not computable, and `note`
-        says why.
+        Confidence interval; None where there are no replicates and no closed form of it, NaN where
+        it is not computable, and `note` says why.
     method : str or None
-        The method of the interval: one of `intervals.confidence_interval`, "inversion", "log" or
-        "clopper-pearson".
+        The method of the interval: one of `intervals.confidence_interval`, "inversion", "log",
+        "clopper-pearson", or "closed form" without replicates.
     standard_error : float or None
-        Standard deviation of the finite replicates.
+        Standard deviation of the finite replicates, or without them that of the closed form.
     not_computable : float or None
         Share of replicates in which the quantity was not computable: NaN or infinite.
     n_comparisons, n_errors, n_subjects : int or None
@@ -347,9 +355,9 @@ def _group_of(row: Estimated) -> Group:
     return row.group if row.group is None or probe is None else (row.group, probe)
 
 
-Floats = NDArray[np.float64]
 EntryKey = tuple[str, str | None, str | None, int | None]  # name, group, probe's group and point
 
+_FEWEST_AT_ONCE = 500  # replicates that a thread takes
 _AT_ONCE = 2**17  # numbers that the second cache holds, with what is made of them
 
 
@@ -411,6 +419,8 @@ class Selection:
         between groups.
     kinds : set of {"fmr", "fnmr", "both rates"}
         Of which rates to report measures at operating points.
+    rates : tuple of {"fmr", "fnmr"}
+        Which rates to report; one of them where all comparisons are of one class.
     """
 
     groups: tuple[str, ...]
@@ -425,6 +435,7 @@ class Selection:
     zero_policy: str | float = "keep"
     matrix: tuple[tuple[int, int], ...] = ()
     kinds: frozenset[str] = KINDS
+    rates: tuple[str, ...] = ERROR_RATES
 
 
 def sizes_of_groups(comparisons: Comparisons) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -459,11 +470,12 @@ def entries(base: Replicates, selection: Selection) -> Iterator[Entry]:
     position |= {cell: 1 + n_groups + k for k, cell in enumerate(base.cells)}
     for point in range(selection.n_points):
         yield Entry("threshold", None, point, base.threshold[point])
-        yield Entry("fmr", None, point, base.fmr[point, 0])
-        yield Entry("fnmr", None, point, base.fnmr[point, 0])
-        for name, rates in (("fmr", base.fmr), ("fnmr", base.fnmr)):
+        of_point = {"fmr": base.fmr[point], "fnmr": base.fnmr[point]}
+        for name in selection.rates:
+            yield Entry(name, None, point, of_point[name][0])
+        for name in selection.rates:
             for k, group in enumerate(selection.groups):
-                yield Entry(name, group, point, rates[point, 1 + k], (k, k))
+                yield Entry(name, group, point, of_point[name][1 + k], (k, k))
         for i, j in selection.matrix:
             value = base.fmr[point, position[i, j]]
             yield Entry(
@@ -479,17 +491,65 @@ def entries(base: Replicates, selection: Selection) -> Iterator[Entry]:
 
 def measure_entries(base: Replicates, selection: Selection) -> Iterator[Entry]:
     """List the fairness measures only."""
+    groups = [(selection.groups[k], (k, k)) for k in selection.measured]
     for found, points in measured_quantities(base, selection):
-        for point, value in (
-            zip(points, found.value, strict=True) if points else [(None, found.value)]
-        ):
-            if not found.per_group:
-                yield Entry(found.name, None, point, value)
-                continue
-            for k, group in enumerate(selection.measured):
-                yield Entry(
-                    found.name, selection.groups[group], point, value[..., k], (group, group)
-                )
+        labels = [
+            (group, point, cell)
+            for point in points or (None,)
+            for group, cell in (groups if found.per_group else [(None, None)])
+        ]
+        for (group, point, cell), value in zip(labels, rows_of(found, points), strict=True):
+            yield Entry(found.name, group, point, value, cell)
+
+
+def rows_of(found: MeasuredQuantity, points: Sequence[int]) -> Floats:
+    """Return the values of a measure, (entries, ...), as `measure_entries` lists them."""
+    values = found.value if points else np.asarray(found.value)[None]
+    if found.per_group:
+        values = np.moveaxis(values, -1, 1)
+        values = values.reshape(-1, *values.shape[2:])
+    return np.asarray(values)
+
+
+def numbers(base: Replicates, selection: Selection, n_threads: int | None = None) -> Floats:
+    """Compute all numbers at once, (entries, ...), in the order of `entries`.
+
+    Threads share replicates in parts that do not depend on their number.
+    """
+    r = base.fnmr.shape[2] if base.fnmr.ndim > 2 else 0
+    ends = np.linspace(0, r, r // _FEWEST_AT_ONCE + 1).astype(int).tolist()
+    if len(ends) < 3:
+        return _numbers(base, selection)
+    parts, size = [slice(*both) for both in itertools.pairwise(ends)], base.fmr.size
+    found = in_threads(size, lambda some: _numbers(base.part(some), selection), parts, n_threads)
+    joined = np.empty((len(found[0]), r))
+
+    def join(k: int) -> None:
+        joined[:, parts[k]] = found[k]
+
+    in_threads(joined.size, join, range(len(parts)), n_threads)
+    return joined
+
+
+def _numbers(base: Replicates, selection: Selection) -> Floats:
+    groups = slice(1, 1 + len(selection.groups))
+    position = {(k, k): 1 + k for k in range(groups.stop - 1)}
+    position |= {cell: groups.stop + k for k, cell in enumerate(base.cells)}
+    between = [position[cell] for cell in selection.matrix]
+    rows = [
+        some
+        for p in range(selection.n_points)
+        for rates in [[getattr(base, name)[p] for name in selection.rates]]
+        for some in (
+            base.threshold[p : p + 1],
+            *(rate[:1] for rate in rates),
+            *(rate[groups] for rate in rates),
+            base.fmr[p][between],
+        )
+    ]
+    rows += [base.metrics[name] for name in selection.metrics]
+    rows += [rows_of(*found) for found in measured_quantities(base, selection)]
+    return np.concatenate(rows)
 
 
 def measured_quantities(

@@ -6,24 +6,26 @@ known of each, and says how far the rates may lie from these estimates: `interva
 `times_needed`. `HeldRate` is a rate that an operating point holds: its threshold is an estimate,
 which lies between two scores of the data (`errors`).
 
-A limit and its p-value are one line, read in both directions: from the probability beyond the limit
-to the limit, and back. A limit is the outermost of its lines, and its p-value the largest of
-theirs:
+Each rule below is a `Line`: it gives the limit for an error probability and, read the other way,
+the error probability (the p-value) for a limit. Where several rules apply, the outermost limit and
+the largest p-value count:
 
 - Student's t on the scale of log odds, for both limits of rates that are neither 0 nor 1;
 - the same with one more subject of typical weight, half of whose attempts fail, for upper limits of
   rates of failure. Where a few subjects fail most of their attempts it is luck whether any of them
   is in the data, which the variance of those in the data does not show: it is the step of Agresti
   and Coull, for subjects. The subject raises the estimate, and its standard error by as much again;
-- Clopper and Pearson's of the effective sample size, for lower limits of rates with few errors, as
-  an interval that is symmetric on the scale of log odds begins too high there; and for rates of 0
-  and 1, which have no other line.
+- Clopper and Pearson's of as many independent attempts as have the rate's standard error, for lower
+  limits of rates below a half and upper ones of rates above: an interval that is symmetric on the
+  scale of log odds ends too soon towards the side where it is long;
+- the same of the effective sample size, where errors, or what is no error, are few; and for rates
+  of 0 and 1, which have no other line.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any, Literal, NamedTuple, Self, get_args
 
@@ -33,12 +35,15 @@ from fastfair._lib.arrays import Floats
 from fastfair._lib.bisection import least_multiple, least_whole
 from fastfair._lib.proportions import Line, Numbers, clopper_pearson_line, student_line
 from fastfair.error_rates.operating_points import allowed_errors
+from fastfair.intervals import difference_interval
 
 Side = Literal["lower", "upper"]
 _LEAST_FREEDOM = 1.0
+_OF_ERRORS_ALONE = 2  # lines of limits, the first ones
 _MOST_TIMES = 1e12  # as many subjects as there are; beyond it no number is named
 _MOST_TIMES_OF_HELD = 1e9  # as many comparisons as there are; likewise
 _LEAST_HELD = 1e-300  # no data hold a rate below it, and its square is 0
+_INFINITE = 700.0  # log odds of rates that floats tell from neither 0 nor 1
 _WIDE = 16.0  # the shape of a gamma law from which on its quantiles do not fall as it gets wider
 
 
@@ -63,11 +68,12 @@ class RateEvidence:
         Of each; the degrees of freedom are the number of independent units minus the number of
         their strata.
     effective : (...) ndarray
-        The effective sample size where a rate is 0 or 1, or rests on few errors; else NaN.
+        The effective sample size where a rate is 0 or 1, or few comparisons are errors, or are
+        none; else NaN.
     raised : (...) ndarray
         By how much one more subject raises a rate of failure; NaN for other rates.
     strata : (...) ndarray
-        The number of subjects minus the degrees of freedom.
+        The number of subjects minus the degrees of freedom, mostly the number of strata.
     """
 
     estimate: Any
@@ -89,7 +95,7 @@ class RateEvidence:
         """Return the evidence of some of the rates."""
         return replace(self, **{one.name: getattr(self, one.name)[rows] for one in fields(self)})
 
-    def interval(self, level: float) -> tuple[Floats, Floats]:
+    def interval(self, level: Numbers) -> tuple[Floats, Floats]:
         """Return the limits to both sides; NaN for a rate of 0 or 1 whose effective sample size is
         not known.
         """
@@ -105,7 +111,7 @@ class RateEvidence:
         """Widen intervals that were made otherwise, as by quantiles, for few errors and for one
         more subject.
         """
-        return self._outermost(low, high, level, 1)
+        return self._outermost(low, high, level, _OF_ERRORS_ALONE)
 
     def pvalue(self, bound: Numbers, side: Side) -> Floats:
         """Return p-values of the hypotheses that rates are above a bound ("upper"), or below it
@@ -120,7 +126,9 @@ class RateEvidence:
         return np.asarray(np.where(self.estimate == (side == "upper"), 1.0, found))
 
     def times(self, share: Numbers) -> Self:
-        """Return the evidence of the same rates in data of so many times as many subjects."""
+        """Return the evidence of the same rates in data of so many times as many subjects; share:
+        the factor, at least 1.
+        """
         freedom = share * (self.degrees_of_freedom + self.strata) - self.strata
         return replace(
             self,
@@ -149,24 +157,33 @@ class RateEvidence:
 
     def _lines(self, side: Side) -> list[Line]:
         """Return the lines of limits to one side, NaN where one says nothing; `widened` leaves out
-        the first.
+        those made of standard errors alone.
         """
         rate, error, freedom = self.estimate, self.standard_error, self.degrees_of_freedom
+        varies = (rate > 0) & (rate < 1) & (error > 0)
+        reach = np.where(varies, np.minimum(error, np.minimum(rate, 1 - rate)), np.nan)
+        independent = rate * (1 - rate) / reach**2
+        known = np.where((rate == 0) | (rate == 1) | ~np.isnan(error), self.effective, np.nan)
         if side == "upper":
+            is_long = rate >= 0.5
             return [
                 student_line(1, rate, error, freedom),
+                clopper_pearson_line(1, np.where(is_long, rate * independent, np.nan), independent),
                 student_line(1, rate + self.raised, np.hypot(error, self.raised), freedom + 1),
-                clopper_pearson_line(1, np.where(rate == 0, 0.0, np.nan), self.effective),
+                clopper_pearson_line(
+                    1, np.where((rate == 0) | (is_long & (rate < 1)), rate * known, np.nan), known
+                ),
             ]
-        has_errors = (rate == 1) | ((rate > 0) & ~np.isnan(error))
-        errors = np.where(has_errors, rate * self.effective, np.nan)
         return [
             student_line(-1, rate, error, freedom),
-            clopper_pearson_line(-1, errors, self.effective),
+            clopper_pearson_line(
+                -1, np.where(rate <= 0.5, rate * independent, np.nan), independent
+            ),
+            clopper_pearson_line(-1, np.where(rate > 0, rate * known, np.nan), known),
         ]
 
     def _outermost(
-        self, low: Numbers, high: Numbers, level: float, first: int
+        self, low: Numbers, high: Numbers, level: Numbers, first: int
     ) -> tuple[Floats, Floats]:
         """Return the outermost of ends and of the lines from the first on."""
         tail = (1 - level) / 2
@@ -177,6 +194,37 @@ class RateEvidence:
             np.asarray(np.fmin.reduce(np.broadcast_arrays(low, *lower))),
             np.asarray(np.fmax.reduce(np.broadcast_arrays(high, *upper))),
         )
+
+
+def joined_limits(
+    rate: float, given: tuple[float, float], ends: Sequence[float], correlation: float = 0.0
+) -> tuple[float, float]:
+    """Join the limits of a rate at a given threshold with the rates at the ends of the threshold's
+    interval, by the method of Zou and Donner.
+
+    Rates grow in proportion, so they are joined as log odds; where there are none, as they are.
+    """
+    from scipy.special import expit, logit
+
+    has_odds = 0 < rate < 1
+    values = np.array([rate, *given, min(*ends, rate), max(*ends, rate)])
+    if has_odds:
+        with np.errstate(divide="ignore"):
+            values = np.clip(logit(values), -_INFINITE, _INFINITE)
+    center, low, high, least, most = values
+    # what the threshold adds, with the sign turned
+    other = np.array([0.0, center - most, center - least])
+    found = difference_interval(np.array([center, low, high]), other, np.asarray(correlation))
+    both = expit(np.array(found)) if has_odds else np.clip(found, 0.0, 1.0)
+    return float(both[0]), float(both[1])
+
+
+def may_be_equal(lower: tuple[float, float], higher: tuple[float, float]) -> bool:
+    """Return whether two rates may be the same, by the method of Zou and Donner; both as estimated,
+    with the limit toward the other.
+    """
+    (low, its_upper), (high, its_lower) = lower, higher
+    return high - low <= math.hypot(its_upper - low, high - its_lower)
 
 
 class HeldRate(NamedTuple):

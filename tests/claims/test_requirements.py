@@ -176,3 +176,29 @@ def test_numbers_and_points_as_people_write_them():
             number_of(text)
     for at in (ff.at_fmr(0.001), ff.at_fnmr(0.05), ff.at_threshold(-2.5), ff.at_eer()):
         assert read_point(str(at)) == at
+
+
+def test_other_terms_are_read_as_the_standard_ones():
+    at = ff.at_fmr(0.01)
+    for term, name in {"far": "fmr", "FPR": "fmr", "frr": "fnmr", "fnr": "fnmr"}.items():
+        text = f"{term}[f]@threshold=0.5 <= 5 %"
+        found = read_requirement(text, at)
+        assert (found.name, found.relation, found.bound) == (name, "<=", 0.05)
+        assert found.text == text
+    for term in ("tar", "GAR", "tpr", "tmr"):
+        found = read_requirement(f"{term} >= 95 %", at)
+        assert (found.name, found.relation, found.bound) == ("fnmr", "<=", 0.05)
+        assert read_requirement(f"{term} < 0.7", at).relation == ">"
+
+
+@pytest.mark.filterwarnings("ignore::fastfair.errors.FastfairWarning")
+def test_a_term_that_counts_failures_needs_them_counted():
+    scores, mated = [0.9, 0.8, 0.3, None, 0.1, 0.2], [1, 1, 1, 1, 0, 0]
+    for policy in ("exclude", "non-match"):
+        c = ff.Comparisons(scores, mated, policies=ff.Policies(policy))
+        how = {"at": ff.at_threshold(0.5), "unit": "comparison", "n_resamples": 50, "rng": 0}
+        if policy == "exclude":
+            refused('failures="non-match"', ff.check, c, "frr <= 0.9", **how)
+            assert ff.check(c, "fnr <= 0.99", **how).rows[0].estimate == 1 / 3
+        else:
+            assert ff.check(c, "frr <= 0.99", **how).rows[0].estimate == 0.5

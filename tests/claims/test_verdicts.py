@@ -19,11 +19,15 @@ from fastfair.claims import (
     MET,
     NOT_MET,
     UNDECIDED,
+    Attributes,
+    Check,
     CheckedQuantity,
-    check_evaluation,
+    Requirement,
+    check_evaluations,
     requirements_of,
 )
 from fastfair.claims.verdicts import JudgedEstimate, by_holm
+from fastfair.evaluation.result import Evaluation
 from fastfair.measures._registry import measure_of
 
 pytestmark = pytest.mark.filterwarnings("ignore::fastfair.errors.FastfairWarning")  # of few errors
@@ -59,6 +63,12 @@ def require_shown_verdicts(rows: tuple[CheckedQuantity, ...], level: float = 0.9
             assert f" {sign} " in row.reason
             assert ("Holm over" in row.reason) == (row.limit_level != level)
             assert is_kept == (f"in doubt: {row.doubt}" in row.reason)
+
+
+def judged_by(ev: Evaluation, wanted: list[Requirement]) -> Check:
+    """Judge requirements by an evaluation of all its groups."""
+    about = Attributes(ev.comparisons)
+    return check_evaluations([ev], wanted, [about.family(rule) for rule in wanted])
 
 
 def drawn(
@@ -161,7 +171,7 @@ def test_a_claim_is_the_check_of_two_requirements_with_p_values_that_agree(c, at
         ):
             assert (one.pvalue_adjusted <= 0.05 and not one.doubt) == (one.verdict == "supported")
         text = f"{rate}{f'[{one.group}]' if one.group else ''} <= {bound}"
-        (alone,) = check_evaluation(ev, requirements_of(text, at)).rows
+        (alone,) = judged_by(ev, requirements_of(text, at)).rows
         assert alone.limit_level == 0.95
         if abs(math.log(max(one.pvalue, 1e-9) / 0.05)) > 0.01:
             assert (one.pvalue <= 0.05) == (alone.compared <= bound)
@@ -273,7 +283,7 @@ def test_a_page_shows_one_interval_and_the_limit_that_decided(seed, tmp_path):
 def test_a_page_names_intervals_that_are_others(tmp_path):
     c, at = drawn(0, 3, 0.2, 4, 12), ff.at_threshold(1.0)
     ev = ff.evaluate(c, at, **FEW).with_intervals(simultaneous=True)
-    found = check_evaluation(ev, requirements_of("fnmr[*] <= 20 %", at))
+    found = judged_by(ev, requirements_of("fnmr[*] <= 20 %", at))
     require_shown_verdicts(found.rows)
     ff.report([ev, found], tmp_path / "page.html")
     headings = [

@@ -293,7 +293,7 @@ def test_arrays_go_to_files_where_memory_is_short(monkeypatch: pytest.MonkeyPatc
     assert not is_mapped(temporary_files.room(2**21, np.int64))
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     arrays = [np.arange(size), np.arange(size)]
-    found = temporary_files.joined(arrays)
+    found = temporary_files.join_arrays(arrays)
     assert is_mapped(found)
     assert not arrays
     assert np.array_equal(found, np.tile(np.arange(size), 2))

@@ -19,7 +19,7 @@ from fastfair.errors import FewResamplesWarning
 from fastfair.evaluation.chapter import printed_tables
 from fastfair.evaluation.contrasts import (
     ComparedSystem,
-    Trials,
+    UnitCounts,
     rate_correlations,
 )
 from fastfair.measures._registry import measure_of
@@ -49,9 +49,9 @@ def paired(systems):
 
 def test_a_contrast_is_the_difference_of_two_evaluations_with_one_seed(systems, paired):
     one, other = (ff.evaluate(c, POINTS, metrics="all", n_resamples=300, rng=5) for c in systems)
-    trials = Trials(systems[0], "subject")
+    counts = UnitCounts(systems[0], "subject")
     compared = (
-        ComparedSystem(c, found, trials) for c, found in zip(systems, (one, other), strict=True)
+        ComparedSystem(c, found, counts) for c, found in zip(systems, (one, other), strict=True)
     )
     correlations = rate_correlations(*compared)
     for name, group, at in [

@@ -297,10 +297,11 @@ def test_without_groups_there_are_no_measures():
     c = ff.Comparisons([0.9, 0.1], [1, 0])
     names = {"threshold", "fmr", "fnmr", "eer", "min_dcf"}
     assert {q.name for q in ff.evaluate(c, n_resamples=0).quantities} == names
-    everything = names | {"cllr", "min_cllr"}
+    of_ratios = names | {"cllr", "min_cllr"}
+    everything = of_ratios | {"auc", "d_prime"}
     assert {q.name for q in ff.evaluate(c, metrics="all", n_resamples=0).quantities} == everything
     llr = ff.Comparisons([0.9, -0.1], [1, 0], score_kind="log-likelihood-ratio")
-    assert {q.name for q in ff.evaluate(llr, n_resamples=0).quantities} == everything
+    assert {q.name for q in ff.evaluate(llr, n_resamples=0).quantities} == of_ratios
     refused("give reference_group", ff.evaluate, c, measures="gini", n_resamples=0)
 
 

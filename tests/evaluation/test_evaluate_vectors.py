@@ -115,6 +115,14 @@ def test_subjects_are_left_out_without_a_list_of_all_pairs():
     assert found < wanted  # which have min Cllr, too
 
 
+def test_rates_by_sample_say_that_they_are_of_these_people():
+    e = two_systems(7)[0]
+    for unit in ("sample", "subject"):
+        found = ff.evaluate(e, ff.at_fmr(0.1), [], unit=unit, metrics=[], n_resamples=20, rng=1)
+        for name in ("fmr", "fnmr"):
+            assert ("these very people" in found.quantity(name).note) == (unit == "sample")
+
+
 def test_wrong_words_are_refused_before_any_work(monkeypatch):
     one, other = two_systems(8)
     monkeypatch.setattr(pair_search.PairFinder, "find", None)

@@ -80,6 +80,7 @@ def made() -> dict[str, Any]:
         "Binormal": ff.synthesis.Binormal(2.0),
         "VonMisesFisherIdentities": ff.VonMisesFisherIdentities([[1, 0], [0, 1], [1, 1]], 5),
         "Evaluation": ff.evaluate(comparisons, at, n_resamples=20, rng=0, metrics="all"),
+        "AttributeEvaluations": ff.evaluate_attributes(pairs, at=at, n_resamples=20, rng=0),
         "SystemComparison": ff.compare(
             [comparisons] * 3, None, at, n_resamples=20, rng=0, metrics="all"
         ),
@@ -234,11 +235,21 @@ def calls() -> dict[str, dict[str, Any]]:
         "Calibration.measure": {"name": "nrb(act_dcf)", "application": ff.Costs(0.3)},
         "fastfair.det": {"comparisons": c},
         "fastfair.roc": {"comparisons": c},
+        "fastfair.label_bands": {"values": [17.0, 30.0, 64.5]},
+        "fastfair.auc": {"comparisons": c},
+        "fastfair.d_prime": {"comparisons": c},
         "fastfair.eer": {"comparisons": c},
         "fastfair.min_dcf": {"comparisons": c},
         "fastfair.rates": {"comparisons": c, "at": at},
         "fastfair.report": {"results": have["Claim"], "path": "report.html"},
         "fastfair.evaluate": {"comparisons": c, "at": at, "metrics": "all", **few},
+        "fastfair.evaluate_attributes": {
+            "comparisons": have["two attributes"],
+            "groups": ["sex", "age", ["sex", "age"]],
+            "n_resamples": 20,
+            "rng": 0,
+        },
+        "AttributeEvaluations.by": {"attributes": "age"},
         "fastfair.claim": {"comparisons": c, "statement": "fnmr <= 0.5", "at": at, **few},
         "fastfair.normalize_scores": {
             "comparisons": c,
@@ -532,6 +543,8 @@ def calls() -> dict[str, dict[str, Any]]:
         ("to_frame", {"backend": "polars"}),
         *((name, {}) for name in ("to_json", "to_latex", "schema", "summary")),
         ("report", {"path": "report.html"}),
+        ("table", {}),
+        ("write_tables", {"path": "tables.md"}),
     ]
     for name in have:
         plots = [

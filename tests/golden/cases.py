@@ -38,13 +38,14 @@ _WORDS = (
     "schema",
     "to_junit",
     "write_comparisons",
+    "write_tables",
     "remarks",
 )
 POINTS = (ff.at_fmr(0.05), ff.at_threshold(1.0))
 # Many numbers, of functions that have their own records.
 _TOLD_ELSEWHERE = (
     "SystemComparison.evaluation",
-    "Evaluation.with_intervals", "fastfair.read_results",
+    "Evaluation.with_intervals", "fastfair.read_results", "fastfair.evaluate_attributes", "AttributeEvaluations.by",
 )  # fmt: skip
 FEW = {"n_resamples": 130, "rng": 0, "n_threads": 1}  # more than two blocks of replicates
 
@@ -288,7 +289,8 @@ def all_calls() -> Iterator[tuple[str, Callable[[], Any]]]:
     yield from rich()
     for name, given in valid_calls.calls().items():
         last = name.rpartition(".")[2]
-        if not any(last == word or last.startswith("plot") for word in _WORDS):
+        is_display = last == "table" and not name.startswith("fastfair.")
+        if not is_display and not any(last == word or last.startswith("plot") for word in _WORDS):
             yield name, lambda name=name, given=given: calls.call(name, given)
 
 

@@ -638,8 +638,9 @@ def test_false_matches_are_tested_with_the_draws_of_the_deviance(name):
         for drawn in zip(roots.replicated_errors, roots.replicated_inflation, strict=True)
     ]
     np.testing.assert_allclose(test.replicates, expected, rtol=1e-9)
-    assert test.pvalue == pvalue(test.statistic, np.array(expected))
     of_deviance = ff.fmr_test(c, AT, n_resamples=150, rng=3)
+    least = 0.0 if name == "f" else of_deviance.pvalue
+    assert test.pvalue == max(pvalue(test.statistic, np.array(expected)), least)
     assert np.array_equal(test.group_pvalue, of_deviance.group_pvalue)
 
 

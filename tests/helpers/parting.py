@@ -18,7 +18,7 @@ def parted_if(
     deviations."""
     with pytest.MonkeyPatch.context() as patch:
         if wanted:
-            patch.setattr(error_lists, "_FEW", 0)
+            patch.setattr(error_lists, "_SORT_ALL_UP_TO", 0)
             patch.setattr(error_lists, "_IN_A_RUN", 0)
             patch.setattr(error_lists, "_LEAST_SHARE", least_share)
             patch.setattr(error_lists, "_LEAST_WIDTH", width)

@@ -29,6 +29,7 @@ from fastfair.error_models.error_model import (
     StratifiedRates,
 )
 from fastfair.error_rates import rates, score_metrics
+from fastfair.evaluation.attributes import AttributeEvaluations
 from fastfair.evaluation.contrasts import Contrast, RankedSystem
 from fastfair.evaluation.result import Evaluation
 from fastfair.evaluation.system_comparison import SystemComparison
@@ -54,7 +55,7 @@ from fastfair.uncertainty.quantities import Quantity
 # Made by the library, of what it has checked: their methods are at the door, their constructors are
 # not.
 RESULTS = {
-    ApplicationCost, AppliedRate, AppliedThreshold, AttributeTest, BayesError, BiasedSystem,
+    ApplicationCost, AppliedRate, AppliedThreshold, AttributeEvaluations, AttributeTest, BayesError, BiasedSystem,
     CalibratedScores, Calibration, Check, CheckedQuantity, Claim, ClaimedRate, Contrast,
     CostDifference, CostMeasure, CoverageExperiment, DiscardArea, DiscardCurve, DiscardedRate,
     Effect, ErrorModel, Evaluation, ExpectedError, ExpectedPerformance, FairnessBand, FmrPlan,

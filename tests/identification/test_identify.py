@@ -20,12 +20,12 @@ import fastfair as ff
 from fastfair.errors import DroppedWarning, InputError, ReversedScoresWarning
 from fastfair.identification import searches
 from fastfair.identification.errors import (
-    Look,
+    SearchCriterion,
     candidates,
     false_negatives,
     false_positives,
+    first_candidate_of_group,
     influence,
-    returned,
 )
 from fastfair.identification.estimator import Estimator, range_within
 from fastfair.identification.result import FAIRNESS
@@ -62,7 +62,7 @@ def searched(scores, probe, enrolled):
 
 def errors_of(searches, mated, threshold, rank, size, drawn=True):
     return (false_negatives if mated else false_positives)(
-        searches, Look(threshold, rank, size, drawn)
+        searches, SearchCriterion(threshold, rank, size, drawn)
     )
 
 
@@ -79,7 +79,7 @@ def test_rates_in_all_galleries_are_those_of_loops(table, threshold, rank, data)
         assert found.value.mean() == pytest.approx(expected, abs=1e-12)
     if (~s.is_mated).any():
         assert candidates(
-            s, Look(threshold, None, s.n_enrolled)
+            s, SearchCriterion(threshold, None, s.n_enrolled)
         ).value.mean() == oracle.selectivity(*table, threshold)
 
 
@@ -112,7 +112,7 @@ def test_who_is_returned_and_what_that_hangs_on_are_those_of_loops(table, thresh
         return
     of_group = data.draw(st.lists(st.booleans(), min_size=len(enrolled), max_size=len(enrolled)))
     whose = np.isin(s.labels, [e for e, one in zip(enrolled, of_group, strict=True) if one])
-    found = returned(s, Look(threshold, None, s.n_enrolled), whose)
+    found = first_candidate_of_group(s, SearchCriterion(threshold, None, s.n_enrolled), whose)
     value, without = oracle.returned_without(*table, threshold, of_group)
     assert found.value.tolist() == value
     lost = np.zeros((found.value.size, s.n_enrolled))
@@ -428,7 +428,7 @@ def test_the_laxest_threshold_at_a_held_fnir_allows_for_one_more_person_who_fail
     scores, who, enrolled, group = drawn()
     s, at = Searches.from_matrix(scores, who, enrolled, group=group), ff.at_fnir(0.2)
     estimator = Estimator(s, None, "fixed", 0.95)
-    lax = estimator.held(at, estimator.look(at)).thresholds[1]
+    lax = estimator.held(at, estimator.criterion_at(at)).thresholds[1]
     mates = np.sort(scores[np.arange(160), who[:160]])
     assert lax in mates
     reaches = mates[np.searchsorted(mates, lax) + 1]

@@ -18,7 +18,7 @@ draw_binomial = jit(clusters.draw_binomial)
 def binomial(n, chance: float, blocks: int, stream: int = 0) -> np.ndarray:
     """(blocks, 64) binomial numbers; n is one number, or one for each replicate."""
     replicates = np.broadcast_to(np.asarray(n, np.float64), 64).copy()
-    scratch, out = clusters.new_scratch(), np.empty((blocks, 64))
+    scratch, out = clusters.new_scratch(0), np.empty((blocks, 64))
     for block in range(blocks):
         draws = clusters.Stream(stream, PURPOSE, 64 * block, KEY)
         draw_binomial(replicates, chance, 0, 1, draws, scratch, out[block])
@@ -90,7 +90,8 @@ def drawn_sums(groups, sizes, n_replicates: int, first: int = 0) -> np.ndarray:
     kinds = clusters.Kinds(
         failures, attempts, share.astype(np.float64), np.cumsum([len(group) for group in groups])
     )
-    clusters.draw_sums(kinds, np.array(sizes), PURPOSE, first, KEY, sums)
+    scratch = clusters.new_scratch(kinds.share.size)
+    clusters.draw_sums(kinds, np.array(sizes), PURPOSE, first, KEY, scratch, sums)
     return sums
 
 
@@ -171,7 +172,9 @@ def one_by_one(group, n_replicates: int) -> np.ndarray:
     found = np.empty((2, n_replicates), np.int64)
     drawn = np.empty((e.size, 64), np.uint8)
     for first in range(0, n_replicates, 64):
-        assert weights.draw_with_replacement(np.array([e.size]), PURPOSE + 1, first, KEY, drawn)
+        words = np.empty((4, 64), np.uint64)
+        end = np.array([e.size])
+        assert weights.draw_with_replacement(end, PURPOSE + 1, first, KEY, words, drawn)
         found[:, first : first + 64] = np.array([e, m]) @ drawn
     return found
 

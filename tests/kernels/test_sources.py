@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import ast
 import sys
+from collections import Counter
 from pathlib import Path
 
 import fastfair.kernels
 import pytest
+from fastfair.kernels import _sources
 from helpers.each import each
 
 pytestmark = pytest.mark.jit
@@ -56,7 +58,7 @@ def test_kernels_call_helpers_and_no_kernel():
     for path in KERNELS:
         functions |= decorated(path)
     kernels = {name.split()[1] for name in functions if name.startswith("jit")}
-    helpers = {name.split()[1] for name in functions if name.startswith("helper")}
+    helpers = {name.split()[1] for name in functions if name.startswith(("helper", "part"))}
     assert len(kernels) > 80
     assert len(helpers) > 50
     assert not any(name.startswith("_") for name in kernels), (
@@ -65,6 +67,21 @@ def test_kernels_call_helpers_and_no_kernel():
     for name, called in functions.items():
         if name.startswith(("jit", "helper")):
             assert not called & (kernels - helpers), f"{name} calls a kernel"
+
+
+def test_parts_are_called_at_one_place_of_a_file():
+    """At several they would be compiled several times, which takes longer than a helper does."""
+    parts = {
+        name.split()[1] for path in KERNELS for name in decorated(path) if name.startswith("part ")
+    }
+    assert len(parts) > 10
+    for path in KERNELS:
+        called = Counter(
+            call.func.id
+            for call in ast.walk(ast.parse(path.read_text()))
+            if isinstance(call, ast.Call) and isinstance(call.func, ast.Name)
+        )
+        assert {name: called[name] for name in parts if called[name] > 1} == {}, path.name
 
 
 @each("path", KERNELS)
@@ -90,3 +107,20 @@ def test_kernels_take_arguments_that_one_can_hold_in_mind(path):
             assert len(node.args.args) <= MOST_ARGUMENTS, (
                 f"{node.name} takes {len(node.args.args)} arguments"
             )
+
+
+def digest_of(folder: Path, **files: str) -> str:
+    for name, text in files.items():
+        (folder / f"{name}.py").write_text(text)
+    _sources.digest_of.cache_clear()
+    _sources._source_of.cache_clear()
+    return _sources.digest_of(folder / "kernel.py")
+
+
+def test_machine_code_depends_on_helpers_and_on_options_of_decorators(tmp_path):
+    kernel, decorators = "from ._jit import jit\nfrom .other import a\n", "from ._aside import b\n"
+    first = digest_of(tmp_path, kernel=kernel, other="a = 1\n", _jit=decorators, _aside="b = 1\n")
+    assert digest_of(tmp_path, _aside="b = 2\n") == first  # which makes no code
+    assert digest_of(tmp_path, other="a = 2\n") != first
+    assert digest_of(tmp_path, other="a = 1\n") == first
+    assert digest_of(tmp_path, _jit=f"{decorators}helper = 2\n") != first

@@ -61,7 +61,8 @@ def drawn(sizes, blocks=40, purpose=0):
     end = np.cumsum(sizes)
     out = np.empty((blocks, int(end[-1]), 64), np.uint8)
     for block in range(blocks):
-        assert weights.draw_with_replacement(end, purpose, 64 * block, KEY, out[block])
+        words = np.empty((4, 64), np.uint64)
+        assert weights.draw_with_replacement(end, purpose, 64 * block, KEY, words, out[block])
     return out.transpose(1, 0, 2).reshape(int(end[-1]), -1).astype(int)
 
 

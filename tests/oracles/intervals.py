@@ -9,7 +9,7 @@ import math
 import statistics
 from collections.abc import Callable
 
-from scipy.stats import norm
+from scipy.stats import beta, norm
 from scipy.stats import t as student
 
 from . import resampling
@@ -28,6 +28,24 @@ def logit(estimate: float, se: float, freedom: float, level: float) -> tuple[flo
     return low / (1 + low), high / (1 + high)
 
 
+def clopper_pearson(rate: float, n: float, tail: float) -> tuple[float, float]:
+    """Both limits of n independent comparisons, which need not be whole."""
+    errors = rate * n
+    return beta.ppf(tail, errors, n - errors + 1), beta.isf(tail, errors + 1, n - errors)
+
+
+def bounded(estimate: float, se: float, freedom: float, level: float) -> tuple[float, float]:
+    """The same, and on the long side at least Clopper and Pearson's of as many as have this
+    standard error."""
+    low, high = logit(estimate, se, freedom, level)
+    if se > 0:
+        n = estimate * (1 - estimate) / min(se, estimate, 1 - estimate) ** 2
+        exact = clopper_pearson(estimate, n, (1 - level) / 2)
+        low = min(low, exact[0]) if estimate <= 0.5 else low
+        high = max(high, exact[1]) if estimate >= 0.5 else high
+    return low, high
+
+
 def typical_attempts(failures: list[int], attempts: list[int]) -> float:
     """How many attempts the subject behind an attempt has on average, or the one behind a failure
     if these are more."""
@@ -40,7 +58,7 @@ def with_one_more(
 ) -> tuple[float, float]:
     """The lower limit of a rate of failure, and the upper one with another subject, half of whose
     attempts fail."""
-    low, high = logit(estimate, se, freedom, level)
+    low, high = bounded(estimate, se, freedom, level)
     raised = (estimate * n + typical / 2) / (n + typical) - estimate
     if raised > 0:
         high = max(high, logit(estimate + raised, math.hypot(se, raised), freedom + 1, level)[1])
@@ -90,7 +108,7 @@ def band(
         elif typical:
             low, high = with_one_more(x, n, typical[k], se, degrees, wide)
         else:
-            low, high = logit(x, se, degrees, wide)
+            low, high = bounded(x, se, degrees, wide)
         if se > min(x, 1 - x) / 2:
             of_quantiles = resampling.percentile(of_level, wide)
             low, high = max(0, min(low, of_quantiles[0])), min(1, max(high, of_quantiles[1]))

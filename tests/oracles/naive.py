@@ -329,6 +329,34 @@ def pool(
     return blocks
 
 
+def auc(mated: list[float], nonmated: list[float]) -> float:
+    """Share of the pairs of a mated and a non-mated score whose mated one is larger, ties by half;
+    NaN when either list is empty."""
+    if len(mated) == 0 or len(nonmated) == 0:
+        return math.nan
+    won = 0.0
+    for x in mated:
+        for y in nonmated:
+            won += 1.0 if x > y else 0.5 if x == y else 0.0
+    return won / len(mated) / len(nonmated)
+
+
+def d_prime(mated: list[float], nonmated: list[float]) -> float:
+    """Difference of the means over the root of the mean variance (dividing by n); NaN when either
+    list is empty, or both are constant and equal."""
+    if len(mated) == 0 or len(nonmated) == 0:
+        return math.nan
+    means, variances = [], []
+    for scores in (mated, nonmated):
+        mean = sum(scores) / len(scores)
+        means.append(mean)
+        variances.append(sum((score - mean) ** 2 for score in scores) / len(scores))
+    spread = math.sqrt(sum(variances) / 2)
+    if spread == 0:
+        return math.nan if means[0] == means[1] else math.copysign(math.inf, means[0] - means[1])
+    return (means[0] - means[1]) / spread
+
+
 def min_cllr(mated: list[float], nonmated: list[float]) -> float:
     """Cllr after the best monotone calibration, in bits; NaN when either list is empty.
 

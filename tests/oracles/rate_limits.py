@@ -5,15 +5,14 @@ from __future__ import annotations
 
 import math
 
-from scipy import stats
-
 from . import intervals
 
 
 def limits(
     rate: float, error: float, freedom: float, effective: float, raised: float, level: float
 ) -> tuple[float, float]:
-    """Logit with Student's t; lower ones of few errors, and of 0 and 1, also Clopper and Pearson's.
+    """Logit with Student's t; lower ones of at most a half, upper ones of at least a half, and those
+    of 0 and 1, also Clopper and Pearson's.
 
     Upper ones also from the rate that one more subject raises. `effective` and `raised` are NaN
     where there are none.
@@ -23,11 +22,11 @@ def limits(
         return (0.0, 1 - tail ** (1 / effective)) if effective > 0 else (math.nan, math.nan)
     if rate == 1:
         return (tail ** (1 / effective), 1.0) if effective > 0 else (math.nan, math.nan)
-    low, high = intervals.logit(rate, error, freedom, level)
+    low, high = intervals.bounded(rate, error, freedom, level)
     if not math.isnan(effective):
-        low = min(
-            low, float(stats.beta.ppf(tail, rate * effective, effective - rate * effective + 1))
-        )
+        low = min(low, intervals.clopper_pearson(rate, effective, tail)[0])
+        if rate >= 0.5:
+            high = max(high, intervals.clopper_pearson(rate, effective, tail)[1])
     if not math.isnan(raised):
         both = math.sqrt(error**2 + raised**2)
         high = max(high, intervals.logit(rate + raised, both, freedom + 1, level)[1])

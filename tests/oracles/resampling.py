@@ -347,6 +347,44 @@ def shrunk_min_cllr(
     return loss / 2
 
 
+def shrunk_auc(rows: list[Row], weights: list[int], c_mated: float, c_nonmated: float) -> float:
+    """Sum over all scores of the share of the mated times the share of the non-mated below, and half
+    of that at the score, with the shares of `shrunk_blocks`. NaN when a class weighs 0."""
+    blocks = shrunk_blocks(rows, weights, c_mated, c_nonmated)
+    if len(blocks) == 0:
+        return math.nan
+    area, below = Fraction(0), Fraction(0)
+    for mated, nonmated in blocks:
+        area += mated * (below + nonmated / 2)
+        below += nonmated
+    return float(area)
+
+
+def shrunk_d_prime(rows: list[Row], weights: list[int], c_mated: float, c_nonmated: float) -> float:
+    """d' of scores of which each has its share as in `shrunk_blocks`. NaN when a class weighs 0, or
+    both are constant and equal."""
+    means, variances = [], []
+    for side, c in (
+        (_side(rows, weights, mated=True), Fraction(c_mated)),
+        (_side(rows, weights, mated=False), Fraction(c_nonmated)),
+    ):
+        total = sum(w for _, w in side)
+        if total == 0:
+            return math.nan
+        shares = [(1 - c) / len(side) + c * Fraction(w, total) for _, w in side]
+        mean = sum(share * Fraction(s) for share, (s, _) in zip(shares, side, strict=True))
+        variances.append(
+            sum(
+                share * (Fraction(s) - mean) ** 2
+                for share, (s, _) in zip(shares, side, strict=True)
+            )
+        )
+        means.append(mean)
+    if sum(variances) == 0:
+        return math.nan
+    return float(means[0] - means[1]) / math.sqrt(sum(variances) / 2)
+
+
 def calibrated_costs(rows: list[Row]) -> tuple[list[float], list[float]]:
     """What each mated and each non-mated row costs, in bits, at the likelihood ratio of its pool;
     both classes present.

@@ -78,8 +78,8 @@ def thresholds(population: Population) -> dict[str, tuple[ff.OperatingPoint, flo
     return points
 
 
-def _costs(scores: Floats, fmr: Floats, fnmr: Floats) -> tuple[float, float, float, float]:
-    """Compute EER, minDCF, Cllr and min Cllr from rates at ascending thresholds, and the scores
+def _costs(scores: Floats, fmr: Floats, fnmr: Floats) -> tuple[float, ...]:
+    """Compute EER, minDCF, Cllr, min Cllr, AUC and d' from rates at ascending thresholds, and the scores
     from each to the next.
 
     scores: one below the first threshold, and one from each threshold on.
@@ -102,7 +102,11 @@ def _costs(scores: Floats, fmr: Floats, fnmr: Floats) -> tuple[float, float, flo
             blocks[-1][1] += n
     cost = sum(m * math.log2(1 + n / m) if m > 0 else 0.0 for m, n in blocks)
     cost += sum(n * math.log2(1 + m / n) if n > 0 else 0.0 for m, n in blocks)
-    return eer, min_dcf, cllr, cost / 2
+    auc = float(mated @ (np.cumsum(nonmated) - nonmated / 2))
+    means = mated @ scores, nonmated @ scores
+    variances = mated @ (scores - means[0]) ** 2, nonmated @ (scores - means[1]) ** 2
+    d_prime = (means[0] - means[1]) / math.sqrt(sum(variances) / 2)
+    return eer, min_dcf, cllr, cost / 2, auc, d_prime
 
 
 @functools.cache
@@ -155,7 +159,13 @@ def truth(population: Population) -> dict[Key, float]:
         np.array([t for _, t in points.values()]),
         np.array([fmr for _, fmr in at])[:, rows],
         np.array([fnmr for fnmr, _ in at])[:, rows],
-        dict(zip(("eer", "min_dcf", "cllr", "min_cllr"), costs[:, rows], strict=True)),
+        dict(
+            zip(
+                ("eer", "min_dcf", "cllr", "min_cllr", "auc", "d_prime"),
+                costs[:, rows],
+                strict=True,
+            )
+        ),
     )
     nothing = np.zeros(len(labels), np.int64)
     groups = tuple(labels[k] for k in order)

@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from studies import check_study, verdict_study
-from studies.bounds import least, most
+from studies.bounds import error, least, most
 from studies.check_study import LOOKS, RATES, requirements
 from studies.populations import BY_NAME, Population
 from studies.processes import chosen
@@ -59,6 +59,16 @@ def test_a_data_set_has_a_share_for_each_look_and_the_table_a_row_for_each_popul
     rows = check_study.table([SMALL, SMALL], [found, found], 0).splitlines()
     assert len(rows) == 4
     assert rows[2].startswith("| two small groups | 0.0 | 1.0 | 2.0 |")
+
+
+@pytest.mark.study
+@pytest.mark.parametrize("setting", verdict_study.SEVERAL, ids=lambda setting: setting.name)
+def test_where_several_things_go_wrong_at_once_little_is_met_or_not_met_wrongly(setting, data_sets):
+    n = data_sets(300)
+    shares = verdict_study.study(setting, 210.0, n)
+    for look in ("met wrongly", "not met wrongly"):
+        wrong = shares[:, verdict_study.LOOKS.index(look)]
+        assert wrong.max() <= most(ON_AVERAGE + 2 * error(ON_AVERAGE, n, 1.0), n)
 
 
 @pytest.mark.study

@@ -1,5 +1,5 @@
 """How often `check` errs where few errors are expected, and where goats, wolves or repeated
-attempts make them.
+attempts make them, several of these at once, and ties in small groups.
 
 `python -m studies verdict_study`, run in `tests/`, prints the tables of the documentation. Each
 quantity is required to be at most what it truly is, so that "met" is an error; to be at most a hair
@@ -21,7 +21,8 @@ from scipy.special import ndtr, ndtri
 from scipy.stats import gamma
 
 import fastfair as ff
-from fastfair.claims import MET, NOT_MET
+from fastfair.claims import MET, NOT_MET, read_requirement
+from fastfair.claims.gate import check_evaluation
 
 from .populations import Floats, compared
 from .processes import chosen, coverage, of_data_sets, study_parser
@@ -31,7 +32,10 @@ N_NONMATED = 21_000
 EXPECTED = (21.0, 2.0, 0.2, 0.02)  # false matches at the operating point
 TIMES = (1.5, 2.0)
 LOOKS = ("met wrongly", "not met wrongly", *(f"met at {times:g} times" for times in TIMES))
-QUANTITIES = ("fnmr@held", "fnmr[*]@held", "fnmr@given", "fmr@given", "eer", "min_dcf")
+QUANTITIES = (
+    *("fnmr@held", "fnmr[*]@held", "fnmr@given", "fmr@given", "eer", "min_dcf"),
+    *("fnmr[*]@given", "fmr[*]@given", "fmr@fnmr", "fmr[*]@fnmr", "fmr@eer"),
+)
 RESAMPLES = 500
 INTERVALS = ("fnmr@held", "fnmr@given", "eer", "cllr")
 _NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(61)
@@ -57,6 +61,8 @@ class Setting:
         The share of subjects whose non-mated scores are one standard deviation higher.
     quality : float
         How much a gamma quality of each subject lowers mated scores and raises non-mated ones.
+    step : float
+        Distance between possible scores; 0 for scores without ties.
     """
 
     name: str
@@ -65,6 +71,7 @@ class Setting:
     goats: float = 0.0
     wolves: float = 0.0
     quality: float = 0.0
+    step: float = 0.0
 
     @property
     def kinds(self) -> tuple[Floats, Floats, Floats]:
@@ -95,8 +102,10 @@ class Setting:
         return float(share @ failing)
 
     def threshold(self, expected: float) -> float:
-        """Return the threshold at which so many false matches are expected."""
-        return brentq(lambda t: self.fmr(t) - expected / N_NONMATED, -5, 15, xtol=1e-12)
+        """Return the threshold at which so many false matches are expected, or the next possible
+        score above."""
+        found = brentq(lambda t: self.fmr(t) - expected / N_NONMATED, -5, 15, xtol=1e-12)
+        return math.ceil(found / self.step) * self.step if self.step else found
 
     @functools.cache  # noqa: B019
     def cllr(self, expected: float) -> float:
@@ -111,22 +120,25 @@ class Setting:
         """Return what `QUANTITIES` truly are."""
         at = self.threshold(expected)
         equal = brentq(lambda t: self.fmr(t) - self.fnmr(t - at), at - 15, at + 15)
+        eer = self.fmr(equal)
+        if self.step:
+            near = (np.floor(equal / self.step) + np.arange(2)) * self.step
+            pairs = [(self.fmr(t), self.fnmr(t - at)) for t in near.tolist()]
+            eer = sum(min(pairs, key=lambda pair: abs(pair[0] - pair[1]))) / 2
         costs = [
             0.05 * self.fnmr(t - at) + 0.95 * self.fmr(t) for t in np.linspace(at - 4, at + 4, 4001)
         ]
-        fnmr = self.fnmr(0.0)
-        found = dict(
-            zip(
-                QUANTITIES,
-                (fnmr, fnmr, fnmr, self.fmr(at), self.fmr(equal), min(0.05, *costs)),
-                strict=True,
-            )
-        )
-        if (
-            self.attempts == 0
-        ):  # who tries again depends on the operating point, so curves are those of no system
-            del found["eer"], found["min_dcf"]
-        return found
+        fnmr, fmr = self.fnmr(0.0), self.fmr(at)
+        truths = fnmr, fnmr, fnmr, fmr, eer, min(0.05, *costs), fnmr, fmr, fmr, fmr, eer
+        found = dict(zip(QUANTITIES, truths, strict=True))
+        if self.step:  # an EER lies between the rates of two thresholds
+            del found["fmr@eer"]
+        # Who tries again depends on the operating point, so curves are those of no system.
+        return {
+            name: truth
+            for name, truth in found.items()
+            if self.attempts or ("eer" not in name and name != "min_dcf")
+        }
 
     def draw(self, rng: np.random.Generator, expected: float) -> ff.Comparisons:
         """Draw people, their mated comparisons, and non-mated ones of any two of them."""
@@ -147,6 +159,10 @@ class Setting:
         a = rng.integers(0, n, N_NONMATED)
         b = (a + rng.integers(1, n, N_NONMATED)) % n
         nonmated = added[kind[a]] + added[kind[b]] + rng.normal(size=N_NONMATED)
+        if self.step:
+            mated, nonmated = (
+                np.floor(scores / self.step) * self.step for scores in (mated, nonmated)
+            )
         return compared(
             mated, nonmated, who, a, b, group.astype(str) if len(self.sizes) > 1 else None
         )
@@ -162,12 +178,25 @@ SETTINGS = (
     Setting("wolves", attempts=4, wolves=0.02),
     Setting("goats in 300, 60, 25 and 12", (300, 60, 25, 12), 4, goats=0.03),
 )
+# Several things at once; all pairs are of any two people, so most are of two groups.
+SEVERAL = (
+    Setting(
+        "goats, 1 to 8 attempts, ties, 60 to 12", (60, 60, 40, 12, 12), (1, 8), 0.05, step=1 / 16
+    ),
+    Setting("goats and wolves across groups", (60,) * 4, 4, goats=0.03, wolves=0.03),
+    Setting("goats and ties, until success", (200, 100), 0, goats=0.03, step=1 / 16),
+)
 
 
 def _look(setting: Setting, expected: float, seed: int) -> list[list[bool]]:
     """Judge a data set: of each of `QUANTITIES` the `LOOKS`, of "[*]" in any group."""
-    truth, points = setting.truth(expected), {"held": f"fmr={expected / N_NONMATED!r}"}
-    points["given"] = f"threshold={setting.threshold(expected)!r}"
+    truth, at = setting.truth(expected), setting.threshold(expected)
+    asked_at = {
+        "held": ff.at_fmr(setting.fmr(at)),
+        "given": ff.at_threshold(at),
+        "fnmr": ff.at_fnmr(setting.fnmr(0.0)),
+        "eer": ff.at_eer(),
+    }
     data = setting.draw(np.random.default_rng([seed, len(setting.name)]), expected)
     texts: dict[str, list[str]] = {}
     for name, value in truth.items():
@@ -175,13 +204,18 @@ def _look(setting: Setting, expected: float, seed: int) -> list[list[bool]]:
         if "[*]" not in name or data.groups:
             bounds = (value * times for times in (1, 1.0001, *TIMES))
             texts[name] = [
-                f"{written}{'@' if at else ''}{points.get(at, '')} <= {bound!r}" for bound in bounds
+                f"{written}{'@' if at else ''}{asked_at.get(at, '')} <= {bound!r}"
+                for bound in bounds
             ]
     verdicts: dict[str, set[str]] = {}
     # That one is called not met depends on how many are asked for at once; that it is met does not.
     together = [text for at_edge, _, *with_room in texts.values() for text in (at_edge, *with_room)]
+    metrics = ["eer", "min_dcf"] if "eer" in truth else []
+    how = {"n_resamples": RESAMPLES, "rng": seed, "n_threads": 1}
+    found = ff.evaluate(data, list(asked_at.values()), [], metrics=metrics, **how)
     for asked in (together, *([of_name[1]] for of_name in texts.values())):
-        for row in ff.check(data, asked, n_resamples=RESAMPLES, rng=seed, n_threads=1).rows:
+        wanted = [read_requirement(text, asked_at["held"]) for text in asked]
+        for row in check_evaluation(found, wanted).rows:
             verdicts.setdefault(row.requirement, set()).add(row.verdict)
     looks = []
     for name in QUANTITIES:
@@ -197,7 +231,10 @@ def _look_at_intervals(setting: Setting, expected: float, seed: int) -> Iterator
     have a flag."""
     truth = setting.truth(expected) | ({"cllr": setting.cllr(expected)} if setting.attempts else {})
     data = setting.draw(np.random.default_rng([seed, len(setting.name)]), expected)
-    points = [ff.at_fmr(expected / N_NONMATED), ff.at_threshold(setting.threshold(expected))]
+    points = [
+        ff.at_fmr(setting.fmr(setting.threshold(expected))),
+        ff.at_threshold(setting.threshold(expected)),
+    ]
     found = ff.evaluate(
         data, points, [], metrics=["eer", "cllr"], n_resamples=RESAMPLES, rng=seed, n_threads=1
     )
@@ -230,8 +267,8 @@ def main() -> None:
     """Print the tables."""
     asked = study_parser(main.__doc__, 200).parse_args()
     found: dict[tuple[str, float], Floats] = {}
-    for setting in chosen(SETTINGS, asked.only):
-        for expected in EXPECTED:
+    for setting in chosen((*SETTINGS, *SEVERAL), asked.only):
+        for expected in (210.0, 21.0) if setting in SEVERAL else EXPECTED:
             shares = found[setting.name, expected] = study(
                 setting, expected, asked.data_sets, asked.processes
             )

@@ -15,6 +15,7 @@ from oracles import applied_thresholds
 from oracles import rate_limits as slow
 from scipy.stats import binomtest
 
+import fastfair as ff
 from fastfair._lib.proportions import clopper_pearson_line
 from fastfair.uncertainty.rate_limits import HeldRate, RateEvidence, raised_rate
 
@@ -133,6 +134,18 @@ def test_clopper_and_pearsons_limits_are_scipys(errors, more, level):
         assert clopper_pearson_line(-1, errors, n).limit(1 - level) == pytest.approx(
             expected, rel=1e-9
         )
+
+
+def test_limits_of_few_errors_and_of_few_others_are_mirror_images():
+    for errors in (1, 4, 10):
+        rate, error = errors / 50, math.sqrt(errors / 50 * (1 - errors / 50) / 50)
+        both = RateEvidence([rate, 1 - rate], error, 49.0, 50.0)
+        low, high = both.interval(0.95)
+        exact = binomtest(errors, 50).proportion_ci(0.95, "exact").low
+        assert low[0] == pytest.approx(exact)
+        assert high[1] == pytest.approx(1 - exact)
+    counts = ff.FailureCounts(np.arange(50) > 0, np.ones(50, int), ["a"] * 50)
+    assert counts.confidence_interval(0.95)[1][0] == pytest.approx(0.99949, abs=1e-5)
 
 
 @given(failures=st.integers(1, 19), n=st.integers(20, 400), attempts=st.integers(1, 30))

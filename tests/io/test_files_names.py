@@ -150,7 +150,7 @@ def test_a_file_that_changes_while_it_is_read_is_an_error(change, tmp_path, monk
         with pytest.raises(expected, match=r"s\.csv (changed|was removed) while it was in use"):
             read_comparisons(scores)
     parquet, n_opened = write(tmp_path / "s.parquet", frame(0)), 0
-    open_parquet = tables.without_rows
+    open_parquet = tables.scan_schema
 
     def later(path):
         nonlocal n_opened
@@ -159,7 +159,7 @@ def test_a_file_that_changes_while_it_is_read_is_an_error(change, tmp_path, monk
             change(path)
         return open_parquet(path)
 
-    monkeypatch.setattr(tables, "without_rows", later)
+    monkeypatch.setattr(tables, "scan_schema", later)
     with pytest.raises(expected, match=r"s\.parquet (changed|was removed) while it was in use"):
         scan_comparisons(parquet)
 
@@ -186,5 +186,5 @@ def test_other_readers_do_not_look_at_files_of_the_caller(tmp_path):
     path = write(tmp_path / "s.csv", frame(0))
     read_comparisons(path)
     grows(path)  # after it was read
-    with files.unchanged():
+    with files.refuse_changes():
         files.check_file(path)

@@ -35,14 +35,14 @@ HARMLESS = [
 def test_formulas_get_an_apostrophe(text):
     column = pl.Series(["a", text, f"'{text}", None])
     expected = ["a", f"'{text}", f"''{text}", None]
-    assert whole_files.neutralised(column).to_list() == expected
-    assert whole_files.restored(pl.Series(expected)).to_list() == column.to_list()
+    assert whole_files.neutralise(column).to_list() == expected
+    assert whole_files.restore(pl.Series(expected)).to_list() == column.to_list()
 
 
 @each("text", HARMLESS)
 def test_other_text_stays(text):
-    assert whole_files.neutralised(pl.Series([text])).to_list() == [text]
-    assert whole_files.restored(pl.Series([text])).to_list() == [text]
+    assert whole_files.neutralise(pl.Series([text])).to_list() == [text]
+    assert whole_files.restore(pl.Series([text])).to_list() == [text]
 
 
 @given(
@@ -54,13 +54,13 @@ def test_other_text_stays(text):
 )
 def test_every_text_comes_back(texts):
     column = pl.Series(texts, dtype=pl.String)
-    there = whole_files.neutralised(column)
+    there = whole_files.neutralise(column)
     formulas = [text.lstrip("'")[:1] in tuple("=+-@\t\r") for text in texts]
     assert there.to_list() == [
         f"'{text}" if is_one else text for text, is_one in zip(texts, formulas, strict=True)
     ]
     assert not any(text[:1] in tuple("=+-@\t\r") for text in there)
-    assert whole_files.restored(there).to_list() == texts
+    assert whole_files.restore(there).to_list() == texts
 
 
 @pytest.mark.parametrize("separator", [",", "\t"])

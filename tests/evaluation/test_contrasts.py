@@ -13,7 +13,7 @@ import fastfair as ff
 from fastfair.data import derived
 from fastfair.error_rates import operating_points
 from fastfair.evaluation import contrasts as score_tests
-from fastfair.evaluation.contrasts import DecidedSystem, Trials
+from fastfair.evaluation.contrasts import SystemAtThreshold, UnitCounts
 
 POINTS = (ff.at_threshold(3.0), ff.at_fmr(0.3), ff.at_fnmr(0.2), ff.at_eer())
 
@@ -44,9 +44,9 @@ def agree(found, enough):
         for c in (first, second)
     )
     pairs = list(zip(one.quantities, other.quantities, strict=True))
-    trials = Trials(first, "subject")
+    counts = UnitCounts(first, "subject")
     both = [
-        {point: DecidedSystem(system, point, trials) for point in POINTS}
+        {point: SystemAtThreshold(system, point, counts) for point in POINTS}
         for system in (first, second)
     ]
     (pvalues,) = score_tests.score_pvalues(both, [one.quantities, other.quantities], [(0, 1)])

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fastfair._lib.threads import in_order
+from fastfair._lib.threads import run_in_order
 from fastfair.data import score_keys
 from fastfair.data.scans import ScoreTail, SpilledPairs, in_buckets, near
 from fastfair.data.temporary_files import ArrayFile, Folder
@@ -126,4 +126,4 @@ def test_a_folder_in_another_is_made_with_it_when_needed_and_removed_with_its_ow
 def test_threads_that_need_a_folder_at_once_get_the_same(tmp_path):
     for _ in range(20):
         folder = Folder(Folder(tmp_path))
-        assert len(set(in_order(lambda _, folder=folder: folder.path, range(8), 8))) == 1
+        assert len(set(run_in_order(lambda _, folder=folder: folder.path, range(8), 8))) == 1

@@ -213,9 +213,12 @@ def test_many_pairs_and_many_mated_pairs_have_no_prefilter(
 def test_ways_that_there_are_not_are_refused(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("FASTFAIR_PREFILTER", "abacus")
     refused(
-        r"FASTFAIR_PREFILTER is 'abacus', but of this machine there are: .*none", pair_search.way
+        r"FASTFAIR_PREFILTER is 'abacus', but of this machine there are: .*none",
+        pair_search.product_way,
     )
     monkeypatch.setenv("FASTFAIR_PREFILTER", "none")
-    assert pair_search.way() is None
+    assert pair_search.product_way() is None
     monkeypatch.delenv("FASTFAIR_PREFILTER")
-    assert pair_search.way() == (KNOWN[0] if KNOWN and int8_products.is_compiled() else None)
+    assert pair_search.product_way() == (
+        KNOWN[0] if KNOWN and int8_products.is_compiled() else None
+    )

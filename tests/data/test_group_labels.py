@@ -196,7 +196,7 @@ def test_where_nothing_is_left(tmp_path):
         refused("no subjects are left", ff.FailureCounts, [0], [1], [None], missing_labels="drop")
     with pytest.warns(DroppedWarning):
         refused(
-            "both classes",
+            "there are no comparisons",
             ff.Comparisons,
             [1, 0],
             [1, 0],

@@ -25,7 +25,7 @@ from fastfair.bands.curve import (
     CurveMaker,
     RatesOverLevels,
     bands_of,
-    level_of_curves,
+    level_by_depth,
     over_levels,
 )
 from fastfair.errors import FairValueOutsideWarning
@@ -191,16 +191,16 @@ def test_fairness_bands_have_the_intervals_of_evaluate(measure: str, random_grou
 
 def test_the_band_of_a_measure_has_the_level_at_which_quantiles_hold_whole_curves():
     curves = np.random.default_rng(0).normal(size=(20, 2000)).cumsum(axis=0)
-    level = level_of_curves(curves, 0.9)
+    level = level_by_depth(curves, 0.9)
     low, high = np.quantile(curves, [(1 - level) / 2, (1 + level) / 2], axis=1)
     inside = ((low[:, None] <= curves) & (curves <= high[:, None])).all(axis=0)
     assert inside.mean() == pytest.approx(0.9, abs=0.005)
     unknown = np.where(np.arange(2000) % 3 == 0, np.nan, curves[:1])  # in some replicates
-    assert level_of_curves(np.concatenate((curves, unknown)), 0.9) == level_of_curves(
+    assert level_by_depth(np.concatenate((curves, unknown)), 0.9) == level_by_depth(
         curves[:, unknown[0] == unknown[0]], 0.9
     )
-    assert level_of_curves(curves[:0], 0.9) == 0.9
-    assert level_of_curves(curves[:1], 0.9) == pytest.approx(0.9, abs=0.002)
+    assert level_by_depth(curves[:0], 0.9) == 0.9
+    assert level_by_depth(curves[:1], 0.9) == pytest.approx(0.9, abs=0.002)
 
 
 def test_a_group_without_errors_has_no_interval_of_measures():

@@ -184,6 +184,11 @@ def test_replicates_are_those_of_the_data_resampled(unit, scheme, rows, dtype, m
             hull_y, hull_x = resampler.shrinkage.metrics["min_cllr"]
             value = slow.shrunk_min_cllr(part, part_weights, hull_y[k], hull_x[k])
             assert same(found.metrics["min_cllr"][k, r], value)
+            for name, oracle in (("auc", slow.shrunk_auc), ("d_prime", slow.shrunk_d_prime)):
+                of_y, of_x = (of[k] for of in resampler.shrinkage.metrics[name])
+                value = oracle(part, part_weights, of_y, of_x)
+                # Of equal scores the oracle says nothing.
+                assert math.isnan(value) or same(found.metrics[name][k, r], value, 1e-9)
             assert same(hull_eers[k, r], slow.shrunk_hull_eer(part, part_weights, y[k], x[k]))
 
 
@@ -211,6 +216,7 @@ def test_whole_numbers_of_weight_are_the_rates_of_the_explicit_data_set(rows, un
                 assert same(found.fnmr[point, 0, r], naive.fnmr(mated, t))
         assert same(found.metrics["cllr"][0, r], naive.cllr(mated, nonmated))
         assert same(found.metrics["min_cllr"][0, r], naive.min_cllr(mated, nonmated))
+        assert same(found.metrics["auc"][0, r], naive.auc(mated, nonmated))
 
 
 @given(rows=sampled())
@@ -277,6 +283,37 @@ def test_min_cllr_is_shrunk_as_the_mean_of_calibrated_costs(rows):
                     for row, cost in zip(side, costs, strict=True)
                 ]
                 assert shrinkage[k] == pytest.approx(slow.shrinkage(dyads, strata, sizes), abs=1e-6)
+
+
+@given(rows=sampled())
+def test_areas_are_shrunk_as_the_mean_share_on_the_wrong_side(rows):
+    c = comparisons_of(rows)
+    found = Resampler(c, [], metrics=Metrics(("auc",))).shrinkage.metrics["auc"]
+    strata = {row.reference: row.reference_group for row in rows} | {
+        row.probe: row.probe_group for row in rows
+    }
+    sizes: dict = {}
+    for stratum in strata.values():
+        sizes[stratum] = sizes.get(stratum, 0) + 1
+    for k, group in enumerate((None, *c.groups)):
+        part = [
+            row for row in rows if group is None or row.reference_group == row.probe_group == group
+        ]
+        sides = [[row for row in part if row.mated == mated] for mated in (True, False)]
+        if not all(sides):
+            continue
+        for side, others, sign, shrinkage in zip(sides, sides[::-1], (1, -1), found, strict=True):
+            dyads = []
+            for row in side:
+                lost = [
+                    1.0
+                    if sign * (other.score - row.score) > 0
+                    else 0.5 * (other.score == row.score)
+                    for other in others
+                ]
+                b = None if row.reference == row.probe else row.probe
+                dyads.append((sum(lost) / len(lost), row.reference, b))
+            assert shrinkage[k] == pytest.approx(slow.shrinkage(dyads, strata, sizes), abs=1e-6)
 
 
 def bits(replicates: Replicates, chosen: slice = slice(None)) -> list[bytes]:

@@ -528,10 +528,10 @@ def test_whatever_is_raised_becomes_our_error_but_not_what_ends_the_program():
         UnicodeError("u"),
         OverflowError(),
     ):
-        with pytest.raises(FileFormatError, match="f cannot be read: "), files.reading("f"):
+        with pytest.raises(FileFormatError, match="f cannot be read: "), files.explain_reading("f"):
             raise error
     for error in (KeyboardInterrupt, SystemExit):
-        with pytest.raises(error), files.reading("f"):
+        with pytest.raises(error), files.explain_reading("f"):
             raise error
 
 

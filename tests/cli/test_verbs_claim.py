@@ -57,6 +57,7 @@ def test_intervals_that_hold_in_all_groups_together_are_wider():
 
 
 def test_claims_that_cannot_be_judged_are_refused():
-    assert "Missing option '--at'" in run("claim", SCORES, "fnmr <= 0.9").output
+    with pytest.raises(InputError, match="at is missing"):
+        run("claim", SCORES, "fnmr <= 0.9")
     with pytest.raises(InputError, match="statement must be"):
         run("claim", SCORES, "nonsense", *ASKED)

@@ -99,6 +99,14 @@ def test_groups_get_nearly_one_false_match_rate_at_one_threshold():
     assert found.contrast("fmr", "m").verdict == "second"
 
 
+def test_rates_of_normalised_scores_say_that_they_are_of_this_cohort():
+    before, cohort = people(1, 0), people(2, 10**6)
+    for one, is_said in ((before, False), (ff.normalize_scores(before, cohort, by="group"), True)):
+        found = ff.evaluate(one, ff.at_threshold(1.0), [], metrics=[], n_resamples=0)
+        for q in found.quantities:
+            assert ("with this very cohort" in q.note) == (is_said and q.name in ("fmr", "fnmr"))
+
+
 def test_what_cannot_be_normalised_is_refused():
     rng = np.random.default_rng(0)
     rows, cohort = rows_of(rng, PEOPLE, PEOPLE), cohort_of(rng, "group")

@@ -167,7 +167,14 @@ def test_weights_of_mated_vectors_alone_are_shrunk_and_once_for_each_metric():
     resampler = Resampler(e.comparisons(), POINTS, unit="sample", metrics=Metrics())
     n = e.n_samples
     mean = sum(n * (n - 1) / 2 * (1 - 1 / n)) / e.n_mated
-    assert set(resampler.shrinkage.metrics) == {"eer", "min_dcf", "cllr", "min_cllr"}
+    assert set(resampler.shrinkage.metrics) == {
+        "eer",
+        "min_dcf",
+        "cllr",
+        "min_cllr",
+        "auc",
+        "d_prime",
+    }
     for mated, nonmated in resampler.shrinkage.metrics.values():
         assert mated == pytest.approx([mean])
         assert nonmated.tolist() == [1]

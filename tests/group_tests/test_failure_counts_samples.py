@@ -128,7 +128,7 @@ def test_tables_of_samples_are_read(tmp_path):
 @pytest.mark.parametrize(
     ("given_", "message"),
     [
-        ({"rate": "frr"}, "rate must be one of 'fnmr', 'fta', 'fte', 'fnir', 'fpir', not 'frr'"),
+        ({"rate": "fmr"}, "rate must be one of 'fnmr', 'frr', 'fta', .*not 'fmr'"),
         ({"failed": [0, 2]}, "failed must be 0 or 1, but row 1"),
         ({"failed": ["ok", "lost"]}, "failed"),
         (
@@ -144,7 +144,7 @@ def test_what_is_refused(given_, message):
         ff.FailureCounts.from_decisions(
             **({"failed": [0, 1], "subject": ["a", "b"], "group": ["f", "m"]} | given_)
         )
-    known = "'fnmr', 'fta', 'fte', 'fnir', 'fpir'"
+    known = "'fnmr', 'frr', 'fta', 'fte', 'fnir', 'fpir', 'apcer', 'bpcer', 'iapar'"
     refused(
-        f"rate must be one of {known}, not 'frr'", ff.FailureCounts, [0], [1], ["f"], rate="frr"
+        f"rate must be one of {known}, not 'fmr'", ff.FailureCounts, [0], [1], ["f"], rate="fmr"
     )

@@ -23,7 +23,7 @@ from fastfair.errors import (
 from fastfair.evaluation.result import Evaluation
 from fastfair.intervals import confidence_interval
 from fastfair.uncertainty import quantities
-from fastfair.uncertainty.interval_maker import rests_on_any
+from fastfair.uncertainty.interval_maker import rest_on_any
 from fastfair.uncertainty.notes import Flag, has_flag
 from fastfair.uncertainty.quantities import Quantity
 from fastfair.uncertainty.rate_limits import RateEvidence
@@ -304,7 +304,7 @@ def test_a_threshold_that_few_subjects_hold_is_noted():
 )
 def test_what_rests_on_concentrated_false_matches(name, group, at, concentrated_in, expected):
     concentrated = [Quantity("fmr", one, ff.at_fmr(0.1), 0.1) for one in concentrated_in]
-    assert rests_on_any(Quantity(name, group, at, 0.5), concentrated) == expected
+    assert rest_on_any([Quantity(name, group, at, 0.5)], concentrated) == [expected]
 
 
 def test_measures_of_min_dcf_say_that_it_is_fitted():

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import math
+from functools import partial
 
 import numpy as np
 import pytest
@@ -19,6 +20,7 @@ import fastfair as ff
 from fastfair.thresholds import added, correlation, found_threshold, numbered
 
 applied = quietly()(ff.apply_threshold)
+evaluated = quietly()(partial(ff.evaluate, n_resamples=0))
 
 
 @given(
@@ -37,6 +39,17 @@ def test_the_ends_of_a_threshold_are_the_last_whose_rates_may_be(seed, kind, rat
         expected = [
             float(np.nextafter(end, math.inf)) if math.isfinite(end) else end for end in expected
         ]
+    if kind == "fnmr":  # where failures may be as many, with one more subject
+        there = (
+            (s, evaluated(c, ff.at_threshold(s), confidence_level=0.9))
+            for s in sorted(score for score, mated, _, _ in rows_of(c) if mated)
+        )
+        below = -math.inf
+        for score, of_score in there:
+            if below >= expected[0] or of_score.quantity("fnmr").high >= rate:
+                break
+            below = score
+        expected[0] = below
     assert found.laxest == expected[0]
     scores = [score for score, *_ in rows_of(c)]
     assert [score >= found.strictest for score in scores] == [
@@ -87,7 +100,7 @@ def test_on_the_development_data_themselves_the_rate_held_is_certain():
     c = drawn(3, n=3000, n_subjects=200)
     for at, name in ((ff.at_fmr(0.05), "fmr"), (ff.at_fnmr(0.05), "fnmr")):
         row = applied(c, at, c).rate(name)
-        assert row.high - row.low < 0.35 * (row.given_high - row.given_low)
+        assert row.high - row.low < 0.4 * (row.given_high - row.given_low)
     assert applied(c, ff.at_fmr(0.05), c).n_shared == 200
 
 

@@ -1,0 +1,154 @@
+"""Bands of numbers, such as ages in years, as groups."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from fastfair._lib.arguments import checked
+from fastfair._lib.label_codes import Coded
+from fastfair._lib.text import did_you_mean
+from fastfair._lib.warnings import warn
+from fastfair.errors import InputError, ManyGroupsWarning
+
+from .group_labels import UNKNOWN
+
+# In completed years: those in which results are reported for Common Criteria evaluations.
+NAMED = {"cc": (0.0, 20.0, 35.0, 50.0, 65.0, 100.0)}
+_MANY = 12  # labels of numbers, which are no groups
+
+
+def edges_of(text: str | Sequence[float]) -> tuple[float, ...]:
+    """Return the ascending edges of bands, which may be named or written, as in "0,20,35"; a last
+    band without an end is infinite.
+    """
+    if isinstance(text, str) and text in NAMED:
+        return NAMED[text]
+    try:
+        edges = tuple(map(float, text.split(",") if isinstance(text, str) else text))
+    except ValueError:
+        edges = ()
+    if not edges or not all(map(math.isfinite, edges)) or any(b <= a for a, b in pairwise(edges)):
+        raise InputError(
+            "⟦bands=⟧ must be ascending edges, as in age=0,20,35,50,65, or age=cc for those of"
+            f" Common Criteria, not {text!r}"
+        )
+    return (*edges, math.inf)
+
+
+def names_of(edges: Sequence[float]) -> list[str]:
+    """Name the bands: by their first and last number where edges are whole, as ages are."""
+    if all(edge.is_integer() for edge in edges[:-1]):
+        return [
+            f"{low:.0f}+" if math.isinf(high) else f"{low:.0f}-{high - 1:.0f}"
+            for low, high in pairwise(edges)
+        ]
+    return [
+        f">={low:g}" if math.isinf(high) else f"{low:g} to <{high:g}"
+        for low, high in pairwise(edges)
+    ]
+
+
+@checked
+def label_bands(values: ArrayLike, edges: str | Sequence[float] = "cc") -> NDArray[Any]:
+    """Make groups of numbers, such as ages: a label for each.
+
+    Parameters
+    ----------
+    values : (n,) array_like
+        The numbers, such as ages in years.
+    edges : sequence of float, or "cc"
+        The first number of each band, ascending; the last band has no end. "cc" are the age bands
+        of Common Criteria: 0-19, 20-34, 35-49, 50-64 and 65-99.
+
+    Returns
+    -------
+    (n,) ndarray of str
+
+    Raises
+    ------
+    InputError
+        For edges that do not ascend, and numbers that are in no band.
+
+    Examples
+    --------
+    >>> import fastfair as ff
+    >>> ff.label_bands([17, 20, 64.5, 80]).tolist()
+    ['0-19', '20-34', '50-64', '65-99']
+    >>> ff.label_bands([0.2, 0.9], [0, 0.5]).tolist()
+    ['0 to <0.5', '>=0.5']
+    """
+    bounds = edges_of(edges)
+    numbers = np.asarray(values, np.float64)
+    places = np.searchsorted(bounds, numbers, side="right") - 1
+    outside = ~((places >= 0) & (places < len(bounds) - 1))
+    if outside.any():
+        row = int(np.argmax(outside.ravel()))
+        raise InputError(
+            f"{numbers.ravel()[row]:g} is in none of the bands {', '.join(names_of(bounds))}:"
+            " add a band for it",
+            row=row,
+        )
+    return np.array(names_of(bounds))[places]
+
+
+def read_bands(given: str | Sequence[str], attributes: Sequence[str]) -> dict[str, str]:
+    """Read bands such as "age=0,20,35" of some attributes."""
+    found = {}
+    for text in [given] if isinstance(given, str) else given:
+        name, sign, edges = (part.strip() for part in text.partition("="))
+        if not sign or name not in attributes:
+            near = did_you_mean(name, attributes)
+            raise InputError(
+                f"⟦bands=⟧ must name an attribute of ⟦groups=⟧, as in age=0,20,35,50,65, not"
+                f" {text!r}{near}"
+            )
+        edges_of(edges)
+        found[name] = edges
+    return found
+
+
+def banded(sides: Mapping[str, Coded], bands: Mapping[str, str]) -> dict[str, Coded]:
+    """Put the labels of attributes, by their names, into bands where these are given; warn of
+    numbers without them.
+    """
+    found = dict(sides)
+    for name, coded in sides.items():
+        numbers = _numbers(coded.labels)
+        if name in bands:
+            found[name] = _in_bands(name, coded, numbers, bands[name])
+        elif numbers is not None and np.count_nonzero(~np.isnan(numbers)) > _MANY:
+            warn(
+                f"{name!r} has numbers, each of which is a group of its own: put them into bands"
+                f' with ⟦bands="{name}=0,20,35,50,65"⟧, or {name}=cc for the age bands of Common'
+                " Criteria",
+                ManyGroupsWarning,
+            )
+    return found
+
+
+def _numbers(labels: NDArray[Any]) -> NDArray[np.float64] | None:
+    """Return labels as numbers, NaN for one that is unknown; None where others are no numbers."""
+    try:
+        return np.array([math.nan if str(one) == UNKNOWN else float(one) for one in labels])
+    except ValueError:
+        return None
+
+
+def _in_bands(name: str, coded: Coded, numbers: NDArray[np.float64] | None, edges: str) -> Coded:
+    if numbers is None:
+        text = next(one for one in coded.labels if _numbers(np.array([one])) is None)
+        raise InputError(f"⟦bands=⟧ {name!r} needs numbers, and has {str(text)!r}")
+    is_known = ~np.isnan(numbers)
+    labels = np.full(numbers.size, UNKNOWN, object)
+    try:
+        labels[is_known] = label_bands(numbers[is_known], edges)
+    except InputError as error:
+        raise InputError(f"{name!r}: {error.marked}") from None
+    distinct, places = np.unique(labels.astype(str), return_inverse=True)
+    return Coded(distinct, places.astype(coded.codes.dtype)[coded.codes])
