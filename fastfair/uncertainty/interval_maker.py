@@ -681,6 +681,7 @@ class IntervalMaker:
         say(computed & self._named(lambda name: name.endswith("(min_dcf)")), Note(Code.FITTED_COST))
         of_group = np.array([quantity.group is not None for quantity in self.quantities], np.bool_)
         say(computed & of_group & self._named("cllr".__eq__), Note(Code.EXTREME_SCORES))
+        say(computed & self._named({"auc", "d_prime"}.__contains__), Note(Code.UNLIKE_SUBJECTS))
         by_others = computed & ~inverted & self._named(is_measure)
         if method == "auto":
             say(by_others & self._named(is_one_sided_measure), Note(Code.BY_PERCENTILES))
