@@ -59,11 +59,13 @@ def axes_or_new(ax: Axes | None, size: tuple[float, float] | None = None) -> Axe
     """Return the axes given, or those of a new figure of a size in inches."""
     if ax is not None:
         return ax
+    require("matplotlib", "cli", "drawing")
+    from .paper_figures import PaperFigure
+
     if _on_screen.get():
         pyplot = require("matplotlib.pyplot", "cli", "drawing")
-        return pyplot.subplots(figsize=size, layout="constrained")[1]
-    figures = require("matplotlib.figure", "cli", "drawing")
-    return figures.Figure(figsize=size, layout="constrained").subplots()
+        return pyplot.subplots(figsize=size, layout="constrained", FigureClass=PaperFigure)[1]
+    return PaperFigure(figsize=size, layout="constrained").subplots()
 
 
 def tick_per_cent(value: float, position: float = 0) -> str:

@@ -25,6 +25,7 @@ from fastfair.io import files
 from fastfair.io.comparisons import read_comparisons
 from fastfair.io.embeddings import read_embeddings, read_named_vectors
 from fastfair.io.formats import USUAL_LAYOUT
+from fastfair.pages.pdf import browser
 from fastfair.pages.report import report as write_report
 from fastfair.results.display import kind_of, write_tables
 from fastfair.results.result import display_tables
@@ -103,6 +104,8 @@ class Run:
                         f"{option} {path} is a folder: name a file in it, such as {path / example}"
                     )
                 whole_files.ready_folder(path.parent)
+        if Path(self.options.get("report", "")).suffix.lower() == ".pdf":
+            browser()
         if "tables" in self.options:
             try:
                 kind_of(self.options["tables"])

@@ -141,7 +141,11 @@ OUTPUT = (
         ("pdf", "svg", "png"),
         multiple=True,
     ),
-    Option("report", "Write one HTML page with everything: plots, tables and numbers.", "path"),
+    Option(
+        "report",
+        "Write one page with everything: plots, tables and numbers, as .html or .pdf.",
+        "path",
+    ),
     Option("title", "With --report: the title of the page."),
     Option(
         "tables",

@@ -148,7 +148,8 @@ def sentences_on_exclusions(exclusions: Exclusions) -> list[str]:
             exclusion.system or ""
         )
     return [
-        f"{said}." if is_alone else f"{' and '.join(names)}: {said}."
+        f"{'' if is_alone else ' and '.join(names) + ': '}{said.removesuffix('...')}"
+        f"{'...' if said.endswith('...') else '.'}"
         for (said, is_alone), names in systems.items()
     ]
 

@@ -136,7 +136,7 @@ def _numbers(labels: NDArray[Any]) -> NDArray[np.float64] | None:
     """Return labels as numbers, NaN for one that is unknown; None where others are no numbers."""
     try:
         return np.array([math.nan if str(label) == UNKNOWN else float(label) for label in labels])
-    except ValueError:
+    except (ValueError, TypeError):
         return None
 
 

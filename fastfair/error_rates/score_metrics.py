@@ -1029,7 +1029,7 @@ def d_prime(comparisons: Comparisons) -> float:
     Examples
     --------
     >>> import fastfair as ff
-    >>> ff.d_prime(ff.Comparisons([6.0, 4.0, 3.0, 1.0], [1, 1, 0, 0]))
+    >>> round(ff.d_prime(ff.Comparisons([6.0, 4.0, 3.0, 1.0], [1, 1, 0, 0])), 4)
     3.0
     """
     require_scores(comparisons.failed, "d'", NO_SCORE)

@@ -44,7 +44,8 @@ class AttributeEvaluations(Result):
     Attributes
     ----------
     evaluations : tuple of Evaluation
-        The evaluations, in the order asked for. Estimates of all comparisons are the same in each.
+        The evaluations, in the order asked for. Estimates of all comparisons are the same in each,
+        but at `at_mean_group_eer`.
 
     Notes
     -----
@@ -82,10 +83,11 @@ class AttributeEvaluations(Result):
         Examples
         --------
         >>> import fastfair as ff
-        >>> groups = {"sex": list("ffmm"), "age": ["old", "young"] * 2}
-        >>> c = ff.Comparisons([0.9, 0.3, 0.4, 0.1], [1, 0, 1, 0], reference_group=groups)
-        >>> evaluations = ff.evaluate_attributes(c, n_resamples=0, measures=[], at=ff.at_threshold(0.35))
-        >>> evaluations.by("age").groups if evaluations.evaluations else ()
+        >>> groups = {"sex": list("ffmmffmm"), "age": ["old", "young"] * 4}
+        >>> scores = [0.9, 0.8, 0.7, 0.6, 0.4, 0.3, 0.2, 0.1]
+        >>> c = ff.Comparisons(scores, [1] * 4 + [0] * 4, reference_group=groups)
+        >>> evaluations = ff.evaluate_attributes(c, at=ff.at_threshold(0.35), n_resamples=0)
+        >>> evaluations.by("age").groups
         ('old', 'young')
         """
         of_names = {
@@ -182,10 +184,10 @@ def evaluate_attributes(
     Examples
     --------
     >>> import fastfair as ff
-    >>> groups = {"sex": list("ffmm"), "age": ["old", "young"] * 2}
-    >>> c = ff.Comparisons([0.9, 0.3, 0.4, 0.1], [1, 0, 1, 0], reference_group=groups)
-    >>> evaluations = ff.evaluate_attributes(c, n_resamples=0, measures=[], at=ff.at_threshold(0.35),
-    ...     settings=ff.EvaluationSettings(incomplete_groups="nan"))
+    >>> groups = {"sex": list("ffmmffmm"), "age": ["old", "young"] * 4}
+    >>> scores = [0.9, 0.8, 0.7, 0.6, 0.4, 0.3, 0.2, 0.1]
+    >>> c = ff.Comparisons(scores, [1] * 4 + [0] * 4, reference_group=groups)
+    >>> evaluations = ff.evaluate_attributes(c, at=ff.at_threshold(0.35), n_resamples=0)
     >>> [one.groups for one in evaluations.evaluations]
     [('f', 'm'), ('old', 'young')]
     """

@@ -291,7 +291,7 @@ def small_groups_in_words(evaluation: Evaluated) -> str:
         else ""
     )
     return (
-        f"{len(names)} of {small.size} groups have fewer than {_FEW_PEOPLE} people"
+        f"{len(names)} of {small.size} groups {_have(len(names))} fewer than {_FEW_PEOPLE} people"
         f" ({int(people[small].sum()):,} in all){reach}."
     )
 
@@ -325,11 +325,12 @@ def sentence_on_extreme_groups(
     rates_there = [find(evaluation.quantities, name, group, at) for group in evaluation.groups]
     enough = [quantity for quantity in rates_there if (quantity.n_errors or 0) >= ENOUGH_ERRORS]
     if not enough:
-        return f"No group has {ENOUGH_ERRORS} {METRICS[name].errors}."
+        return f"No group has as many as {ENOUGH_ERRORS} {METRICS[name].errors}."
     if len(enough) == 1:
         only = enough[0]
         return (
-            f"Only {visible(str(only.group))} has {ENOUGH_ERRORS} {METRICS[name].errors}: {title}"
+            f"Only {visible(str(only.group))} has at least {ENOUGH_ERRORS}"
+            f" {METRICS[name].errors}: {title}"
             f" {in_words(only)}."
         )
     low = min(enough, key=lambda quantity: quantity.estimate)
@@ -365,13 +366,13 @@ def sentences_on_limitations(evaluation: Evaluated) -> Said:
             few = (
                 f"no group has {errors}"
                 if number == n
-                else f"{number} of {n} groups have fewer than {errors}"
+                else f"{number} of {n} groups {_have(number)} fewer than {errors}"
             )
             reasons.append(few)
     people = people_of(rates)
-    n_small = 0 if people is None else np.count_nonzero(people < _FEW_PEOPLE)
+    n_small = 0 if people is None else int(np.count_nonzero(people < _FEW_PEOPLE))
     if n_small:
-        reasons.append(f"{n_small} of {n} groups have fewer than {_FEW_PEOPLE} people")
+        reasons.append(f"{n_small} of {n} groups {_have(n_small)} fewer than {_FEW_PEOPLE} people")
     if reasons:
         unknown.append(
             f"which group has the highest rate: {', and '.join(reasons)}, so their rates are rough"
@@ -397,6 +398,10 @@ def sentences_on_limitations(evaluation: Evaluated) -> Said:
             )
         )
     return said
+
+
+def _have(n: int) -> str:
+    return "has" if n == 1 else "have"
 
 
 def has_comparisons_between_groups(rates: Rates) -> bool:

@@ -55,7 +55,14 @@ from fastfair.errors import (
 )
 from fastfair.intervals import MethodOfEvaluations
 from fastfair.measures._fairness import KINDS, ZeroPolicy
-from fastfair.measures._registry import MEASURES, Measure, measure_name, measure_of, quantity_name
+from fastfair.measures._registry import (
+    MEASURES,
+    Measure,
+    measure_name,
+    measure_of,
+    printed_name,
+    quantity_name,
+)
 from fastfair.resampling.engine import (
     METRICS,
     NO_METRICS,
@@ -1137,7 +1144,9 @@ def warn_of_narrow_intervals(
                     else note.reason
                 )
                 of = " / ".join(filter(None, (quantity.group, quantity.probe_group))) or "all"
-                names_by_reason.setdefault(reason, []).append(f"{quantity.name} of {of}")
+                names_by_reason.setdefault(reason, []).append(
+                    f"{printed_name(quantity.name)} of {of}"
+                )
     for result in at_points if measured else ():
         few = _fewer_errors(result) < _FEWEST_ERRORS_FOR_MEASURES
         of_groups = [

@@ -480,11 +480,11 @@ class OwnThresholds(Result):
         return super()._columns() | {"typed_threshold": [typed(row.threshold) for row in self.rows]}
 
     def _sentences(self) -> list[str]:
-        of_each = {(row.at, row.group): row for row in self.rows if row.name == row.at.rate}
-        return [
-            f"{at} is held in {group} at the threshold {typed(row.threshold)}."
-            for (at, group), row in of_each.items()
-        ]
+        held: dict[OperatingPoint, list[str]] = {}
+        for row in self.rows:
+            if row.name == row.at.rate:
+                held.setdefault(row.at, []).append(f"{typed(row.threshold)} in {row.group}")
+        return [f"{at} is held at the threshold {', '.join(said)}." for at, said in held.items()]
 
 
 def _drawn() -> tuple[str, ...]:

@@ -39,6 +39,7 @@ from .parts import (
     interval_name,
     stacked,
 )
+from .pdf import browser, write_pdf
 
 TITLE = "Error rates and fairness"
 
@@ -77,7 +78,7 @@ def report(
         `stratified_rates`, `plan_fmr`, `roc_band`, `fairness_band` and `evaluate_calibration`, and
         what `read_results` read.
     path : path
-        The file to write.
+        The file to write; a name that ends with .pdf makes a PDF, by Chromium or Chrome.
     title : str, optional
         The title of the page; by default one that says what kind of result it is of.
     inputs : path or sequence of path
@@ -88,7 +89,7 @@ def report(
     InputError
         For an object that is no such result, and an input that is not there.
     MissingDependencyError
-        Where matplotlib or jinja2 is not installed.
+        Where matplotlib or jinja2 is not installed, and for a PDF where there is no Chromium.
     OutputError
         Where the file cannot be written.
 
@@ -110,7 +111,14 @@ def report(
     digests = {str(name): _sha256(name) for name in files}
     require("jinja2", "cli", "a report")
     title = title or (results[0]._page_title if len(results) == 1 else TITLE)
-    whole_files.write_text(path, _page(results, title, digests))
+    is_pdf = Path(path).suffix.lower() == ".pdf"
+    if is_pdf:
+        browser()  # which is missed before any work
+    page = _page(results, title, digests)
+    if is_pdf:
+        write_pdf(page, path)
+    else:
+        whole_files.write_text(path, page)
 
 
 def _page(results: Sequence[Any], title: str, digests: dict[str, str]) -> str:
@@ -382,11 +390,12 @@ def _first_screen(chapters: Sequence[Chapter], excluded: Sequence[str]) -> First
     ]
     facts = [*first.facts, *(("" if k else "Left out", said) for k, said in enumerate(excluded))]
     pictures = [(part.title, part.picture) for part in firsts if part.picture is not None]
+    alike = [entry for entry in pictures if entry[1].columns == pictures[0][1].columns]
     return replace(
         first,
         facts=facts,
         overall=[*first.overall, *of_groups, *first.limits, *others],
-        picture=stacked(pictures) if pictures else None,
+        picture=stacked(alike) if alike else None,
     )
 
 

@@ -504,10 +504,10 @@ class IntervalMaker:
             asked = np.zeros(len(self.quantities), np.bool_)
             asked[rows] = True
             unshifted = ends.low - shift, ends.high - shift
-            inverted = self.inversion.intervals(self._estimates, asked, unshifted, confidence_level)
-            ends.low[inverted.rows] = inverted.low
-            ends.high[inverted.rows] = inverted.high
-            ends.made_by[inverted.rows] = inverted.made_by
+            inverted, *made = self.inversion.intervals(
+                self._estimates, asked, unshifted, confidence_level
+            )
+            ends.low[inverted], ends.high[inverted], ends.made_by[inverted] = made
 
     def _limits_of_fitted_costs(self, rows: Rows, confidence_level: float) -> tuple[Floats, Floats]:
         """Compute intervals of costs at thresholds, or of calibrations, that are fitted to the same
@@ -764,16 +764,23 @@ class IntervalMaker:
         # A rate of 0 or 1 is not held, but all that the data have below, or above, what is asked
         # for.
         inside = (self._estimates != 0) & (self._estimates != 1) & (self._replicates is None)
-        given = [q.at is not None and q.at.is_given for q in self.quantities]
-        return (self._named("threshold".__eq__) & given) | (self._held & inside)
+        given = self._named("threshold".__eq__) & (self._is_given == 1)
+        return given | (self._held & inside)
+
+    @cached_property
+    def _is_given(self) -> Floats:
+        """(quantities,) whether each stands at a given threshold, at one that the data set, or at
+        none, which is NaN.
+        """
+        return np.array([np.nan if q.at is None else q.at.is_given for q in self.quantities])
 
     @cached_property
     def _at_held_threshold(self) -> Flags:
         """(quantities,) whether each is a rate at a threshold that the data set, and is not what
         holds it.
         """
-        at_held = [q.at is not None and not q.at.is_given for q in self.quantities]
-        return self._named((*RATES, *WITH_FAILURES).__contains__) & at_held & ~self._held
+        rates = self._named((*RATES, *WITH_FAILURES).__contains__)
+        return rates & (self._is_given == 0) & ~self._held
 
     @cached_property
     def _has_error(self) -> Flags:

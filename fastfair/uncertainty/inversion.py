@@ -29,7 +29,7 @@ import math
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -771,17 +771,6 @@ def _false_nonmatches(model: CountModel, rates: Floats) -> tuple[Floats, Floats,
     return n, inside * size, (1 - inside) * size
 
 
-class MeasureIntervals(NamedTuple):
-    """The intervals of measures, (measures,) of each: positions among quantities, ends, and what
-    they are made by.
-    """
-
-    rows: Indices
-    low: Floats
-    high: Floats
-    made_by: NDArray[np.object_]
-
-
 class MeasureInversion:
     """The test inversion of the fairness measures among some quantities, computed when first asked
     for.
@@ -876,8 +865,9 @@ class MeasureInversion:
         asked: Flags,
         quantiles: tuple[Floats, Floats],
         confidence_level: float,
-    ) -> MeasureIntervals:
-        """Return the intervals of the measures among the quantities asked for.
+    ) -> tuple[Indices, Floats, Floats, NDArray[np.object_]]:
+        """Return the positions of the measures among the quantities asked for, the ends of their
+        intervals, and what these are made by.
 
         estimates, quantiles: (quantities,) of all, the latter of replicates that are rid of their
         shift, which intervals reach on the unfair side. Left out are measures of systems in which a
@@ -911,7 +901,7 @@ class MeasureInversion:
                 low[k] = np.minimum(ends[0], estimate[k])
                 high[k] = np.maximum(ends[1], estimate[k])
         kept = wanted & ~without_errors
-        return MeasureIntervals(places[kept], low[kept], high[kept], made_by[kept])
+        return places[kept], low[kept], high[kept], made_by[kept]
 
 
 @dataclass(frozen=True, eq=False)

@@ -504,10 +504,9 @@ def measure_entries(base: Replicates, selection: Selection) -> Iterator[Entry]:
 def rows_of(measured: MeasuredQuantity, points: Sequence[int]) -> Floats:
     """Return the values of a measure, (entries, ...), as `measure_entries` lists them."""
     values = measured.value if points else np.asarray(measured.value)[None]
-    if measured.per_group:
-        values = np.moveaxis(values, -1, 1)
-        values = values.reshape(-1, *values.shape[2:])
-    return np.asarray(values)
+    if not measured.per_group:
+        return values
+    return np.moveaxis(values, -1, 1).reshape(-1, *values.shape[1:-1])
 
 
 def numbers(base: Replicates, selection: Selection, n_threads: int | None = None) -> Floats:
@@ -515,20 +514,13 @@ def numbers(base: Replicates, selection: Selection, n_threads: int | None = None
 
     Threads share replicates in parts that do not depend on their number.
     """
-    r = base.fnmr.shape[2] if base.fnmr.ndim > 2 else 0
-    ends = np.linspace(0, r, r // _FEWEST_AT_ONCE + 1).astype(int).tolist()
-    if len(ends) < 3:
+    if base.fnmr.ndim < 3:
         return _numbers(base, selection)
-    parts = [slice(*both) for both in itertools.pairwise(ends)]
-    size = base.fmr.size
-    measured = in_threads(size, lambda some: _numbers(base.part(some), selection), parts, n_threads)
-    joined = np.empty((len(measured[0]), r))
-
-    def join(k: int) -> None:
-        joined[:, parts[k]] = measured[k]
-
-    in_threads(joined.size, join, range(len(parts)), n_threads)
-    return joined
+    r = base.fnmr.shape[2]
+    ends = np.linspace(0, r, max(1, r // _FEWEST_AT_ONCE) + 1).astype(int).tolist()
+    parts = [base.part(slice(*both)) for both in itertools.pairwise(ends)]
+    computed = in_threads(base.fmr.size, lambda part: _numbers(part, selection), parts, n_threads)
+    return np.concatenate(computed, axis=1)
 
 
 def _numbers(base: Replicates, selection: Selection) -> Floats:
@@ -536,17 +528,11 @@ def _numbers(base: Replicates, selection: Selection) -> Floats:
     position = {(k, k): 1 + k for k in range(groups.stop - 1)}
     position |= {cell: groups.stop + k for k, cell in enumerate(base.cells)}
     between = [position[cell] for cell in selection.matrix]
-    rows = [
-        some
-        for p in range(selection.n_points)
-        for rates in [[getattr(base, name)[p] for name in selection.rates]]
-        for some in (
-            base.threshold[p : p + 1],
-            *(rate[:1] for rate in rates),
-            *(rate[groups] for rate in rates),
-            base.fmr[p][between],
-        )
-    ]
+    rows = list[Floats]()
+    for p in range(selection.n_points):
+        rates = [getattr(base, name)[p] for name in selection.rates]
+        rows += [base.threshold[p : p + 1], *(rate[:1] for rate in rates)]
+        rows += [*(rate[groups] for rate in rates), base.fmr[p][between]]
     rows += [base.metrics[name] for name in selection.metrics]
     rows += [rows_of(*measured) for measured in measured_quantities(base, selection)]
     return np.concatenate(rows)

@@ -169,7 +169,7 @@ def sheets(page, folder) -> list[str]:
 
 def test_a_report_of_20_groups_prints_on_few_sheets(page, tmp_path):
     found = sheets(page, tmp_path)
-    assert 3 < len(found) <= 12
+    assert 3 < len(found) <= 16  # with all sections that are folded on screens
 
 
 def test_the_page_of_the_demo_is_short(tmp_path):
@@ -190,7 +190,7 @@ def test_the_page_of_the_demo_is_short(tmp_path):
     # The first sheet is complete in itself.
     first = " ".join(first.split())
     assert not first or all(
-        one in first for one in ("Requirements", "The answer", "m & India", "Sorted by FNMR")
+        one in first for one in ("Requirements", "The answer", "India", "Sorted by FNMR")
     )
     for width in (1280, 400):
         found = ask(tmp_path / "demo.html", tmp_path, width)

@@ -75,7 +75,7 @@ def test_small_intersections_are_summarised_and_stand_last():
         **FEW,
     )
     said = ev.summary()
-    assert "1 of 7 groups have fewer than 10 people (3 in all); the limits" in said
+    assert "1 of 7 groups has fewer than 10 people (3 in all); the limits" in said
     lines = [line for line in said.splitlines() if " & " in line[:12]]
     assert lines[-1].startswith("m & very old")
 

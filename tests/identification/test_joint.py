@@ -11,7 +11,6 @@ from helpers.refusals import refused
 from scipy.stats import multivariate_normal, norm
 
 import fastfair as ff
-from fastfair.identification.estimator import Estimator
 from fastfair.identification.joint import joint_level
 from fastfair.results.result import read
 
@@ -91,12 +90,12 @@ def test_own_thresholds_are_those_of_each_group_alone():
     own = ff.identify(s, points, gallery="fixed").own_thresholds()
     assert {row.at for row in own.rows} == {points[0], points[2]}
     for code, name in enumerate(s.groups):
-        alone = Estimator(s._of_group(code), None, "fixed", 0.95)
+        alone = ff.identify(s._of_group(code), points[0], gallery="fixed")
         scores = s.best[(s.group == code) & ~s.is_mated, 0]
         row = next(r for r in own.rows if (r.name, r.group, r.at) == ("fpir", name, points[0]))
         assert row.n_errors == (scores >= row.threshold).sum() <= 0.1 * scores.size
-        assert row.threshold == alone.criterion_at(points[0]).threshold
-    assert "FPIR=0.1 is held in a at the threshold " in own.summary()
+        assert row.threshold == alone.of("fpir").threshold
+    assert "FPIR=0.1 is held at the threshold " in own.summary()
     assert "typed_threshold" in own.to_frame("polars").columns
     refused("own thresholds are of groups", ff.identify(s, ff.at_threshold(2)).own_thresholds)
 

@@ -16,7 +16,7 @@ from helpers.refusals import refused
 import fastfair as ff
 from fastfair._lib.tables import in_rows
 from fastfair._lib.text import p_value, value_and_interval
-from fastfair.errors import InputError, OutputError
+from fastfair.errors import InputError, MissingDependencyError, OutputError
 from fastfair.evaluation.result import Evaluation
 from fastfair.pages.report import _without_words
 
@@ -357,3 +357,30 @@ def test_what_a_page_cannot_show_is_refused(tmp_path):
     refused("results must be", ff.report, [], tmp_path / "report.html")
     with pytest.raises(OutputError):
         evaluation("sex").report("/dev/null/report.html")
+
+
+def test_a_pdf_is_never_a_page_under_another_name(tmp_path, monkeypatch):
+    ev = ff.evaluate(comparisons().by("sex"), AT, n_resamples=0)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(MissingDependencyError, match=r"write it as \.html"):
+        ff.report(ev, tmp_path / "page.pdf")
+    assert not (tmp_path / "page.pdf").exists()
+    fake = tmp_path / "chromium"
+    fake.write_text("#!/bin/sh\necho it broke >&2\n")
+    fake.chmod(0o700)
+    with pytest.raises(OutputError, match="it broke"):
+        ff.report(ev, tmp_path / "page.pdf")
+
+
+@pytest.mark.browser
+def test_chromium_makes_a_pdf(tmp_path):
+    ff.report(ff.evaluate(comparisons().by("sex"), AT, n_resamples=0), tmp_path / "page.pdf")
+    assert (tmp_path / "page.pdf").read_bytes().startswith(b"%PDF")
+
+
+@pytest.mark.filterwarnings("ignore::fastfair.errors.FastfairWarning")
+def test_an_evaluation_and_a_comparison_of_systems_stand_on_one_page(tmp_path):
+    c, few = comparisons().by("sex"), {"n_resamples": 400, "rng": 0}
+    ff.report([ff.evaluate(c, AT, **few), ff.compare(c, c, AT, **few)], tmp_path / "page.html")
+    text = (tmp_path / "page.html").read_text("utf-8")
+    assert len(re.findall(r'<h2 id="c\d', text)) == 2

@@ -263,7 +263,7 @@ def test_few_subjects_who_cause_most_false_matches_widen_the_interval():
 
 def test_concentrated_errors_are_noted_and_warned_of():
     with pytest.warns(
-        NarrowIntervalsWarning, match="involve the 5 % of subjects with most: fmr of all"
+        NarrowIntervalsWarning, match="involve the 5 % of subjects with most: FMR of all"
     ):
         ev = of_hubs(0.8, metrics=["min_dcf"])
     assert "few subjects cause most false matches" in ev.quantity("min_dcf").note
@@ -437,7 +437,7 @@ def test_rates_that_rest_on_few_effective_errors_are_warned_of():
     c = ff.Comparisons(
         **given | {"scores": given["scores"] + effect[given["reference"]] * given["mated"]}
     )
-    with pytest.warns(NarrowIntervalsWarning, match=r"fewer than 10 effective errors.*fnmr of f"):
+    with pytest.warns(NarrowIntervalsWarning, match=r"fewer than 10 effective errors.*FNMR of f"):
         ev = ff.evaluate(
             c,
             HELD,
