@@ -116,11 +116,11 @@ def _with_quality(comparisons: Comparisons, quality: list[Floats]) -> Comparison
             "failed",
             "as they have no quality",
             'failures="exclude"',
-            mated=np.repeat([True, False], [side.size for side in keep]),
+            mated=np.repeat([True, False], [flags.size for flags in keep]),
         )
     if not left_out:
         return comparisons
-    if not all(side.any() for side in keep):
+    if not all(flags.any() for flags in keep):
         raise InputError("no mated or no non-mated comparison has a quality")
     some = subset(comparisons, *map(np.flatnonzero, keep))
     return some._with_parts(left_out=(*comparisons.left_out, *left_out))
@@ -519,8 +519,8 @@ def discard_curve(
     side = comparisons.mated if mated else comparisons.nonmated
     # Of the two samples the lower quality counts.
     of_both = [
-        np.minimum.reduce([q[evaluation.rows] for q in of_sides])
-        for evaluation in (comparisons.mated, comparisons.nonmated)
+        np.minimum.reduce([q[pairs.rows] for q in of_sides])
+        for pairs in (comparisons.mated, comparisons.nonmated)
     ]
     measured = of_both[0 if mated else 1]
     cuts = cuts_of(measured, shares)

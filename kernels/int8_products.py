@@ -166,8 +166,8 @@ def _mark_in_registers(typing_context, rows, columns, block, limits, bits, place
                 builder.store(builder.bitcast(reach, mask), to).align = 1
         return context.get_dummy_value()
 
-    value_of_row = types.UniTuple(types.intp, 2)
-    return types.void(rows, columns, value_of_row, limits, bits, value_of_row, number), generate
+    pair = types.UniTuple(types.intp, 2)
+    return types.void(rows, columns, pair, limits, bits, pair, number), generate
 
 
 def _mark_by_numpy(rows, columns, block, limits, bits, place, number):

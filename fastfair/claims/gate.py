@@ -473,7 +473,7 @@ def check_evaluations(
                 f"the evaluation has no {required.name}{'' if required.at is None else f' at {required.at}'}:"
                 f" {required.text!r}"
             )
-    by_grouping = {tuple(required.settings["grouping"]): required for required in evaluations}
+    by_grouping = {tuple(evaluation.settings["grouping"]): evaluation for evaluation in evaluations}
     made = judged_check(wanted, families, estimates_of_each(by_grouping, wanted), first.settings)
     return replace(made, left_out=first.left_out)
 

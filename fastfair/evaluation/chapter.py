@@ -702,12 +702,12 @@ def rates_of_groups(
         ]
         required = [row for row in asked if row.group in shown]
         others = [
-            find(column.quantities, name, group, rates.at)
-            for column in (beside.one_by_one if is_short else ())
-            for group in column.groups
-            if any(other.at == rates.at for other in column.rates)
+            find(alone.quantities, name, group, rates.at)
+            for alone in (beside.one_by_one if is_short else ())
+            for group in alone.groups
+            if any(other.at == rates.at for other in alone.rates)
         ]
-        shared = [x for column in others for x in (column.estimate, column.high)]
+        shared = [x for quantity in others for x in (quantity.estimate, quantity.high)]
         shared += [row.bound for row in asked] if is_short else []
         has_limits = has_limits or any(math.isfinite(row.bound) for row in required)
         different = {group for test in tests if test.rate_name == name for group in test.different}
@@ -1086,10 +1086,7 @@ def tables_to_show(
             (
                 None,
                 stacked(
-                    [
-                        (name, _without_all(evaluation, k))
-                        for k, (name, evaluation) in enumerate(metrics)
-                    ]
+                    [(name, _without_all(table, k)) for k, (name, table) in enumerate(metrics)]
                 ),
             )
         ]

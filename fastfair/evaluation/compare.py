@@ -242,8 +242,8 @@ def _compared(
     if {system.score_kind for system in given} != {LOG_LIKELIHOOD_RATIO}:
         metrics = [
             name
-            for data in as_names(request.metrics)
-            for name in (usual if data == "auto" else (data,))
+            for metric in as_names(request.metrics)
+            for name in (usual if metric == "auto" else (metric,))
         ]
         request = replace(request, metrics=metrics)
     counts = UnitCounts(matched[0], request.unit)
@@ -262,9 +262,9 @@ def _compared(
         evaluations.append(evaluation)
         systems.append(ComparedSystem(comparisons, evaluation, counts, workers.n_threads))
     settings = {
-        data: value
-        for data, value in evaluations[0].settings.items()
-        if data not in _SETTINGS_OF_SYSTEMS
+        name: value
+        for name, value in evaluations[0].settings.items()
+        if name not in _SETTINGS_OF_SYSTEMS
     }
     settings |= {"score_kinds": [system.score_kind for system in given], "baseline": baseline}
     pairs = list(combinations(range(len(names)), 2))
@@ -274,8 +274,8 @@ def _compared(
     level = settings["confidence_level"]
     adjusted = adjusted_pvalues(evaluations[0].quantities, tests, 1 - level)
     contrasts: tuple[Contrast, ...] = ()
-    for (data, other), of_pair, pvalues in zip(pairs, tests, adjusted, strict=True):
-        both = (names[data], names[other]), (systems[data], systems[other])
+    for (i, j), of_pair, pvalues in zip(pairs, tests, adjusted, strict=True):
+        both = (names[i], names[j]), (systems[i], systems[j])
         contrasts += contrasts_of(*both, of_pair, level, pvalues)
     left_out = exclusions_of_systems(zip(names, evaluations, strict=True))
     return SystemComparison(

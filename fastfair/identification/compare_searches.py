@@ -155,7 +155,7 @@ class SearchComparison(Result):
         points = points_of(
             list(dict.fromkeys(required.at for required in wanted if required.at is not None))
         )
-        first, second = (required.searches for required in self.systems)
+        first, second = (system.searches for system in self.systems)
         if first is None or second is None:
             raise InputError("this result was read from a file: compare the searches again")
         how = _How(self.systems[0].rank, self.systems[0].gallery, self.paired)

@@ -495,8 +495,7 @@ class Estimator:
             ]
             return (min(low for low, _ in limits), max(high for _, high in limits)), notes
         rates = [
-            end if errors is None else errors.rate
-            for errors, end in zip(others, beyond, strict=True)
+            end if other is None else other.rate for other, end in zip(others, beyond, strict=True)
         ]
         sign = -1.0 if target.rate.of_mated == held.rate.of_mated else 1.0
         mine, of_held = influence.of_people, held.influence.of_people

@@ -174,7 +174,7 @@ class SystemPair:
         systems = self._systems(name, at)
         code = None if group is None else first.searches.groups.index(group)
         errors = [system.errors.within(code) for system in systems]
-        rates = [float(system.value.mean()) for system in errors]
+        rates = [float(of_system.value.mean()) for of_system in errors]
         mean = sum(rates) / 2
         n = errors[0].value.size
         n_people = first.searches.labels.size

@@ -221,7 +221,7 @@ def _schema(kind: Any, parts: dict[str, Any]) -> dict[str, Any]:
     if origin in (dict, Mapping):
         return {"type": "array"}  # of pairs
     if arguments:
-        return {"anyOf": [_schema(field_of, parts) for field_of in arguments]}
+        return {"anyOf": [_schema(argument, parts) for argument in arguments]}
     number = {"anyOf": [{"type": "number"}, {"enum": ["Infinity", "-Infinity", None]}]}
     plain: dict[Any, Any] = {
         float: number,
