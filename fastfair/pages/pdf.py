@@ -32,13 +32,13 @@ _MOST_SECONDS = 120
 
 def browser() -> str:
     """Return the command of a browser that makes PDF, or raise an error that says what would do."""
-    found = next(filter(None, map(shutil.which, _BROWSERS)), None)
-    if found is None:
+    program = next(filter(None, map(shutil.which, _BROWSERS)), None)
+    if program is None:
         raise MissingDependencyError(
             "a report as PDF needs Chromium or Chrome, and there is none on the PATH: write it as"
             " .html, and print it from any browser"
         )
-    return found
+    return program
 
 
 def write_pdf(page: str, path: str | Path) -> None:
