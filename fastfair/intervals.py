@@ -66,7 +66,7 @@ def one_for_each(name: str, values: ArrayLike, replicates: Floats) -> Floats:
     return array
 
 
-def require_rates(name: str, array: Floats) -> None:
+def _require_rates(name: str, array: Floats) -> None:
     """Refuse what is no fraction."""
     wrong = (array < 0) | (array > 1)
     if wrong.any():
@@ -167,7 +167,7 @@ def confidence_interval(
     center = one_for_each("estimate", estimate, values)
     more: dict[str, Any] = {"degrees_of_freedom": degrees_of_freedom}
     if method in ("logit", "dyadic"):
-        require_rates("estimate", center)
+        _require_rates("estimate", center)
     if method == "bca":
         if jackknife is None:
             raise InputError('⟦method="bca"⟧ needs the jackknife')
@@ -640,7 +640,7 @@ def holm(pvalues: Array) -> Floats:
     [0.03, 0.06, 0.06]
     """
     given = validation.floats("pvalues", validation.column("pvalues", pvalues))
-    require_rates("pvalues", given)
+    _require_rates("pvalues", given)
     adjusted = np.full(given.shape, np.nan)
     # NaN are sorted to the end
     order = np.argsort(given, kind="stable")[: np.count_nonzero(~np.isnan(given))]

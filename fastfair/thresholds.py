@@ -507,7 +507,7 @@ def apply_threshold(
     >>> applied = ff.apply_threshold(drawn(300), ff.at_fmr(0.01), drawn(0))
     >>> fmr = applied.rate("fmr")
     >>> round(fmr.estimate, 4), [round(end, 4) for end in (fmr.low, fmr.high, fmr.given_low, fmr.given_high)]
-    (0.0071, [0.0022, 0.0132, 0.0043, 0.0116])
+    (0.0071, [0.0022, 0.0132, 0.0041, 0.0116])
     """
     level = intervals.level(confidence_level)
     for name, data in (("comparisons", comparisons), ("development", development)):
@@ -818,7 +818,7 @@ def expected_performance_curve(
     warn_of_overlap(
         overlap(comparisons, development), "thresholds look better than they are for other people"
     )
-    development.require_rates("an expected performance curve")
+    development._require_rates("an expected performance curve")
     keys = keys_of(development)
     costs = [least_cost(Costs(1 - float(weight)), keys) for weight in given]
     thresholds = [development.to_threshold(key) for _, key in costs]

@@ -153,7 +153,7 @@ class BandRequest(BandSettings):
             "⟦n_resamples⟧", usual if n_resamples is None else n_resamples, 2
         )
         if isinstance(data, Comparisons):
-            data.require_rates("a band")
+            data._require_rates("a band")
             require_units(data, unit)
         given = vars(settings) | {
             "scheme": settings.scheme if unit == "subject" else "product",

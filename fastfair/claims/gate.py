@@ -411,7 +411,7 @@ def check(
         wanted = requirements_of(requirements, at)
     if isinstance(comparisons, Comparisons):  # scans have both classes
         for requirement in wanted:
-            comparisons.require_rates(f"the requirement {requirement.text!r}", requirement.rates)
+            comparisons._require_rates(f"the requirement {requirement.text!r}", requirement.rates)
     about = Attributes(comparisons)
     families = [about.family(rule) for rule in wanted]
     expanded = [rule for family in families for rule in family]

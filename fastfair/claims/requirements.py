@@ -223,8 +223,8 @@ def _name_of(called: str, names: Sequence[str]) -> str:
     code, _, metric = name.partition("(")
     if not names and name in names_of("rate of counts"):
         raise InputError(
-            f"the {name.upper()} is counted: give FailureCounts(..., rate={name!r}) in place of"
-            " comparisons"
+            f"the {name.upper()} is counted: give failures and attempts, as FailureCounts of this"
+            " rate, in place of comparisons"
         )
     if names or not is_name or measure is None or code != measure.name:
         candidates = names or (*_OF_COMPARISONS, *MEASURES)

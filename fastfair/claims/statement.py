@@ -349,7 +349,7 @@ def claim(
         )
     level_of_limits(level)
     if isinstance(comparisons, Comparisons):  # scans and vectors have both classes
-        comparisons.require_rates(f"the claim {statement!r}", [rate])
+        comparisons._require_rates(f"the claim {statement!r}", [rate])
     evaluation = evaluate(
         comparisons,
         at,

@@ -194,12 +194,18 @@ def checked_columns(
         )
         failed = None if failed is None else failed[keep]
         attributes = {name: kept_rows(sides, keep) for name, sides in attributes.items()}
-    columns = CheckedColumns(
-        values, flags, subjects, samples, attributes, score_kind, tuple(left_out), keep, failed
+    return CheckedColumns(
+        values,
+        flags,
+        subjects,
+        samples,
+        attributes,
+        score_kind,
+        tuple(left_out),
+        keep,
+        failed,
+        is_of_one_class,
     )
-    if not is_of_one_class:
-        columns.require_both_classes()
-    return columns
 
 
 def code_sides(

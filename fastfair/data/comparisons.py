@@ -223,6 +223,8 @@ class Comparisons:
         return made
 
     def _sort(self, columns: CheckedColumns, failures: str) -> None:
+        if not columns.is_of_one_class:
+            columns.require_both_classes()
         self.lacks = columns.missing_rate()
         self.score_kind, self.left_out = columns.score_kind, columns.left_out
         self.score_dtype = columns.values.dtype
@@ -563,7 +565,7 @@ class Comparisons:
         """Whether all comparisons are mated, or none is."""
         return len(self.rates) < len(RATES_OF_CLASSES)
 
-    def require_rates(
+    def _require_rates(
         self, what: str, rates: Sequence[str] = RATES_OF_CLASSES, instead: str = "give some"
     ) -> None:
         """Raise an error where all comparisons are of a class without these rates, which `what`

@@ -329,6 +329,8 @@ class CheckedColumns:
         Which of the rows that were given are among them.
     failed : (n,) ndarray of bool, or None
         Which comparisons failed; None where failures are refused.
+    is_of_one_class : bool
+        Whether it was said of all that were given that they are mated, or that none is.
     """
 
     values: AnyFloats
@@ -340,6 +342,7 @@ class CheckedColumns:
     left_out: tuple[Exclusion, ...]
     keep: Flags
     failed: Flags | None = None
+    is_of_one_class: bool = False
 
     def missing_rate(self) -> dict[str, str]:
         """Return the rate that comparisons of one class lack, and why; empty where there are both.

@@ -660,7 +660,7 @@ def threshold_key(
     int32 or int64
         The threshold as a key; see `fastfair.kernels.sorting`.
     """
-    comparisons.require_rates(
+    comparisons._require_rates(
         f"the threshold of {at}", at.rule.holds, "give the threshold, as in threshold=0.5"
     )
     key = at.rule.key(comparisons, at, groups)

@@ -710,7 +710,7 @@ def roc(comparisons: Comparisons) -> Roc:
     """
     from fastfair.kernels import curves as kernels
 
-    comparisons.require_rates("a curve")
+    comparisons._require_rates("a curve")
     mated, nonmated = comparisons.mated.keys, comparisons.nonmated.keys
     size = mated.size + nonmated.size + 1
     similarity = np.empty(size, score_keys.float_type(mated))
@@ -837,7 +837,7 @@ def min_dcf(comparisons: Comparisons, costs: Costs = Costs()) -> MinDcf:
     >>> ff.min_dcf(ff.Comparisons([0.9, 0.8, 0.3, 0.4, 0.1], [1, 1, 1, 0, 0]), ff.Costs(p_target=0.5))
     MinDcf(value=0.16666666666666666, threshold=0.8)
     """
-    comparisons.require_rates("minDCF")
+    comparisons._require_rates("minDCF")
     value, key = least_cost(costs, keys_of(comparisons))
     return MinDcf(value, comparisons.to_threshold(key))
 
@@ -873,7 +873,7 @@ def act_dcf(comparisons: Comparisons, costs: Costs = Costs()) -> ActDcf:
     >>> costs.threshold, round(costs.value, 4), round(ff.min_dcf(c, ff.Costs(p_target=0.5)).value, 4)
     (0.0, 0.4167, 0.1667)
     """
-    comparisons.require_rates("the actual DCF")
+    comparisons._require_rates("the actual DCF")
     require_ratios(comparisons, "the actual DCF")
     fnmr, fmr = rates_of(keys_of(comparisons), comparisons.to_key(costs.threshold))
     return ActDcf(mean_cost(costs, fnmr, fmr), costs.threshold, fmr, fnmr)
@@ -923,7 +923,7 @@ def cllr(comparisons: Comparisons, p_target: Probability = 0.5) -> float:
     >>> round(ff.cllr(ff.Comparisons([2.0, -5.0], [1, 0]), p_target=0.01), 4)
     0.4775
     """
-    comparisons.require_rates("Cllr")
+    comparisons._require_rates("Cllr")
     require_scores(comparisons.failed, "Cllr", NO_CLLR)
     return log_likelihood_ratio_cost(keys_of(comparisons), p_target=p_target)
 
@@ -961,7 +961,7 @@ def min_cllr(comparisons: Comparisons, p_target: Probability = 0.5) -> float:
     >>> ff.min_cllr(ff.Comparisons([0.9, 0.2], [1, 0]))
     0.0
     """
-    comparisons.require_rates("min Cllr")
+    comparisons._require_rates("min Cllr")
     require_scores(comparisons.failed, "min Cllr", NO_CLLR)
     return least_log_likelihood_ratio_cost(keys_of(comparisons), p_target)
 
@@ -1038,7 +1038,7 @@ def d_prime(comparisons: Comparisons) -> float:
 
 def require_eer(comparisons: Comparisons, method: str) -> None:
     """Refuse a method of the EER that would draw lines to where failed comparisons are accepted."""
-    comparisons.require_rates("the EER")
+    comparisons._require_rates("the EER")
     if method in ("interpolated", "convex-hull"):
         require_scores(
             comparisons.failed,

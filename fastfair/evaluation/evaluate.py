@@ -158,7 +158,7 @@ def _measures_of_class(
         if comparisons.lacks_rate and comparisons.rates.isdisjoint(MEASURES[name].of)
     ]
     if lacking and "all" not in asked:
-        comparisons.require_rates(f"the measure {lacking[0]}")
+        comparisons._require_rates(f"the measure {lacking[0]}")
     return tuple(name for name in names if name not in lacking)
 
 
@@ -317,7 +317,7 @@ class Request(EvaluationSettings):
         measures = _measures_of_class(request.measures, as_names(self.measures), comparisons)
         request = replace(request, measures=measures)
         for name in request.metrics:
-            comparisons.require_rates(f"⟦metrics={name}⟧")
+            comparisons._require_rates(f"⟦metrics={name}⟧")
             if name not in METRICS_WITH_FAILURES:
                 require_scores(comparisons.failed, name, NO_CLLR)
         if "eer" in request.metrics:

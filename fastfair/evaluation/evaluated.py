@@ -174,7 +174,7 @@ class Evaluated:
                 "this evaluation has no comparisons, which this plot is drawn from: take the"
                 " evaluation that evaluate returned, of comparisons in memory"
             )
-        self.comparisons.require_rates("this plot")
+        self.comparisons._require_rates("this plot")
         keys = keys_of(self.comparisons, None if group is None else self.groups.index(group))
         return keys.mated, keys.nonmated
 

@@ -948,7 +948,7 @@ def _test_of_false_matches(
 
     comparisons = data.kept if isinstance(data, ScannedComparisons) else data
     comparisons._require("lists of pairs")
-    comparisons.require_rates("a test of FMRs", ["fmr"])
+    comparisons._require_rates("a test of FMRs", ["fmr"])
     comparisons.require_groups()
     require_units(comparisons, "subject")
     rates = rates_at_key(comparisons, at, threshold_key(comparisons, at))

@@ -794,7 +794,7 @@ def _count_rejected(
     """
     if isinstance(comparisons, KeptComparisons):
         return _count_rejected_of_scan(comparisons, at)
-    comparisons.require_rates("a count of false non-matches", ["fnmr"])
+    comparisons._require_rates("a count of false non-matches", ["fnmr"])
     comparisons.require_groups()
     if comparisons.subjects is None:
         raise InputError(

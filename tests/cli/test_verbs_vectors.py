@@ -83,7 +83,7 @@ def test_claims_and_tests_take_all_pairs(systems):
     [
         (
             ("evaluate", "first.npz", *_VECTORS, "--score", "s"),
-            "--score goes with --input scores, but --input is vectors",
+            "--score goes with --input scores or searches, but --input is vectors",
         ),
         (
             ("evaluate", "x.csv", "--role", "role"),

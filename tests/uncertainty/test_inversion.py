@@ -237,7 +237,7 @@ def test_samples_leave_percentiles_to_a_group_without_errors():
     )
     with pytest.warns(
         NarrowIntervalsWarning,
-        match="a group has no errors, so the interval is of percentiles: garbe",
+        match="a group has no errors, so the interval is of percentiles: GARBE",
     ):
         ev = ff.evaluate(
             with_samples, AT, ["garbe"], metrics=[], n_resamples=64, rng=0, unit="sample"
