@@ -358,7 +358,11 @@ def alike(value: Any) -> dict[str, Any]:
         }
     elif isinstance(value, str):
         made = {"np.str_": np.str_(value), "text subclass": type("Text", (str,), {})(value)}
-    elif isinstance(value, list) and value and isinstance(value[0], int | float | str):
+    elif (
+        isinstance(value, list)
+        and value
+        and all(isinstance(entry, int | float | str) for entry in value)
+    ):
         plain = np.array(value)
         made = {
             "tuple": tuple(value),
