@@ -32,6 +32,7 @@ def test_a_kernel_in_place_writes_to_what_it_is_given_and_makes_no_array():
 def test_small_data_run_as_plain_python_until_all_calls_together_were_large(monkeypatch):
     compiled = []
     monkeypatch.setattr(_jit, "CACHE_FOLDER", "")
+    monkeypatch.setattr(_jit, "_compiles_all", False)  # which other tests of the process may set
     monkeypatch.setattr(
         _jit, "jit", lambda function: lambda *x: compiled.append(len(x)) or function(*x)
     )

@@ -22,6 +22,7 @@ from scipy.stats import gamma
 
 import fastfair as ff
 from fastfair.claims import MET, NOT_MET, read_requirement
+from fastfair.claims.families import Attributes
 from fastfair.claims.gate import check_evaluations
 
 from .populations import Floats, compared
@@ -215,7 +216,7 @@ def _look(setting: Setting, expected: float, seed: int) -> list[list[bool]]:
     found = ff.evaluate(data, list(asked_at.values()), [], metrics=metrics, **how)
     for asked in (together, *([of_name[1]] for of_name in texts.values())):
         wanted = [read_requirement(text, asked_at["held"]) for text in asked]
-        families = [rule.of_groups(found.groups) for rule in wanted]
+        families = [Attributes(data).family(rule) for rule in wanted]
         for row in check_evaluations([found], wanted, families).rows:
             verdicts.setdefault(row.requirement, set()).add(row.verdict)
     looks = []
