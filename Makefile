@@ -139,7 +139,7 @@ newest: .venv/.versions
 	$(UV) pip list --python .venv-newest; \
 	.venv-newest/bin/pytest -n $(WORKERS) \
 		-m "not slow" --doctest-modules $(VERSIONED); \
-	.venv-newest/bin/pytest -n $(WORKERS) -m slow tests/cli/test_processes.py
+	.venv-newest/bin/pytest -n $(WORKERS) -m slow tests/cli/test_main_processes.py
 
 # What rests on the processor, as other machines would run it: other kernels of OpenBLAS, plainer instructions.
 elsewhere: .venv/.test
