@@ -377,14 +377,20 @@ class FewHeldErrors:
         return Limits(score, math.nan)
 
     def _fmr_at(self, row: int, key: int) -> float:
-        """Return the FMR of an entry's comparisons at another threshold; 1 where it is not kept."""
+        """Return the FMR of an entry's comparisons at another threshold.
+
+        Raises
+        ------
+        NotKeptError
+            Where a scan has not kept the comparisons there.
+        """
         k = self._resampler.position(self._entries[row].cell)
         lists = self._resampler.lists(False)
         if not lists.reach(np.array([-key])):
             lists = self._resampler.complete(False)
         if not lists.reach(np.array([-key])):
-            self._require_more()
-            return 1.0
+            what = "the limit of an FMR where an FNMR or EER holds the threshold"
+            raise not_kept(what, keys_of(self._resampler.comparisons))
         return self._count(lists, k, key) / int(lists.sizes[k])
 
     def _between_rates(self, row: int, key: int, half: float) -> _Search:
