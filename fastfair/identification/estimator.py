@@ -28,7 +28,12 @@ from fastfair.group_tests.equal_rates import fnmr_test
 from fastfair.group_tests.failure_counts import FailureCounts
 from fastfair.measures import MEASURES
 from fastfair.measures._registry import Estimand
-from fastfair.resampling.dependence import ENOUGH_PAIRS, effective_size
+from fastfair.resampling.dependence import (
+    ENOUGH_PAIRS,
+    AttemptSums,
+    effective_size,
+    typical_subject,
+)
 from fastfair.uncertainty.notes import Code, Note, has_code
 from fastfair.uncertainty.quantities import Estimate
 from fastfair.uncertainty.rate_limits import HeldRate, RateEvidence, raised_rate
@@ -339,7 +344,8 @@ class Estimator:
         if rate in (0, 1):
             return RateEvidence(rate, math.nan, freedom, max(1.0, self.effective(errors, target)))
         effective = self.effective(errors, target) if rate * n < ENOUGH_PAIRS else math.nan
-        raised = raised_rate(rate, n, max(float(m @ m) / n, float(e @ m) / float(e.sum())))
+        sums = AttemptSums(n, e.sum(), m @ m, e @ m, e @ e)
+        raised = raised_rate(rate, n, typical_subject(sums, sums))
         return RateEvidence(rate, math.sqrt(influence.variance), freedom, effective, raised)
 
     def evidence_of(self, row: IdentifiedRate) -> RateEvidence:
