@@ -18,6 +18,7 @@ import math
 from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
@@ -1022,6 +1023,11 @@ class Searches(Shown):
 
     def _shown_tables(self) -> Sequence[tuple[str, Sequence[str], Sequence[Sequence[str]]]]:
         return []
+
+    @cached_property
+    def _highest(self) -> Floats:
+        """(k,) the highest score that other people have at each place of a list."""
+        return np.asarray(self.best.max(axis=0))
 
     def __len__(self) -> int:
         return self.subject.size
