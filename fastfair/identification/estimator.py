@@ -217,11 +217,12 @@ class Estimator:
         of lists.
         """
         s = self.searches
-        nearest = math.inf
+        beyond, nearest_of = (np.greater, np.min) if sign > 0 else (np.less, np.max)
+        nearest = sign * math.inf
         for values in (s.mate_score, s.best, s.reach):
-            beyond = sign * values[np.isfinite(values)]
-            nearest = min(nearest, float(beyond[beyond > sign * score].min(initial=math.inf)))
-        return sign * nearest if math.isfinite(nearest) else None
+            is_beyond = beyond(values, score)
+            nearest = float(nearest_of(values, initial=nearest, where=is_beyond))
+        return nearest if math.isfinite(nearest) else None
 
     def next_threshold_above(self, score: float) -> float:
         """Return the least threshold that is above a score, in the type of scores."""

@@ -398,7 +398,10 @@ def _declared(table: tables.Table, how: _How, rows: pl.DataFrame | None = None) 
     if rows is None:
         rows = table.columns(wanted)
     else:
+        pl = files.polars()
         distinct = rows.select(list(dict.fromkeys(wanted))).unique(maintain_order=True)
+        texts = pl.col(pl.Categorical).cast(pl.String).str.strip_chars()
+        distinct = distinct.with_columns(texts).unique(maintain_order=True)
         rows = distinct.unique(subset=name, keep="first", maintain_order=True)
         if rows.height < distinct.height:
             again = distinct.filter(distinct[name].is_duplicated())
@@ -496,7 +499,7 @@ def _of_lists(
         failed = how.column_if_there(file, "failed")
         others = [how.column(file, "probe"), *how.attributes, *([] if failed is None else [failed])]
     numbers = [score, *([] if rank is None else [rank]), *codes]
-    frame = file.columns([*roles, *others, *codes], numbers)
+    frame = file.columns([*roles, *others, *codes], numbers, coded=[search, candidate])
     columns = FrameColumns(frame)
     declared = _declared(of_searches or file, how, None if of_searches is not None else frame)
     with file.placed():
@@ -552,10 +555,16 @@ def _searches_of_rows(
     if isinstance(column, Coded):
         coded = _coded_together({search: column, "searches": declared.search}, _EACH)
         return coded[search], coded["searches"]
-    runs = column.rle_id().to_numpy()  # the rows of a search follow each other as a rule
-    heads = np.flatnonzero(np.diff(runs, prepend=runs[:1] + 1))
+    # the rows of a search follow each other as a rule
+    if column.dtype == files.polars().String:
+        heads = np.flatnonzero(column.ne_missing(column.shift(1)))
+    else:
+        codes = column.to_physical().to_numpy()
+        heads = np.flatnonzero(codes[1:] != codes[:-1]) + 1
+    heads = np.union1d(0, heads)
     coded = _coded_together({search: column.gather(heads), "searches": declared.search}, _EACH)
-    return Coded(coded[search].labels, coded[search].codes[runs]), coded["searches"]
+    lengths = np.diff(heads, append=len(column))
+    return Coded(coded[search].labels, np.repeat(coded[search].codes, lengths)), coded["searches"]
 
 
 def _entries(
@@ -615,7 +624,13 @@ def _require_lists_alike(file: tables.Table, search: Coded) -> None:
 
 def _require_ranks(rank: AnyArray, search: Coded, values: AnyArray, how: _How) -> None:
     """Refuse ranks that have gaps, or that scores contradict."""
+    from fastfair.kernels.candidate_lists import are_ranked
+
     codes = search.codes
+    sign = -1.0 if how.score_kind == "distance" else 1.0
+    is_seen = np.zeros(search.labels.size, np.bool_)
+    if are_ranked(codes, values if sign > 0 else -values, rank, is_seen):
+        return
     stays = codes[1:] == codes[:-1]
     n_searches = np.count_nonzero(np.bincount(codes, minlength=1))
     are_together = np.count_nonzero(~stays) + 1 == n_searches
@@ -641,7 +656,6 @@ def _require_ranks(rank: AnyArray, search: Coded, values: AnyArray, how: _How) -
             " one before it: ranks count the candidates of a search from 1, or from 0",
             row=row,
         )
-    sign = -1.0 if how.score_kind == "distance" else 1.0
     with np.errstate(invalid="ignore"):
         rises = is_next & (sign * scores[1:] > sign * scores[:-1])
     if rises.any():

@@ -18,6 +18,7 @@ import math
 from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
@@ -25,7 +26,16 @@ from numpy.typing import ArrayLike
 
 from fastfair._lib import validation
 from fastfair._lib.arguments import AtLeastTwo, checked
-from fastfair._lib.arrays import AnyArray, AnyFloats, Codes, Flags, Floats, Indices, Integers
+from fastfair._lib.arrays import (
+    AnyArray,
+    AnyFloats,
+    AnyIntegers,
+    Codes,
+    Flags,
+    Floats,
+    Indices,
+    Integers,
+)
 from fastfair._lib.executors import results
 from fastfair._lib.label_codes import Coded, Labels, encode, encode_together
 from fastfair._lib.notebook import Shown
@@ -614,7 +624,7 @@ class Searches(Shown):
         )
         made = cls._prepared((declared.size, None), probe, enrolled, group, policies)
         made.dtype, made.score_kind = values.dtype, score_kind
-        kept = made._without_padding(of_person, values.astype(np.float64))
+        kept = made._without_padding(of_person, values)
         if not kept.all():
             row = row[kept]
             values = values[kept]
@@ -626,20 +636,19 @@ class Searches(Shown):
             _refuse_twice("enrolled", made.labels, made.enrolled)
         position = np.full(names.size, -1, np.int64)
         position[declared] = np.arange(declared.size)
-        _require_known("search", names, row, position)
+        _require_known("search", names, row, position < 0)
         positions = _positions(of_person, made.labels)
-        is_enrolled = np.append(np.isin(np.arange(made.labels.size), made.enrolled) - 1, -1)
-        _require_known("candidate", of_person.labels, of_person.codes, is_enrolled[positions])
+        is_enrolled = np.isin(np.arange(made.labels.size + 1), made.enrolled)
+        _require_known("candidate", of_person.labels, of_person.codes, ~is_enrolled[positions])
         lists = _Lists.of_entries(
-            position[row], positions.astype(np.int32)[of_person.codes], listed_scores, declared.size
+            row, of_person.codes, listed_scores, (position, positions), declared.size
         )
-        if templates == "refuse":
-            made._refuse_twice_on_a_list(lists, names[declared])
         made.reach = made._reach_of(lists, length, least_score)
         made.enrolled = np.unique(made.enrolled)
         lists = lists.of_people() if templates == "best" else lists
-        made._take_lists(lists, policies.self_comparisons)
-        made._take_failed(failed, lists)
+        are_failed = (lists.length > 0) & (lists.scores[:, 0] == -np.inf)
+        made._take_lists(lists, names[declared], policies.self_comparisons)
+        made._take_failed(failed, are_failed, lists.length)
         made._exclude(policies)
         return made._finished()
 
@@ -650,11 +659,11 @@ class Searches(Shown):
             raise InputError("scores of candidates must be finite: leave out those that have none")
         if not values.size or (failed is not None and failed.all()):
             raise InputError("all lists are empty: no scores are known")
-        similarities = values.astype(np.float64)
+        similarities = values.astype(np.float64, copy=False)
         if self.score_kind == "distance":
             similarities = -similarities
         if failed is not None:
-            similarities[failed] = -np.inf
+            similarities = np.where(failed, -np.inf, similarities)
         return similarities
 
     def _reach_of(self, lists: _Lists, length: int | None, least_score: float | None) -> Floats:
@@ -663,7 +672,7 @@ class Searches(Shown):
         if length is not None and longest > length:
             raise InputError(f"a list has {longest} candidates, more than ⟦length={length}⟧")
         sign = self._sign
-        lowest = float(lists.scores[np.isfinite(lists.scores)].min())
+        lowest = float(lists.scores.min(initial=np.inf, where=lists.scores > -np.inf))
         least = lowest if least_score is None else sign * least_score
         if lowest < least:
             raise InputError(
@@ -694,46 +703,41 @@ class Searches(Shown):
             self.left_out = tuple(excluded)
         return ~padding
 
-    def _refuse_twice_on_a_list(self, lists: _Lists, searches: AnyArray) -> None:
-        """Refuse lists with a person twice."""
-        people = np.sort(lists.people, axis=1)
-        again = (people[:, 1:] == people[:, :-1]) & (people[:, 1:] >= 0)
-        if again.any():
-            which = int(again.any(axis=1).argmax())
-            who = int(people[which, 1:][again[which]][0])
+    def _take_lists(self, lists: _Lists, searches: AnyArray, policy: str) -> None:
+        """Take over lists, which change, of searches with these names; the reach of each is
+        known.
+        """
+        from fastfair.kernels.candidate_lists import take_mates
+
+        self.best, self.candidate = lists.scores, lists.people
+        self.mate_score, n_ahead = np.empty(len(self)), np.empty(len(self), np.int64)
+        last_list = np.full(self.labels.size, -1)
+        which = take_mates(
+            self.best, self.candidate, self.subject, self.mate_score, n_ahead, last_list
+        )
+        if which >= 0:
+            on_list = lists.people[which][lists.people[which] >= 0]
+            who = int(np.bincount(on_list).argmax())
             raise InputError(
                 f"{self.labels.item(who)!r} is twice on the list of search"
                 f' {searches.item(which)!r}: say ⟦templates="best"⟧ where people have several'
                 " templates, or keep the best of them"
             )
-
-    def _take_lists(self, lists: _Lists, policy: str) -> None:
-        """Take over lists; the reach of each is known."""
-        listed, who = lists.scores, lists.people
-        is_mate = who == self.subject[:, None]
-        has_own, place = is_mate.any(axis=1), is_mate.argmax(axis=1)
-        at_mate = listed[np.arange(place.size), place]
-        self.mate_score = np.where(self.is_mated, np.where(has_own, at_mate, np.nan), -np.inf)
-        self._refuse_lists_of_itself(listed, has_own, policy)
-        ahead = (listed >= np.where(has_own, at_mate, -np.inf)[:, None]) & (listed > -np.inf)
-        self.rank = np.where(self.is_mated, ahead.sum(axis=1) + ~has_own, 0)
+        self.mate_score[~self.is_mated] = -np.inf
+        self._refuse_lists_of_itself(policy)
+        self.rank = np.where(self.is_mated, n_ahead + 1, 0)
         with np.errstate(invalid="ignore"):
             is_open = self.is_mated & (self.reach > -np.inf) & ~(self.mate_score > self.reach)
         self.last_rank = np.where(is_open, self.n_enrolled, self.rank)
-        self.best = listed.copy()
-        self.candidate = np.where(listed > -np.inf, who, -1).astype(np.int32)
-        rows = np.flatnonzero(has_own)  # the mate leaves the list, and others move up
-        columns = np.arange(listed.shape[1] - 1)
-        moved = columns + (columns >= place[rows, None])
-        for kept, none in ((self.best, -np.inf), (self.candidate, -1)):
-            kept[rows, :-1], kept[rows, -1] = kept[rows[:, None], moved], none
 
     def _warn_of_samples(self, searches: AnyArray) -> None:
         """Warn where the gallery has names of samples, which searches have, in place of people."""
+        if self.is_mated.any():
+            return
         enrolled = set(self.labels[self.enrolled].tolist())
         names = searches.tolist()
         are_names = all(isinstance(name, str) for name in names)  # numbers may count searches
-        if are_names and not self.is_mated.any() and enrolled.issuperset(names):
+        if are_names and enrolled.issuperset(names):
             warn(
                 "no probe is of an enrolled person, but each search has the name of one: where"
                 " these are names of samples, give the people that they are of, and no search of a"
@@ -741,11 +745,12 @@ class Searches(Shown):
                 LookAlikeWarning,
             )
 
-    def _take_failed(self, failed: Labels | None, lists: _Lists) -> None:
+    def _take_failed(self, failed: Labels | None, without: Flags, length: Integers) -> None:
         """Take over which searches failed; an empty list is no failure itself, one without any
         score is.
+
+        without, length: (searches,) whose list has no score, and how many entries lists have.
         """
-        without = (lists.length > 0) & (lists.scores[:, 0] == -np.inf)
         flags = without | (self.is_mated & (self.mate_score == -np.inf))
         if failed is not None:
             given = validation.column("failed", failed)
@@ -754,13 +759,13 @@ class Searches(Shown):
                     f"failed must be True or False for each search, but its type is {given.dtype}"
                 )
             checks.same_length({"searches": flags.size, "failed": given.size}, "search")
-            listed = np.flatnonzero(given & (lists.length > 0) & ~without)
+            listed = np.flatnonzero(given & (length > 0) & ~without)
             if listed.size:
                 raise InputError(
                     f"search {listed[0]} (counted from 0) failed, but has a list",
                     row=int(listed[0]),
                 )
-            without |= given
+            without = without | given
             flags |= given
         self.failed = flags
         self.reach[without] = -np.inf
@@ -848,15 +853,19 @@ class Searches(Shown):
         self._exclude(policies)
         self._finished()
 
-    def _refuse_lists_of_itself(self, listed: Floats, has_own: Flags, policy: str) -> None:
+    def _refuse_lists_of_itself(self, policy: str) -> None:
         """Refuse lists of which each begins with its own person, with the best score of all."""
         n = self.subject.size
-        is_of_a_set = n == self.n_enrolled == np.unique(self.subject).size and has_own.all()
+        is_of_a_set = n == self.n_enrolled == np.unique(self.subject).size
+        is_of_a_set = is_of_a_set and bool((self.mate_score > -np.inf).all())
         if policy == "keep" or not is_of_a_set or n < _FEWEST_OF_A_SET:
             return
         near = _ROUNDING * float(np.finfo(self.dtype).eps * np.abs(self.mate_score).max())
-        is_best = np.ptp(self.mate_score) <= near and listed.max() <= self.mate_score.max()
-        if is_best and np.ptp(listed[np.isfinite(listed)]) > near:
+        is_best = np.ptp(self.mate_score) <= near and self.best.max() <= self.mate_score.max()
+        if (
+            is_best
+            and self.mate_score.max() - self.best[self.best > -np.inf].min(initial=np.inf) > near
+        ):
             raise InputError(
                 f"each list begins with its own person, all with the best score of all: {_ITSELF}"
             )
@@ -984,9 +993,9 @@ class Searches(Shown):
         for name in ("labels", "enrolled", *_OF_SEARCHES):
             read_only(getattr(self, name))
         # Below its end a list knows nobody.
-        n_others = np.where(
-            self.last_rank > self.rank, (self.candidate >= 0).sum(axis=1), self.n_enrolled - 1
-        )
+        n_others = np.full(len(self), self.n_enrolled - 1)
+        ends = np.flatnonzero(self.last_rank > self.rank)
+        n_others[ends] = (self.candidate[ends] >= 0).sum(axis=1)
         with np.errstate(invalid="ignore"):
             rows = np.flatnonzero(self.is_mated & (self.mate_score > -np.inf) & (n_others > 0))
         mate = self.mate_score[rows, None]
@@ -1023,6 +1032,11 @@ class Searches(Shown):
     def _shown_tables(self) -> Sequence[tuple[str, Sequence[str], Sequence[Sequence[str]]]]:
         return []
 
+    @cached_property
+    def _highest(self) -> Floats:
+        """(k,) the highest score that other people have at each place of a list."""
+        return np.asarray(self.best.max(axis=0))
+
     def __len__(self) -> int:
         return self.subject.size
 
@@ -1051,22 +1065,28 @@ class _Lists:
     length: Integers
 
     @classmethod
-    def of_entries(cls, search: Integers, person: Codes, scores: Floats, n: int) -> _Lists:
-        """Arrange entries, in any order, as lists of n searches."""
-        length = np.bincount(search, minlength=n)
-        longest = int(length.max(initial=0))
-        rises = (search[1:] < search[:-1]) | (
-            (search[1:] == search[:-1]) & (scores[1:] > scores[:-1])
-        )
-        if rises.any():
-            order = np.lexsort((-scores, search))
-            person, scores = person[order], scores[order]
-        if length.min(initial=longest) == longest:
-            return cls(scores.reshape(n, longest), person.reshape(n, longest), length)
-        is_used = np.arange(longest) < length[:, None]
-        listed = np.full((n, longest), -np.inf)
-        who = np.full((n, longest), -1, np.int32)
-        listed[is_used], who[is_used] = scores, person
+    def of_entries(
+        cls,
+        search: AnyIntegers,
+        person: AnyIntegers,
+        scores: Floats,
+        places: tuple[Indices, Indices],
+        n: int,
+    ) -> _Lists:
+        """Arrange entries, in any order, as lists of n searches.
+
+        search, person: codes, of which `places` has the searches and the people.
+        """
+        from fastfair.kernels.candidate_lists import fill_lists
+
+        longest = int(np.bincount(search).max(initial=0))
+        listed, who = np.full((n, longest), -np.inf), np.full((n, longest), -1, np.int32)
+        length, is_unsorted = np.zeros(n, np.int64), np.zeros(n, np.bool_)
+        fill_lists(search, person, scores, places, (listed, who, length, is_unsorted))
+        rows = np.flatnonzero(is_unsorted)
+        order = np.argsort(-listed[rows], axis=1, kind="stable")
+        listed[rows] = np.take_along_axis(listed[rows], order, 1)
+        who[rows] = np.take_along_axis(who[rows], order, 1)
         return cls(listed, who, length)
 
     def of_people(self) -> _Lists:
@@ -1080,7 +1100,8 @@ class _Lists:
         np.put_along_axis(is_best, by_person, first, 1)
         is_best &= self.people >= 0
         search = np.nonzero(is_best)[0]
-        return _Lists.of_entries(search, self.people[is_best], self.scores[is_best], n)
+        places = np.arange(n), np.arange(self.people.max() + 1)
+        return _Lists.of_entries(search, self.people[is_best], self.scores[is_best], places, n)
 
 
 @dataclass(frozen=True)
@@ -1251,8 +1272,9 @@ def _positions(coded: Coded, labels: AnyArray) -> Integers:
     return np.array([position.get(label, labels.size) for label in coded.labels.tolist()], np.int64)
 
 
-def _require_known(name: str, labels: AnyArray, codes: AnyArray, position: AnyArray) -> None:
-    unknown = np.flatnonzero(position[codes] < 0)
+def _require_known(name: str, labels: AnyArray, codes: AnyArray, is_unknown: Flags) -> None:
+    """Refuse labels of a column that are not known; is_unknown: (labels,)."""
+    unknown = np.flatnonzero(is_unknown[codes]) if is_unknown.any() else codes[:0]
     if unknown.size:
         row = int(unknown[0])
         among = "searches" if name == "search" else "enrolled"
@@ -1299,7 +1321,9 @@ def _are_padding(people: Coded, values: AnyFloats) -> Flags:
     least float.
     """
     nobody = np.array([label in NOBODY for label in people.labels.tolist()], np.bool_)[people.codes]
-    return np.asarray(nobody & (~np.isfinite(values) | checks.are_fillers(values)))
+    if nobody.any():
+        nobody &= ~np.isfinite(values) | checks.are_fillers(values.astype(np.float64))
+    return np.asarray(nobody)
 
 
 def _warn_of_nobody(labels: AnyArray, subject: Codes) -> None:
