@@ -15,7 +15,7 @@ import numpy as np
 from fastfair.data.comparisons import Comparisons
 from fastfair.error_rates.operating_points import OperatingPoint, at_threshold
 from fastfair.errors import InputError
-from fastfair.group_tests.failure_counts import FailureCounts
+from fastfair.evaluation.failure_counts import FailureCounts
 
 from .requirements import Requirement, requirements_of
 

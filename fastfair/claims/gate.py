@@ -21,8 +21,8 @@ from fastfair.error_rates.score_metrics import Costs, EerMethod
 from fastfair.errors import InputError, NarrowIntervalsWarning, visible
 from fastfair.evaluation.attributes import evaluate_attributes
 from fastfair.evaluation.evaluate import EvaluationSettings, evaluate
+from fastfair.evaluation.failure_counts import FailureCounts
 from fastfair.evaluation.result import Evaluation
-from fastfair.group_tests.failure_counts import FailureCounts
 from fastfair.measures._fairness import ZeroPolicy
 from fastfair.measures._registry import measure_of
 from fastfair.pages.parts import Table

@@ -21,8 +21,8 @@ from fastfair.data.scans import ScannedComparisons
 from fastfair.error_rates.operating_points import ENOUGH_ERRORS, OperatingPoint
 from fastfair.errors import InputError
 from fastfair.evaluation.evaluate import EvaluationSettings, evaluate
+from fastfair.evaluation.failure_counts import ATTEMPTS, FailureCounts
 from fastfair.evaluation.result import Evaluation
-from fastfair.group_tests.failure_counts import ATTEMPTS, FailureCounts
 from fastfair.measures._registry import METRICS
 from fastfair.resampling.units import Unit
 from fastfair.results.result import Result

@@ -14,7 +14,7 @@ from fastfair._lib.frames import FrameColumns
 from fastfair.data import side_columns
 from fastfair.data.group_labels import COMPLETE, MissingLabels
 from fastfair.errors import FileFormatError, InputError
-from fastfair.group_tests.failure_counts import FailureCounts, RateOfFailure
+from fastfair.evaluation.failure_counts import FailureCounts, RateOfFailure
 
 from . import files, tables, text
 

@@ -35,7 +35,7 @@ from fastfair.group_tests.equal_rates import (
     of_counts,
     roots_of_failures,
 )
-from fastfair.group_tests.failure_counts import design_effect
+from fastfair.evaluation.failure_counts import design_effect
 from fastfair.group_tests.frailty import count_false_matches, draw_roots, pvalue
 
 ORACLES = {
