@@ -74,7 +74,7 @@ def counts_to_test(
             raise InputError(
                 f"⟦at={at}⟧ is for scores, but FailureCounts hold decisions: leave it out"
             )
-        counts = data
+        counts = data._single_attempts()
     elif at is None:
         raise InputError(
             '⟦at⟧ is missing: say where failures are counted, as with ⟦at="fmr=0.001"⟧'
