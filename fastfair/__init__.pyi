@@ -51,12 +51,12 @@ from .evaluation.attributes import evaluate_attributes as evaluate_attributes
 from .evaluation.compare import compare as compare
 from .evaluation.evaluate import EvaluationSettings as EvaluationSettings
 from .evaluation.evaluate import evaluate as evaluate
+from .evaluation.failure_counts import FailureCounts as FailureCounts
 from .evaluation.worst_comparisons import worst_comparisons as worst_comparisons
 from .first_run import warm_up as warm_up
 from .group_tests.equal_rates import fmr_test as fmr_test
 from .group_tests.equal_rates import fnmr_test as fnmr_test
 from .group_tests.equal_rates import margin_of_error as margin_of_error
-from .group_tests.failure_counts import FailureCounts as FailureCounts
 from .identification.compare_searches import compare_searches as compare_searches
 from .identification.identify import identify as identify
 from .identification.read_searches import SearchLayout as SearchLayout

@@ -20,9 +20,10 @@ from fastfair.error_rates.operating_points import OperatingPoint, at_fmr
 from fastfair.error_rates.score_metrics import Costs, EerMethod
 from fastfair.errors import InputError, NarrowIntervalsWarning, visible
 from fastfair.evaluation.attributes import evaluate_attributes
+from fastfair.evaluation.counted_rates import sentence_on_people
 from fastfair.evaluation.evaluate import EvaluationSettings, evaluate
+from fastfair.evaluation.failure_counts import FailureCounts
 from fastfair.evaluation.result import Evaluation
-from fastfair.group_tests.failure_counts import FailureCounts
 from fastfair.measures._fairness import ZeroPolicy
 from fastfair.measures._registry import measure_of
 from fastfair.pages.parts import Table
@@ -30,8 +31,9 @@ from fastfair.pages.report import limits_table
 from fastfair.resampling.engine import METRICS as SCORE_METRICS
 from fastfair.resampling.units import Unit
 from fastfair.results.result import Result
+from fastfair.uncertainty.notes import Code, has_code
 
-from .counts import AT, decisions_of, requirements_on
+from .counts import AT, in_other_words, requirements_on, unit_of_counts
 from .families import Attributes, estimates_of_each
 from .requirements import Requirement, requirements_of
 from .verdicts import (
@@ -171,7 +173,8 @@ class Check(Result):
                 else f" ({len(deciding)} of {len(rows)} groups): {farthest.group}"
             )
             text.append(f"{verdict.capitalize()}: {requirement}{groups}: {farthest.reason}")
-        return text
+        independent = [row.name for row in self.rows if has_code(row, Code.TAKEN_FOR_INDEPENDENT)]
+        return [*text, *map(sentence_on_people, independent[:1])]
 
     @checked
     def to_junit(self, path: str | Path | None = None) -> str:
@@ -405,7 +408,8 @@ def check(
     counts = comparisons if isinstance(comparisons, FailureCounts) else None
     if isinstance(comparisons, FailureCounts):
         wanted = requirements_on(comparisons, requirements)
-        comparisons = decisions_of(comparisons)
+        unit = unit_of_counts(comparisons, unit)
+        comparisons = comparisons.decisions
         at = AT
     else:
         wanted = requirements_of(requirements, at)
@@ -441,6 +445,8 @@ def check(
             alpha=alpha, eer_method=eer_method, zero_policy=zero_policy, incomplete_groups="nan"
         ),
     }
+    if counts is not None and counts.totals and not how["measures"]:
+        how["n_resamples"] = 0  # limits of totals are exact
     groupings = list(dict.fromkeys(required.grouping for required in expanded))
     with warnings.catch_warnings():
         # reasons say so of each quantity that it concerns
@@ -453,7 +459,9 @@ def check(
     result = replace(made, allow_undecided=allow_undecided)
     if counts is None:
         return result
-    rows = tuple(replace(row, name=counts.rate_name, at=None) for row in result.rows)
+    rows = tuple(
+        replace(row, name=in_other_words(counts, row.name), at=None) for row in result.rows
+    )
     return replace(result, rows=rows, left_out=counts.left_out)
 
 

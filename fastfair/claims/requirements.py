@@ -221,11 +221,8 @@ def _name_of(called: str, names: Sequence[str]) -> str:
     ):
         return name
     code, _, metric = name.partition("(")
-    if not names and name in names_of("rate of counts"):
-        raise InputError(
-            f"the {name.upper()} is counted: give failures and attempts, as FailureCounts of this"
-            " rate, in place of comparisons"
-        )
+    if not names:
+        _refuse_rates_of_others(name)
     if names or not is_name or measure is None or code != measure.name:
         candidates = names or (*_OF_COMPARISONS, *MEASURES)
         near = did_you_mean(called.partition("(")[0], candidates)
@@ -248,6 +245,25 @@ def _name_of(called: str, names: Sequence[str]) -> str:
         would_do = joined_by_or(f"{code}({base_metric})" for base_metric in computed)
         raise InputError(f"{measure.title} is of a rate or cost: write {would_do}")
     return name
+
+
+def _refuse_rates_of_others(name: str) -> None:
+    """Refuse rates that comparisons do not have, and say what has them."""
+    if name in names_of("rate of counts"):
+        raise InputError(
+            f"the {name.upper()} is counted: give failures and attempts, as FailureCounts of this"
+            " rate, in place of comparisons"
+        )
+    if name in names_of("identification rate"):
+        raise InputError(
+            f"the {name.upper()} is of searches of a gallery, not of comparisons: give Searches to"
+            " identify, whose result has a method check, or FailureCounts of this rate"
+        )
+    if name in names_of("rate with failures"):
+        raise InputError(
+            f"the {name.upper()} is of transactions: give FailureCounts of this rate, or name the"
+            f" {_OTHER_TERMS[name].upper()} of comparisons"
+        )
 
 
 def _is_summary(name: str) -> bool:
@@ -330,6 +346,8 @@ def read_statement(statement: str, names: Sequence[str] = ERROR_RATES) -> tuple[
     """
     match = RELATION.search(statement)
     rate = statement[: match.start()].strip().lower() if match else ""
+    if names == ERROR_RATES:
+        _refuse_rates_of_others(rate)
     if match is None or rate not in names or RELATIONS[match.group()] != "<=":
         named = joined_by_or(f'"{name}"' for name in names)
         raise InputError(

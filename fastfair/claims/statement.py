@@ -20,15 +20,17 @@ from fastfair.data.embeddings import Embeddings
 from fastfair.data.scans import ScannedComparisons
 from fastfair.error_rates.operating_points import ENOUGH_ERRORS, OperatingPoint
 from fastfair.errors import InputError
+from fastfair.evaluation.counted_rates import sentence_on_people
 from fastfair.evaluation.evaluate import EvaluationSettings, evaluate
+from fastfair.evaluation.failure_counts import ATTEMPTS, FailureCounts
 from fastfair.evaluation.result import Evaluation
-from fastfair.group_tests.failure_counts import ATTEMPTS, FailureCounts
 from fastfair.measures._registry import METRICS
 from fastfair.resampling.units import Unit
 from fastfair.results.result import Result
+from fastfair.uncertainty.notes import Code, has_code
 from fastfair.uncertainty.quantities import Quantity
 
-from .counts import AT, decisions_of, require_no_point
+from .counts import AT, claimed_rate, unit_of_counts
 from .requirements import Requirement, read_statement
 from .verdicts import (
     CONTRADICTED,
@@ -190,7 +192,9 @@ class Claim(Result):
             f"{overall.n_errors:,} of {overall.n_comparisons:,} {self._compared} are errors.",
             f"The data {_SAID[overall.verdict]} the claim: {overall.reason}.",
         ]
-        if overall.limit > overall.independent_limit:
+        if has_code(overall, Code.TAKEN_FOR_INDEPENDENT):
+            text.append(sentence_on_people(self.rate))
+        elif overall.limit > overall.independent_limit:
             text.append(
                 f"If all {self._compared} were independent, the limit would be"
                 f" {per_cent(overall.independent_limit)}."
@@ -286,7 +290,7 @@ def claim(
         The operating point that the claim is made for. It may not hold the rate that is claimed.
         Counts have none.
     n_resamples : int, default 2000
-        Number of replicates, at least 2.
+        Number of replicates, at least 2. Totals need none.
     confidence_level : float, default 0.95
         The level of the limits, to one side, in (0.5, 1).
     unit, rng, n_threads, progress
@@ -329,12 +333,12 @@ def claim(
     ('supported', 0.00021, 0.00018)
     """
     counts = comparisons if isinstance(comparisons, FailureCounts) else None
+    has_exact_limits = counts is not None and counts.totals
     level = intervals.level(confidence_level)
     if isinstance(comparisons, FailureCounts):
-        require_no_point(at)
-        claimed = read_statement(statement, [comparisons.rate_name])[1]
-        rate = "fnmr"
-        comparisons = decisions_of(comparisons)
+        rate, claimed = claimed_rate(comparisons, statement, at)
+        unit = unit_of_counts(comparisons, unit)
+        comparisons = comparisons.decisions
         at = AT
     else:
         rate, claimed = read_statement(statement)
@@ -356,7 +360,7 @@ def claim(
         [],
         metrics=[],
         unit=unit,
-        n_resamples=n_resamples,
+        n_resamples=0 if has_exact_limits else n_resamples,
         confidence_level=level,
         rng=rng,
         n_threads=n_threads,

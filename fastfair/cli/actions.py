@@ -33,13 +33,14 @@ from fastfair.claims import (
 )
 from fastfair.error_rates.operating_points import ENOUGH_ERRORS, OperatingPoint, at_fmr
 from fastfair.errors import FastfairWarning, FewResamplesWarning, InputError
+from fastfair.evaluation.failure_counts import ATTEMPTS, OF_TWO_PEOPLE
 from fastfair.measures._registry import measure_of, printed_name
 from fastfair.results.result import printed
 from fastfair.results.written import to_plain
 from fastfair.uncertainty.quantities import table_of
 
 from .commands import given_options
-from .run import Run, default_of
+from .run import OF_FAILURES, Run, default_of
 from .signatures import arguments_for
 from .terminal import print_result, print_table, say
 from .verbs import OUTPUT
@@ -53,8 +54,35 @@ _LEAST_REPLICATES = 2  # that limits are made of
 
 def evaluate(run: Run) -> None:
     """Evaluate a file."""
+    path = run.context.params["scores"]
+    if run.kind_of(path) in OF_FAILURES:
+        _evaluate_counts(run, run.read(path))
+        return
     wanted = _requirements(run)
-    _evaluate(run, run.read(run.context.params["scores"]), wanted, print_result)
+    _evaluate(run, run.read(path), wanted, print_result)
+
+
+def _evaluate_counts(run: Run, counts: ff.FailureCounts) -> None:
+    """Evaluate counts, and judge requirements on them."""
+    if run.take("intersections", False):
+        raise click.UsageError("--intersections: several --group of counts are these already")
+    requirements = run.take("requirements", ())
+    results: dict[str, Any] = {"evaluation": run.call(ff.evaluate, counts)}
+    if requirements:
+        results["check"] = run.call(ff.check, counts, requirements)
+
+    def tests() -> list[Any]:
+        if len(counts.groups) < 2 or not counts.are_clusters:
+            return []
+        return [run.call(ff.fnmr_test, counts, n_resamples=_replicates_for(counts.groups))]
+
+    def page() -> list[Any]:
+        return [results["evaluation"], *tests(), *list(results.values())[1:]]
+
+    if requirements:
+        _deliver_with_check(run, results, {}, page)
+    else:
+        run.deliver(results, page=page)
 
 
 def demo(run: Run) -> None:
@@ -153,11 +181,16 @@ def _tests(run: Run, data: Any, evaluations: Sequence[Any]) -> list[Any]:
     ]
 
 
+def _replicates_for(groups: Sequence[str]) -> int:
+    """Return how many replicates a test of so many groups needs."""
+    return max(_REPLICATES, _REPLICATES_OF_A_GROUP * len(groups))
+
+
 def _tests_of(data: Any, at: OperatingPoint, asked: Mapping[str, Any]) -> Iterator[Any]:
     """Test whether FNMRs, and FMRs, differ; where one of them cannot be tested a warning says
     why.
     """
-    n_resamples = max(_REPLICATES, _REPLICATES_OF_A_GROUP * len(data.groups))
+    n_resamples = _replicates_for(data.groups)
     for test in (ff.fnmr_test, ff.fmr_test):
         try:
             yield test(data, at, **asked, n_resamples=n_resamples)
@@ -211,6 +244,10 @@ def _names_of(files: Sequence[Path]) -> list[str]:
 def check(run: Run) -> None:
     """Judge requirements."""
     data = run.read(run.context.params["scores"])
+    if isinstance(data, ff.FailureCounts) and "worst" in run.options:
+        raise click.UsageError(
+            "--worst lists comparisons by their scores, which counts have none of"
+        )
     checks = run.call(ff.check, data)
     listed = _worst_of(data, checks, run.take("worst", 0))
 
@@ -406,7 +443,10 @@ def _searches(run: Run, kind: str, path: Path) -> tuple[Any, dict[str, Any]]:
 
 
 def _deliver_with_check(
-    run: Run, results: Mapping[str, Any], files: Mapping[Path, Callable[[Path], Any]]
+    run: Run,
+    results: Mapping[str, Any],
+    files: Mapping[Path, Callable[[Path], Any]],
+    page: Callable[[], list[Any]] | None = None,
 ) -> None:
     """Deliver results with the verdicts first, which say what was left out of the data once."""
 
@@ -417,7 +457,7 @@ def _deliver_with_check(
                 say()
                 print_result(result)
 
-    run.deliver(results, show=show, files=files)
+    run.deliver(results, show=show, files=files, page=page)
 
 
 def _curve_to(asked: Any, data: Any, n: int) -> Any:
@@ -437,7 +477,7 @@ def _curve_to(asked: Any, data: Any, n: int) -> Any:
 # group-test
 
 
-_RATES_OF_SAMPLES = ("fta", "fte")
+_RATES_OF_COUNTS = tuple(name for name in ATTEMPTS if name not in ("fnmr", *OF_TWO_PEOPLE))
 
 
 def group_test(run: Run) -> None:
@@ -450,18 +490,21 @@ def group_test(run: Run) -> None:
         raise click.UsageError(
             f"--rate {rate} needs scores, but --input is {kind}: they have failures only"
         )
-    if has_scores and rate in _RATES_OF_SAMPLES:
+    if has_scores and rate in _RATES_OF_COUNTS:
         raise click.UsageError(
-            f"--rate {rate} needs samples that failed, but --input is {kind}: give --input"
+            f"--rate {rate} needs {ATTEMPTS[rate]}s that failed, but --input is {kind}: give --input"
             " decisions or counts"
         )
     rate = rate or ("both" if has_scores else "fnmr")
     at = run.take("at", _POINT) if has_scores else None
-    data = run.read(run.context.params["data"]) if has_scores else _failure_counts(run, kind, rate)
+    if not has_scores:
+        run.options |= {"rate": rate, "groups": run.options.get("groups", "group")}
+    data = run.read(run.context.params["data"])
+    run.take("rate")
     n_resamples = run.take("n_resamples", default_of(ff.fnmr_test, "n_resamples"))
     tests: dict[str, Any] = {}
     if rate != "fmr":
-        name = f"{rate if rate in _RATES_OF_SAMPLES else 'fnmr'}_test"
+        name = f"{rate if rate in _RATES_OF_COUNTS else 'fnmr'}_test"
         tests[name] = run.call(ff.fnmr_test, data, at, n_resamples=n_resamples)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", FastfairWarning)  # the test has given the same warnings
@@ -472,20 +515,6 @@ def group_test(run: Run) -> None:
             ff.fmr_test, data, at, n_resamples=n_resamples, statistic=statistic
         )
     _deliver_tests(run, tests, at)
-
-
-def _failure_counts(run: Run, kind: str, rate: Any) -> Any:
-    names = ("failures", "attempts") if kind == "counts" else ("failed", "subject")
-    columns = {name: run.options.get(name, name) for name in names}
-    more = {
-        name: run.options[name]
-        for name in ("failed_value", "missing_labels")
-        if name in run.options
-    }
-    groups = run.options.get("groups", "group")
-    return ff.read_failure_counts(
-        run.context.params["data"], **columns, **more, groups=groups, rate=rate
-    )
 
 
 def _deliver_tests(run: Run, tests: Mapping[str, Any], at: OperatingPoint | None) -> None:

@@ -118,14 +118,14 @@ _OF_SECTION = {
 SECTION_OF = {name: section for section, names in _OF_SECTION.items() for name in names.split()}
 # Texts that are names of columns of a table, or of arrays of a file.
 COLUMNS = """score second_score search_id candidate candidate_rank gallery_id gallery_subject mated
-    reference probe keep metadata_id metadata_subject vectors name subject role
+    reference probe keep metadata_id metadata_subject vectors name subject other_subject other_groups role
     template groups group reference_group probe_group by quality reference_quality probe_quality failures attempts
     failed failed_value fmr fnmr fmr_global fnmr_global""".split()  # noqa: SIM905 - shorter
 FLAGS = {
     "as_json": "json", "rng": "seed", "groups": "group", "measures": "measure", "requirements": "require",
     "applications": "application", "kind": "input", "name": "vector-name", "n_subjects": "subjects",
     "n_groups": "groups", "n_attempts": "attempts", "n_partners": "partners", "n_folds": "folds", "suffix": "format",
-    "folder": "checkpoint", "enrolled": "gallery", "gallery": "for-gallery",
+    "folder": "checkpoint", "enrolled": "gallery", "gallery": "for-gallery", "other_groups": "other-group",
 }  # fmt: skip
 OUTPUT = (
     Option("as_json", "Print JSON instead of tables.", "flag"),
@@ -175,6 +175,33 @@ _KIND = Option(
     "scores",
     section="Input",
 )
+_COUNTS = " read_failure_counts"
+
+
+def _kinds(*others: str) -> Option:
+    """Return the option that says what files hold, where counts are among it."""
+    text = (
+        "What files hold. Scores, or lists of trials to score with --embeddings; "
+        + "vectors, as `fastfair embeddings` reads them, every two of which are compared; "
+        * bool(others)
+        + "failures and attempts with one row for each subject (counts), or decisions with one row"
+        ' for each attempt. Counts may stand in place of the file, as in "5 of 174".'
+    )
+    choices = ("scores", *others, "counts", "decisions")
+    return Option("kind", text, "choice", choices, "scores", section="Input")
+
+
+_OF_COUNTS = (
+    Option("failures", "Counts: column of failed attempts, by default failures. Scores: what to do with comparisons "
+           "that failed, error, exclude or non-match.", section="Input"),
+    Option("subject", "Counts and decisions: column of whose attempts these are. Vectors: array or column of subjects "
+           "or paths.", section="Input"),
+    Option("rate", "Counts and decisions: the rate that failures are counted for, by default that which is named "
+           "elsewhere, or fnmr.", "choice",
+           ("fnmr", "fmr", "frr", "far", "fta", "fte", "fnir", "fpir", "apcer", "bpcer", "iapar"), section="Input"),
+    Option("other_groups", "Of fmr and far: columns with the groups of --other-subject.", multiple=True,
+           section="Input"),
+)  # fmt: skip
 _REPLICATES = Option(
     "n_resamples", "Number of replicates, at least 2.", "integer", default=2000, section="Intervals"
 )
@@ -204,9 +231,11 @@ VERBS: dict[str, Verb] = {
         "Evaluate scores: error rates of groups, fairness, intervals.",
         """fastfair evaluate scores.csv --group sex --group age --at fmr=0.001 --report report.html
         fastfair evaluate trials.txt --embeddings voices.npz --metadata speakers.csv --metadata-id id --group sex
-        fastfair evaluate faces.npz --input vectors --group sex""",
+        fastfair evaluate faces.npz --input vectors --group sex
+        fastfair evaluate counts.csv --input counts --rate frr --group sex""",
         "metadata metadata_id groups intersections at measures n_resamples rng output report",
-        "evaluate", f"{_SCORES} {_VECTORS}", options=(_KIND, *_SIDES, *_EVALUATED), writes=_PAGE,
+        "evaluate", f"{_SCORES} {_VECTORS}{_COUNTS}",
+        options=(_kinds("vectors"), *_OF_COUNTS, *_SIDES, *_EVALUATED), writes=_PAGE,
     ),
     "compare": Verb(
         "Compare systems by scores of the same comparisons. These are in the files FIRST, SECOND and OTHERS; more "
@@ -230,10 +259,13 @@ VERBS: dict[str, Verb] = {
         "Pass or fail requirements, by confidence limits; for CI. Exit codes: 0 if all are met, 1 if one is not, 3 "
         "if the data do not decide (0 with --allow-undecided), 2 for wrong options and files.",
         """fastfair check scores.csv --require "fnmr@fmr=0.001 <= 0.05" --require "fnmr[*] <= 8 %" --group sex
-        fastfair check scores.csv --require "max_geomean_ratio(fnmr) <= 1.5" --group sex --junit junit.xml""",
-        "requirements groups at allow_undecided worst rng output report junit",
-        "check", _SCORES,
+        fastfair check scores.csv --require "max_geomean_ratio(fnmr) <= 1.5" --group sex --junit junit.xml
+        fastfair check counts.csv --input counts --require "frr[*] <= 5 %" --group sex""",
+        "requirements groups at kind allow_undecided worst rng output report junit",
+        "check", _SCORES + _COUNTS,
         options=(
+            _kinds(),
+            *_OF_COUNTS,
             *_SIDES,
             Option("worst", "List so many of the worst comparisons behind each rate that is not met or undecided.",
                    "integer", section="Output"),
@@ -268,9 +300,11 @@ VERBS: dict[str, Verb] = {
     "claim": Verb(
         'Judge whether scores support a claim such as "fmr <= 1e-4".',
         """fastfair claim scores.csv "fmr <= 1e-4" --at threshold=0.62
-        fastfair claim scores.csv "fnmr <= 2 %" --at fmr=0.001 --group sex --output results --plots pdf""",
-        "metadata metadata_id groups at unit n_resamples confidence_level rng output report",
-        "claim", f"{_SCORES} {_VECTORS}", "scores statement", (_KIND, *_SIDES), "statement",
+        fastfair claim scores.csv "fnmr <= 2 %" --at fmr=0.001 --group sex --output results --plots pdf
+        fastfair claim "5 of 174" "frr <= 6 %" --json""",
+        "metadata metadata_id groups at kind unit n_resamples confidence_level rng output report",
+        "claim", f"{_SCORES} {_VECTORS}{_COUNTS}", "scores statement",
+        (_kinds("vectors"), *_OF_COUNTS, *_SIDES), "statement",
     ),
     "discard": Verb(
         "Tell what an error rate becomes when low quality is discarded. It also tells whose comparisons these are.",
@@ -308,7 +342,7 @@ VERBS: dict[str, Verb] = {
         """fastfair group-test scores.csv --group sex --at fmr=0.001
         fastfair group-test counts.csv --input counts --group sex --output results --plots pdf""",
         "kind groups at rate statistic n_resamples confidence_level rng output plots",
-        "fnmr_test margin_of_error", f"{_SCORES} {_VECTORS} read_failure_counts", "data",
+        "fnmr_test margin_of_error", f"{_SCORES} {_VECTORS}{_COUNTS}", "data",
         (
             Option("kind", "What DATA is. Scores as `evaluate` reads them; vectors, every two of which are compared; a "
                    "table of failures and attempts with one row for each subject (counts); or a table with one row for "
@@ -318,11 +352,11 @@ VERBS: dict[str, Verb] = {
             *_SIDES,
             Option("failures", "Counts: column of failed attempts, by default failures. Scores: what to do with "
                    "comparisons that failed, error, exclude or non-match.", section="Input"),
-            Option("subject", "Decisions: column of whose attempt it was. Vectors: array or column of subjects or "
-                   "paths.", section="Input"),
+            Option("subject", "Counts and decisions: column of whose attempts these are. Vectors: array or column of "
+                   "subjects or paths.", section="Input"),
             Option("rate", "Error rates to test, by default both of scores and vectors. Of counts and decisions fnmr, "
-                   "or the failure-to-acquire (fta) or failure-to-enrol rate (fte).", "choice",
-                   ("fnmr", "fmr", "both", "fta", "fte")),
+                   "or another rate of one person's attempts.", "choice",
+                   ("fnmr", "fmr", "both", "frr", "fta", "fte", "fnir", "fpir", "apcer", "bpcer", "iapar")),
             Option("fmr_statistic", like="fmr_test.statistic", default="deviance"),
         ),
         "follow_up",

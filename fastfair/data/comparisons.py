@@ -162,6 +162,8 @@ class Comparisons:
     quality: AnyArray | tuple[AnyArray, AnyArray] | None = None
     origin: Mapping[str, AnyArray] = MappingProxyType({})
     is_normalized = False  # whether scores are relative to those of a cohort
+    # whether people are not known, and comparisons are taken for independent: limits are exact
+    is_independent = False
     pairing: Pairing | None = (
         None  # of the samples, where these are vectors all of whose pairs are compared
     )
@@ -183,6 +185,7 @@ class Comparisons:
         "quality",
         "origin",
         "is_normalized",
+        "is_independent",
         "pairing",
     )
 

@@ -24,8 +24,8 @@ from fastfair._lib.text import per_cent
 from fastfair.data.score_keys import typed_threshold
 from fastfair.error_rates.operating_points import FEWEST_ERRORS, OperatingPoint, allowed_errors
 from fastfair.errors import InputError
+from fastfair.evaluation.failure_counts import FailureCounts
 from fastfair.group_tests.equal_rates import fnmr_test
-from fastfair.group_tests.failure_counts import FailureCounts
 from fastfair.measures import MEASURES
 from fastfair.measures._registry import Estimand
 from fastfair.resampling.dependence import (

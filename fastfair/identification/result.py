@@ -21,7 +21,7 @@ from fastfair._lib.text import p_in_words, per_cent, rate_with_interval, typed
 from fastfair.claims import Check, Estimates, Requirement, judged_check, requirements_of
 from fastfair.error_rates.operating_points import RULES, OperatingPoint, at_rank
 from fastfair.errors import InputError
-from fastfair.group_tests.failure_counts import FailureCounts
+from fastfair.evaluation.failure_counts import FailureCounts
 from fastfair.measures._registry import METRICS, measure_of
 from fastfair.results.result import Result
 from fastfair.results.written import UNWRITTEN

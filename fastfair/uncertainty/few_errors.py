@@ -567,6 +567,8 @@ class SampleSizes:
         The units that the data consist of, as in `evaluate`; may be empty.
     count_models : callable, optional
         Estimates how the numbers of errors of groups vary at each operating point.
+    independent : (quantities,) ndarray, optional
+        Numbers of comparisons behind rates, where these are taken for independent; else NaN.
     """
 
     degrees_of_freedom: Floats
@@ -576,6 +578,7 @@ class SampleSizes:
     places: Sequence[int] = ()
     unit: str = ""
     count_models: Callable[[], list[dict[str, CountModel]]] | None = None
+    independent: Floats | float = math.nan
 
     @classmethod
     def unknown(cls, n: int, unit: str = "") -> SampleSizes:
@@ -593,6 +596,7 @@ class SampleSizes:
             range(len(entries)),
             resampler.units.unit,
             resampler.count_models,
+            independent_comparisons(entries, resampler),
         )
 
     def followed_by(self, other: SampleSizes) -> SampleSizes:
@@ -604,8 +608,25 @@ class SampleSizes:
             degrees_of_freedom=np.append(self.degrees_of_freedom, other.degrees_of_freedom),
             effective=np.append(self.effective, other.effective),
             raised=np.append(self.raised, other.raised),
+            independent=np.append(
+                np.broadcast_to(self.independent, self.effective.shape),
+                np.broadcast_to(other.independent, other.effective.shape),
+            ),
             places=[*self.places, *other.places],
         )
+
+
+def independent_comparisons(entries: Sequence[Entry], resampler: Resampler) -> Floats:
+    """Count the comparisons behind each rate, where these are taken for independent; NaN for all
+    else.
+    """
+    numbers = np.full(len(entries), np.nan)
+    if resampler.comparisons.is_independent:
+        for k, entry in enumerate(entries):
+            if entry.name in RATES:
+                is_mated = METRICS[entry.name].sides == (MATED,)
+                numbers[k] = resampler.n_comparisons(is_mated, entry.cell)
+    return numbers
 
 
 def degrees_of_freedom(

@@ -57,6 +57,7 @@ class Code(StrEnum):
     NOTHING_BUT_ERRORS = "nothing-but-errors"
     CAUTIOUS_LIMIT = "cautious-limit"
     WIDENED = "widened"
+    TAKEN_FOR_INDEPENDENT = "taken-for-independent"
     NO_ERRORS_IN_STRATA = "no-errors-in-strata"
     NO_ERRORS_WITH_VALUE = "no-errors-with-value"
     NOTHING_BUT_ERRORS_WITH_VALUE = "nothing-but-errors-with-value"
@@ -194,6 +195,10 @@ WORDS: Mapping[Code, Words] = {
     Code.CAUTIOUS_LIMIT: _words(
         "cautious upper limit {limit:.3g}, if only subjects are independent",
         on_page="If only people are independent, the upper limit is higher.",
+    ),
+    Code.TAKEN_FOR_INDEPENDENT: _words(
+        "taken for independent, as people are not given: too narrow if some have several",
+        on_page="Taken for independent, as people are not given.",
     ),
     Code.WIDENED: _words("widened to the quantiles of replicates, which have other thresholds"),
     Code.NO_ERRORS_IN_STRATA: _words("no errors in {strata}, so the interval is likely too narrow"),

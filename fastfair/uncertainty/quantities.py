@@ -340,8 +340,8 @@ def find(rows: Sequence[_AnyRow], name: str, group: Group, at: OperatingPoint | 
             for known_group in dict.fromkeys((group, *map(_group_of, named)))
         )
         raise InputError(f"there is no {name} for {asked}, only for {', '.join(others)}")
-    points = ", ".join(dict.fromkeys(str(row.at) for row in matching))
-    matching = [row for row in matching if at in (None, row.at)]
+    points = ", ".join(dict.fromkeys(str(getattr(row, "at", None)) for row in matching))
+    matching = [row for row in matching if at in (None, getattr(row, "at", None))]
     if not matching:
         raise InputError(f"there is no {name} at {at}, only at {points}")
     if len(matching) > 1:

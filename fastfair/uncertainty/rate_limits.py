@@ -21,6 +21,9 @@ the largest p-value count:
   scale of log odds ends too soon towards the side where it is long;
 - the same of the effective sample size, where errors, or what is no error, are few; and for rates
   of 0 and 1, which have no other line.
+
+Rates of attempts that are taken for independent, as it is not known whose they are, have Clopper and
+Pearson's limits of these attempts alone.
 """
 
 from __future__ import annotations
@@ -74,6 +77,8 @@ class RateEvidence:
         By how much one more subject raises a rate of failure; NaN for other rates.
     strata : (...) ndarray
         The number of subjects minus the degrees of freedom, mostly the number of strata.
+    independent : (...) ndarray
+        The number of attempts where these are taken for independent; else NaN.
     """
 
     estimate: Any
@@ -82,6 +87,7 @@ class RateEvidence:
     effective: Any = np.nan
     raised: Any = np.nan
     strata: Any = 1.0
+    independent: Any = np.nan
 
     def __post_init__(self) -> None:
         names = [part.name for part in fields(self)]
@@ -136,6 +142,7 @@ class RateEvidence:
             degrees_of_freedom=np.maximum(_LEAST_FREEDOM, freedom),
             effective=self.effective * share,
             raised=self.raised / share,
+            independent=self.independent * share,
         )
 
     def times_needed(
@@ -159,8 +166,12 @@ class RateEvidence:
         """Return the lines of limits to one side, NaN where one says nothing; `widened` leaves out
         those made of standard errors alone.
         """
-        rate = self.estimate
-        error = self.standard_error
+        is_exact = ~np.isnan(self.independent)
+        exact = clopper_pearson_line(
+            1 if side == "upper" else -1, self.estimate * self.independent, self.independent
+        )
+        rate = np.where(is_exact, np.nan, self.estimate)
+        error = np.where(is_exact, np.nan, self.standard_error)
         freedom = self.degrees_of_freedom
         varies = (rate > 0) & (rate < 1) & (error > 0)
         reach = np.where(varies, np.minimum(error, np.minimum(rate, 1 - rate)), np.nan)
@@ -175,6 +186,7 @@ class RateEvidence:
                 clopper_pearson_line(
                     1, np.where((rate == 0) | (is_long & (rate < 1)), rate * sizes, np.nan), sizes
                 ),
+                exact,
             ]
         return [
             student_line(-1, rate, error, freedom),
@@ -182,6 +194,7 @@ class RateEvidence:
                 -1, np.where(rate <= 0.5, rate * independent, np.nan), independent
             ),
             clopper_pearson_line(-1, np.where(rate > 0, rate * sizes, np.nan), sizes),
+            exact,
         ]
 
     def _outermost(

@@ -80,6 +80,7 @@ def made() -> dict[str, Any]:
         "Binormal": ff.synthesis.Binormal(2.0),
         "VonMisesFisherIdentities": ff.VonMisesFisherIdentities([[1, 0], [0, 1], [1, 1]], 5),
         "Evaluation": ff.evaluate(comparisons, at, n_resamples=20, rng=0, metrics="all"),
+        "CountedRates": ff.evaluate(counts, n_resamples=20, rng=0),
         "AttributeEvaluations": ff.evaluate_attributes(pairs, at=at, n_resamples=20, rng=0),
         "SystemComparison": ff.compare(
             [comparisons] * 3, None, at, n_resamples=20, rng=0, metrics="all"
@@ -487,6 +488,9 @@ def calls() -> dict[str, dict[str, Any]]:
         "Embeddings.comparisons": {},
         "Embeddings.scanned": {"fmr": 0.2},
         "FailureCounts": {"failures": [0, 1, 2], "attempts": [3, 3, 3], "group": list("aab")},
+        "CountedRates.quantity": {"name": "fnmr", "group": "f"},
+        "CountedRates.value": {"name": "fnmr", "group": "f"},
+        "CountedRates.interval": {"name": "fnmr", "group": "f"},
         "FailureCounts.from_decisions": {
             "failed": [0, 1, 0, 0],
             "subject": list("aabb"),

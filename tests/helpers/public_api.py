@@ -31,6 +31,7 @@ from fastfair.error_models.error_model import (
 from fastfair.error_rates import rates, score_metrics
 from fastfair.evaluation.attributes import AttributeEvaluations
 from fastfair.evaluation.contrasts import Contrast, RankedSystem
+from fastfair.evaluation.counted_rates import CountedRates
 from fastfair.evaluation.result import Evaluation
 from fastfair.evaluation.system_comparison import SystemComparison
 from fastfair.evaluation.worst_comparisons import WorstComparisons
@@ -57,7 +58,7 @@ from fastfair.uncertainty.quantities import Quantity
 RESULTS = {
     ApplicationCost, AppliedRate, AppliedThreshold, AttributeEvaluations, AttributeTest, BayesError, BiasedSystem,
     CalibratedScores, Calibration, Check, CheckedQuantity, Claim, ClaimedRate, Contrast,
-    CostDifference, CostMeasure, CoverageExperiment, DiscardArea, DiscardCurve, DiscardedRate,
+    CostDifference, CostMeasure, CountedRates, CoverageExperiment, DiscardArea, DiscardCurve, DiscardedRate,
     Effect, ErrorModel, Evaluation, ExpectedError, ExpectedPerformance, FairnessBand, FmrPlan,
     FmrStudy, GroupTest, GroupsPlan, IdentifiedRate, Identification,
     MarginOfError, OwnThresholds, Quantity, RankedSystem, RatioCost, RocBand,

@@ -84,6 +84,7 @@ def evaluation() -> Any:
 # By class of results: what makes some, of data of which something was left out.
 MADE: dict[str, list[Callable[[], Any]]] = {
     "Evaluation": [evaluation, lambda: ff.evaluate(E, **QUICK), lambda: ff.evaluate(E.scanned(0.2), **QUICK)],
+    "CountedRates": [lambda: ff.evaluate(COUNTS, **QUICK)],
     "AttributeEvaluations": [
         lambda: ff.evaluate_attributes(C, ["sex", ("sex", "eyes")], at=AT, **QUICK)
     ],
