@@ -54,7 +54,23 @@ _LEAST_REPLICATES = 2  # that limits are made of
 def evaluate(run: Run) -> None:
     """Evaluate a file."""
     wanted = _requirements(run)
-    _evaluate(run, run.read(run.context.params["scores"]), wanted, print_result)
+    data = run.read(run.context.params["scores"])
+    if getattr(data, "transactions", None) is not None:
+        _evaluate_transactions(run, data, wanted)
+        return
+    _evaluate(run, data, wanted, print_result)
+
+
+def _evaluate_transactions(run: Run, data: Any, wanted: Sequence[Requirement]) -> None:
+    points = _points(run)
+    results: dict[str, Any] = {}
+    if wanted:
+        texts = [requirement.text for requirement in wanted]
+        results["check"] = run.call(ff.check, data, texts, at=points[0])
+    for k, point in enumerate(points, 1):
+        name = f"transactions_{k}" if len(points) > 1 else "transactions"
+        results[name] = run.call(ff.evaluate_transactions, data, point)
+    run.deliver(results)
 
 
 def demo(run: Run) -> None:

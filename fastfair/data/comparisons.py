@@ -166,6 +166,7 @@ class Comparisons:
         None  # of the samples, where these are vectors all of whose pairs are compared
     )
     lacks: Mapping[str, str] = MappingProxyType({})  # what this kind of data cannot do, and why
+    transactions: Any = None  # `Transactions`, of which these comparisons are made; or None
     # whether whoever asks scans again where too few are kept, so that no limit need be wider
     may_keep_more = False
     _parts: tuple[str, ...] = (
@@ -184,6 +185,8 @@ class Comparisons:
         "origin",
         "is_normalized",
         "pairing",
+        "transactions",
+        "lacks",
     )
 
     @checked
@@ -676,6 +679,8 @@ class Comparisons:
             parts.append(f"{self.subjects.size} subjects")
         if self.groups:
             parts.append(f"{len(self.groups)} group{'s' if len(self.groups) > 1 else ''}")
+        if self.transactions is not None:
+            parts.append("transactions")
         if self.failed is not None:
             parts.append(str(self.failed))
         return f"Comparisons({', '.join(parts)})"
