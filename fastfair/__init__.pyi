@@ -25,6 +25,7 @@ from .data.embeddings import Embeddings as Embeddings
 from .data.embeddings import NamedVectors as NamedVectors
 from .data.label_bands import label_bands as label_bands
 from .data.scans import ScannedComparisons as ScannedComparisons
+from .data.transactions import transactions as transactions
 from .error_models.error_model import error_model as error_model
 from .error_models.error_model import stratified_rates as stratified_rates
 from .error_rates.operating_points import OperatingPoint as OperatingPoint
@@ -52,6 +53,7 @@ from .evaluation.compare import compare as compare
 from .evaluation.evaluate import EvaluationSettings as EvaluationSettings
 from .evaluation.evaluate import evaluate as evaluate
 from .evaluation.failure_counts import FailureCounts as FailureCounts
+from .evaluation.transactions import evaluate_transactions as evaluate_transactions
 from .evaluation.worst_comparisons import worst_comparisons as worst_comparisons
 from .first_run import warm_up as warm_up
 from .group_tests.equal_rates import fmr_test as fmr_test

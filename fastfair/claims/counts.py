@@ -27,7 +27,7 @@ from .requirements import Requirement, read_statement, requirements_of
 __all__ = [
     "AT",
     "claimed_rate",
-    "in_other_words",
+    "names_of_decisions",
     "rate_named",
     "requirements_on",
     "unit_of_counts",
@@ -86,8 +86,6 @@ def claimed_rate(
     return names_of_counts(counts)[counts.rate_name], claimed
 
 
-def in_other_words(counts: FailureCounts, name: str) -> str:
-    """Return what results call a quantity of the decisions."""
-    return next(
-        called for called, of_decisions in names_of_counts(counts).items() if of_decisions == name
-    )
+def names_of_decisions(counts: FailureCounts) -> dict[str, str]:
+    """Return what results call the rates and measures of the decisions."""
+    return {of_decisions: called for called, of_decisions in names_of_counts(counts).items()}

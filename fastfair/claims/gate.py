@@ -33,9 +33,10 @@ from fastfair.resampling.units import Unit
 from fastfair.results.result import Result
 from fastfair.uncertainty.notes import Code, has_code
 
-from .counts import AT, in_other_words, requirements_on, unit_of_counts
+from .counts import AT, names_of_decisions, requirements_on, unit_of_counts
 from .families import Attributes, estimates_of_each
 from .requirements import Requirement, requirements_of
+from .transactions import names_of_rates, of_transactions
 from .verdicts import (
     COLORS,
     MET,
@@ -413,7 +414,9 @@ def check(
         at = AT
     else:
         wanted = requirements_of(requirements, at)
+    called = names_of_rates(comparisons) if counts is None else names_of_decisions(counts)
     if isinstance(comparisons, Comparisons):  # scans have both classes
+        wanted = of_transactions(comparisons, wanted) if comparisons.transactions else wanted
         for requirement in wanted:
             comparisons._require_rates(f"the requirement {requirement.text!r}", requirement.rates)
     about = Attributes(comparisons)
@@ -457,11 +460,10 @@ def check(
             evaluations = evaluate_attributes(comparisons, groupings, **how).evaluations
     made = check_evaluations(evaluations, wanted, families)
     result = replace(made, allow_undecided=allow_undecided)
+    rows = tuple(replace(row, name=called.get(row.name, row.name)) for row in result.rows)
     if counts is None:
-        return result
-    rows = tuple(
-        replace(row, name=in_other_words(counts, row.name), at=None) for row in result.rows
-    )
+        return replace(result, rows=rows)
+    rows = tuple(replace(row, at=None) for row in rows)
     return replace(result, rows=rows, left_out=counts.left_out)
 
 

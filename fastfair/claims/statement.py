@@ -18,7 +18,9 @@ from fastfair._lib.text import per_cent
 from fastfair.data.comparisons import Comparisons
 from fastfair.data.embeddings import Embeddings
 from fastfair.data.scans import ScannedComparisons
+from fastfair.data.transactions import FRR_AND_FAR
 from fastfair.error_rates.operating_points import ENOUGH_ERRORS, OperatingPoint
+from fastfair.error_rates.rates import ERROR_RATES
 from fastfair.errors import InputError
 from fastfair.evaluation.counted_rates import sentence_on_people
 from fastfair.evaluation.evaluate import EvaluationSettings, evaluate
@@ -32,6 +34,7 @@ from fastfair.uncertainty.quantities import Quantity
 
 from .counts import AT, claimed_rate, unit_of_counts
 from .requirements import Requirement, read_statement
+from .transactions import names_of_rates, point_of_claim
 from .verdicts import (
     CONTRADICTED,
     MET,
@@ -181,6 +184,8 @@ class Claim(Result):
     @property
     def _compared(self) -> str:
         """What can be an error, in words: comparisons, or what was counted."""
+        if self.rate in FRR_AND_FAR.values():
+            return "transactions"
         return "comparisons" if self.at is not None else f"{ATTEMPTS[self.rate]}s"
 
     def _sentences(self) -> list[str]:
@@ -232,7 +237,7 @@ class Claim(Result):
         """
         # FMRs, and their limits, are often powers of ten apart
         rows = self.rows
-        logarithmic = self.rate == "fmr"
+        logarithmic = self.rate in ("fmr", "far")
         bars = verdict_bars(rows)
         bars += [
             Bar(
@@ -334,6 +339,7 @@ def claim(
     """
     counts = comparisons if isinstance(comparisons, FailureCounts) else None
     has_exact_limits = counts is not None and counts.totals
+    called: Mapping[str, str] = {}
     level = intervals.level(confidence_level)
     if isinstance(comparisons, FailureCounts):
         rate, claimed = claimed_rate(comparisons, statement, at)
@@ -341,7 +347,11 @@ def claim(
         comparisons = comparisons.decisions
         at = AT
     else:
-        rate, claimed = read_statement(statement)
+        called = names_of_rates(comparisons)
+        rate, claimed = read_statement(statement, list(called.values()) or ERROR_RATES)
+        rate = next((name for name, of in called.items() if of == rate), rate)
+        if isinstance(comparisons, Comparisons) and called:
+            at = point_of_claim(comparisons, at)
     if at is None:
         raise InputError(
             "⟦at⟧ is missing: name the operating point of the claim, as in at_threshold(0.5)"
@@ -379,7 +389,7 @@ def claim(
         _claimed_rate(evaluation, level, *of_row) for of_row in judged(families, estimates, level)
     )
     return Claim(
-        rate if counts is None else counts.rate_name,
+        called.get(rate, rate) if counts is None else counts.rate_name,
         claimed,
         at if counts is None else None,
         evaluation.rates[0].threshold if counts is None else math.nan,

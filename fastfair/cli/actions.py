@@ -59,7 +59,11 @@ def evaluate(run: Run) -> None:
         _evaluate_counts(run, run.read(path))
         return
     wanted = _requirements(run)
-    _evaluate(run, run.read(path), wanted, print_result)
+    data = run.read(path)
+    if getattr(data, "transactions", None) is not None:
+        _evaluate_transactions(run, data, wanted)
+        return
+    _evaluate(run, data, wanted, print_result)
 
 
 def _evaluate_counts(run: Run, counts: ff.FailureCounts) -> None:
@@ -83,6 +87,18 @@ def _evaluate_counts(run: Run, counts: ff.FailureCounts) -> None:
         _deliver_with_check(run, results, {}, page)
     else:
         run.deliver(results, page=page)
+
+
+def _evaluate_transactions(run: Run, data: Any, wanted: Sequence[Requirement]) -> None:
+    points = _points(run)
+    results: dict[str, Any] = {}
+    if wanted:
+        texts = [requirement.text for requirement in wanted]
+        results["check"] = run.call(ff.check, data, texts, at=points[0])
+    for k, point in enumerate(points, 1):
+        name = f"transactions_{k}" if len(points) > 1 else "transactions"
+        results[name] = run.call(ff.evaluate_transactions, data, point)
+    run.deliver(results)
 
 
 def demo(run: Run) -> None:

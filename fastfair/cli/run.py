@@ -160,6 +160,9 @@ class Run:
                 f"--reference-group is given {len(sides[0])} times and --probe-group"
                 f" {len(sides[1])} times: give both for each attribute"
             )
+        attempts = self.options.get("attempts")
+        if isinstance(attempts, str):  # of a verb whose --attempts may be a column, too
+            self.options["attempts"] = click.types.convert_type(int)(attempts, None, self.context)
         more: dict[str, Any] = {}
         if sides[0]:
             more["groups"] = [*self.options.get("groups", ()), *zip(*sides, strict=True)]

@@ -120,7 +120,7 @@ SECTION_OF = {name: section for section, names in _OF_SECTION.items() for name i
 COLUMNS = """score second_score search_id candidate candidate_rank gallery_id gallery_subject mated
     reference probe keep metadata_id metadata_subject vectors name subject other_subject other_groups role
     template groups group reference_group probe_group by quality reference_quality probe_quality failures attempts
-    failed failed_value fmr fnmr fmr_global fnmr_global""".split()  # noqa: SIM905 - shorter
+    failed failed_value fmr fnmr fmr_global fnmr_global transaction session""".split()  # noqa: SIM905 - shorter
 FLAGS = {
     "as_json": "json", "rng": "seed", "groups": "group", "measures": "measure", "requirements": "require",
     "applications": "application", "kind": "input", "name": "vector-name", "n_subjects": "subjects",
@@ -230,6 +230,7 @@ VERBS: dict[str, Verb] = {
     "evaluate": Verb(
         "Evaluate scores: error rates of groups, fairness, intervals.",
         """fastfair evaluate scores.csv --group sex --group age --at fmr=0.001 --report report.html
+        fastfair evaluate scores.csv --attempts 3 --group sex --at threshold=0.6 --require "frr[*] <= 5 %"
         fastfair evaluate trials.txt --embeddings voices.npz --metadata speakers.csv --metadata-id id --group sex
         fastfair evaluate faces.npz --input vectors --group sex
         fastfair evaluate counts.csv --input counts --rate frr --group sex""",
@@ -352,6 +353,8 @@ VERBS: dict[str, Verb] = {
             *_SIDES,
             Option("failures", "Counts: column of failed attempts, by default failures. Scores: what to do with "
                    "comparisons that failed, error, exclude or non-match.", section="Input"),
+            Option("attempts", "Counts: column of attempts, by default attempts. Scores: how many consecutive attempts "
+                   "of a subject against a reference make a transaction.", section="Input"),
             Option("subject", "Counts and decisions: column of whose attempts these are. Vectors: array or column of "
                    "subjects or paths.", section="Input"),
             Option("rate", "Error rates to test, by default both of scores and vectors. Of counts and decisions fnmr, "

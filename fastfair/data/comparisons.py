@@ -168,6 +168,7 @@ class Comparisons:
         None  # of the samples, where these are vectors all of whose pairs are compared
     )
     lacks: Mapping[str, str] = MappingProxyType({})  # what this kind of data cannot do, and why
+    transactions: Any = None  # `Transactions`, of which these comparisons are made; or None
     # whether whoever asks scans again where too few are kept, so that no limit need be wider
     may_keep_more = False
     _parts: tuple[str, ...] = (
@@ -187,6 +188,8 @@ class Comparisons:
         "is_normalized",
         "is_independent",
         "pairing",
+        "transactions",
+        "lacks",
     )
 
     @checked
@@ -679,6 +682,8 @@ class Comparisons:
             parts.append(f"{self.subjects.size} subjects")
         if self.groups:
             parts.append(f"{len(self.groups)} group{'s' if len(self.groups) > 1 else ''}")
+        if self.transactions is not None:
+            parts.append("transactions")
         if self.failed is not None:
             parts.append(str(self.failed))
         return f"Comparisons({', '.join(parts)})"

@@ -22,6 +22,7 @@ Reason = Literal[
     "attack",
     "between groups",
     "padding",
+    "incomplete transaction",
 ]
 _NAMED = 5  # examples that a sentence names
 
@@ -40,7 +41,7 @@ class Exclusion:
         What they are: "comparisons", "vectors", "searches", "subjects", "attempts".
     reason : str
         Why: "failed", "missing label", "label conflict", "self-comparison", "attack", "between
-        groups" or "padding".
+        groups", "padding" or "incomplete transaction".
     because : str
         The same in words, as the sentence about them ends: "as they failed".
     policy : str

@@ -421,6 +421,8 @@ class Request(EvaluationSettings):
         }
         if comparisons.failed is not None:
             settings["failures"] = comparisons.failed.policy
+        if comparisons.transactions is not None:
+            settings["transactions"] = comparisons.transactions.allowed
         if self.n_resamples:
             settings |= {
                 "scheme": self.scheme if self.unit == "subject" else "product",

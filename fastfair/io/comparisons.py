@@ -24,6 +24,7 @@ from fastfair.data.embeddings import NamedVectors
 from fastfair.data.exclusions import gathering, leave_out
 from fastfair.data.label_bands import banded, read_bands
 from fastfair.data.sorted_scores import CheckedColumns, SortedSide
+from fastfair.data.transactions import transactions
 from fastfair.errors import InputError
 
 from . import files, formats, tables
@@ -184,7 +185,8 @@ def read_comparisons(
     origin = {} if table.lines is None else {"line": np.asarray(table.lines, np.uint32)}
     origin |= {name: table.frame[name].to_numpy() for name in how.keep}
     comparisons.origin = {name: column[keep] for name, column in origin.items()}
-    return comparisons
+    of_transactions = layout.of_transactions
+    return transactions(comparisons, **of_transactions) if of_transactions else comparisons
 
 
 def _quality_of_samples(how: HowToRead, columns: CheckedColumns) -> tuple[Floats, Floats]:
@@ -244,7 +246,8 @@ def _of_two_files(genuine: Any, impostor: str | Path, how: HowToRead) -> Compari
         for name in (*how.names, "trials", "groups", "subject_pattern", "keep")
         if getattr(how, name)
     ]
-    given += [f"⟦{name}=⟧" for name in ("quality", "mated_value") if getattr(how.layout, name)]
+    others = "quality", "mated_value", "attempts", "transaction", "session"
+    given += [f"⟦{name}=⟧" for name in others if getattr(how.layout, name)]
     given += [] if how.described is None else ["⟦metadata=⟧"]
     if given or not isinstance(genuine, str | Path) or how.vectors is not None:
         raise InputError(

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fastfair._lib import validation
-from fastfair._lib.arguments import checked
+from fastfair._lib.arguments import Natural, checked
 from fastfair._lib.arrays import AnyArray, Integers
 from fastfair._lib.frames import FrameColumns
 from fastfair.data import checks, side_columns
@@ -81,6 +81,12 @@ class Layout:
     impostor : path, optional
         The scores of non-mated comparisons, one on each line or a one-dimensional ``.npy``, where
         the score file has nothing but those of mated ones.
+    attempts : int, optional
+        Make transactions of so many consecutive attempts, as `transactions` does.
+    transaction : str, optional
+        The column that names the transaction of each attempt.
+    session : str, optional
+        The column with the session of each attempt, in which consecutive attempts are counted.
 
     Examples
     --------
@@ -101,6 +107,15 @@ class Layout:
     metadata_subject: str | None = None
     bands: str | Sequence[str] = ()
     impostor: str | Path | None = None
+    attempts: Natural | None = None
+    transaction: str | None = None
+    session: str | None = None
+
+    @property
+    def of_transactions(self) -> dict[str, Any]:
+        """What says that comparisons are attempts of transactions; empty where nothing does."""
+        given = {name: getattr(self, name) for name in ("attempts", "transaction", "session")}
+        return {name: value for name, value in given.items() if value is not None}
 
 
 USUAL_LAYOUT = Layout()
@@ -146,8 +161,10 @@ class HowToRead:
 
     def __post_init__(self, metadata: Any) -> None:
         self.attributes = side_columns.names_of_groups(self.groups)
-        self.keep = (
-            (self.layout.keep,) if isinstance(self.layout.keep, str) else tuple(self.layout.keep)
+        asked = self.layout.keep
+        named = self.layout.transaction, self.layout.session
+        self.keep = tuple(
+            dict.fromkeys([*([asked] if isinstance(asked, str) else asked), *filter(None, named)])
         )
         if self.vectors is not None and self.policies.failure_score is not None:
             raise InputError(
@@ -665,9 +682,8 @@ def _read_named(file: ScoreFile, how: HowToRead) -> ScoreTable:
 def _require_no_columns(file: ScoreFile, how: HowToRead, allowed: str = "") -> None:
     """Refuse what only files with named columns have."""
     given = [role for role, name in how.names.items() if name is not None and role != allowed]
-    given += [
-        name for name, value in (("keep", how.keep), ("quality", how.layout.quality)) if value
-    ]
+    columns = ("keep", "quality", "transaction", "session")
+    given += [name for name in columns if getattr(how.layout, name)]
     if how.quality is not None:
         given.remove("quality")
     if given:

@@ -104,6 +104,7 @@ def made() -> dict[str, Any]:
         "DiscardCurve": ff.discard_curve(
             comparisons, at, _quality(comparisons), fractions=[0, 0.3]
         ),
+        "TransactionRates": ff.evaluate_transactions(ff.transactions(comparisons, 1), at),
         "Searches": _searches(),
         "Identification": ff.identify(_searches(), ff.at_threshold(0.45)),
         "OwnThresholds": ff.identify(_searches(), ff.at_fnir(0.4)).own_thresholds(),
@@ -279,6 +280,17 @@ def calls() -> dict[str, dict[str, Any]]:
             "thresholds": {"f": 0.5, "m": 0.4},
         },
         "fastfair.apply_threshold": {"comparisons": c, "at": ff.at_fmr(0.2), "development": c},
+        "fastfair.transactions": {
+            "comparisons": c,
+            "attempts": 1,
+            "transaction": None,
+            "session": list(range(len(c.mated) + len(c.nonmated))),
+        },
+        "fastfair.evaluate_transactions": {
+            "transactions": ff.transactions(c, 1),
+            "at": at,
+            "confidence_level": 0.9,
+        },
         "fastfair.discard_curve": {
             "comparisons": c,
             "at": at,

@@ -34,6 +34,7 @@ from fastfair.evaluation.contrasts import Contrast, RankedSystem
 from fastfair.evaluation.counted_rates import CountedRates
 from fastfair.evaluation.result import Evaluation
 from fastfair.evaluation.system_comparison import SystemComparison
+from fastfair.evaluation.transactions import TransactionRate, TransactionRates
 from fastfair.evaluation.worst_comparisons import WorstComparisons
 from fastfair.group_tests.equal_rates import GroupTest, MarginOfError
 from fastfair.identification.compare_searches import SearchComparison, SearchDifference
@@ -64,7 +65,7 @@ RESULTS = {
     MarginOfError, OwnThresholds, Quantity, RankedSystem, RatioCost, RocBand,
     ff.ScannedComparisons, ff.Searches, SearchComparison, SearchDifference, ShrunkenRates, StratifiedDifference,
     StratifiedRate,
-    StratifiedRates, Synthesis, SystemComparison, Tippett, TrainedTransform,
+    StratifiedRates, Synthesis, SystemComparison, Tippett, TrainedTransform, TransactionRate, TransactionRates,
     WorstComparisons, score_metrics.ActDcf, score_metrics.Det, score_metrics.Eer, score_metrics.MinDcf,
     score_metrics.Roc,
     measures.Estimand, rates.Rates,

@@ -101,6 +101,7 @@ MADE: dict[str, list[Callable[[], Any]]] = {
     "FairnessBand": [lambda: ff.fairness_band(C.by("sex"), fmr=[0.05, 0.1], **QUICK)],
     "StratifiedRates": [lambda: ff.stratified_rates(C, "sex", "eyes", AT)],
     "ErrorModel": [lambda: ff.error_model(C, ["sex", "eyes"], AT)],
+    "TransactionRates": [lambda: ff.evaluate_transactions(ff.transactions(C, 1), AT)],
     "DiscardCurve": [lambda: ff.discard_curve(C, AT)],
     "CalibratedScores": [lambda: ff.calibrate(C, rng=0)],
     "Calibration": [lambda: ff.evaluate_calibration(C, **QUICK)],
