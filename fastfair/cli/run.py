@@ -177,7 +177,7 @@ class Run:
         named by a claim or by requirements.
         """
         named = [*self.options.get("requirements", ()), self.context.params.get("statement") or ""]
-        rate = self.options.get("rate") or rate_named(named) or "fnmr"
+        rate: Any = self.options.get("rate") or rate_named(named) or "fnmr"
         counted = counted_in_words(path)
         if counted is not None:
             if kind != "counts" or "groups" in self.options:
