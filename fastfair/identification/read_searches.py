@@ -19,7 +19,7 @@ from fastfair._lib.arrays import AnyArray, Flags
 from fastfair._lib.frames import FrameColumns
 from fastfair._lib.label_codes import MISSING_TEXTS, Coded, encode, encode_together
 from fastfair._lib.warnings import warn
-from fastfair.data import checks, side_columns
+from fastfair.data import checks, group_labels, side_columns
 from fastfair.data.columns import NOBODY, USUAL, Policies
 from fastfair.data.exclusions import gathering, leave_out
 from fastfair.errors import FastfairWarning, FileFormatError, InputError
@@ -374,6 +374,40 @@ class _Gallery:
                 f" {named}{', ...' * (lost.size > _NAMED)}",
                 row=int(wrong.argmax()),
             )
+
+
+@checked
+def groups_of_gallery(
+    enrolled: str | Path | IntoDataFrame,
+    groups: str | Sequence[str],
+    *,
+    subject_pattern: str | None = None,
+    layout: SearchLayout = USUAL_SEARCH_LAYOUT,
+) -> dict[Any, str]:
+    """Read the group of each enrolled person, for the `returned_group` of `identify`; arguments are
+    those of `read_searches`, and `enrolled` has the columns of `groups`.
+    """
+    attributes = side_columns.names_of_groups(groups)
+    how = _How({}, attributes, subject_pattern, "similarity", layout, USUAL)
+    table = _opened(enrolled, "enrolled", "enrolled")
+    gallery = _Gallery.of(table, how)
+    whose = _coded("enrolled", gallery.ids if gallery.people is None else gallery.people)
+    frame = FrameColumns(table.columns([table.require("groups", name) for name in attributes]))
+    with table.placed():
+        coded = {name: frame.labels(name) for name in attributes}
+    texts = {name: group_labels.attribute(name, column.labels) for name, column in coded.items()}
+    codes = {name: column.codes.astype(np.uint16) for name, column in coded.items()}
+    labels, (of_templates,) = group_labels.intersections(tuple(texts), texts, [codes])
+    group_of: dict[Any, str] = {}
+    for row, (person, group) in enumerate(zip(whose.codes.tolist(), of_templates, strict=True)):
+        name, label = whose.labels.item(person), labels[group]
+        if group_of.setdefault(name, label) != label:
+            raise InputError(
+                f"{table.place}: {table.where(row)}: {name!r} is of the groups {group_of[name]!r}"
+                f" and {label!r}: an enrolled person is of one",
+                row=row,
+            )
+    return group_of
 
 
 @dataclass
