@@ -34,6 +34,7 @@ from fastfair.claims import (
 from fastfair.error_rates.operating_points import ENOUGH_ERRORS, OperatingPoint, at_fmr
 from fastfair.errors import FastfairWarning, FewResamplesWarning, InputError
 from fastfair.evaluation.failure_counts import ATTEMPTS, OF_TWO_PEOPLE
+from fastfair.identification.read_searches import groups_of_gallery
 from fastfair.measures._registry import measure_of, printed_name
 from fastfair.results.result import printed
 from fastfair.results.written import to_plain
@@ -444,9 +445,16 @@ def _searches(run: Run, kind: str, path: Path) -> tuple[Any, dict[str, Any]]:
     """Read searches, and the groups of enrolled people where these are asked for."""
     returned = run.take("returned", False)
     if kind == "searches":
-        if returned:
-            raise click.UsageError("--returned goes with --input vectors")
-        return run.call(ff.read_searches, path), {}
+        searches = run.call(ff.read_searches, path)
+        if not returned:
+            return searches, {}
+        if not {"enrolled", "groups"} <= set(run.options):
+            raise click.UsageError(
+                "--returned tells apart groups of enrolled people: give --gallery, whose table has"
+                " the columns of --group, too"
+            )
+        group_of = run.call(groups_of_gallery, run.options["enrolled"])
+        return searches, {"returned_group": group_of}
     data = run.call(ff.read_embeddings, path)
     searches = run.call(ff.Searches.from_embeddings, data)
     if not returned:

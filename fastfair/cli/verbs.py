@@ -392,16 +392,18 @@ VERBS: dict[str, Verb] = {
                    like="read_searches.missing_labels"),
             Option("similarity", "The score of two vectors.", "choice", ("cosine", "inner_product"), "cosine",
                    section="Vectors"),
-            Option("candidates", "How many of the best other people are kept of each search of a matrix, or of "
-                   "vectors. Rates in smaller galleries need all at or above the threshold.", "integer", default=20),
+            Option("candidates", "How many of the best other people are kept of each search: by default 20 of a matrix "
+                   "or of vectors, and all of lists. Rates in smaller galleries need all at or above the threshold. "
+                   "With a number, Parquet of lists is read part by part, so that it may be larger than memory.",
+                   "integer"),
             Option("sizes", "Numbers of enrolled people, at most as many as there are, for the rates expected in "
                    "galleries of so many of them.", "integer", multiple=True),
             Option("measures", 'Measures of how fair FPIR and FNIR are: "gini", "std", "max_min_ratio", '
                    '"max_geomean_ratio" or "log_geomean_sum".', multiple=True),
             _required("fpir[*]@threshold=0.6 <= 0.1 %"),
             Option("allow_undecided", like="check.allow_undecided"),
-            Option("returned", "Of vectors: tell as well how often people of each group are wrongly returned.",
-                   "flag"),
+            Option("returned", "Tell as well how often enrolled people of each group are wrongly returned; where "
+                   "files hold searches, --gallery has the columns of --group, too.", "flag"),
             Option("n_threads", like="evaluate.n_threads"),
             _JUNIT,
             Option("against", "Searches to compare these with, read as PATH is: those of another system for the same "

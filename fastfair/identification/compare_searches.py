@@ -23,7 +23,7 @@ from fastfair.error_rates.operating_points import OperatingPoint
 from fastfair.errors import InputError
 from fastfair.results.result import Result
 from fastfair.uncertainty.notes import Code, Note, joined
-from fastfair.uncertainty.quantities import Estimate, find
+from fastfair.uncertainty.quantities import DIFFERENCE, Estimate, find
 
 from .estimator import Estimator, IdentifiedRate, identified, points_of, shares
 from .identify import Gallery
@@ -34,7 +34,6 @@ from .searches import Searches
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_DIFFERENCE = "difference({})"  # of a rate, in requirements
 FEWEST_PEOPLE = 10  # with fewer, a correlation of what people do in two systems means little
 OF_FEW_PEOPLE = Note.of(Code.FEW_PEOPLE, least=FEWEST_PEOPLE)
 
@@ -163,7 +162,7 @@ class SearchComparison(Result):
         @cache
         def rows_at(level: float) -> Callable[[Requirement], SearchDifference]:
             rows: dict[tuple[Any, ...], SearchDifference] = {
-                (_DIFFERENCE.format(row.name), row.group, row.at): row
+                (DIFFERENCE.format(row.name), row.group, row.at): row
                 for row in _compared((first, second), points, how, level)[0]
             }
 
@@ -228,7 +227,7 @@ class SearchComparison(Result):
 
 def _differences() -> list[str]:
     """Return the names of what requirements may be about."""
-    return [_DIFFERENCE.format(name) for name in shares()]
+    return [DIFFERENCE.format(name) for name in shares()]
 
 
 def _interval_and_p(row: SearchDifference) -> str:

@@ -44,6 +44,7 @@ RATES, WITH_FAILURES, FAILURE_RATES = map(names_of, ("rate", "rate with failures
 IN_PER_CENT = tuple(
     name for name, metric in METRICS.items() if "logit" in methods_of(name) and metric.in_per_cent
 )
+DIFFERENCE = "difference({})"  # of a rate of two systems, in requirements
 OF_MATED = tuple(name for name, metric in METRICS.items() if metric.sides == (MATED,))
 FITTED = tuple(name for name, metric in METRICS.items() if metric.fitted)
 # the second is minus the logarithm
@@ -299,10 +300,16 @@ def in_words(quantity: Estimated) -> str:
         return rate_with_interval(quantity.estimate)
     write = (
         rate_with_interval
-        if getattr(quantity, "name", IN_PER_CENT[0]) in IN_PER_CENT
+        if is_in_per_cent(getattr(quantity, "name", IN_PER_CENT[0]))
         else number_with_interval
     )
     return write(quantity.estimate, quantity.low, quantity.high)
+
+
+def is_in_per_cent(name: str) -> bool:
+    """Tell whether values of a quantity, or differences of them, are shown in per cent."""
+    before, after = DIFFERENCE.split("{}")
+    return name in IN_PER_CENT or name.removeprefix(before).removesuffix(after) in IN_PER_CENT
 
 
 _AnyRow = TypeVar("_AnyRow", bound=Estimated)
