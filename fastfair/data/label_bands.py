@@ -119,7 +119,7 @@ def banded(sides: Mapping[str, Coded], bands: Mapping[str, str]) -> dict[str, Co
     """
     banded_sides = dict(sides)
     for name, coded in sides.items():
-        numbers = _numbers(coded.labels)
+        numbers = numbers_of(coded.labels)
         if name in bands:
             banded_sides[name] = _in_bands(name, coded, numbers, bands[name])
         elif numbers is not None and np.count_nonzero(~np.isnan(numbers)) > _MANY:
@@ -132,7 +132,7 @@ def banded(sides: Mapping[str, Coded], bands: Mapping[str, str]) -> dict[str, Co
     return banded_sides
 
 
-def _numbers(labels: NDArray[Any]) -> NDArray[np.float64] | None:
+def numbers_of(labels: NDArray[Any]) -> NDArray[np.float64] | None:
     """Return labels as numbers, NaN for one that is unknown; None where others are no numbers."""
     try:
         return np.array([math.nan if str(label) == UNKNOWN else float(label) for label in labels])
@@ -142,7 +142,7 @@ def _numbers(labels: NDArray[Any]) -> NDArray[np.float64] | None:
 
 def _in_bands(name: str, coded: Coded, numbers: NDArray[np.float64] | None, edges: str) -> Coded:
     if numbers is None:
-        text = next(label for label in coded.labels if _numbers(np.array([label])) is None)
+        text = next(label for label in coded.labels if numbers_of(np.array([label])) is None)
         raise InputError(f"⟦bands=⟧ {name!r} needs numbers, and has {str(text)!r}")
     is_known = ~np.isnan(numbers)
     labels = np.full(numbers.size, UNKNOWN, object)
