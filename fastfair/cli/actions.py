@@ -31,6 +31,7 @@ from fastfair.claims import (
     check_evaluations,
     requirements_of,
 )
+from fastfair.data.label_bands import NO_BANDS
 from fastfair.error_rates.operating_points import ENOUGH_ERRORS, OperatingPoint, at_fmr
 from fastfair.errors import FastfairWarning, FewResamplesWarning, InputError
 from fastfair.evaluation.failure_counts import ATTEMPTS, OF_TWO_PEOPLE
@@ -340,9 +341,17 @@ def discard(run: Run) -> None:
 
 def model(run: Run) -> None:
     """Model errors by all attributes."""
-    data = run.read(run.context.params["scores"])
+    asked = [text for name in ("linear", "spline") for text in run.options.get(name, ())]
+    numbers = list(dict.fromkeys(text.partition("=")[0].strip() for text in asked))
+    instead = {}
+    if numbers:  # as columns of numbers that make no groups
+        bands, groups = run.options.get("bands", ()), run.options.get("groups", ())
+        unbanded = [f"{name}={NO_BANDS}" for name in numbers]
+        instead = {"bands": [*bands, *unbanded], "groups": [*dict.fromkeys((*groups, *numbers))]}
+    data = run.read(run.context.params["scores"], **instead)
+    attributes = [name for name in data.attributes if name not in numbers]
     more = {"baseline": dict(run.take("baseline"))} if "baseline" in run.options else {}
-    run.deliver({"model": run.call(ff.error_model, data, list(data.attributes), **more)})
+    run.deliver({"model": run.call(ff.error_model, data, attributes, **more)})
 
 
 def strata(run: Run) -> None:

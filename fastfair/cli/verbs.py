@@ -107,7 +107,7 @@ SECTIONS = ("Input", "Vectors", "Groups", "What is computed", "Intervals", "Outp
 _OF_SECTION = {
     "Groups": (
         "groups group bands reference_group probe_group by incomplete_groups missing_labels"
-        " baseline"
+        " baseline linear spline"
     ),
     "Intervals": (
         """n_resamples quick unit confidence_level scheme method alternative simultaneous quantile center rng
@@ -431,8 +431,9 @@ VERBS: dict[str, Verb] = {
     "model": Verb(
         "Tell what each attribute does to errors, others held fixed.",
         """fastfair model scores.csv --at fmr=0.001 --group sex --group age
-        fastfair model scores.csv --at threshold=0.6 --group sex --group age --baseline sex=m --output results""",
-        "metadata metadata_id groups baseline at rate unit confidence_level output plots",
+        fastfair model scores.csv --at threshold=0.6 --group sex --group age --baseline sex=m --output results
+        fastfair model scores.csv --at fmr=0.001 --group sex --linear age=mean --spline age=difference""",
+        "metadata metadata_id groups baseline linear spline at rate unit confidence_level output plots",
         "error_model", _SCORES, options=_SIDES, without="attributes",
     ),
     "plan": Verb(

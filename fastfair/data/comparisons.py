@@ -15,7 +15,7 @@ from fastfair._lib.arguments import AnyNumber, Array, checked
 from fastfair._lib.arrays import AnyArray, Codes, Groups
 from fastfair._lib.label_codes import Labels, look_up
 from fastfair._lib.warnings import warn
-from fastfair.errors import InputError, NarrowIntervalsWarning
+from fastfair.errors import InputError, ManyGroupsWarning, NarrowIntervalsWarning
 
 from . import checks, group_labels, score_keys, side_columns
 from .checks import ScoreKind
@@ -29,6 +29,7 @@ from .columns import (
     without_diagonal,
 )
 from .exclusions import Exclusion, gathering
+from .label_bands import are_numbers
 from .score_keys import typed_threshold
 from .sorted_scores import (
     RATES_OF_CLASSES,
@@ -251,7 +252,7 @@ class Comparisons:
                 sides, self.failed = part_sides(sides, failures)
             self.left_out += tuple(without_scores)
         self.mated, self.nonmated = sides
-        self._choose_groups(tuple(self.attributes))
+        self._choose_first_groups()
 
     @classmethod
     @checked
@@ -518,6 +519,23 @@ class Comparisons:
             setattr(made, name, part)
         made._choose_groups(made.grouping)
         return made
+
+    def _choose_first_groups(self) -> None:
+        """Set the groups of all attributes, without numbers where these would make too many."""
+        try:
+            self._choose_groups(tuple(self.attributes))
+        except group_labels.TooManyGroupsError as error:
+            numbers = [name for name, labels in self.attributes.items() if are_numbers(labels)]
+            others = tuple(name for name in self.attributes if name not in numbers)
+            if not numbers or not others:
+                raise
+            named = [" and ".join(map(repr, names)) for names in (others, numbers)]
+            warn(
+                f"{error.marked}: groups are made of {named[0]}, without the numbers of {named[1]},"
+                " which error_model takes, and label_bands puts into bands",
+                ManyGroupsWarning,
+            )
+            self._choose_groups(others)
 
     def _choose_groups(self, attributes: tuple[str, ...]) -> None:
         """Set the groups of references and probes from some attributes; only combinations that

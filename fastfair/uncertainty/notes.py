@@ -63,6 +63,7 @@ class Code(StrEnum):
     NOTHING_BUT_ERRORS_WITH_VALUE = "nothing-but-errors-with-value"
     NO_ERRORS_TO_COMPARE = "no-errors-to-compare"
     FEW_ERRORS_WITH_VALUE = "few-errors-with-value"
+    ERRORS_APART = "errors-apart"
     BELOW_RESOLUTION = "below-resolution"
     NO_END = "no-end"
     THRESHOLD_BEYOND_SCORES = "threshold-beyond-scores"
@@ -208,6 +209,7 @@ WORDS: Mapping[Code, Words] = {
         "no errors, or nothing but errors, in comparisons that it is compared with"
     ),
     Code.FEW_ERRORS_WITH_VALUE: _words("only {n} errors"),
+    Code.ERRORS_APART: _words("its numbers separate errors from other comparisons"),
     Code.BELOW_RESOLUTION: _words(
         "below the resolution of the data: {expected:.2g} {errors} are expected",
         ", which tell as much as {effective:.2g} independent ones",
