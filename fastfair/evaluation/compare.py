@@ -197,6 +197,7 @@ def compare(
     >>> months = ff.compare({"june": june, "may": good}, at=ff.at_threshold(4), paired=False, rng=0)
     >>> fnmr = months.contrast("fnmr")
     >>> fnmr.verdict, round(fnmr.difference, 2), round(fnmr.low, 2), round(fnmr.high, 2)
+    ('undecided', 0.17, -0.56, 0.97)
     """
     # Options that are left out have the defaults of `evaluate`.
     asked = {
