@@ -24,6 +24,7 @@ from fastfair.evaluation.counted_rates import sentence_on_people
 from fastfair.evaluation.evaluate import EvaluationSettings, evaluate
 from fastfair.evaluation.failure_counts import FailureCounts
 from fastfair.evaluation.result import Evaluation
+from fastfair.evaluation.system_comparison import SystemComparison
 from fastfair.measures._fairness import ZeroPolicy
 from fastfair.measures._registry import measure_of
 from fastfair.pages.parts import Table
@@ -34,6 +35,7 @@ from fastfair.results.result import Result
 from fastfair.uncertainty.notes import Code, has_code
 
 from .counts import AT, names_of_decisions, requirements_on, unit_of_counts
+from .differences import estimates_of_differences, labels_of, pairs_of, point_of
 from .families import Attributes, estimates_of_each
 from .requirements import Requirement, requirements_of
 from .transactions import names_of_rates, of_transactions
@@ -301,16 +303,14 @@ def _as_junit(check: Check, path: str | Path | None) -> str:
     return text
 
 
-_DEPENDENT = (
-    "comparisons of the same subjects were taken for independent, so the limit is too narrow"
-)
+_USUAL = at_fmr(1e-3)
 
 
 @checked
 def check(
-    comparisons: Comparisons | ScannedComparisons | FailureCounts,
+    comparisons: Comparisons | ScannedComparisons | FailureCounts | SystemComparison,
     requirements: str | Sequence[str],
-    at: OperatingPoint = at_fmr(1e-3),  # noqa: B008 - frozen
+    at: OperatingPoint = _USUAL,
     *,
     n_resamples: Resamples = 2000,
     confidence_level: float = 0.95,
@@ -329,9 +329,13 @@ def check(
 
     Parameters
     ----------
-    comparisons : Comparisons, ScannedComparisons or FailureCounts
+    comparisons : Comparisons, ScannedComparisons, FailureCounts or SystemComparison
         The comparisons that the judgement rests on, or failures and attempts of people, whose
         requirements name the rate that was counted and no operating point.
+
+        Or what `compare` returns, whose requirements are on differences, such as "fnmr(new) -
+        fnmr(old) <= 1 %", or "difference(fnmr) <= 1 %" of two systems, in percentage points;
+        limits are those of its replicates. By default they are at its first operating point.
     requirements : str or sequence of str
         What must hold: a quantity, a relation and a number each, such as "fnmr[f]@fmr=0.001 <= 5
         %".
@@ -406,6 +410,9 @@ def check(
     >>> check.passed, check.verdicts
     (False, {'fnmr@fmr=0.001 <= 20 %': 'met', 'fnmr[*] <= 12 %': 'not met'})
     """
+    if isinstance(comparisons, SystemComparison):
+        made = _check_differences(comparisons, requirements, at, confidence_level)
+        return replace(made, allow_undecided=allow_undecided)
     counts = comparisons if isinstance(comparisons, FailureCounts) else None
     if isinstance(comparisons, FailureCounts):
         wanted = requirements_on(comparisons, requirements)
@@ -465,6 +472,23 @@ def check(
         return replace(result, rows=rows)
     rows = tuple(replace(row, at=None) for row in rows)
     return replace(result, rows=rows, left_out=counts.left_out)
+
+
+def _check_differences(
+    comparison: SystemComparison,
+    requirements: str | Sequence[str],
+    at: OperatingPoint,
+    confidence_level: float,
+) -> Check:
+    """Judge requirements on differences of systems."""
+    level = level_of_limits(confidence_level)
+    usual = (point_of(comparison) or at) if at is _USUAL else at
+    wanted = requirements_of(requirements, usual, pairs=pairs_of(comparison))
+    about = Attributes(labels_of(comparison))
+    families = [about.family(rule) for rule in wanted]
+    settings = {**comparison.settings, "confidence_level": level}
+    made = judged_check(wanted, families, estimates_of_differences(comparison), settings)
+    return replace(made, left_out=comparison.left_out)
 
 
 def check_evaluations(

@@ -23,7 +23,7 @@ from fastfair._lib.text import number_with_interval, per_cent
 from fastfair.error_rates.rates import ERROR_RATES
 from fastfair.evaluation.evaluate import repeats_subjects
 from fastfair.evaluation.result import Evaluation
-from fastfair.measures._registry import measure_of
+from fastfair.measures._registry import difference_of, measure_of
 from fastfair.uncertainty.interval_maker import ROOM, room_for, two_sided_level
 from fastfair.uncertainty.notes import Code, Flag, Note, has_flag, in_words
 from fastfair.uncertainty.quantities import Estimate, Key, Quantity, ends_of, is_in_per_cent
@@ -252,7 +252,8 @@ class _Held:
     def is_refuted(self) -> bool:
         """Whether the opposite limit shows that the bound is not kept."""
         # Where errors are few, intervals of measures may lie beyond the value of a fair system.
-        is_known = measure_of(self.rule.name) is None or not has_flag(self.row, Flag.NARROW)
+        measure = measure_of(difference_of(self.rule.name) or self.rule.name)
+        is_known = measure is None or not has_flag(self.row, Flag.NARROW)
         return is_known and not math.isnan(self.opposite) and not self.rule.allows(self.opposite)
 
     def limit_in_words(self, at: str) -> str:

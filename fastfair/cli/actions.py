@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import inspect
+import itertools
 import sys
 import time
 import warnings
@@ -36,7 +37,8 @@ from fastfair.error_rates.operating_points import ENOUGH_ERRORS, OperatingPoint,
 from fastfair.errors import FastfairWarning, FewResamplesWarning, InputError
 from fastfair.evaluation.failure_counts import ATTEMPTS, OF_TWO_PEOPLE
 from fastfair.identification.read_searches import groups_of_gallery
-from fastfair.measures._registry import measure_of, printed_name
+from fastfair.measures._registry import difference_of, measure_of, printed_name
+from fastfair.resampling.engine import METRICS as SCORE_METRICS
 from fastfair.results.result import printed
 from fastfair.results.written import to_plain
 from fastfair.uncertainty.quantities import table_of
@@ -234,22 +236,73 @@ def compare(run: Run) -> None:
     baseline = run.options.get("baseline")
     if len(files) > 2 and of_second:
         raise click.UsageError("options of the second system go with two files, not with more")
-    names = _names_of(files)
+    names = _names_of(files, run.take("system_names", ()))
+    unpaired = run.take("unpaired", False)
+    if unpaired and run.options.get("common"):
+        raise click.UsageError("--common is for systems that scored the same comparisons")
+    wanted = _requirements_on_differences(run, names, baseline)
     if baseline is not None and baseline not in names:
         raise click.UsageError(
             f"--baseline is {baseline!r}, but the systems are {', '.join(map(repr, names))}"
         )
     systems = [run.read(file, **(of_second if k == 1 else {})) for k, file in enumerate(files)]
     given = dict(zip(names, systems, strict=True))
-    run.deliver(
-        {"comparison": run.call(ff.compare, given, None, **arguments_for(ff.evaluate, run.options))}
+    junit = run.take("junit")
+    allow_undecided = run.take("allow_undecided", False)
+    if not wanted and (junit or allow_undecided):
+        raise click.UsageError("--junit and --allow-undecided go with --require")
+    more = arguments_for(ff.evaluate, run.options) | {"paired": not unpaired}
+    results: dict[str, Any] = {"comparison": run.call(ff.compare, given, None, **more)}
+    if not wanted:
+        run.deliver(results)
+        return
+    texts = [rule.text for rule in wanted]
+    level = run.options.get("confidence_level", default_of(ff.check, "confidence_level"))
+    results["check"] = ff.check(
+        results["comparison"],
+        texts,
+        confidence_level=level,
+        allow_undecided=allow_undecided,
     )
+    _deliver_with_check(run, results, {} if junit is None else {junit: results["check"].to_junit})
+    _exit_by(results["check"])
 
 
-def _names_of(files: Sequence[Path]) -> list[str]:
-    """Name systems by their files: without suffix, or as given where others have the same name;
-    files may repeat.
+def _requirements_on_differences(
+    run: Run, names: Sequence[str], baseline: str | None
+) -> list[Requirement]:
+    """Read requirements before any work, and have computed what they are about."""
+    texts = run.take("requirements", ())
+    if not texts:
+        return []
+    pairs = list(itertools.combinations(names, 2))
+    if baseline is not None:
+        pairs = [(name, baseline) for name in names if name != baseline]
+    points = list(run.options.get("at", default_of(ff.compare, "at")))
+    wanted = requirements_of(texts, points[0] if points else _POINT, pairs=pairs)
+    further = [rule.at for rule in wanted if rule.at is not None]
+    run.options["at"] = list(dict.fromkeys([*points, *further]))
+    about = [difference_of(rule.name) for rule in wanted]
+    metrics = [name for name in about if name in SCORE_METRICS]
+    if metrics:
+        run.options["metrics"] = [*run.options.get("metrics", ["auto"]), *metrics]
+    if "measures" in run.options:
+        named = [measure.name for name in about if (measure := measure_of(name))]
+        run.options["measures"] = [*run.options["measures"], *named]
+    return wanted
+
+
+def _names_of(files: Sequence[Path], named: Sequence[str] = ()) -> list[str]:
+    """Name systems as asked, or by their files: without suffix, or as given where others have the
+    same name; files may repeat.
     """
+    if named:
+        if len(named) != len(files) or len(set(named)) < len(named):
+            raise click.UsageError(
+                f"--name is given {len(named)} times for {len(files)} files: give another name for"
+                " each, in their order"
+            )
+        return list(named)
     stems = [file.stem for file in files]
     names = [str(file) if stems.count(file.stem) > 1 else file.stem for file in files]
     repeats = [names[:k].count(name) for k, name in enumerate(names)]

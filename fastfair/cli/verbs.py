@@ -239,22 +239,30 @@ VERBS: dict[str, Verb] = {
         options=(_kinds("vectors"), *_OF_COUNTS, *_SIDES, *_EVALUATED), writes=_PAGE,
     ),
     "compare": Verb(
-        "Compare systems by scores of the same comparisons. These are in the files FIRST, SECOND and OTHERS; more "
-        "than two are called as their files are without suffix, and ranked.",
+        "Compare systems, or independent data sets. They are in the files FIRST, SECOND and OTHERS, and are called as "
+        "these are without suffix, or by --name; more than two are ranked. Exit codes are those of `fastfair check`.",
         """fastfair compare first.csv second.csv --group sex --at fmr=0.001
         fastfair compare old.csv new.csv small.csv --baseline old --report report.html
-        fastfair compare first.csv second.csv --second-score-kind distance --group sex --output results""",
-        "second_score groups at baseline measures n_resamples rng output report",
+        fastfair compare june.csv may.csv --unpaired --at fmr=0.001 --require "fnmr(june) - fnmr(may) <= 1 %\"""",
+        "groups at unpaired common system_names requirements baseline rng output report",
         "compare evaluate", f"{_SCORES} {_VECTORS}", "first second others...",
         (
             _KIND, *_SIDES, _QUICK,
+            Option("unpaired", "Compare data sets of other comparisons, such as two months, as independent ones.",
+                   "flag"),
+            Option("common", "Compare the comparisons that all systems have, and count the others.", "flag"),
+            Option("system_names", "What the system of a file is called, in their order.", multiple=True),
+            Option("requirements", 'What must hold, as "fnmr(new) - fnmr(old) <= 1 %" or "difference(fnmr)[*] <= 1 %", '
+                   'in percentage points. See `fastfair check`.', multiple=True),
+            Option("allow_undecided", like="check.allow_undecided"),
+            _JUNIT,
             Option("second_score", "Column of SECOND's scores, if it differs from --score."),
             Option("second_score_kind", "Kind of SECOND's scores, if it differs from --score-kind.",
                    like="read_comparisons.score_kind"),
             Option("second_embeddings", "Vectors of the second system, if --embeddings has those of the first.",
                    "path"),
         ),
-        "alternative simultaneous", _PAGE,
+        "alternative simultaneous paired", _PAGE, {"system_names": "name"},
     ),
     "check": Verb(
         "Pass or fail requirements, by confidence limits; for CI. Exit codes: 0 if all are met, 1 if one is not, 3 "

@@ -478,7 +478,12 @@ class Comparisons:
                 f"group {group!r} has {len(sides[0])} mated and {len(sides[1])} non-mated"
                 " comparisons; it needs both"
             )
-        parts: dict[str, Any] = {"grouping": ()}
+        return self._of_sides(sides, grouping=())
+
+    def _of_sides(self, sides: list[SortedSide], **parts: Any) -> Comparisons:
+        """Return some of the comparisons, mated and non-mated, and perhaps of those that failed,
+        with the subjects and samples that they have.
+        """
         if self.subjects is not None:
             used, position, sides = only_used(self.subjects.size, ("reference", "probe"), sides)
             parts["subjects"] = read_only(self.subjects[used])

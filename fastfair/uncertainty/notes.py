@@ -113,6 +113,7 @@ class Code(StrEnum):
     SYSTEM_OF_FEW_ERRORS = "system-of-few-errors"
     SYSTEM_OF_FEW_HELD = "system-of-few-held"
     RATE_OF_ONE_SUBJECT = "rate-of-one-subject"
+    RATE_WITHOUT_INTERVAL = "rate-without-interval"
     WITHOUT_REPLICATES = "without-replicates"
     FEW_PEOPLE = "few-people"
 
@@ -357,6 +358,9 @@ WORDS: Mapping[Code, Words] = {
         f" {FEWEST_ERRORS} errors"
     ),
     Code.RATE_OF_ONE_SUBJECT: _words(f"{_NO_VERDICT} for a rate of one subject"),
+    Code.RATE_WITHOUT_INTERVAL: _words(
+        f"{_NO_VERDICT} where one of the data sets has no interval of its own"
+    ),
     Code.WITHOUT_REPLICATES: _words(f"{_NO_VERDICT} without replicates"),
     Code.FEW_PEOPLE: _words("no interval and no p-value for searches of fewer than {least} people"),
 }
