@@ -362,7 +362,9 @@ def claim(
             " name the threshold, as in at_threshold(0.5)"
         )
     level_of_limits(level)
-    if isinstance(comparisons, Comparisons):  # scans and vectors have both classes
+    if isinstance(comparisons, Embeddings) and comparisons.lacks:
+        comparisons = comparisons.comparisons(n_threads=n_threads, progress=progress)
+    if isinstance(comparisons, Comparisons):  # scans have both classes
         comparisons._require_rates(f"the claim {statement!r}", [rate])
     evaluation = evaluate(
         comparisons,

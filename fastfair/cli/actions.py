@@ -778,6 +778,16 @@ def plan_fmr(run: Run) -> None:
     run.deliver({"plan_fmr": run.call(ff.plan_fmr, **more)})
 
 
+def plan_requirement(run: Run) -> None:
+    """Plan how many subjects meet a requirement."""
+    pilot = run.take("pilot")
+    if (pilot is None) == ("n_attempts" not in run.options):
+        raise click.UsageError("give --attempts, or a --pilot whose subjects have so many")
+    attempts = run.take("n_attempts") if pilot is None else ff.read_failure_counts(pilot, groups=())
+    statement = run.context.params["statement"]
+    run.deliver({"plan": run.call(ff.plan_requirement, statement, n_attempts=attempts)})
+
+
 # synthesize
 
 

@@ -479,6 +479,20 @@ VERBS: dict[str, Verb] = {
          Option("progress", like="evaluate.progress"), Option("n_threads", like="evaluate.n_threads")),
         flags={"n_samples": "samples"},
     ),
+    "plan requirement": Verb(
+        "Plan how many subjects meet a requirement on a rate of one person's attempts.",
+        """fastfair plan requirement "frr[*] <= 8 %" --groups 2 --subjects 50,100,300 --attempts 5 --rate 0.05
+        fastfair plan requirement "apcer[*] <= 7 %" --subjects 100,400 --attempts 1 --rate 0.01,0.02,0.04
+        fastfair plan requirement "max_min_ratio(fnmr) <= 1.5" --groups 4 --subjects 99,400 --attempts 9 --rate 0.07""",
+        "n_groups n_subjects n_attempts rate correlation pilot assurance n_simulations rng output",
+        "plan_requirement", "", "statement",
+        (
+            Option("n_attempts", "Number of attempts of each subject, if it is the same for all.", "integer"),
+            Option("pilot", "Failure counts of a pilot, with columns attempts and failures. Subjects have so many "
+                   "attempts as these, in place of --attempts.", "path", section="Input"),
+        ),
+        "requirement",
+    ),
     "shrink": Verb(
         "Estimate rates of small groups with the help of the others.",
         """fastfair shrink scores.csv --at fmr=0.001 --group nationality

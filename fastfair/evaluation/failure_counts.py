@@ -577,7 +577,7 @@ class FailureCounts(Shown):
         if rate == "fte":
             failures = (failures == attempts).astype(np.int64)
             attempts = np.ones_like(attempts)
-        made = cls(failures, attempts, groups, rate=rate)
+        made = cls(failures, attempts, None if group is None else groups, rate=rate)
         made.left_out = left_out
         return made
 

@@ -112,6 +112,15 @@ def made() -> dict[str, Any]:
         "GroupTest": ff.fmr_test(comparisons, at, n_resamples=200, rng=0),
         "MarginOfError": ff.margin_of_error(counts, n_resamples=200, rng=0),
         "FmrPlan": ff.plan_fmr(claimed=0.05, fmr=0.01, covariance=1, n_simulations=20, rng=0),
+        "RequirementPlan": ff.plan_requirement(
+            "frr[*] <= 30 %",
+            n_subjects=[9, 20],
+            n_attempts=2,
+            rate=[0.1, 0.2],
+            n_simulations=2,
+            n_resamples=20,
+            rng=0,
+        ),
         "GroupsPlan": ff.plan_subjects(
             **_STUDY, margin=0.05, max_subjects=2000, n_simulations=20, rng=0
         ),
@@ -339,6 +348,15 @@ def calls() -> dict[str, dict[str, Any]]:
         },
         "fastfair.plan_margin": {**study, "n_simulations": 20, "rng": 0},
         "fastfair.plan_power": {**study, "difference": 0.05, "n_simulations": 20, "rng": 0},
+        "fastfair.plan_requirement": {
+            "requirement": "frr[*] <= 30 %",
+            "n_subjects": [9],
+            "n_attempts": 2,
+            "rate": [0.1, 0.2],
+            "n_simulations": 2,
+            "n_resamples": 20,
+            "rng": 0,
+        },
         "fastfair.plan_subjects": {
             **_STUDY,
             "margin": 0.05,

@@ -20,6 +20,7 @@ from fastfair.calibration.evaluate_calibration import (
     Tippett,
 )
 from fastfair.claims import Check, CheckedQuantity, Claim, ClaimedRate
+from fastfair.claims.plans import RequirementPlan
 from fastfair.error_models.error_model import (
     AttributeTest,
     Effect,
@@ -62,7 +63,7 @@ RESULTS = {
     CostDifference, CostMeasure, CountedRates, CoverageExperiment, DiscardArea, DiscardCurve, DiscardedRate,
     Effect, ErrorModel, Evaluation, ExpectedError, ExpectedPerformance, FairnessBand, FmrPlan,
     FmrStudy, GroupTest, GroupsPlan, IdentifiedRate, Identification,
-    MarginOfError, OwnThresholds, Quantity, RankedSystem, RatioCost, RocBand,
+    MarginOfError, OwnThresholds, Quantity, RankedSystem, RatioCost, RequirementPlan, RocBand,
     ff.ScannedComparisons, ff.Searches, SearchComparison, SearchDifference, ShrunkenRates, StratifiedDifference,
     StratifiedRate,
     StratifiedRates, Synthesis, SystemComparison, Tippett, TrainedTransform, TransactionRate, TransactionRates,

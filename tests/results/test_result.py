@@ -114,6 +114,10 @@ MADE: dict[str, list[Callable[[], Any]]] = {
     "MarginOfError": [lambda: ff.margin_of_error(COUNTS, **QUICK)],
     "GroupsPlan": [lambda: ff.plan_margin(n_subjects=60, n_attempts=COUNTS, n_simulations=20, **PLAN)],
     "FmrPlan": [lambda: ff.plan_fmr(claimed=0.1, at=ff.at_threshold(2), pilot=C, n_simulations=20, rng=0)],
+    "RequirementPlan": [
+        lambda: ff.plan_requirement("frr[*] <= 30 %", n_subjects=[9, 20], n_attempts=2, rate=[0.1, 0.2],
+                                    n_simulations=2, n_resamples=20, rng=0)
+    ],
     "Identification": [lambda: ff.identify(ff.Searches.from_embeddings(GALLERY), ff.at_rank(1))],
     "OwnThresholds": [
         lambda: ff.identify(ff.Searches.from_embeddings(GALLERY), ff.at_fnir(0.5)).own_thresholds()
