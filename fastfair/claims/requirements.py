@@ -161,18 +161,22 @@ _OTHER_TERMS = {
     "tpr": "fnmr",
     "tmr": "fnmr",
 }
+_OF_ATTACKS = ("iapar", "apcer", "bpcer")
 _OF_SUCCESS = ("tar", "gar", "tpr", "tmr")  # 1 - FNMR
 _FLIPPED = {"<=": ">=", "<": ">", ">=": "<=", ">": "<"}
 COMPLEMENTS = {"tpir": "fnir"}  # rates that are 1 minus another
 
 
-def read_requirement(text: str, default: OperatingPoint, names: Sequence[str] = ()) -> Requirement:
+def read_requirement(
+    text: str, default: OperatingPoint, names: Sequence[str] = (), *, also: Sequence[str] = ()
+) -> Requirement:
     """Read a requirement such as "fnmr[f]@fmr=0.001 <= 5 %".
 
     default is the operating point of rates, and of measures of rates, that name none. FAR and FPR
     are read as FMR, FRR and FNR as FNMR, and TAR, GAR, TPR and TMR as 1 - FNMR; names: what it may
-    be about where the data are no comparisons, all of it at an operating point. An InputError says
-    what cannot be read, and what would do; what no data or all data would meet is refused as well.
+    be about where the data are no comparisons, all of it at an operating point; also: rates that
+    they have beside those of comparisons. An InputError says what cannot be read, and what would
+    do; what no data or all data would meet is refused as well.
     """
     parts = _REQUIREMENT.fullmatch(text)
     if parts is None:
@@ -187,8 +191,9 @@ def read_requirement(text: str, default: OperatingPoint, names: Sequence[str] = 
     relation = RELATIONS[parts["relation"]]
     term = "" if names else called.lower()
     try:
-        name = _OTHER_TERMS.get(term) or _name_of(called, names)
-        at = _point_of(name, parts["point"], default, names)
+        is_more = quantity_name(called) in also
+        name = _OTHER_TERMS.get(term) or _name_of(called, also if is_more else names)
+        at = _point_of(name, parts["point"], default, also if is_more else names)
         _check_group(name, group)
         bound = _bound_of(name, parts["number"])
     except ValueError as error:  # InputError is one
@@ -225,6 +230,7 @@ def _name_of(called: str, names: Sequence[str]) -> str:
         raise InputError(
             f"the {name.upper()} is counted: give failures and attempts, as FailureCounts of this"
             " rate, in place of comparisons"
+            + (", or comparisons with attacks" if name in _OF_ATTACKS else "")
         )
     if names or not is_name or measure is None or code != measure.name:
         candidates = names or (*_OF_COMPARISONS, *MEASURES)
@@ -311,9 +317,13 @@ def _bound_of(name: str, written: str) -> float:
 
 
 def requirements_of(
-    requirements: str | Sequence[str], at: OperatingPoint, names: Sequence[str] = ()
+    requirements: str | Sequence[str],
+    at: OperatingPoint,
+    names: Sequence[str] = (),
+    *,
+    also: Sequence[str] = (),
 ) -> list[Requirement]:
-    """Read requirements; at: the operating point of those that name none; names: as in
+    """Read requirements; at: the operating point of those that name none; names, also: as in
     `read_requirement`.
     """
     listed = [requirements] if isinstance(requirements, str) else list(requirements)
@@ -321,7 +331,7 @@ def requirements_of(
         raise InputError(
             'requirements is empty: give at least one, such as "fnmr@fmr=0.001 <= 0.05"'
         )
-    return [read_requirement(text, at, names) for text in dict.fromkeys(listed)]
+    return [read_requirement(text, at, names, also=also) for text in dict.fromkeys(listed)]
 
 
 def read_statement(statement: str, names: Sequence[str] = ERROR_RATES) -> tuple[str, float]:
