@@ -19,6 +19,8 @@ from .calibration.evaluate_calibration import evaluate_calibration as evaluate_c
 from .claims import check as check
 from .claims import claim as claim
 from .claims.plans import plan_requirement as plan_requirement
+from .data.attacks import add_attacks as add_attacks
+from .data.attacks import against_attacks as against_attacks
 from .data.columns import Policies as Policies
 from .data.comparisons import Comparisons as Comparisons
 from .data.derived import normalize_scores as normalize_scores
@@ -49,6 +51,7 @@ from .error_rates.score_metrics import eer as eer
 from .error_rates.score_metrics import min_cllr as min_cllr
 from .error_rates.score_metrics import min_dcf as min_dcf
 from .error_rates.score_metrics import roc as roc
+from .evaluation.attacks import evaluate_attacks as evaluate_attacks
 from .evaluation.attributes import evaluate_attributes as evaluate_attributes
 from .evaluation.compare import compare as compare
 from .evaluation.evaluate import EvaluationSettings as EvaluationSettings

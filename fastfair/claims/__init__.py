@@ -2,6 +2,7 @@
 should be?
 """
 
+from .attacks import ALL_OF_ATTACKS
 from .families import Attributes
 from .gate import Check, CheckedQuantity, check, check_evaluations, judged_check
 from .requirements import Requirement, number_of, read_requirement, read_statement, requirements_of
@@ -9,6 +10,7 @@ from .statement import Claim, ClaimedRate, claim, independent_limit
 from .verdicts import CONTRADICTED, MET, NOT_MET, SUPPORTED, UNDECIDED, Estimates
 
 __all__ = [
+    "ALL_OF_ATTACKS",
     "CONTRADICTED",
     "MET",
     "NOT_MET",

@@ -34,6 +34,7 @@ from fastfair.resampling.units import Unit
 from fastfair.results.result import Result
 from fastfair.uncertainty.notes import Code, has_code
 
+from .attacks import JudgedAttacks, names_of_attacks, require_rates_of_attacks
 from .counts import AT, names_of_decisions, requirements_on, unit_of_counts
 from .differences import estimates_of_differences, labels_of, pairs_of, point_of
 from .families import Attributes, estimates_of_each
@@ -420,18 +421,39 @@ def check(
         comparisons = comparisons.decisions
         at = AT
     else:
-        wanted = requirements_of(requirements, at)
+        wanted = requirements_of(requirements, at, also=names_of_attacks(comparisons))
+    of_attacks = [rule for rule in wanted if rule.name in names_of_attacks(comparisons)]
     called = names_of_rates(comparisons) if counts is None else names_of_decisions(counts)
     if isinstance(comparisons, Comparisons):  # scans have both classes
         wanted = of_transactions(comparisons, wanted) if comparisons.transactions else wanted
         for requirement in wanted:
             comparisons._require_rates(f"the requirement {requirement.text!r}", requirement.rates)
-    about = Attributes(comparisons)
-    families = [about.family(rule) for rule in wanted]
-    expanded = [rule for family in families for rule in family]
+        require_rates_of_attacks(comparisons, of_attacks)
     level = level_of_limits(confidence_level)
     if n_resamples < 2:
         raise InputError("a check needs replicates: ⟦n_resamples⟧ must be at least 2")
+    drawn = {
+        "unit": unit,
+        "n_resamples": n_resamples,
+        "confidence_level": level,
+        "rng": seeds.fix_seed(rng) if of_attacks else rng,
+        "n_threads": n_threads,
+        "progress": progress,
+    }
+    attacks = None
+    if of_attacks and isinstance(comparisons, Comparisons):
+        attacks = JudgedAttacks(comparisons, drawn)
+    about = Attributes(comparisons)
+    families = [
+        attacks.family(rule) if attacks and rule in of_attacks else about.family(rule)
+        for rule in wanted
+    ]
+    expanded = [
+        rule
+        for family in families
+        for rule in family
+        if rule.name not in names_of_attacks(comparisons)
+    ]
     points = list(dict.fromkeys(required.at for required in expanded if required.at is not None))
     names = [required.name.partition("(") for required in expanded]
     how: dict[str, Any] = {
@@ -444,12 +466,7 @@ def check(
             for name in SCORE_METRICS
             if any(name in (first, last[:-1]) for first, _, last in names)
         ],
-        "unit": unit,
-        "n_resamples": n_resamples,
-        "confidence_level": level,
-        "rng": rng,
-        "n_threads": n_threads,
-        "progress": progress,
+        **drawn,
         "costs": costs,
         "settings": EvaluationSettings(
             alpha=alpha, eer_method=eer_method, zero_policy=zero_policy, incomplete_groups="nan"
@@ -458,14 +475,18 @@ def check(
     if counts is not None and counts.totals and not how["measures"]:
         how["n_resamples"] = 0  # limits of totals are exact
     groupings = list(dict.fromkeys(required.grouping for required in expanded))
+    evaluations: Sequence[Evaluation] = []
     with warnings.catch_warnings():
         # reasons say so of each quantity that it concerns
         warnings.simplefilter("ignore", NarrowIntervalsWarning)
         if groupings == [tuple(comparisons.grouping)]:
-            evaluations: Sequence[Evaluation] = [evaluate(comparisons, **how)]
-        else:
+            evaluations = [evaluate(comparisons, **how)]
+        elif groupings:
             evaluations = evaluate_attributes(comparisons, groupings, **how).evaluations
-    made = check_evaluations(evaluations, wanted, families)
+    if attacks is None:
+        made = check_evaluations(evaluations, wanted, families)
+    else:
+        made = _check_with_attacks(evaluations, wanted, families, attacks, drawn)
     result = replace(made, allow_undecided=allow_undecided)
     rows = tuple(replace(row, name=called.get(row.name, row.name)) for row in result.rows)
     if counts is None:
@@ -489,6 +510,24 @@ def _check_differences(
     settings = {**comparison.settings, "confidence_level": level}
     made = judged_check(wanted, families, estimates_of_differences(comparison), settings)
     return replace(made, left_out=comparison.left_out)
+
+
+def _check_with_attacks(
+    evaluations: Sequence[Evaluation],
+    wanted: Sequence[Requirement],
+    families: Sequence[Sequence[Requirement]],
+    attacks: JudgedAttacks,
+    drawn: Mapping[str, Any],
+) -> Check:
+    """Judge requirements on attacks together with those on evaluations, if there are any."""
+    names = names_of_attacks(attacks.comparisons)
+    by_grouping = {tuple(evaluation.settings["grouping"]): evaluation for evaluation in evaluations}
+    others = estimates_of_each(by_grouping, wanted) if by_grouping else None
+    on_attacks = [rule for family in families for rule in family if rule.name in names]
+    settings = {name: drawn[name] for name in ("unit", "n_resamples", "confidence_level", "rng")}
+    settings = evaluations[0].settings if evaluations else settings
+    made = judged_check(wanted, families, attacks.estimates(on_attacks, others), settings)
+    return replace(made, left_out=attacks.comparisons.left_out)
 
 
 def check_evaluations(

@@ -167,6 +167,7 @@ _OTHER_TERMS = {
     "tpr": "fnmr",
     "tmr": "fnmr",
 }
+_OF_ATTACKS = ("iapar", "apcer", "bpcer")
 _OF_SUCCESS = ("tar", "gar", "tpr", "tmr")  # 1 - FNMR
 _FLIPPED = {"<=": ">=", "<": ">", ">=": "<=", ">": "<"}
 COMPLEMENTS = {"tpir": "fnir"}  # rates that are 1 minus another
@@ -177,6 +178,7 @@ def read_requirement(
     default: OperatingPoint,
     names: Sequence[str] = (),
     pairs: Sequence[Systems] = (),
+    also: Sequence[str] = (),
 ) -> Requirement:
     """Read a requirement such as "fnmr[f]@fmr=0.001 <= 5 %".
 
@@ -184,8 +186,8 @@ def read_requirement(
     are read as FMR, FRR and FNR as FNMR, and TAR, GAR, TPR and TMR as 1 - FNMR; names: what it may
     be about where the data are no comparisons, all of it at an operating point; pairs: the systems
     in whose differences it is, as "difference(fnmr)" where there is one pair, or as "fnmr(new) -
-    fnmr(old)". An InputError says what cannot be read, and what would do; what no data or all data
-    would meet is refused as well.
+    fnmr(old)"; also: rates that comparisons have beside their own. An InputError says what cannot
+    be read, and what would do; what no data or all data would meet is refused as well.
     """
     parts = _REQUIREMENT.fullmatch(text)
     if parts is None:
@@ -203,8 +205,9 @@ def read_requirement(
         if pairs:
             called, systems = _compared(called, names, pairs)
         term = "" if names else called.lower()
-        name = _OTHER_TERMS.get(term) or _name_of(called, names)
-        at = _point_of(name, parts["point"], default, names)
+        possible = also if quantity_name(called) in also else names
+        name = _OTHER_TERMS.get(term) or _name_of(called, possible)
+        at = _point_of(name, parts["point"], default, possible)
         _check_group(name, group)
         bound = _bound_of(name_of_difference(name) if systems else name, parts["number"])
     except ValueError as error:  # InputError is one
@@ -298,6 +301,7 @@ def _refuse_rates_of_others(name: str) -> None:
         raise InputError(
             f"the {name.upper()} is counted: give failures and attempts, as FailureCounts of this"
             " rate, in place of comparisons"
+            + (", or comparisons with attacks" if name in _OF_ATTACKS else "")
         )
     if name in names_of("identification rate"):
         raise InputError(
@@ -306,8 +310,8 @@ def _refuse_rates_of_others(name: str) -> None:
         )
     if name in names_of("rate with failures"):
         raise InputError(
-            f"the {name.upper()} is of transactions: give FailureCounts of this rate, or name the"
-            f" {_OTHER_TERMS[name].upper()} of comparisons"
+            f"the {name.upper()} is of transactions: make them with transactions(), give"
+            f" FailureCounts of this rate, or name the {_OTHER_TERMS[name].upper()} of comparisons"
         )
 
 
@@ -376,8 +380,9 @@ def requirements_of(
     at: OperatingPoint,
     names: Sequence[str] = (),
     pairs: Sequence[Systems] = (),
+    also: Sequence[str] = (),
 ) -> list[Requirement]:
-    """Read requirements; at: the operating point of those that name none; names, pairs: as in
+    """Read requirements; at: the operating point of those that name none; names, pairs, also: as in
     `read_requirement`.
     """
     listed = [requirements] if isinstance(requirements, str) else list(requirements)
@@ -385,7 +390,7 @@ def requirements_of(
         raise InputError(
             'requirements is empty: give at least one, such as "fnmr@fmr=0.001 <= 0.05"'
         )
-    return [read_requirement(text, at, names, pairs) for text in dict.fromkeys(listed)]
+    return [read_requirement(text, at, names, pairs, also) for text in dict.fromkeys(listed)]
 
 
 def read_statement(statement: str, names: Sequence[str] = ERROR_RATES) -> tuple[str, float]:
@@ -394,7 +399,7 @@ def read_statement(statement: str, names: Sequence[str] = ERROR_RATES) -> tuple[
     """
     match = RELATION.search(statement)
     rate = statement[: match.start()].strip().lower() if match else ""
-    if names == ERROR_RATES:
+    if tuple(names) == tuple(ERROR_RATES):
         _refuse_rates_of_others(rate)
     if match is None or rate not in names or RELATIONS[match.group()] != "<=":
         named = joined_by_or(f'"{name}"' for name in names)

@@ -32,6 +32,7 @@ from fastfair.results.result import Result
 from fastfair.uncertainty.notes import Code, has_code
 from fastfair.uncertainty.quantities import Quantity
 
+from .attacks import ON_ATTACKS, decisions_of_claim, names_of_attacks
 from .counts import AT, claimed_rate, unit_of_counts
 from .requirements import Requirement, read_statement
 from .transactions import names_of_rates, point_of_claim
@@ -186,7 +187,8 @@ class Claim(Result):
         """What can be an error, in words: comparisons, or what was counted."""
         if self.rate in FRR_AND_FAR.values():
             return "transactions"
-        return "comparisons" if self.at is not None else f"{ATTEMPTS[self.rate]}s"
+        is_of_scores = self.at is not None and self.rate in ERROR_RATES
+        return "comparisons" if is_of_scores else f"{ATTEMPTS[self.rate]}s"
 
     def _sentences(self) -> list[str]:
         """Return the sentences of the summary."""
@@ -340,6 +342,7 @@ def claim(
     counts = comparisons if isinstance(comparisons, FailureCounts) else None
     has_exact_limits = counts is not None and counts.totals
     called: Mapping[str, str] = {}
+    point: OperatingPoint | None = None  # of the decisions on attacks
     level = intervals.level(confidence_level)
     if isinstance(comparisons, FailureCounts):
         rate, claimed = claimed_rate(comparisons, statement, at)
@@ -348,10 +351,19 @@ def claim(
         at = AT
     else:
         called = names_of_rates(comparisons)
-        rate, claimed = read_statement(statement, list(called.values()) or ERROR_RATES)
+        names = list(called.values()) or ERROR_RATES
+        on_attacks = ON_ATTACKS if names_of_attacks(comparisons) else ()
+        rate, claimed = read_statement(statement, [*names, *on_attacks])
         rate = next((name for name, of in called.items() if of == rate), rate)
         if isinstance(comparisons, Comparisons) and called:
             at = point_of_claim(comparisons, at)
+        if isinstance(comparisons, Comparisons) and rate in on_attacks:
+            decided = decisions_of_claim(comparisons, rate, at)
+            if decided is not None:
+                called = {"fnmr": rate}
+                rate = "fnmr"
+                comparisons, point = decided
+                at = AT
     if at is None:
         raise InputError(
             "⟦at⟧ is missing: name the operating point of the claim, as in at_threshold(0.5)"
@@ -393,8 +405,10 @@ def claim(
     return Claim(
         called.get(rate, rate) if counts is None else counts.rate_name,
         claimed,
-        at if counts is None else None,
-        evaluation.rates[0].threshold if counts is None else math.nan,
+        (point or at) if counts is None else None,
+        (evaluation.rates[0].threshold if point is None else point.value)
+        if counts is None
+        else math.nan,
         level,
         overall,
         tuple(_adjusted(groups)),

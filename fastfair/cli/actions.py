@@ -23,6 +23,7 @@ import fastfair as ff
 from fastfair._lib.text import in_lines, number_with_interval
 from fastfair._lib.warnings import warn
 from fastfair.claims import (
+    ALL_OF_ATTACKS,
     MET,
     NOT_MET,
     UNDECIDED,
@@ -64,9 +65,13 @@ def evaluate(run: Run) -> None:
         return
     wanted = _requirements(run)
     data = run.read(path)
-    if getattr(data, "transactions", None) is not None:
-        _evaluate_transactions(run, data, wanted)
-        return
+    for what, evaluate_each in (
+        ("transactions", ff.evaluate_transactions),
+        ("attacks", ff.evaluate_attacks),
+    ):
+        if getattr(data, what, None) is not None:
+            _evaluate_each_point(run, data, wanted, what, evaluate_each)
+            return
     _evaluate(run, data, wanted, print_result)
 
 
@@ -93,15 +98,24 @@ def _evaluate_counts(run: Run, counts: ff.FailureCounts) -> None:
         run.deliver(results, page=page)
 
 
-def _evaluate_transactions(run: Run, data: Any, wanted: Sequence[Requirement]) -> None:
+def _evaluate_each_point(
+    run: Run,
+    data: Any,
+    wanted: Sequence[Requirement],
+    what: str,
+    evaluate_each: Callable[..., Any],
+) -> None:
+    """Evaluate transactions, or attacks and the comparisons beside them, and judge requirements."""
     points = _points(run)
     results: dict[str, Any] = {}
     if wanted:
         texts = [requirement.text for requirement in wanted]
         results["check"] = run.call(ff.check, data, texts, at=points[0])
     for k, point in enumerate(points, 1):
-        name = f"transactions_{k}" if len(points) > 1 else "transactions"
-        results[name] = run.call(ff.evaluate_transactions, data, point)
+        name = f"{what}_{k}" if len(points) > 1 else what
+        results[name] = run.call(evaluate_each, data, point)
+    if what == "attacks" and not data.lacks_rate:
+        results["evaluation"] = run.call(ff.evaluate, data)
     run.deliver(results)
 
 
@@ -118,7 +132,8 @@ def _requirements(run: Run) -> list[Requirement]:
     """Read the requirements before any work."""
     if "requirements" not in run.options:
         return []
-    wanted = requirements_of(run.take("requirements"), _points(run)[0])
+    also = ALL_OF_ATTACKS if "attack" in run.options else ()
+    wanted = requirements_of(run.take("requirements"), _points(run)[0], also=also)
     if run.options.get("n_resamples", _LEAST_REPLICATES) < _LEAST_REPLICATES:
         raise click.UsageError(
             "--require needs replicates: give --n-resamples 2 or more, and leave --quick out"

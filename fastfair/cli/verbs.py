@@ -120,7 +120,8 @@ SECTION_OF = {name: section for section, names in _OF_SECTION.items() for name i
 COLUMNS = """score second_score search_id candidate candidate_rank gallery_id gallery_subject mated
     reference probe keep metadata_id metadata_subject vectors name subject other_subject other_groups role
     template groups group reference_group probe_group by quality reference_quality probe_quality failures attempts
-    failed failed_value fmr fnmr fmr_global fnmr_global transaction session""".split()  # noqa: SIM905 - shorter
+    failed failed_value fmr fnmr fmr_global fnmr_global transaction session
+    attack""".split()  # noqa: SIM905 - shorter
 FLAGS = {
     "as_json": "json", "rng": "seed", "groups": "group", "measures": "measure", "requirements": "require",
     "applications": "application", "kind": "input", "name": "vector-name", "n_subjects": "subjects",

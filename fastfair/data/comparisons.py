@@ -169,6 +169,7 @@ class Comparisons:
         None  # of the samples, where these are vectors all of whose pairs are compared
     )
     lacks: Mapping[str, str] = MappingProxyType({})  # what this kind of data cannot do, and why
+    attacks: Any = None  # `Attacks`, the presentation attacks that belong to them; or None
     transactions: Any = None  # `Transactions`, of which these comparisons are made; or None
     # whether whoever asks scans again where too few are kept, so that no limit need be wider
     may_keep_more = False
@@ -189,6 +190,7 @@ class Comparisons:
         "is_normalized",
         "is_independent",
         "pairing",
+        "attacks",
         "transactions",
         "lacks",
     )
@@ -710,6 +712,8 @@ class Comparisons:
             parts.append(f"{len(self.groups)} group{'s' if len(self.groups) > 1 else ''}")
         if self.transactions is not None:
             parts.append("transactions")
+        if self.attacks is not None:
+            parts.append(str(self.attacks))
         if self.failed is not None:
             parts.append(str(self.failed))
         return f"Comparisons({', '.join(parts)})"

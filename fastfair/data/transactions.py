@@ -113,6 +113,7 @@ class Transactions:
             failed=failed,
             quality=None,
             pairing=None,
+            attacks=None,
             transactions=replace(self, allowed=allowed),
             lacks={
                 rate: f"there are no {name} transactions"

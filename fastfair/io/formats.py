@@ -88,6 +88,12 @@ class Layout:
         The column that names the transaction of each attempt.
     session : str, optional
         The column with the session of each attempt, in which consecutive attempts are counted.
+    attack : str, optional
+        The column with the species of presentation attacks, which imitate the subjects of their
+        references, as in `add_attacks`. Without a mated column, bona fide presentations are those of
+        a detector of attacks.
+    bona_fide : str, optional
+        What this column has for bona fide rows, by default nothing, "bonafide" or "bona fide".
 
     Examples
     --------
@@ -111,6 +117,8 @@ class Layout:
     attempts: Natural | None = None
     transaction: str | None = None
     session: str | None = None
+    attack: str | None = None
+    bona_fide: str | None = None
 
     @property
     def of_transactions(self) -> dict[str, Any]:
@@ -623,7 +631,9 @@ def choose(table: tables.Table, how: HowToRead, kind: Format) -> ScoreTable:
             attributes = {"group": ("reference_group", "probe_group")}
     of_samples = how.described is None and "sample" in attributes
     chosen["samples"] = _SAMPLES if set(_SAMPLES) <= set(names) and not of_samples else None
-    chosen["attack"] = next((name for name in kind.attacks if name in names), None)
+    chosen["attack"] = how.layout.attack or next(
+        (name for name in kind.attacks if name in names), None
+    )
     quality = None
     if how.layout.quality is not None and how.quality is None:
         (quality,) = side_columns.find_columns(
@@ -683,7 +693,7 @@ def _read_named(file: ScoreFile, how: HowToRead) -> ScoreTable:
 def _require_no_columns(file: ScoreFile, how: HowToRead, allowed: str = "") -> None:
     """Refuse what only files with named columns have."""
     given = [role for role, name in how.names.items() if name is not None and role != allowed]
-    columns = ("keep", "quality", "transaction", "session")
+    columns = ("keep", "quality", "transaction", "session", "attack")
     given += [name for name in columns if getattr(how.layout, name)]
     if how.quality is not None:
         given.remove("quality")

@@ -175,6 +175,7 @@ def scan_comparisons(
         ("quality", layout.quality),
         ("keep", how.keep),
         ("impostor", layout.impostor),
+        ("attack", layout.attack),
         *layout.of_transactions.items(),
     ):
         if given:

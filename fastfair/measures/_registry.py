@@ -312,6 +312,11 @@ METRICS: dict[str, Estimand] = {
             "Which share of impostor attack presentations matches the person imitated?",
             long_title="Impostor attack presentation accept rate", kind="rate of counts",
         ),
+        _rate(
+            "riapar", "RIAPAR", MATED, "impostor attack presentation accept or false rejection",
+            "What are the shares of attack presentations that match and of mated comparisons that do not, together?",
+            long_title="Relative impostor attack presentation accept rate", kind="rate of attacks", range=(0.0, 2.0),
+        ),
         Estimand(
             name="selectivity", title="selectivity", range=(0.0, _INF), kind="identification rate",
             question="How many people does a search return on average whose own person is not enrolled?",

@@ -30,6 +30,7 @@ from fastfair.error_models.error_model import (
     StratifiedRates,
 )
 from fastfair.error_rates import rates, score_metrics
+from fastfair.evaluation.attacks import AttackRate, AttackRates
 from fastfair.evaluation.attributes import AttributeEvaluations
 from fastfair.evaluation.contrasts import Contrast, RankedSystem
 from fastfair.evaluation.counted_rates import CountedRates
@@ -58,7 +59,8 @@ from fastfair.uncertainty.quantities import Quantity
 # Made by the library, of what it has checked: their methods are at the door, their constructors are
 # not.
 RESULTS = {
-    ApplicationCost, AppliedRate, AppliedThreshold, AttributeEvaluations, AttributeTest, BayesError, BiasedSystem,
+    ApplicationCost, AppliedRate, AppliedThreshold, AttackRate, AttackRates,
+    AttributeEvaluations, AttributeTest, BayesError, BiasedSystem,
     CalibratedScores, Calibration, Check, CheckedQuantity, Claim, ClaimedRate, Contrast,
     CostDifference, CostMeasure, CountedRates, CoverageExperiment, DiscardArea, DiscardCurve, DiscardedRate,
     Effect, ErrorModel, Evaluation, ExpectedError, ExpectedPerformance, FairnessBand, FmrPlan,
