@@ -3,8 +3,9 @@ should be?
 """
 
 from .families import Attributes
-from .gate import Check, CheckedQuantity, check, check_evaluations, judged_check
+from .gate import check, check_evaluations, judged_check
 from .requirements import Requirement, number_of, read_requirement, read_statement, requirements_of
+from .result import Check, CheckedQuantity
 from .statement import Claim, ClaimedRate, claim, independent_limit
 from .verdicts import CONTRADICTED, MET, NOT_MET, SUPPORTED, UNDECIDED, Estimates
 
