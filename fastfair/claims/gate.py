@@ -5,6 +5,8 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 from fastfair._lib import seeds
@@ -12,44 +14,43 @@ from fastfair._lib.arguments import Resamples, checked
 from fastfair.data.comparisons import Comparisons
 from fastfair.data.scans import ScannedComparisons
 from fastfair.error_rates.operating_points import OperatingPoint, at_fmr
-from fastfair.error_rates.score_metrics import Costs, EerMethod
+from fastfair.error_rates.score_metrics import Costs
 from fastfair.errors import InputError, NarrowIntervalsWarning
 from fastfair.evaluation.attributes import evaluate_attributes
 from fastfair.evaluation.evaluate import EvaluationSettings, evaluate
 from fastfair.evaluation.failure_counts import FailureCounts
 from fastfair.evaluation.result import Evaluation
-from fastfair.measures._fairness import ZeroPolicy
 from fastfair.measures._registry import measure_of
 from fastfair.resampling.engine import METRICS as SCORE_METRICS
 from fastfair.resampling.units import Unit
 
 from .counts import AT, in_other_words, requirements_on, unit_of_counts
 from .families import Attributes, estimates_of_each
+from .profile import Profile, read_profile
+from .profile_check import check_profile
 from .requirements import Requirement, requirements_of
 from .result import Check, CheckedQuantity
 from .verdicts import Estimates, judged, level_of_limits
 
-_DEPENDENT = (
-    "comparisons of the same subjects were taken for independent, so the limit is too narrow"
-)
+_USUAL_LEVEL = 0.95
+_USUAL_FMR = 1e-3
 
 
 @checked
 def check(
     comparisons: Comparisons | ScannedComparisons | FailureCounts,
-    requirements: str | Sequence[str],
-    at: OperatingPoint = at_fmr(1e-3),  # noqa: B008 - frozen
+    requirements: str | Sequence[str] | None = None,
+    at: OperatingPoint | None = None,
     *,
+    profile: str | Path | None = None,
     n_resamples: Resamples = 2000,
-    confidence_level: float = 0.95,
+    confidence_level: float = _USUAL_LEVEL,
     unit: Unit = "subject",
     rng: seeds.Seed = None,
     n_threads: int | None = None,
     progress: bool | Callable[[int, int], None] = False,
-    alpha: float = 0.5,
-    eer_method: EerMethod = "nearest",
-    zero_policy: ZeroPolicy | float = "keep",
     costs: Costs = Costs(),  # noqa: B008 - frozen
+    settings: EvaluationSettings = EvaluationSettings(),  # noqa: B008 - frozen
     allow_undecided: bool = False,
 ) -> Check:
     """Judge requirements by confidence limits instead of estimates, as a gate before a system goes
@@ -65,24 +66,30 @@ def check(
         %".
 
         See Notes.
-    at : OperatingPoint
-        The operating point of rates, and of measures of rates, whose requirement names none.
+    at : OperatingPoint, optional
+        The operating point of rates, and of measures of rates, whose requirement names none. By
+        default an FMR of 0.001, or that of the profile.
+    profile : str or path, optional
+        In place of requirements, those of a standard or policy: "common-criteria", "eu-ees-face",
+        "eu-ees-finger", "iso-19795" or "nist-800-63a", which come with fastfair, or a TOML file.
     n_resamples : int, default 2000
         Number of replicates, at least 2.
     confidence_level : float, default 0.95
         The level of the limits, to one side, in (0.5, 1).
     unit, rng, n_threads, progress
         As in `evaluate`.
-    alpha, eer_method, zero_policy
-        As in `EvaluationSettings`.
     costs : Costs
         As in `min_dcf`.
+    settings : EvaluationSettings
+        How intervals are made, and quantities defined. Groups that lack comparisons are never left
+        out: their measures are NaN.
     allow_undecided : bool, default False
         Whether the check passes where the data do not decide.
 
     Returns
     -------
     Check
+        With a profile a `ProfileCheck`, which has its clauses beside the rows of the check.
 
     Raises
     ------
@@ -134,6 +141,33 @@ def check(
     >>> check.passed, check.verdicts
     (False, {'fnmr@fmr=0.001 <= 20 %': 'met', 'fnmr[*] <= 12 %': 'not met'})
     """
+    if profile is not None:
+        if requirements is not None:
+            raise InputError("give ⟦requirements⟧ or ⟦profile⟧, not both: a profile has its own")
+        asked = read_profile(profile)
+        if confidence_level not in (_USUAL_LEVEL, asked.level):
+            raise InputError(
+                f"⟦confidence_level={confidence_level}⟧ is not that of the profile, {asked.level}:"
+                " leave it out, or change the profile"
+            )
+        seed = seeds.fix_seed(rng)
+        judge = partial(
+            check,
+            comparisons,
+            at=_point_of(comparisons, at, asked),
+            confidence_level=asked.level,
+            unit=unit,
+            rng=seed,
+            n_threads=n_threads,
+            costs=costs,
+            settings=settings,
+            allow_undecided=allow_undecided,
+        )
+        full = partial(judge, n_resamples=n_resamples, progress=progress)
+        return check_profile(comparisons, asked, judge, full, seed)
+    if requirements is None:
+        raise InputError('give ⟦requirements⟧, such as "fnmr <= 0.05", or a ⟦profile⟧')
+    at = at or at_fmr(_USUAL_FMR)
     counts = comparisons if isinstance(comparisons, FailureCounts) else None
     if isinstance(comparisons, FailureCounts):
         wanted = requirements_on(comparisons, requirements)
@@ -170,9 +204,7 @@ def check(
         "n_threads": n_threads,
         "progress": progress,
         "costs": costs,
-        "settings": EvaluationSettings(
-            alpha=alpha, eer_method=eer_method, zero_policy=zero_policy, incomplete_groups="nan"
-        ),
+        "settings": replace(settings, incomplete_groups="nan"),
     }
     if counts is not None and counts.totals and not how["measures"]:
         how["n_resamples"] = 0  # limits of totals are exact
@@ -192,6 +224,11 @@ def check(
         replace(row, name=in_other_words(counts, row.name), at=None) for row in result.rows
     )
     return replace(result, rows=rows, left_out=counts.left_out)
+
+
+def _point_of(data: object, at: OperatingPoint | None, profile: Profile) -> OperatingPoint | None:
+    """Return the operating point of the lines of a profile; counts have none."""
+    return at if at is not None or isinstance(data, FailureCounts) else profile.point
 
 
 def check_evaluations(

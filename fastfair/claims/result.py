@@ -108,13 +108,13 @@ class Check(Result):
         """The verdict on all requirements together: "met", "not met" as soon as one is not, else
         "undecided".
         """
-        return _worst([row.verdict for row in self.rows])
+        return worst([row.verdict for row in self.rows])
 
     @property
     def verdicts(self) -> dict[str, str]:
         """The verdict on each requirement."""
         return {
-            text: _worst([row.verdict for row in self.rows if row.requirement == text])
+            text: worst([row.verdict for row in self.rows if row.requirement == text])
             for text in self.requirements
         }
 
@@ -136,19 +136,36 @@ class Check(Result):
         ]
         for requirement, verdict in self.verdicts.items():
             rows = [row for row in self.rows if row.requirement == requirement]
-            deciding = [row for row in rows if row.verdict == verdict]
-            with_limits = [row for row in deciding if not math.isnan(row.limit)] or deciding
-            farthest = max(
-                with_limits, key=lambda row: row.compared if row.is_upper else -row.compared
-            )
+            farthest = self._farthest(requirement)
+            n_deciding = sum(row.verdict == verdict for row in rows)
             groups = (
-                ""
-                if len(rows) == 1
-                else f" ({len(deciding)} of {len(rows)} groups): {farthest.group}"
+                "" if len(rows) == 1 else f" ({n_deciding} of {len(rows)} groups): {farthest.group}"
             )
             text.append(f"{verdict.capitalize()}: {requirement}{groups}: {farthest.reason}")
         independent = [row.name for row in self.rows if has_code(row, Code.TAKEN_FOR_INDEPENDENT)]
         return [*text, *map(sentence_on_people, independent[:1])]
+
+    def _farthest(self, requirement: str) -> CheckedQuantity:
+        """Return the quantity that decides on a requirement: that with the worst limit."""
+        rows = [row for row in self.rows if row.requirement == requirement]
+        deciding = [row for row in rows if row.verdict == self.verdicts[requirement]]
+        with_limits = [row for row in deciding if not math.isnan(row.limit)] or deciding
+        return max(with_limits, key=lambda row: row.compared if row.is_upper else -row.compared)
+
+    def _suite(self) -> Suite:
+        """Return what JUnit XML has: a case for each quantity."""
+        cases = [
+            Case(
+                row.requirement,
+                row.title,
+                row.verdict,
+                row.reason,
+                is_met=row.verdict == MET,
+                is_allowed=self.allow_undecided and row.verdict == UNDECIDED,
+            )
+            for row in self.rows
+        ]
+        return Suite("fastfair check", cases)
 
     @checked
     def to_junit(self, path: str | Path | None = None) -> str:
@@ -173,7 +190,7 @@ class Check(Result):
         >>> "<testsuite" in check.to_junit()
         True
         """
-        return _as_junit(self, path)
+        return _as_junit(self._suite(), sentences_on_exclusions(self.left_out), path)
 
     @checked
     def plot(self, ax: Axes | None = None) -> Axes:
@@ -221,51 +238,68 @@ class Check(Result):
         return ax
 
 
-def _worst(verdicts: list[str]) -> str:
+def worst(verdicts: Sequence[str]) -> str:
+    """Return the verdict on several together."""
     return next((verdict for verdict in (NOT_MET, UNDECIDED) if verdict in verdicts), MET)
 
 
-def _as_junit(check: Check, path: str | Path | None) -> str:
-    """Write a suite with a test case for each quantity: not met is a failure, undecided too unless
-    it is allowed.
+@dataclass(frozen=True)
+class Case:
+    """A case of JUnit XML: what it is about, its verdict and why; what is allowed is skipped, and
+    not a failure.
+    """
+
+    about: str
+    name: str
+    verdict: str
+    reason: str
+    is_met: bool
+    is_allowed: bool
+
+
+@dataclass(frozen=True)
+class Suite:
+    """A suite of JUnit XML: its name, its cases, and properties as pairs of names and values."""
+
+    name: str
+    cases: Sequence[Case]
+    properties: Sequence[tuple[str, str]] = ()
+
+
+def _as_junit(suite: Suite, excluded: Sequence[str], path: str | Path | None) -> str:
+    """Write a suite: what is not met is a failure, undecided too unless it is allowed.
 
     What was left out of the data is a property of the suite.
     """
-    rows, allow_undecided = check.rows, check.allow_undecided
-    skipped = [row for row in rows if allow_undecided and row.verdict == UNDECIDED]
-    n_failed = sum(row.verdict != MET for row in rows) - len(skipped)
+    n_skipped = sum(case.is_allowed for case in suite.cases)
     numbers = {
-        "tests": str(len(rows)),
-        "failures": str(n_failed),
+        "tests": str(len(suite.cases)),
+        "failures": str(sum(not case.is_met for case in suite.cases) - n_skipped),
         "errors": "0",
-        "skipped": str(len(skipped)),
+        "skipped": str(n_skipped),
     }
     root = ElementTree.Element("testsuites", numbers)
-    suite = ElementTree.SubElement(root, "testsuite", {"name": "fastfair check", **numbers})
-    excluded = sentences_on_exclusions(check.left_out)
-    if excluded:
-        properties = ElementTree.SubElement(suite, "properties")
-        for said in excluded:
+    element = ElementTree.SubElement(root, "testsuite", {"name": suite.name, **numbers})
+    listed = [*suite.properties, *(("left out", said) for said in excluded)]
+    if listed:
+        properties = ElementTree.SubElement(element, "properties")
+        for name, value in listed:
             ElementTree.SubElement(
-                properties, "property", {"name": "left out", "value": visible(said)}
+                properties, "property", {"name": visible(name), "value": visible(value)}
             )
-    for row in rows:
-        case = ElementTree.SubElement(
-            suite,
-            "testcase",
-            {"classname": visible(row.requirement), "name": visible(row.title), "time": "0"},
-        )
-        if row in skipped:
+    for case in suite.cases:
+        about = {"classname": visible(case.about), "name": visible(case.name), "time": "0"}
+        made = ElementTree.SubElement(element, "testcase", about)
+        reason = visible(case.reason)
+        if case.is_allowed:
+            ElementTree.SubElement(made, "skipped", {"message": f"{case.verdict}: {reason}"})
+        elif not case.is_met:
+            failure = {"type": case.verdict, "message": reason}
             ElementTree.SubElement(
-                case, "skipped", {"message": f"{row.verdict}: {visible(row.reason)}"}
-            )
-        elif row.verdict != MET:
-            failure = {"type": row.verdict, "message": visible(row.reason)}
-            ElementTree.SubElement(
-                case, "failure", failure
-            ).text = f"{visible(row.title)}: {visible(row.reason)}"
+                made, "failure", failure
+            ).text = f"{visible(case.name)}: {reason}"
         else:
-            ElementTree.SubElement(case, "system-out").text = visible(row.reason)
+            ElementTree.SubElement(made, "system-out").text = reason
     ElementTree.indent(root)
     text = ElementTree.tostring(root, encoding="unicode")
     if path is not None:
