@@ -111,7 +111,7 @@ class Source:
     official : bool
         Whether the official text itself was read.
     note : str
-        What is to be known of it.
+        What readers should know of it.
     """
 
     title: str
@@ -235,6 +235,8 @@ class _Lines:
                 there = heading[1]
                 seen += there == table
                 start = number if (there, seen) == (table, k) else start
+                if not table and there == key:  # a heading in place of a word
+                    return number
             inside = there == table and (not table or seen == k)
             if inside and re.match(rf"\s*\"?{re.escape(key)}\"?\s*=", line):
                 return number
@@ -253,14 +255,14 @@ def _made(kind: type[_Table], table: Mapping[str, Any], lines: _Lines, name: str
     """Make a dataclass of a table of the file."""
     hints = get_type_hints(kind)
     # the hash is that of the file itself
-    known = {field.name: field for field in fields(kind) if field.name != "sha256"}  # type: ignore[arg-type]
+    words = {field.name: field for field in fields(kind) if field.name != "sha256"}  # type: ignore[arg-type]
     for key in table:
-        if key not in known:
-            near = did_you_mean(key, known)
+        if key not in words:
+            near = did_you_mean(key, words)
             raise lines.error(
-                name, k, key, f"there is no such word{near}: write {joined_by_or(known)}"
+                name, k, key, f"there is no such word{near}: write {joined_by_or(words)}"
             )
-    for key, field in known.items():
+    for key, field in words.items():
         if key not in table and _is_required(field):
             where = f"[[{name}]]" if name else "the file"
             raise lines.error(name, k, key, f"{where} lacks it")

@@ -30,6 +30,8 @@ from .result import Case, Check, CheckedQuantity, Suite, worst
 from .verdicts import MET, NOT_MET, UNDECIDED, written_value
 
 NOT_JUDGED = "not judged"
+_MORE = "more people or comparisons like these, as many as the reason says where that is known"
+_BLANK = "_" * 24
 ENOUGH, TOO_FEW = "enough", "too few"
 TO_FILL_IN = "to fill in"
 _LOOKS = {
@@ -120,6 +122,7 @@ class ProfileCheck(Check):
     clauses: tuple[ClauseResult, ...] = ()
     hashes: dict[str, str] = field(default_factory=dict)
 
+    _page_title = "Requirements of a profile"
     _title = "Which requirements of the profile are met?"
     _rows = "clauses"
     _printed = "clause requirement result verdict rule_in_words"
@@ -275,7 +278,7 @@ class ProfileCheck(Check):
             yield Section("What is missing", tables=[table], anchor="missing")
         items = self._with(TO_FILL_IN)
         if items:
-            cells = [[visible(row.clause), visible(row.title), "\u2026"] for row in items]
+            cells = [[visible(row.clause), visible(row.title), _BLANK] for row in items]
             columns = ["Clause", Column("Item", "text"), Column("Filled in", "text")]
             yield Section("To fill in", tables=[Table("What only a person knows", columns, cells)])
         yield Section("Signature", tables=[self._signature()], anchor="signature")
@@ -293,9 +296,9 @@ class ProfileCheck(Check):
             **{f"{name}, SHA-256": digest for name, digest in self.hashes.items()},
             "fastfair": __version__,
             "seed": shown(self.settings.get("rng")),
-            "name": "\u2026",
-            "date": "\u2026",
-            "signature": "\u2026",
+            "name": _BLANK,
+            "date": _BLANK,
+            "signature": _BLANK,
         }
         rows = [[visible(name), visible(value)] for name, value in signed.items()]
         columns: list[str | Column] = ["What was signed", Column("", "text")]
@@ -412,7 +415,7 @@ def _judged(clause: Clause, line: str | None, why: str, made: Check, data: Data)
     )
     by_rule = "" if math.isnan(limit_of_rule) else MET if keeps else NOT_MET
     return ClauseResult(
-        **about if verdict == UNDECIDED else about | {"needs": ""},
+        **about | {"needs": _MORE if verdict == UNDECIDED else ""},
         requirement=line,
         result=f"{estimate}, {limit}{groups if len(numbered) > 1 else ''}",
         verdict=verdict,
