@@ -29,8 +29,10 @@ from fastfair.claims import (
     UNDECIDED,
     Attributes,
     Check,
+    ProfileCheck,
     Requirement,
     check_evaluations,
+    read_profile,
     requirements_of,
 )
 from fastfair.data.label_bands import NO_BANDS
@@ -39,6 +41,7 @@ from fastfair.errors import FastfairWarning, FewResamplesWarning, InputError
 from fastfair.evaluation.failure_counts import ATTEMPTS, OF_TWO_PEOPLE
 from fastfair.identification.read_searches import groups_of_gallery
 from fastfair.measures._registry import difference_of, measure_of, printed_name
+from fastfair.pages.report import sha256_of
 from fastfair.resampling.engine import METRICS as SCORE_METRICS
 from fastfair.results.result import printed
 from fastfair.results.written import to_plain
@@ -329,12 +332,15 @@ def _names_of(files: Sequence[Path], named: Sequence[str] = ()) -> list[str]:
 
 def check(run: Run) -> None:
     """Judge requirements."""
+    _take_bands_of_profile(run)
     data = run.read(run.context.params["scores"])
     if isinstance(data, ff.FailureCounts) and "worst" in run.options:
         raise click.UsageError(
             "--worst lists comparisons by their scores, which counts have none of"
         )
     checks = run.call(ff.check, data)
+    if isinstance(checks, ProfileCheck):
+        checks = checks.with_hashes({str(file): sha256_of(file) for file in run.input_files()})
     listed = _worst_of(data, checks, run.take("worst", 0))
 
     def show() -> None:
@@ -348,6 +354,19 @@ def check(run: Run) -> None:
     files = {} if junit is None else {junit: checks.to_junit}
     run.deliver({"check": checks, **worst}, show=show, page=lambda: [checks], files=files)
     _exit_by(checks)
+
+
+def _take_bands_of_profile(run: Run) -> None:
+    """Make groups of ages as the profile does, where groups are asked for and no bands are."""
+    if "profile" not in run.options:
+        if "requirements" not in run.options:
+            raise click.UsageError("nothing says what must hold: give --require or --profile")
+        return
+    bands = read_profile(run.options["profile"]).bands
+    is_asked = bands.partition("=")[0] in run.options.get("groups", ())
+    is_of_scores = run.options.get("kind", "scores") == "scores"
+    if bands and is_asked and is_of_scores and "bands" not in run.options:
+        run.options["bands"] = [bands]
 
 
 def _exit_by(checks: Check) -> None:

@@ -270,8 +270,9 @@ VERBS: dict[str, Verb] = {
         "if the data do not decide (0 with --allow-undecided), 2 for wrong options and files.",
         """fastfair check scores.csv --require "fnmr@fmr=0.001 <= 0.05" --require "fnmr[*] <= 8 %" --group sex
         fastfair check scores.csv --require "max_geomean_ratio(fnmr) <= 1.5" --group sex --junit junit.xml
-        fastfair check counts.csv --input counts --require "frr[*] <= 5 %" --group sex""",
-        "requirements groups at kind allow_undecided worst rng output report junit",
+        fastfair check counts.csv --input counts --require "frr[*] <= 5 %" --group sex
+        fastfair check scores.csv --profile common-criteria --at threshold=0.62 --group age --report page.html""",
+        "requirements profile groups at kind allow_undecided worst rng output report junit",
         "check", _SCORES + _COUNTS,
         options=(
             _kinds(),
@@ -281,6 +282,7 @@ VERBS: dict[str, Verb] = {
                    "integer", section="Output"),
             _JUNIT,
         ),
+        without="method scheme simultaneous incomplete_groups",
     ),
     "apply": Verb(
         "Apply a threshold that development data give. Its uncertainty is kept.",

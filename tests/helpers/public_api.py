@@ -19,7 +19,14 @@ from fastfair.calibration.evaluate_calibration import (
     RatioCost,
     Tippett,
 )
-from fastfair.claims import Check, CheckedQuantity, Claim, ClaimedRate
+from fastfair.claims import (
+    Check,
+    CheckedQuantity,
+    Claim,
+    ClaimedRate,
+    ClauseResult,
+    ProfileCheck,
+)
 from fastfair.claims.plans import RequirementPlan
 from fastfair.error_models.error_model import (
     AttributeTest,
@@ -61,11 +68,11 @@ from fastfair.uncertainty.quantities import Quantity
 RESULTS = {
     ApplicationCost, AppliedRate, AppliedThreshold, AttackRate, AttackRates,
     AttributeEvaluations, AttributeTest, BayesError, BiasedSystem,
-    CalibratedScores, Calibration, Check, CheckedQuantity, Claim, ClaimedRate, Contrast,
+    CalibratedScores, Calibration, Check, CheckedQuantity, Claim, ClaimedRate, ClauseResult, Contrast,
     CostDifference, CostMeasure, CountedRates, CoverageExperiment, DiscardArea, DiscardCurve, DiscardedRate,
     Effect, ErrorModel, Evaluation, ExpectedError, ExpectedPerformance, FairnessBand, FmrPlan,
     FmrStudy, GroupTest, GroupsPlan, IdentifiedRate, Identification,
-    MarginOfError, OwnThresholds, Quantity, RankedSystem, RatioCost, RequirementPlan, RocBand,
+    MarginOfError, OwnThresholds, ProfileCheck, Quantity, RankedSystem, RatioCost, RequirementPlan, RocBand,
     ff.ScannedComparisons, ff.Searches, SearchComparison, SearchDifference, ShrunkenRates, StratifiedDifference,
     StratifiedRate,
     StratifiedRates, Synthesis, SystemComparison, Tippett, TrainedTransform, TransactionRate, TransactionRates,
