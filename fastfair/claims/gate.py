@@ -153,7 +153,9 @@ def check(
         if requirements is not None:
             raise InputError("give ⟦requirements⟧ or ⟦profile⟧, not both: a profile has its own")
         if isinstance(comparisons, SystemComparison):
-            raise InputError("a ⟦profile⟧ judges the data of one system, not a comparison of several")
+            raise InputError(
+                "a ⟦profile⟧ judges the data of one system, not a comparison of several"
+            )
         asked = read_profile(profile)
         if confidence_level not in (_USUAL_LEVEL, asked.level):
             raise InputError(
