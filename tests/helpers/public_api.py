@@ -22,6 +22,7 @@ from fastfair.calibration.evaluate_calibration import (
 from fastfair.claims import Check, CheckedQuantity, Claim, ClaimedRate
 from fastfair.error_models.error_model import (
     AttributeTest,
+    CovariateCurve,
     Effect,
     ErrorModel,
     StratifiedDifference,
@@ -57,7 +58,7 @@ from fastfair.uncertainty.quantities import Quantity
 RESULTS = {
     ApplicationCost, AppliedRate, AppliedThreshold, AttributeEvaluations, AttributeTest, BayesError, BiasedSystem,
     CalibratedScores, Calibration, Check, CheckedQuantity, Claim, ClaimedRate, Contrast,
-    CostDifference, CostMeasure, CoverageExperiment, DiscardArea, DiscardCurve, DiscardedRate,
+    CostDifference, CostMeasure, CovariateCurve, CoverageExperiment, DiscardArea, DiscardCurve, DiscardedRate,
     Effect, ErrorModel, Evaluation, ExpectedError, ExpectedPerformance, FairnessBand, FmrPlan,
     FmrStudy, GroupTest, GroupsPlan, IdentifiedRate, Identification,
     MarginOfError, OwnThresholds, Quantity, RankedSystem, RatioCost, RocBand,
