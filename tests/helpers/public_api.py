@@ -30,6 +30,7 @@ from fastfair.claims import (
 from fastfair.claims.plans import RequirementPlan
 from fastfair.error_models.error_model import (
     AttributeTest,
+    CovariateCurve,
     Effect,
     ErrorModel,
     StratifiedDifference,
@@ -69,7 +70,7 @@ RESULTS = {
     ApplicationCost, AppliedRate, AppliedThreshold, AttackRate, AttackRates,
     AttributeEvaluations, AttributeTest, BayesError, BiasedSystem,
     CalibratedScores, Calibration, Check, CheckedQuantity, Claim, ClaimedRate, ClauseResult, Contrast,
-    CostDifference, CostMeasure, CountedRates, CoverageExperiment, DiscardArea, DiscardCurve, DiscardedRate,
+    CostDifference, CostMeasure, CountedRates, CovariateCurve, CoverageExperiment, DiscardArea, DiscardCurve, DiscardedRate,
     Effect, ErrorModel, Evaluation, ExpectedError, ExpectedPerformance, FairnessBand, FmrPlan,
     FmrStudy, GroupTest, GroupsPlan, IdentifiedRate, Identification,
     MarginOfError, OwnThresholds, ProfileCheck, Quantity, RankedSystem, RatioCost, RequirementPlan, RocBand,
