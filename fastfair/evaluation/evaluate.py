@@ -272,6 +272,8 @@ class Request(EvaluationSettings):
 
     Attributes
     ----------
+    among : tuple of str or None
+        Groups of which the fairness measures compare those that are there; all by default.
     measured : tuple of int
         Positions of the groups that the fairness measures compare; set by `checked`.
     """
@@ -284,6 +286,7 @@ class Request(EvaluationSettings):
     n_resamples: int
     confidence_level: float
     alternative: str = "two-sided"
+    among: tuple[str, ...] | None = None
     measured: tuple[int, ...] = ()
 
     @property
@@ -333,9 +336,11 @@ class Request(EvaluationSettings):
         if "eer" in request.metrics:
             require_eer(comparisons, self.eer_method)
         request._check_resampling(comparisons)
-        return replace(
-            request, measured=tuple(_complete_groups(comparisons, self.incomplete_groups))
-        )
+        complete = _complete_groups(comparisons, self.incomplete_groups)
+        measured = [
+            k for k in complete if self.among is None or comparisons.groups[k] in self.among
+        ]
+        return replace(request, measured=tuple(measured))
 
     def resolved(
         self, groups: Sequence[str], everything: Sequence[str], score_kind: str = "similarity"
@@ -421,6 +426,8 @@ class Request(EvaluationSettings):
         }
         if comparisons.failed is not None:
             settings["failures"] = comparisons.failed.policy
+        if comparisons.transactions is not None:
+            settings["transactions"] = comparisons.transactions.allowed
         if self.n_resamples:
             settings |= {
                 "scheme": self.scheme if self.unit == "subject" else "product",

@@ -46,7 +46,13 @@ from fastfair.error_rates.rates import ErrorRate
 from fastfair.error_rates.scans_of_vectors import with_enough_pairs
 from fastfair.errors import DependentGroupsWarning, InputError, visible
 from fastfair.measures._registry import METRICS
-from fastfair.resampling.dependence import ENOUGH_PAIRS, pooled, share_of
+from fastfair.resampling.dependence import (
+    ENOUGH_PAIRS,
+    AttemptSums,
+    pooled,
+    share_of,
+    typical_subject,
+)
 from fastfair.uncertainty.rate_limits import RateEvidence, raised_rate
 
 RateOfFailure = Literal[
@@ -836,9 +842,9 @@ class FailureCounts(Shown):
     @cached_property
     def evidence(self) -> RateEvidence:
         """What limits of the groups' rates are computed from, (g,)."""
-        m, e, _, em, mm = self.sums
-        with np.errstate(invalid="ignore", divide="ignore"):
-            typical = np.fmax(mm / m, em / e)
+        m, e, ee, em, mm = self.sums
+        sums = AttemptSums(m, e, mm, em, ee)
+        of_all = AttemptSums(*(part.sum() for part in sums))
         few = np.minimum(e, m - e) < ENOUGH_PAIRS
         independent = (
             m / common_design_effect(self.sums)[1] if self._tells_correlation else self.n_subjects
@@ -848,7 +854,7 @@ class FailureCounts(Shown):
             self.standard_error,
             np.maximum(self.n_subjects - 1, 1),
             np.where(few, independent, np.nan),
-            raised_rate(self.group_rate, np.maximum(m, 1), typical),
+            raised_rate(self.group_rate, np.maximum(m, 1), typical_subject(sums, of_all)),
         )
 
     @cached_property

@@ -28,7 +28,12 @@ from fastfair.evaluation.failure_counts import FailureCounts
 from fastfair.group_tests.equal_rates import fnmr_test
 from fastfair.measures import MEASURES
 from fastfair.measures._registry import Estimand
-from fastfair.resampling.dependence import ENOUGH_PAIRS, effective_size
+from fastfair.resampling.dependence import (
+    ENOUGH_PAIRS,
+    AttemptSums,
+    effective_size,
+    typical_subject,
+)
 from fastfair.uncertainty.notes import Code, Note, has_code
 from fastfair.uncertainty.quantities import Estimate
 from fastfair.uncertainty.rate_limits import HeldRate, RateEvidence, raised_rate
@@ -212,11 +217,12 @@ class Estimator:
         of lists.
         """
         s = self.searches
-        nearest = math.inf
+        beyond, nearest_of = (np.greater, np.min) if sign > 0 else (np.less, np.max)
+        nearest = sign * math.inf
         for values in (s.mate_score, s.best, s.reach):
-            beyond = sign * values[np.isfinite(values)]
-            nearest = min(nearest, float(beyond[beyond > sign * score].min(initial=math.inf)))
-        return sign * nearest if math.isfinite(nearest) else None
+            is_beyond = beyond(values, score)
+            nearest = float(nearest_of(values, initial=nearest, where=is_beyond))
+        return nearest if math.isfinite(nearest) else None
 
     def next_threshold_above(self, score: float) -> float:
         """Return the least threshold that is above a score, in the type of scores."""
@@ -339,7 +345,8 @@ class Estimator:
         if rate in (0, 1):
             return RateEvidence(rate, math.nan, freedom, max(1.0, self.effective(errors, target)))
         effective = self.effective(errors, target) if rate * n < ENOUGH_PAIRS else math.nan
-        raised = raised_rate(rate, n, max(float(m @ m) / n, float(e @ m) / float(e.sum())))
+        sums = AttemptSums(n, e.sum(), m @ m, e @ m, e @ e)
+        raised = raised_rate(rate, n, typical_subject(sums, sums))
         return RateEvidence(rate, math.sqrt(influence.variance), freedom, effective, raised)
 
     def evidence_of(self, row: IdentifiedRate) -> RateEvidence:

@@ -63,6 +63,7 @@ class Code(StrEnum):
     NOTHING_BUT_ERRORS_WITH_VALUE = "nothing-but-errors-with-value"
     NO_ERRORS_TO_COMPARE = "no-errors-to-compare"
     FEW_ERRORS_WITH_VALUE = "few-errors-with-value"
+    ERRORS_APART = "errors-apart"
     BELOW_RESOLUTION = "below-resolution"
     NO_END = "no-end"
     THRESHOLD_BEYOND_SCORES = "threshold-beyond-scores"
@@ -112,6 +113,7 @@ class Code(StrEnum):
     SYSTEM_OF_FEW_ERRORS = "system-of-few-errors"
     SYSTEM_OF_FEW_HELD = "system-of-few-held"
     RATE_OF_ONE_SUBJECT = "rate-of-one-subject"
+    RATE_WITHOUT_INTERVAL = "rate-without-interval"
     WITHOUT_REPLICATES = "without-replicates"
     FEW_PEOPLE = "few-people"
 
@@ -208,6 +210,7 @@ WORDS: Mapping[Code, Words] = {
         "no errors, or nothing but errors, in comparisons that it is compared with"
     ),
     Code.FEW_ERRORS_WITH_VALUE: _words("only {n} errors"),
+    Code.ERRORS_APART: _words("its numbers separate errors from other comparisons"),
     Code.BELOW_RESOLUTION: _words(
         "below the resolution of the data: {expected:.2g} {errors} are expected",
         ", which tell as much as {effective:.2g} independent ones",
@@ -355,6 +358,9 @@ WORDS: Mapping[Code, Words] = {
         f" {FEWEST_ERRORS} errors"
     ),
     Code.RATE_OF_ONE_SUBJECT: _words(f"{_NO_VERDICT} for a rate of one subject"),
+    Code.RATE_WITHOUT_INTERVAL: _words(
+        f"{_NO_VERDICT} where one of the data sets has no interval of its own"
+    ),
     Code.WITHOUT_REPLICATES: _words(f"{_NO_VERDICT} without replicates"),
     Code.FEW_PEOPLE: _words("no interval and no p-value for searches of fewer than {least} people"),
 }

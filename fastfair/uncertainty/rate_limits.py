@@ -12,7 +12,8 @@ the largest p-value count:
 
 - Student's t on the scale of log odds, for both limits of rates that are neither 0 nor 1;
 - the same with one more subject of typical weight, half of whose attempts fail, for upper limits of
-  rates of failure. Where a few subjects fail most of their attempts it is luck whether any of them
+  rates of failure (`resampling.dependence.typical_subject` says what it is where those who fail try
+  more often). Where a few subjects fail most of their attempts it is luck whether any of them
   is in the data, which the variance of those in the data does not show: it is the step of Agresti
   and Coull, for subjects. The subject raises the estimate, and its standard error by as much again;
 - Clopper and Pearson's of as many independent attempts as have the rate's standard error, for lower
@@ -39,6 +40,7 @@ from fastfair._lib.bisection import least_multiple, least_whole
 from fastfair._lib.proportions import Line, Numbers, clopper_pearson_line, student_line
 from fastfair.error_rates.operating_points import allowed_errors
 from fastfair.intervals import difference_interval
+from fastfair.resampling.dependence import AddedSubject
 
 Side = Literal["lower", "upper"]
 _LEAST_FREEDOM = 1.0
@@ -50,11 +52,9 @@ _INFINITE = 700.0  # log odds of rates that floats tell from neither 0 nor 1
 _WIDE = 16.0  # the shape of a gamma law from which on its quantiles do not fall as it gets wider
 
 
-def raised_rate(rate: Numbers, n: Numbers, attempts: Numbers) -> Floats:
-    """Return by how much a subject of so many attempts raises rates of failure of n attempts; NaN
-    for 0 and 1.
-    """
-    raised = np.maximum(0.0, attempts * (0.5 - rate) / (n + attempts))
+def raised_rate(rate: Numbers, n: Numbers, added: AddedSubject) -> Floats:
+    """Return by how much one more subject raises rates of failure of n attempts; NaN for 0 and 1."""
+    raised = np.maximum(0.0, (added.failures - added.attempts * rate) / (n + added.attempts))
     return np.where((rate > 0) & (rate < 1), raised, np.nan)
 
 

@@ -74,6 +74,14 @@ with quietly():
     E, GALLERY = draw_embeddings(), draw_embeddings(has_roles=True)
     COUNTS = ff.FailureCounts.from_comparisons(C.by("sex"), AT)
 QUICK = {"n_resamples": 60, "rng": 0}
+
+
+def with_attacks() -> Any:
+    people = [*C.subjects[:4]] * 5
+    rng = np.random.default_rng(0)
+    return ff.add_attacks(C.by("sex"), rng.normal(size=20), ["print", "mask"] * 10, people)
+
+
 PLAN = {"n_groups": 3, "fnmr": 0.1, "correlation": 0.1, "rng": 0}
 
 
@@ -94,6 +102,7 @@ MADE: dict[str, list[Callable[[], Any]]] = {
     "ShrunkenRates": [lambda: ff.shrunken_rates(evaluation())],
     "Claim": [lambda: ff.claim(C, "fmr <= 0.5", AT, **QUICK)],
     "Check": [lambda: ff.check(C, "fnmr <= 0.9", AT, **QUICK)],
+    "ProfileCheck": [lambda: ff.check(C, profile="nist-800-63a", at=AT, **QUICK)],
     "AppliedThreshold": [lambda: ff.apply_threshold(C, ff.at_fmr(0.05), draw_comparisons(3, first=100))],
     "ExpectedPerformance": [
         lambda: ff.thresholds.expected_performance_curve(C, draw_comparisons(3, first=100), [0.5])
@@ -102,6 +111,8 @@ MADE: dict[str, list[Callable[[], Any]]] = {
     "FairnessBand": [lambda: ff.fairness_band(C.by("sex"), fmr=[0.05, 0.1], **QUICK)],
     "StratifiedRates": [lambda: ff.stratified_rates(C, "sex", "eyes", AT)],
     "ErrorModel": [lambda: ff.error_model(C, ["sex", "eyes"], AT)],
+    "AttackRates": [lambda: ff.evaluate_attacks(with_attacks(), AT, **QUICK)],
+    "TransactionRates": [lambda: ff.evaluate_transactions(ff.transactions(C, 1), AT)],
     "DiscardCurve": [lambda: ff.discard_curve(C, AT)],
     "CalibratedScores": [lambda: ff.calibrate(C, rng=0)],
     "Calibration": [lambda: ff.evaluate_calibration(C, **QUICK)],

@@ -17,6 +17,7 @@ from scipy.stats import beta, binomtest
 
 import fastfair as ff
 from fastfair._lib.proportions import clopper_pearson_line
+from fastfair.resampling.dependence import AddedSubject
 from fastfair.uncertainty.rate_limits import HeldRate, RateEvidence, raised_rate
 
 LEVELS = st.floats(0.2, 0.998)
@@ -153,9 +154,10 @@ def test_limits_of_few_errors_and_of_few_others_are_mirror_images():
 def test_one_more_subject_fails_half_of_its_attempts(failures, n, attempts):
     with_it = (Fraction(failures) + Fraction(attempts, 2)) / (n + attempts)
     expected = max(Fraction(0), with_it - Fraction(failures, n))
-    assert raised_rate(failures / n, n, attempts) == pytest.approx(float(expected), abs=1e-15)
-    assert np.isnan(raised_rate(np.array([0.0, 1.0]), n, attempts)).all()
-    assert np.isnan(raised_rate(0.2, n, math.nan))
+    added = AddedSubject(attempts, attempts / 2)
+    assert raised_rate(failures / n, n, added) == pytest.approx(float(expected), abs=1e-15)
+    assert np.isnan(raised_rate(np.array([0.0, 1.0]), n, added)).all()
+    assert np.isnan(raised_rate(0.2, n, AddedSubject(math.nan, math.nan)))
 
 
 @given(
@@ -250,7 +252,11 @@ def test_with_one_error_less_than_the_fewest_the_upper_limit_does_not_reach_the_
     def upper_limit(errors):
         share = errors / n
         known = RateEvidence(
-            share, math.sqrt(share * (1 - share) / n), 40.0, n, raised_rate(share, n, attempts)
+            share,
+            math.sqrt(share * (1 - share) / n),
+            40.0,
+            n,
+            raised_rate(share, n, AddedSubject(attempts, attempts / 2)),
         )
         return float(known.interval(0.95)[1])
 
