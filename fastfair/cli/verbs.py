@@ -314,7 +314,7 @@ VERBS: dict[str, Verb] = {
         """fastfair claim scores.csv "fmr <= 1e-4" --at threshold=0.62
         fastfair claim scores.csv "fnmr <= 2 %" --at fmr=0.001 --group sex --output results --plots pdf
         fastfair claim "5 of 174" "frr <= 6 %" --json""",
-        "metadata metadata_id groups at kind unit n_resamples confidence_level rng output report",
+        "metadata metadata_id groups at kind unit confidence_level rng output report",
         "claim", f"{_SCORES} {_VECTORS}{_COUNTS}", "scores statement",
         (_kinds("vectors"), *_OF_COUNTS, *_SIDES), "statement",
     ),
@@ -483,7 +483,7 @@ VERBS: dict[str, Verb] = {
         flags={"n_samples": "samples"},
     ),
     "plan requirement": Verb(
-        "Plan how many subjects meet a requirement on a rate of one person's attempts.",
+        "Plan how many subjects meet a requirement. It is on a rate of one person's attempts.",
         """fastfair plan requirement "frr[*] <= 8 %" --groups 2 --subjects 50,100,300 --attempts 5 --rate 0.05
         fastfair plan requirement "apcer[*] <= 7 %" --subjects 100,400 --attempts 1 --rate 0.01,0.02,0.04
         fastfair plan requirement "max_min_ratio(fnmr) <= 1.5" --groups 4 --subjects 99,400 --attempts 9 --rate 0.07""",
