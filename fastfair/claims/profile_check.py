@@ -149,7 +149,7 @@ class ProfileCheck(Check):
         allowed = {MET, ENOUGH, TO_FILL_IN} | ({UNDECIDED} if self.allow_undecided else set())
         return all(row.verdict in allowed for row in self.clauses)
 
-    def with_hashes(self, hashes: Mapping[str, str]) -> ProfileCheck:
+    def _with_hashes(self, hashes: Mapping[str, str]) -> ProfileCheck:
         """Return the result with the hashes of files beside those that it has."""
         return replace(self, hashes={**self.hashes, **hashes})
 

@@ -340,7 +340,7 @@ def check(run: Run) -> None:
         )
     checks = run.call(ff.check, data)
     if isinstance(checks, ProfileCheck):
-        checks = checks.with_hashes({str(file): sha256_of(file) for file in run.input_files()})
+        checks = checks._with_hashes({str(file): sha256_of(file) for file in run.input_files()})
     listed = _worst_of(data, checks, run.take("worst", 0))
 
     def show() -> None:

@@ -109,7 +109,7 @@ def report(
     whole_files.ready_folder(Path(path).parent)
     files = [inputs] if isinstance(inputs, str | Path) else inputs
     digests = {str(name): sha256_of(name) for name in files}
-    results = [r.with_hashes(digests) if hasattr(r, "with_hashes") else r for r in results]
+    results = [r._with_hashes(digests) if hasattr(r, "_with_hashes") else r for r in results]
     require("jinja2", "cli", "a report")
     title = title or (results[0]._page_title if len(results) == 1 else TITLE)
     is_pdf = Path(path).suffix.lower() == ".pdf"
