@@ -25,7 +25,7 @@ from fastfair.evaluation.result import Evaluation
 from fastfair.evaluation.system_comparison import SystemComparison
 from fastfair.group_tests.failure_counts import FailureCounts
 from fastfair.measures._fairness import ZeroPolicy
-from fastfair.measures._registry import measure_of
+from fastfair.measures._registry import ACCURACY, measure_of
 from fastfair.pages.parts import Table
 from fastfair.pages.report import limits_table
 from fastfair.resampling.engine import METRICS as SCORE_METRICS
@@ -371,7 +371,7 @@ def check(
     -----
     A requirement is ``quantity[group]@point relation number``:
 
-    - quantity: "fmr", "fnmr", "eer", "min_dcf", "cllr", "min_cllr", "auc", "d_prime", or a fairness
+    - quantity: "fmr", "fnmr", "eer", "min_dcf", "cllr", "min_cllr", "auc", "d_prime", "accuracy", or a fairness
       measure with the rate or cost that it is of, such as "max_geomean_ratio(fnmr)" and "nrb(eer)"; by any name that
       it has. FAR and FPR are read as FMR, FRR and FNR as FNMR, and TAR, GAR and TPR as 1 - FNMR.
     - group, optional: the label of a group; a label of an attribute, as in "sex=f", or "*" for each
@@ -434,7 +434,7 @@ def check(
         ],
         "metrics": [
             name
-            for name in SCORE_METRICS
+            for name in (*SCORE_METRICS, ACCURACY)
             if any(name in (first, last[:-1]) for first, _, last in names)
         ],
         "unit": unit,
