@@ -21,7 +21,7 @@ from fastfair.evaluation.evaluate import EvaluationSettings, evaluate
 from fastfair.evaluation.failure_counts import FailureCounts
 from fastfair.evaluation.result import Evaluation
 from fastfair.evaluation.system_comparison import SystemComparison
-from fastfair.measures._registry import measure_of
+from fastfair.measures._registry import ACCURACY, measure_of
 from fastfair.resampling.engine import METRICS as SCORE_METRICS
 from fastfair.resampling.units import Unit
 
@@ -114,7 +114,7 @@ def check(
     -----
     A requirement is ``quantity[group]@point relation number``:
 
-    - quantity: "fmr", "fnmr", "eer", "min_dcf", "cllr", "min_cllr", "auc", "d_prime", or a fairness
+    - quantity: "fmr", "fnmr", "eer", "min_dcf", "cllr", "min_cllr", "auc", "d_prime", "accuracy", or a fairness
       measure with the rate or cost that it is of, such as "max_geomean_ratio(fnmr)" and "nrb(eer)"; by any name that
       it has. FAR and FPR are read as FMR, FRR and FNR as FNMR, and TAR, GAR and TPR as 1 - FNMR.
     - group, optional: the label of a group; a label of an attribute, as in "sex=f", or "*" for each
@@ -232,7 +232,7 @@ def check(
         ],
         "metrics": [
             name
-            for name in SCORE_METRICS
+            for name in (*SCORE_METRICS, ACCURACY)
             if any(name in (first, last[:-1]) for first, _, last in names)
         ],
         **drawn,

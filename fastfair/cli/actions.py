@@ -40,7 +40,7 @@ from fastfair.error_rates.operating_points import ENOUGH_ERRORS, OperatingPoint,
 from fastfair.errors import FastfairWarning, FewResamplesWarning, InputError
 from fastfair.evaluation.failure_counts import ATTEMPTS, OF_TWO_PEOPLE
 from fastfair.identification.read_searches import groups_of_gallery
-from fastfair.measures._registry import difference_of, measure_of, printed_name
+from fastfair.measures._registry import ACCURACY, difference_of, measure_of, printed_name
 from fastfair.pages.report import sha256_of
 from fastfair.resampling.engine import METRICS as SCORE_METRICS
 from fastfair.results.result import printed
@@ -301,7 +301,7 @@ def _requirements_on_differences(
     further = [rule.at for rule in wanted if rule.at is not None]
     run.options["at"] = list(dict.fromkeys([*points, *further]))
     about = [difference_of(rule.name) for rule in wanted]
-    metrics = [name for name in about if name in SCORE_METRICS]
+    metrics = [name for name in about if name in (*SCORE_METRICS, ACCURACY)]
     if metrics:
         run.options["metrics"] = [*run.options.get("metrics", ["auto"]), *metrics]
     if "measures" in run.options:

@@ -106,6 +106,8 @@ class Code(StrEnum):
     # Whom intervals are about.
     OF_THESE_PEOPLE = "of-these-people"
     OF_THIS_COHORT = "of-this-cohort"
+    # What a number depends on.
+    MIX_OF_COMPARISONS = "mix-of-comparisons"
     # Why two systems are not compared.
     NO_DIFFERENCE = "no-difference"
     TWO_SIDED_MEASURE = "two-sided-measure"
@@ -342,6 +344,10 @@ WORDS: Mapping[Code, Words] = {
     ),
     Code.OF_THIS_COHORT: _words(
         "for scores normalised with this very cohort; with another one the interval is too narrow"
+    ),
+    Code.MIX_OF_COMPARISONS: _words(
+        "{share} of these comparisons are mated: with another mix the accuracy is another one",
+        on_page="Accuracy depends on the share of mated comparisons: with another one it differs.",
     ),
     Code.NO_DIFFERENCE: _words(
         "no interval, as the two systems do not differ, in the data or in what is drawn from them"

@@ -100,9 +100,7 @@ def made() -> dict[str, Any]:
         "AppliedThreshold": ff.apply_threshold(comparisons, at, comparisons),
         "Claim": ff.claim(comparisons, "fnmr <= 0.5", at, n_resamples=20, rng=0),
         "Check": ff.check(comparisons, "fnmr[*] <= 0.5", at, n_resamples=20, rng=0),
-        "ProfileCheck": ff.check(
-            comparisons, at=at, profile="nist-800-63a", n_resamples=20, rng=0
-        ),
+        "ProfileCheck": ff.check(comparisons, at=at, profile="nist-800-63a", n_resamples=20, rng=0),
         "WorstComparisons": ff.worst_comparisons(comparisons, at, "f", 5),
         "DiscardCurve": ff.discard_curve(
             comparisons, at, _quality(comparisons), fractions=[0, 0.3]
