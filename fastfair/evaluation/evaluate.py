@@ -198,8 +198,9 @@ def _complete_groups(comparisons: Comparisons, policy: str) -> list[int]:
     )
     if policy == "raise":
         raise InputError(
-            f"{len(lacking)} of {len(everything)} groups lack comparisons of their own, so they"
-            " have no FMR, FNMR or "
+            f"{len(lacking)} of {len(everything)} groups"
+            f" {'lacks' if len(lacking) == 1 else 'lack'} comparisons within the group, and so an"
+            " FMR, FNMR or "
             f'EER: {numbers_in_words}. Merge groups, or pass ⟦incomplete_groups="drop"⟧ (leave them out of the'
             ' measures) or "nan"'
         )
