@@ -76,6 +76,10 @@ def rows_by_separator(path: Path, separator: str, names_of_rows: bool = False) -
     except csv.Error as error:
         raise UnclearError from error
     rows = [row for row in rows if len(row) > 1 or row[0].strip()]
+    lines = re.split(r"\r\n|\n|\r", text)[:2]
+    ends = not any('"' in line for line in lines) and len(rows) > 1
+    if ends and not rows[0][-1].strip() and len(rows[0]) == len(rows[1]) + 1:
+        rows[0].pop()  # a separator that ends the header alone
     first = [row[0] for row in rows[1:]]
     numbered = all(re.fullmatch("[0-9]+", name) for name in first) and len(set(first)) == len(first)
     if (
