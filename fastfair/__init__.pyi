@@ -18,6 +18,7 @@ from .calibration.calibrate import calibrate as calibrate
 from .calibration.evaluate_calibration import evaluate_calibration as evaluate_calibration
 from .claims import check as check
 from .claims import claim as claim
+from .claims.plans import plan_requirement as plan_requirement
 from .data.attacks import add_attacks as add_attacks
 from .data.attacks import against_attacks as against_attacks
 from .data.columns import Policies as Policies
@@ -55,13 +56,13 @@ from .evaluation.attributes import evaluate_attributes as evaluate_attributes
 from .evaluation.compare import compare as compare
 from .evaluation.evaluate import EvaluationSettings as EvaluationSettings
 from .evaluation.evaluate import evaluate as evaluate
+from .evaluation.failure_counts import FailureCounts as FailureCounts
 from .evaluation.transactions import evaluate_transactions as evaluate_transactions
 from .evaluation.worst_comparisons import worst_comparisons as worst_comparisons
 from .first_run import warm_up as warm_up
 from .group_tests.equal_rates import fmr_test as fmr_test
 from .group_tests.equal_rates import fnmr_test as fnmr_test
 from .group_tests.equal_rates import margin_of_error as margin_of_error
-from .group_tests.failure_counts import FailureCounts as FailureCounts
 from .identification.compare_searches import compare_searches as compare_searches
 from .identification.identify import identify as identify
 from .identification.read_searches import SearchLayout as SearchLayout

@@ -250,17 +250,20 @@ def _encode_polars(columns: Sequence[Any]) -> tuple[AnyArray, list[AnyArray]] | 
         return None
     import polars as pl
 
+    natives = [labels_of.to_native().rename("") for labels_of in series]
     together = pl.concat(
         [
-            labels_of.to_native().cast(pl.String).rename("").cast(pl.Categorical)
-            for labels_of in series
+            native
+            if native.dtype == pl.Categorical()
+            else native.cast(pl.String).cast(pl.Categorical)
+            for native in natives
         ]
     )
     if together.null_count():
         return None
     physical = together.to_physical().to_numpy()
-    rows = np.full(int(physical.max(initial=0)) + 1, -1)  # one of each category
-    rows[physical] = np.arange(physical.size)
+    rows = np.full(int(physical.max(initial=0)) + 1, -1, np.int32)  # one of each category
+    rows[physical] = np.arange(physical.size, dtype=np.int32)
     used = np.flatnonzero(rows >= 0)
     names = together.gather(rows[used]).cast(pl.String).str.strip_chars()
     # a Categorical's codes may differ between two readings, so labels are sorted

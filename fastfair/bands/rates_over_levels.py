@@ -32,6 +32,7 @@ from fastfair.error_rates.operating_points import (
 from fastfair.error_rates.rates import ERROR_RATES, concentration, rates_at_key
 from fastfair.error_rates.scans_of_vectors import with_enough_pairs
 from fastfair.errors import InputError
+from fastfair.resampling.dependence import AddedSubject
 from fastfair.resampling.engine import NO_METRICS, Replicates, Resampler, Scheme
 from fastfair.resampling.units import UNITS, VECTOR_UNITS, require_units
 from fastfair.resampling.vector_replicates import WEIGHTINGS, Draws, PairResampler, Weighting
@@ -152,8 +153,8 @@ class BandRequest(BandSettings):
         n_resamples = validation.count(
             "⟦n_resamples⟧", usual if n_resamples is None else n_resamples, 2
         )
+        data._require_rates("a band")
         if isinstance(data, Comparisons):
-            data._require_rates("a band")
             require_units(data, unit)
         given = vars(settings) | {
             "scheme": settings.scheme if unit == "subject" else "product",
@@ -442,7 +443,8 @@ class _OfVectors:
                 sizes.effective[k] = counted.effective_sample_size(mated, entry.cell)
             if mated and self._draws_subjects:
                 squares = float((self._n_mated[self.members[row]].astype(np.float64) ** 2).sum())
-                sizes.raised[k] = raised_rate(rate, n, squares / n)
+                attempts = squares / n
+                sizes.raised[k] = raised_rate(rate, n, AddedSubject(attempts, attempts / 2))
         return (
             sizes
             if counted is None or not self.few.size

@@ -4,8 +4,11 @@ should be?
 
 from .attacks import ALL_OF_ATTACKS
 from .families import Attributes
-from .gate import Check, CheckedQuantity, check, check_evaluations, judged_check
+from .gate import check, check_evaluations, judged_check
+from .profile import Profile, read_profile, shipped_profiles
+from .profile_check import ClauseResult, ProfileCheck
 from .requirements import Requirement, number_of, read_requirement, read_statement, requirements_of
+from .result import Check, CheckedQuantity
 from .statement import Claim, ClaimedRate, claim, independent_limit
 from .verdicts import CONTRADICTED, MET, NOT_MET, SUPPORTED, UNDECIDED, Estimates
 
@@ -21,7 +24,10 @@ __all__ = [
     "CheckedQuantity",
     "Claim",
     "ClaimedRate",
+    "ClauseResult",
     "Estimates",
+    "Profile",
+    "ProfileCheck",
     "Requirement",
     "check",
     "check_evaluations",
@@ -29,7 +35,9 @@ __all__ = [
     "independent_limit",
     "judged_check",
     "number_of",
+    "read_profile",
     "read_requirement",
     "read_statement",
     "requirements_of",
+    "shipped_profiles",
 ]

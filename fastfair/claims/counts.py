@@ -1,5 +1,5 @@
-"""Counts of failures in claims and checks: the decisions that they are, as mated comparisons that
-are accepted or rejected.
+"""Counts of failures in claims and checks: the decisions that they are, as comparisons that are
+accepted or rejected.
 
 So counts are judged by the rules of scores, and get the limits of the same decisions with scores,
 to the last bit.
@@ -7,46 +7,86 @@ to the last bit.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import get_args
 
-import numpy as np
-
-from fastfair.data.comparisons import Comparisons
-from fastfair.error_rates.operating_points import OperatingPoint, at_threshold
+from fastfair.error_rates.operating_points import OperatingPoint
 from fastfair.errors import InputError
-from fastfair.group_tests.failure_counts import FailureCounts
+from fastfair.evaluation.counted_rates import (
+    AT,
+    names_of_counts,
+    require_groups_of_counts,
+    require_no_point,
+    unit_of_counts,
+)
+from fastfair.evaluation.failure_counts import ATTEMPTS, FailureCounts, RateOfFailure
 
-from .requirements import Requirement, requirements_of
+from .requirements import Requirement, read_statement, requirements_of
 
-AT = at_threshold(0.5)  # attempts score 1, or 0 where they failed
+__all__ = [
+    "AT",
+    "claimed_rate",
+    "names_of_decisions",
+    "rate_named",
+    "requirements_on",
+    "unit_of_counts",
+]
+
+_CALLED = re.compile(rf"(?<![a-z_])({'|'.join(ATTEMPTS)})(?![a-z_])", re.IGNORECASE)
 
 
-def decisions_of(counts: FailureCounts) -> Comparisons:
-    """Return the attempts of each subject as comparisons with itself."""
-    attempts = counts.attempts
-    subject = np.repeat(np.arange(attempts.size), attempts)
-    number = np.arange(subject.size) - np.repeat(np.cumsum(attempts) - attempts, attempts)
-    labels = np.array(counts.groups, object)[counts.subject_group[subject]]
-    group = {" & ".join(counts.grouping): labels}
-    is_accepted = (number >= counts.failures[subject]).astype(np.float32)
-    mated = np.ones(subject.size, np.bool_)
-    return Comparisons(is_accepted, mated, subject, subject, reference_group=group)
+def rate_named(texts: str | Sequence[str]) -> RateOfFailure | None:
+    """Return the one rate of counts that requirements or a statement name; None where they name
+    none, or several.
+    """
+    listed = [texts] if isinstance(texts, str) else list(texts)
+    names = {name.lower() for text in listed for name in _CALLED.findall(text.partition("[")[0])}
+    return next((rate for rate in get_args(RateOfFailure) if {rate} == names), None)
+
+
+def _require_rate(counts: FailureCounts, text: str) -> None:
+    """Refuse a requirement or statement on another rate than the one that was counted."""
+    named = rate_named(text)
+    if named is not None and named != counts.rate_name:
+        raise InputError(
+            f"{text.strip()!r} is on the {named.upper()}, but the {counts.rate_name.upper()} was"
+            f" counted, of {counts.attempt}s: name it, or give counts with"
+            f' ⟦rate="{named}"⟧ if they are of {ATTEMPTS[named]}s'
+        )
 
 
 def requirements_on(counts: FailureCounts, requirements: str | Sequence[str]) -> list[Requirement]:
-    """Read requirements on the rate of counts, as requirements on the FNMR of their decisions."""
-    read = requirements_of(requirements, AT, [counts.rate_name])
+    """Read requirements on the rate of counts, and measures of it, as those on the rate of their
+    decisions.
+    """
+    listed = [requirements] if isinstance(requirements, str) else list(requirements)
+    for text in listed:
+        _require_rate(counts, text)
+    names = names_of_counts(counts)
+    read = requirements_of(listed, AT, list(names))
     for requirement in read:
+        if requirement.name != counts.rate_name:
+            require_groups_of_counts(counts, [requirement.name])
         if requirement.at != AT:
             raise InputError(
                 f"requirement {requirement.text!r}: counts hold decisions, so leave"
                 f" {requirement.at} out"
             )
-    return [replace(requirement, name="fnmr") for requirement in read]
+    return [replace(requirement, name=names[requirement.name]) for requirement in read]
 
 
-def require_no_point(at: OperatingPoint | None) -> None:
-    """Refuse an operating point of counts."""
-    if at is not None:
-        raise InputError(f"⟦at={at}⟧ is for scores, but FailureCounts hold decisions: leave it out")
+def claimed_rate(
+    counts: FailureCounts, statement: str, at: OperatingPoint | None
+) -> tuple[str, float]:
+    """Return the rate of the decisions that a statement is about, and what is claimed of it."""
+    require_no_point(at)
+    _require_rate(counts, statement)
+    claimed = read_statement(statement, [counts.rate_name])[1]
+    return names_of_counts(counts)[counts.rate_name], claimed
+
+
+def names_of_decisions(counts: FailureCounts) -> dict[str, str]:
+    """Return what results call the rates and measures of the decisions."""
+    return {of_decisions: called for called, of_decisions in names_of_counts(counts).items()}

@@ -2,324 +2,59 @@
 
 from __future__ import annotations
 
-import math
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-from xml.etree import ElementTree
+from typing import Any
 
-from fastfair._lib import seeds, whole_files
+from fastfair._lib import seeds
 from fastfair._lib.arguments import Resamples, checked
-from fastfair._lib.plots import Line, draw_rows
 from fastfair.data.comparisons import Comparisons
-from fastfair.data.exclusions import sentences_on_exclusions
 from fastfair.data.scans import ScannedComparisons
 from fastfair.error_rates.operating_points import OperatingPoint, at_fmr
-from fastfair.error_rates.score_metrics import Costs, EerMethod
-from fastfair.errors import InputError, NarrowIntervalsWarning, visible
+from fastfair.error_rates.score_metrics import Costs
+from fastfair.errors import InputError, NarrowIntervalsWarning
 from fastfair.evaluation.attributes import evaluate_attributes
 from fastfair.evaluation.evaluate import EvaluationSettings, evaluate
+from fastfair.evaluation.failure_counts import FailureCounts
 from fastfair.evaluation.result import Evaluation
-from fastfair.group_tests.failure_counts import FailureCounts
-from fastfair.measures._fairness import ZeroPolicy
+from fastfair.evaluation.system_comparison import SystemComparison
 from fastfair.measures._registry import measure_of
-from fastfair.pages.parts import Table
-from fastfair.pages.report import limits_table
 from fastfair.resampling.engine import METRICS as SCORE_METRICS
 from fastfair.resampling.units import Unit
-from fastfair.results.result import Result
 
 from .attacks import JudgedAttacks, names_of_attacks, require_rates_of_attacks
-from .counts import AT, decisions_of, requirements_on
+from .counts import AT, names_of_decisions, requirements_on, unit_of_counts
+from .differences import estimates_of_differences, labels_of, pairs_of, point_of
 from .families import Attributes, estimates_of_each
+from .profile import Profile, read_profile
+from .profile_check import check_profile
 from .requirements import Requirement, requirements_of
+from .result import Check, CheckedQuantity
 from .transactions import names_of_rates, of_transactions
-from .verdicts import (
-    COLORS,
-    MET,
-    NOT_MET,
-    UNDECIDED,
-    Estimates,
-    JudgedEstimate,
-    judged,
-    level_of_limits,
-    verdict_bars,
-    written_value,
-)
+from .verdicts import Estimates, judged, level_of_limits
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-_LEAST = 0.01  # of what is required; what is lower is drawn there
-
-
-@dataclass(frozen=True, kw_only=True)
-class CheckedQuantity(JudgedEstimate):
-    """One quantity that a requirement is about: a `JudgedEstimate`, and what it was held against.
-
-    Attributes
-    ----------
-    requirement : str
-        The requirement, as it was written.
-    name : str
-        The quantity, as in `Quantity`.
-    at : OperatingPoint or None
-        Its operating point; None where it needs none.
-    relation : {"<=", "<", ">=", ">"}
-        How it must lie to the bound.
-    bound : float
-        What it is compared with.
-    verdict : {"met", "not met", "undecided"}
-        Whether the data show, at the level, that the requirement is met, that it is not, or
-        neither.
-    """
-
-    requirement: str
-    name: str
-    at: OperatingPoint | None
-    relation: str
-    bound: float
-
-    @property
-    def is_upper(self) -> bool:
-        """Whether the bound is above what is allowed."""
-        return self.relation.startswith("<")
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Check(Result):
-    """The result of `check`.
-
-    Attributes
-    ----------
-    requirements : tuple of str
-        The requirements, as they were written.
-    rows : tuple of CheckedQuantity
-        The quantities that they are about; one for each group where a requirement is about every
-        group.
-    confidence_level : float
-        The level of the limits, to one side.
-    settings : dict
-        The arguments of the call, and the seed.
-    allow_undecided : bool
-        Whether undecided requirements pass, too.
-    """
-
-    requirements: tuple[str, ...]
-    rows: tuple[CheckedQuantity, ...]
-    confidence_level: float
-    settings: dict[str, Any]
-    allow_undecided: bool = False
-
-    _title = "Are the requirements met?"
-    _printed = (
-        "title relation bound estimate decided_by decided_at extra_room n_comparisons n_errors"
-        " n_subjects verdict doubt"
-    )
-    _derived = ("passed", "verdict", "verdicts")
-    _properties = "decided_by decided_at extra_room title"
-
-    @property
-    def passed(self) -> bool:
-        """Whether every requirement is met, or undecided where that is allowed."""
-        return all(
-            row.verdict == MET or (self.allow_undecided and row.verdict == UNDECIDED)
-            for row in self.rows
-        )
-
-    @property
-    def verdict(self) -> str:
-        """The verdict on all requirements together: "met", "not met" as soon as one is not, else
-        "undecided".
-        """
-        return _worst([row.verdict for row in self.rows])
-
-    @property
-    def verdicts(self) -> dict[str, str]:
-        """The verdict on each requirement."""
-        return {
-            text: _worst([row.verdict for row in self.rows if row.requirement == text])
-            for text in self.requirements
-        }
-
-    def _display(self) -> Mapping[str, Sequence[tuple[OperatingPoint | None, Table]]]:
-        return {"requirements": [(None, limits_table(self))]}
-
-    def _sentences(self) -> list[str]:
-        """Return the sentences of the summary."""
-        n = len(self.requirements)
-        verdicts = list(self.verdicts.values())
-        counted = ", ".join(
-            f"{verdicts.count(answer)} {answer}"
-            for answer in (MET, NOT_MET, UNDECIDED)
-            if answer in verdicts
-        )
-        text = [
-            f"{n} requirement{'s' if n > 1 else ''}: {counted}, with {100 * self.confidence_level:g} %"
-            " confidence."
-        ]
-        for requirement, verdict in self.verdicts.items():
-            rows = [row for row in self.rows if row.requirement == requirement]
-            deciding = [row for row in rows if row.verdict == verdict]
-            with_limits = [row for row in deciding if not math.isnan(row.limit)] or deciding
-            farthest = max(
-                with_limits, key=lambda row: row.compared if row.is_upper else -row.compared
-            )
-            groups = (
-                ""
-                if len(rows) == 1
-                else f" ({len(deciding)} of {len(rows)} groups): {farthest.group}"
-            )
-            text.append(f"{verdict.capitalize()}: {requirement}{groups}: {farthest.reason}")
-        return text
-
-    @checked
-    def to_junit(self, path: str | Path | None = None) -> str:
-        """Write the result as JUnit XML, which build servers show: a test case for each quantity.
-
-        Parameters
-        ----------
-        path : path, optional
-            File to which the XML is written as well.
-
-        Returns
-        -------
-        str
-            What is not met is a failure of this type; and so is what is undecided, unless it is
-            allowed: then it is skipped.
-
-        Examples
-        --------
-        >>> import fastfair as ff
-        >>> c = ff.Comparisons([0.9, 0.3, 0.7, 0.4, 0.1, 0.6], [1, 1, 1, 0, 0, 0])
-        >>> check = ff.check(c, "eer <= 0.999", unit="comparison", rng=0)
-        >>> "<testsuite" in check.to_junit()
-        True
-        """
-        return _as_junit(self, path)
-
-    @checked
-    def plot(self, ax: Axes | None = None) -> Axes:
-        """Draw each quantity with the limit that decides, as multiples of what is required.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure by default.
-
-        Returns
-        -------
-        matplotlib Axes
-        """
-        rows = self.rows
-
-        def multiple(row: Any, value: float) -> float:
-            return value / row.bound if row.bound > 0 else math.nan
-
-        bars = verdict_bars(rows, multiple)
-        labels = [
-            f"{row.title} {row.relation} {written_value(row.name, row.bound)}" for row in rows
-        ]
-        ax = draw_rows(
-            ax,
-            labels,
-            bars,
-            [Line(1, "required")],
-            xlabel="Estimate and limit, as multiples of what is required",
-            logarithmic=True,
-            per_cent=False,
-            least=_LEAST,
-        )
-        for y in sorted({*range(len(rows))} - {int(bar.row) for bar in bars}):
-            row = rows[y]
-            why = "no limit" if math.isnan(row.limit) else "its limit cannot be drawn"
-            ax.text(
-                1,
-                y,
-                f"  {row.verdict}: {why}",
-                va="center",
-                color=COLORS[row.verdict],
-                fontsize="small",
-            )
-        return ax
-
-
-def _worst(verdicts: list[str]) -> str:
-    return next((verdict for verdict in (NOT_MET, UNDECIDED) if verdict in verdicts), MET)
-
-
-def _as_junit(check: Check, path: str | Path | None) -> str:
-    """Write a suite with a test case for each quantity: not met is a failure, undecided too unless
-    it is allowed.
-
-    What was left out of the data is a property of the suite.
-    """
-    rows, allow_undecided = check.rows, check.allow_undecided
-    skipped = [row for row in rows if allow_undecided and row.verdict == UNDECIDED]
-    n_failed = sum(row.verdict != MET for row in rows) - len(skipped)
-    numbers = {
-        "tests": str(len(rows)),
-        "failures": str(n_failed),
-        "errors": "0",
-        "skipped": str(len(skipped)),
-    }
-    root = ElementTree.Element("testsuites", numbers)
-    suite = ElementTree.SubElement(root, "testsuite", {"name": "fastfair check", **numbers})
-    excluded = sentences_on_exclusions(check.left_out)
-    if excluded:
-        properties = ElementTree.SubElement(suite, "properties")
-        for said in excluded:
-            ElementTree.SubElement(
-                properties, "property", {"name": "left out", "value": visible(said)}
-            )
-    for row in rows:
-        case = ElementTree.SubElement(
-            suite,
-            "testcase",
-            {"classname": visible(row.requirement), "name": visible(row.title), "time": "0"},
-        )
-        if row in skipped:
-            ElementTree.SubElement(
-                case, "skipped", {"message": f"{row.verdict}: {visible(row.reason)}"}
-            )
-        elif row.verdict != MET:
-            failure = {"type": row.verdict, "message": visible(row.reason)}
-            ElementTree.SubElement(
-                case, "failure", failure
-            ).text = f"{visible(row.title)}: {visible(row.reason)}"
-        else:
-            ElementTree.SubElement(case, "system-out").text = visible(row.reason)
-    ElementTree.indent(root)
-    text = ElementTree.tostring(root, encoding="unicode")
-    if path is not None:
-        with whole_files.written(Path(path)) as file:
-            file.write(f'<?xml version="1.0" encoding="utf-8"?>\n{text}\n'.encode())
-    return text
-
-
-_DEPENDENT = (
-    "comparisons of the same subjects were taken for independent, so the limit is too narrow"
-)
+_USUAL_LEVEL = 0.95
+_USUAL_FMR = 1e-3
 
 
 @checked
 def check(
-    comparisons: Comparisons | ScannedComparisons | FailureCounts,
-    requirements: str | Sequence[str],
-    at: OperatingPoint = at_fmr(1e-3),  # noqa: B008 - frozen
+    comparisons: Comparisons | ScannedComparisons | FailureCounts | SystemComparison,
+    requirements: str | Sequence[str] | None = None,
+    at: OperatingPoint | None = None,
     *,
+    profile: str | Path | None = None,
     n_resamples: Resamples = 2000,
-    confidence_level: float = 0.95,
+    confidence_level: float = _USUAL_LEVEL,
     unit: Unit = "subject",
     rng: seeds.Seed = None,
     n_threads: int | None = None,
     progress: bool | Callable[[int, int], None] = False,
-    alpha: float = 0.5,
-    eer_method: EerMethod = "nearest",
-    zero_policy: ZeroPolicy | float = "keep",
     costs: Costs = Costs(),  # noqa: B008 - frozen
+    settings: EvaluationSettings = EvaluationSettings(),  # noqa: B008 - frozen
     allow_undecided: bool = False,
 ) -> Check:
     """Judge requirements by confidence limits instead of estimates, as a gate before a system goes
@@ -327,32 +62,42 @@ def check(
 
     Parameters
     ----------
-    comparisons : Comparisons, ScannedComparisons or FailureCounts
+    comparisons : Comparisons, ScannedComparisons, FailureCounts or SystemComparison
         The comparisons that the judgement rests on, or failures and attempts of people, whose
         requirements name the rate that was counted and no operating point.
+
+        Or what `compare` returns, whose requirements are on differences, such as "fnmr(new) -
+        fnmr(old) <= 1 %", or "difference(fnmr) <= 1 %" of two systems, in percentage points;
+        limits are those of its replicates. By default they are at its first operating point.
     requirements : str or sequence of str
         What must hold: a quantity, a relation and a number each, such as "fnmr[f]@fmr=0.001 <= 5
         %".
 
         See Notes.
-    at : OperatingPoint
-        The operating point of rates, and of measures of rates, whose requirement names none.
+    at : OperatingPoint, optional
+        The operating point of rates, and of measures of rates, whose requirement names none. By
+        default an FMR of 0.001, or that of the profile.
+    profile : str or path, optional
+        In place of requirements, those of a standard or policy: "common-criteria", "eu-ees-face",
+        "eu-ees-finger", "iso-19795" or "nist-800-63a", which come with fastfair, or a TOML file.
     n_resamples : int, default 2000
         Number of replicates, at least 2.
     confidence_level : float, default 0.95
         The level of the limits, to one side, in (0.5, 1).
     unit, rng, n_threads, progress
         As in `evaluate`.
-    alpha, eer_method, zero_policy
-        As in `EvaluationSettings`.
     costs : Costs
         As in `min_dcf`.
+    settings : EvaluationSettings
+        How intervals are made, and quantities defined. Groups that lack comparisons are never left
+        out: their measures are NaN.
     allow_undecided : bool, default False
         Whether the check passes where the data do not decide.
 
     Returns
     -------
     Check
+        With a profile a `ProfileCheck`, which has its clauses beside the rows of the check.
 
     Raises
     ------
@@ -404,15 +149,48 @@ def check(
     >>> check.passed, check.verdicts
     (False, {'fnmr@fmr=0.001 <= 20 %': 'met', 'fnmr[*] <= 12 %': 'not met'})
     """
+    if profile is not None:
+        if requirements is not None:
+            raise InputError("give ⟦requirements⟧ or ⟦profile⟧, not both: a profile has its own")
+        if isinstance(comparisons, SystemComparison):
+            raise InputError("a ⟦profile⟧ judges the data of one system, not a comparison of several")
+        asked = read_profile(profile)
+        if confidence_level not in (_USUAL_LEVEL, asked.level):
+            raise InputError(
+                f"⟦confidence_level={confidence_level}⟧ is not that of the profile, {asked.level}:"
+                " leave it out, or change the profile"
+            )
+        seed = seeds.fix_seed(rng)
+        judge = partial(
+            check,
+            comparisons,
+            at=_point_of(comparisons, at, asked),
+            confidence_level=asked.level,
+            unit=unit,
+            rng=seed,
+            n_threads=n_threads,
+            costs=costs,
+            settings=settings,
+            allow_undecided=allow_undecided,
+        )
+        full = partial(judge, n_resamples=n_resamples, progress=progress)
+        return check_profile(comparisons, asked, judge, full, seed)
+    if requirements is None:
+        raise InputError('give ⟦requirements⟧, such as "fnmr <= 0.05", or a ⟦profile⟧')
+    if isinstance(comparisons, SystemComparison):
+        made = _check_differences(comparisons, requirements, at, confidence_level)
+        return replace(made, allow_undecided=allow_undecided)
+    at = at or at_fmr(_USUAL_FMR)
     counts = comparisons if isinstance(comparisons, FailureCounts) else None
     if isinstance(comparisons, FailureCounts):
         wanted = requirements_on(comparisons, requirements)
-        comparisons = decisions_of(comparisons)
+        unit = unit_of_counts(comparisons, unit)
+        comparisons = comparisons.decisions
         at = AT
     else:
         wanted = requirements_of(requirements, at, also=names_of_attacks(comparisons))
     of_attacks = [rule for rule in wanted if rule.name in names_of_attacks(comparisons)]
-    called = names_of_rates(comparisons) if counts is None else {"fnmr": counts.rate_name}
+    called = names_of_rates(comparisons) if counts is None else names_of_decisions(counts)
     if isinstance(comparisons, Comparisons):  # scans have both classes
         wanted = of_transactions(comparisons, wanted) if comparisons.transactions else wanted
         for requirement in wanted:
@@ -457,10 +235,10 @@ def check(
         ],
         **drawn,
         "costs": costs,
-        "settings": EvaluationSettings(
-            alpha=alpha, eer_method=eer_method, zero_policy=zero_policy, incomplete_groups="nan"
-        ),
+        "settings": replace(settings, incomplete_groups="nan"),
     }
+    if counts is not None and counts.totals and not how["measures"]:
+        how["n_resamples"] = 0  # limits of totals are exact
     groupings = list(dict.fromkeys(required.grouping for required in expanded))
     evaluations: Sequence[Evaluation] = []
     with warnings.catch_warnings():
@@ -482,6 +260,23 @@ def check(
     return replace(result, rows=rows, left_out=counts.left_out)
 
 
+def _check_differences(
+    comparison: SystemComparison,
+    requirements: str | Sequence[str],
+    at: OperatingPoint | None,
+    confidence_level: float,
+) -> Check:
+    """Judge requirements on differences of systems."""
+    level = level_of_limits(confidence_level)
+    usual = at or point_of(comparison) or at_fmr(_USUAL_FMR)
+    wanted = requirements_of(requirements, usual, pairs=pairs_of(comparison))
+    about = Attributes(labels_of(comparison))
+    families = [about.family(rule) for rule in wanted]
+    settings = {**comparison.settings, "confidence_level": level}
+    made = judged_check(wanted, families, estimates_of_differences(comparison), settings)
+    return replace(made, left_out=comparison.left_out)
+
+
 def _check_with_attacks(
     evaluations: Sequence[Evaluation],
     wanted: Sequence[Requirement],
@@ -498,6 +293,11 @@ def _check_with_attacks(
     settings = evaluations[0].settings if evaluations else settings
     made = judged_check(wanted, families, attacks.estimates(on_attacks, others), settings)
     return replace(made, left_out=attacks.comparisons.left_out)
+
+
+def _point_of(data: object, at: OperatingPoint | None, profile: Profile) -> OperatingPoint | None:
+    """Return the operating point of the lines of a profile; counts have none."""
+    return at if at is not None or isinstance(data, FailureCounts) else profile.point
 
 
 def check_evaluations(

@@ -22,16 +22,18 @@ from fastfair.data.transactions import FRR_AND_FAR
 from fastfair.error_rates.operating_points import ENOUGH_ERRORS, OperatingPoint
 from fastfair.error_rates.rates import ERROR_RATES
 from fastfair.errors import InputError
+from fastfair.evaluation.counted_rates import sentence_on_people
 from fastfair.evaluation.evaluate import EvaluationSettings, evaluate
+from fastfair.evaluation.failure_counts import ATTEMPTS, FailureCounts
 from fastfair.evaluation.result import Evaluation
-from fastfair.group_tests.failure_counts import ATTEMPTS, FailureCounts
 from fastfair.measures._registry import METRICS
 from fastfair.resampling.units import Unit
 from fastfair.results.result import Result
+from fastfair.uncertainty.notes import Code, has_code
 from fastfair.uncertainty.quantities import Quantity
 
 from .attacks import ON_ATTACKS, decisions_of_claim, names_of_attacks
-from .counts import AT, decisions_of, require_no_point
+from .counts import AT, claimed_rate, unit_of_counts
 from .requirements import Requirement, read_statement
 from .transactions import names_of_rates, point_of_claim
 from .verdicts import (
@@ -197,7 +199,9 @@ class Claim(Result):
             f"{overall.n_errors:,} of {overall.n_comparisons:,} {self._compared} are errors.",
             f"The data {_SAID[overall.verdict]} the claim: {overall.reason}.",
         ]
-        if overall.limit > overall.independent_limit:
+        if has_code(overall, Code.TAKEN_FOR_INDEPENDENT):
+            text.append(sentence_on_people(self.rate))
+        elif overall.limit > overall.independent_limit:
             text.append(
                 f"If all {self._compared} were independent, the limit would be"
                 f" {per_cent(overall.independent_limit)}."
@@ -293,7 +297,7 @@ def claim(
         The operating point that the claim is made for. It may not hold the rate that is claimed.
         Counts have none.
     n_resamples : int, default 2000
-        Number of replicates, at least 2.
+        Number of replicates, at least 2. Totals need none.
     confidence_level : float, default 0.95
         The level of the limits, to one side, in (0.5, 1).
     unit, rng, n_threads, progress
@@ -336,14 +340,14 @@ def claim(
     ('supported', 0.00021, 0.00018)
     """
     counts = comparisons if isinstance(comparisons, FailureCounts) else None
+    has_exact_limits = counts is not None and counts.totals
     called: Mapping[str, str] = {}
     point: OperatingPoint | None = None  # of the decisions on attacks
     level = intervals.level(confidence_level)
     if isinstance(comparisons, FailureCounts):
-        require_no_point(at)
-        claimed = read_statement(statement, [comparisons.rate_name])[1]
-        rate = "fnmr"
-        comparisons = decisions_of(comparisons)
+        rate, claimed = claimed_rate(comparisons, statement, at)
+        unit = unit_of_counts(comparisons, unit)
+        comparisons = comparisons.decisions
         at = AT
     else:
         called = names_of_rates(comparisons)
@@ -370,7 +374,9 @@ def claim(
             " name the threshold, as in at_threshold(0.5)"
         )
     level_of_limits(level)
-    if isinstance(comparisons, Comparisons):  # scans and vectors have both classes
+    if isinstance(comparisons, Embeddings) and comparisons.lacks:
+        comparisons = comparisons.comparisons(n_threads=n_threads, progress=progress)
+    if isinstance(comparisons, Comparisons):  # scans have both classes
         comparisons._require_rates(f"the claim {statement!r}", [rate])
     evaluation = evaluate(
         comparisons,
@@ -378,7 +384,7 @@ def claim(
         [],
         metrics=[],
         unit=unit,
-        n_resamples=n_resamples,
+        n_resamples=0 if has_exact_limits else n_resamples,
         confidence_level=level,
         rng=rng,
         n_threads=n_threads,

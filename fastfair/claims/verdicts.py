@@ -23,10 +23,10 @@ from fastfair._lib.text import number_with_interval, per_cent
 from fastfair.error_rates.rates import ERROR_RATES
 from fastfair.evaluation.evaluate import repeats_subjects
 from fastfair.evaluation.result import Evaluation
-from fastfair.measures._registry import measure_of
+from fastfair.measures._registry import difference_of, measure_of
 from fastfair.uncertainty.interval_maker import ROOM, room_for, two_sided_level
 from fastfair.uncertainty.notes import Code, Flag, Note, has_flag, in_words
-from fastfair.uncertainty.quantities import IN_PER_CENT, Estimate, Key, Quantity, ends_of
+from fastfair.uncertainty.quantities import Estimate, Key, Quantity, ends_of, is_in_per_cent
 from fastfair.uncertainty.quantities import in_words as with_interval
 
 from .requirements import Requirement
@@ -131,7 +131,7 @@ def level_of_limits(confidence_level: float) -> float:
 
 def written_value(name: str, value: float) -> str:
     """Write a value of a quantity: rates in per cent, all else as a number."""
-    return per_cent(value) if name in IN_PER_CENT else number_with_interval(value)
+    return per_cent(value) if is_in_per_cent(name) else number_with_interval(value)
 
 
 def _written_apart(name: str, value: float, bound: float) -> tuple[str, str]:
@@ -139,7 +139,7 @@ def _written_apart(name: str, value: float, bound: float) -> tuple[str, str]:
     all.
     """
     texts = written_value(name, value), written_value(name, bound)
-    times, sign = (100, " %") if name in IN_PER_CENT else (1, "")
+    times, sign = (100, " %") if is_in_per_cent(name) else (1, "")
     for digits in range(4, _MOST_DIGITS + 1):
         if texts[0] != texts[1] or value == bound:
             break
@@ -252,7 +252,8 @@ class _Held:
     def is_refuted(self) -> bool:
         """Whether the opposite limit shows that the bound is not kept."""
         # Where errors are few, intervals of measures may lie beyond the value of a fair system.
-        is_known = measure_of(self.rule.name) is None or not has_flag(self.row, Flag.NARROW)
+        measure = measure_of(difference_of(self.rule.name) or self.rule.name)
+        is_known = measure is None or not has_flag(self.row, Flag.NARROW)
         return is_known and not math.isnan(self.opposite) and not self.rule.allows(self.opposite)
 
     def limit_in_words(self, at: str) -> str:

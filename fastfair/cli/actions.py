@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import inspect
+import itertools
 import sys
 import time
 import warnings
@@ -28,19 +29,26 @@ from fastfair.claims import (
     UNDECIDED,
     Attributes,
     Check,
+    ProfileCheck,
     Requirement,
     check_evaluations,
+    read_profile,
     requirements_of,
 )
+from fastfair.data.label_bands import NO_BANDS
 from fastfair.error_rates.operating_points import ENOUGH_ERRORS, OperatingPoint, at_fmr
 from fastfair.errors import FastfairWarning, FewResamplesWarning, InputError
-from fastfair.measures._registry import measure_of, printed_name
+from fastfair.evaluation.failure_counts import ATTEMPTS, OF_TWO_PEOPLE
+from fastfair.identification.read_searches import groups_of_gallery
+from fastfair.measures._registry import difference_of, measure_of, printed_name
+from fastfair.pages.report import sha256_of
+from fastfair.resampling.engine import METRICS as SCORE_METRICS
 from fastfair.results.result import printed
 from fastfair.results.written import to_plain
 from fastfair.uncertainty.quantities import table_of
 
 from .commands import given_options
-from .run import Run, default_of
+from .run import OF_FAILURES, Run, default_of
 from .signatures import arguments_for
 from .terminal import print_result, print_table, say
 from .verbs import OUTPUT
@@ -54,8 +62,12 @@ _LEAST_REPLICATES = 2  # that limits are made of
 
 def evaluate(run: Run) -> None:
     """Evaluate a file."""
+    path = run.context.params["scores"]
+    if run.kind_of(path) in OF_FAILURES:
+        _evaluate_counts(run, run.read(path))
+        return
     wanted = _requirements(run)
-    data = run.read(run.context.params["scores"])
+    data = run.read(path)
     for what, evaluate_each in (
         ("transactions", ff.evaluate_transactions),
         ("attacks", ff.evaluate_attacks),
@@ -64,6 +76,29 @@ def evaluate(run: Run) -> None:
             _evaluate_each_point(run, data, wanted, what, evaluate_each)
             return
     _evaluate(run, data, wanted, print_result)
+
+
+def _evaluate_counts(run: Run, counts: ff.FailureCounts) -> None:
+    """Evaluate counts, and judge requirements on them."""
+    if run.take("intersections", False):
+        raise click.UsageError("--intersections: several --group of counts are these already")
+    requirements = run.take("requirements", ())
+    results: dict[str, Any] = {"evaluation": run.call(ff.evaluate, counts)}
+    if requirements:
+        results["check"] = run.call(ff.check, counts, requirements)
+
+    def tests() -> list[Any]:
+        if len(counts.groups) < 2 or not counts.are_clusters:
+            return []
+        return [run.call(ff.fnmr_test, counts, n_resamples=_replicates_for(counts.groups))]
+
+    def page() -> list[Any]:
+        return [results["evaluation"], *tests(), *list(results.values())[1:]]
+
+    if requirements:
+        _deliver_with_check(run, results, {}, page)
+    else:
+        run.deliver(results, page=page)
 
 
 def _evaluate_each_point(
@@ -184,11 +219,16 @@ def _tests(run: Run, data: Any, evaluations: Sequence[Any]) -> list[Any]:
     ]
 
 
+def _replicates_for(groups: Sequence[str]) -> int:
+    """Return how many replicates a test of so many groups needs."""
+    return max(_REPLICATES, _REPLICATES_OF_A_GROUP * len(groups))
+
+
 def _tests_of(data: Any, at: OperatingPoint, asked: Mapping[str, Any]) -> Iterator[Any]:
     """Test whether FNMRs, and FMRs, differ; where one of them cannot be tested a warning says
     why.
     """
-    n_resamples = max(_REPLICATES, _REPLICATES_OF_A_GROUP * len(data.groups))
+    n_resamples = _replicates_for(data.groups)
     for test in (ff.fnmr_test, ff.fmr_test):
         try:
             yield test(data, at, **asked, n_resamples=n_resamples)
@@ -214,22 +254,73 @@ def compare(run: Run) -> None:
     baseline = run.options.get("baseline")
     if len(files) > 2 and of_second:
         raise click.UsageError("options of the second system go with two files, not with more")
-    names = _names_of(files)
+    names = _names_of(files, run.take("system_names", ()))
+    unpaired = run.take("unpaired", False)
+    if unpaired and run.options.get("common"):
+        raise click.UsageError("--common is for systems that scored the same comparisons")
+    wanted = _requirements_on_differences(run, names, baseline)
     if baseline is not None and baseline not in names:
         raise click.UsageError(
             f"--baseline is {baseline!r}, but the systems are {', '.join(map(repr, names))}"
         )
     systems = [run.read(file, **(of_second if k == 1 else {})) for k, file in enumerate(files)]
     given = dict(zip(names, systems, strict=True))
-    run.deliver(
-        {"comparison": run.call(ff.compare, given, None, **arguments_for(ff.evaluate, run.options))}
+    junit = run.take("junit")
+    allow_undecided = run.take("allow_undecided", False)
+    if not wanted and (junit or allow_undecided):
+        raise click.UsageError("--junit and --allow-undecided go with --require")
+    more = arguments_for(ff.evaluate, run.options) | {"paired": not unpaired}
+    results: dict[str, Any] = {"comparison": run.call(ff.compare, given, None, **more)}
+    if not wanted:
+        run.deliver(results)
+        return
+    texts = [rule.text for rule in wanted]
+    level = run.options.get("confidence_level", default_of(ff.check, "confidence_level"))
+    results["check"] = ff.check(
+        results["comparison"],
+        texts,
+        confidence_level=level,
+        allow_undecided=allow_undecided,
     )
+    _deliver_with_check(run, results, {} if junit is None else {junit: results["check"].to_junit})
+    _exit_by(results["check"])
 
 
-def _names_of(files: Sequence[Path]) -> list[str]:
-    """Name systems by their files: without suffix, or as given where others have the same name;
-    files may repeat.
+def _requirements_on_differences(
+    run: Run, names: Sequence[str], baseline: str | None
+) -> list[Requirement]:
+    """Read requirements before any work, and have computed what they are about."""
+    texts = run.take("requirements", ())
+    if not texts:
+        return []
+    pairs = list(itertools.combinations(names, 2))
+    if baseline is not None:
+        pairs = [(name, baseline) for name in names if name != baseline]
+    points = list(run.options.get("at", default_of(ff.compare, "at")))
+    wanted = requirements_of(texts, points[0] if points else _POINT, pairs=pairs)
+    further = [rule.at for rule in wanted if rule.at is not None]
+    run.options["at"] = list(dict.fromkeys([*points, *further]))
+    about = [difference_of(rule.name) for rule in wanted]
+    metrics = [name for name in about if name in SCORE_METRICS]
+    if metrics:
+        run.options["metrics"] = [*run.options.get("metrics", ["auto"]), *metrics]
+    if "measures" in run.options:
+        named = [measure.name for name in about if (measure := measure_of(name))]
+        run.options["measures"] = [*run.options["measures"], *named]
+    return wanted
+
+
+def _names_of(files: Sequence[Path], named: Sequence[str] = ()) -> list[str]:
+    """Name systems as asked, or by their files: without suffix, or as given where others have the
+    same name; files may repeat.
     """
+    if named:
+        if len(named) != len(files) or len(set(named)) < len(named):
+            raise click.UsageError(
+                f"--name is given {len(named)} times for {len(files)} files: give another name for"
+                " each, in their order"
+            )
+        return list(named)
     stems = [file.stem for file in files]
     names = [str(file) if stems.count(file.stem) > 1 else file.stem for file in files]
     repeats = [names[:k].count(name) for k, name in enumerate(names)]
@@ -241,8 +332,15 @@ def _names_of(files: Sequence[Path]) -> list[str]:
 
 def check(run: Run) -> None:
     """Judge requirements."""
+    _take_bands_of_profile(run)
     data = run.read(run.context.params["scores"])
+    if isinstance(data, ff.FailureCounts) and "worst" in run.options:
+        raise click.UsageError(
+            "--worst lists comparisons by their scores, which counts have none of"
+        )
     checks = run.call(ff.check, data)
+    if isinstance(checks, ProfileCheck):
+        checks = checks.with_hashes({str(file): sha256_of(file) for file in run.input_files()})
     listed = _worst_of(data, checks, run.take("worst", 0))
 
     def show() -> None:
@@ -256,6 +354,19 @@ def check(run: Run) -> None:
     files = {} if junit is None else {junit: checks.to_junit}
     run.deliver({"check": checks, **worst}, show=show, page=lambda: [checks], files=files)
     _exit_by(checks)
+
+
+def _take_bands_of_profile(run: Run) -> None:
+    """Make groups of ages as the profile does, where groups are asked for and no bands are."""
+    if "profile" not in run.options:
+        if "requirements" not in run.options:
+            raise click.UsageError("nothing says what must hold: give --require or --profile")
+        return
+    bands = read_profile(run.options["profile"]).bands
+    is_asked = bands.partition("=")[0] in run.options.get("groups", ())
+    is_of_scores = run.options.get("kind", "scores") == "scores"
+    if bands and is_asked and is_of_scores and "bands" not in run.options:
+        run.options["bands"] = [bands]
 
 
 def _exit_by(checks: Check) -> None:
@@ -317,9 +428,17 @@ def discard(run: Run) -> None:
 
 def model(run: Run) -> None:
     """Model errors by all attributes."""
-    data = run.read(run.context.params["scores"])
+    asked = [text for name in ("linear", "spline") for text in run.options.get(name, ())]
+    numbers = list(dict.fromkeys(text.partition("=")[0].strip() for text in asked))
+    instead = {}
+    if numbers:  # as columns of numbers that make no groups
+        bands, groups = run.options.get("bands", ()), run.options.get("groups", ())
+        unbanded = [f"{name}={NO_BANDS}" for name in numbers]
+        instead = {"bands": [*bands, *unbanded], "groups": [*dict.fromkeys((*groups, *numbers))]}
+    data = run.read(run.context.params["scores"], **instead)
+    attributes = [name for name in data.attributes if name not in numbers]
     more = {"baseline": dict(run.take("baseline"))} if "baseline" in run.options else {}
-    run.deliver({"model": run.call(ff.error_model, data, list(data.attributes), **more)})
+    run.deliver({"model": run.call(ff.error_model, data, attributes, **more)})
 
 
 def strata(run: Run) -> None:
@@ -422,9 +541,16 @@ def _searches(run: Run, kind: str, path: Path) -> tuple[Any, dict[str, Any]]:
     """Read searches, and the groups of enrolled people where these are asked for."""
     returned = run.take("returned", False)
     if kind == "searches":
-        if returned:
-            raise click.UsageError("--returned goes with --input vectors")
-        return run.call(ff.read_searches, path), {}
+        searches = run.call(ff.read_searches, path)
+        if not returned:
+            return searches, {}
+        if not {"enrolled", "groups"} <= set(run.options):
+            raise click.UsageError(
+                "--returned tells apart groups of enrolled people: give --gallery, whose table has"
+                " the columns of --group, too"
+            )
+        group_of = run.call(groups_of_gallery, run.options["enrolled"])
+        return searches, {"returned_group": group_of}
     data = run.call(ff.read_embeddings, path)
     searches = run.call(ff.Searches.from_embeddings, data)
     if not returned:
@@ -437,7 +563,10 @@ def _searches(run: Run, kind: str, path: Path) -> tuple[Any, dict[str, Any]]:
 
 
 def _deliver_with_check(
-    run: Run, results: Mapping[str, Any], files: Mapping[Path, Callable[[Path], Any]]
+    run: Run,
+    results: Mapping[str, Any],
+    files: Mapping[Path, Callable[[Path], Any]],
+    page: Callable[[], list[Any]] | None = None,
 ) -> None:
     """Deliver results with the verdicts first, which say what was left out of the data once."""
 
@@ -448,7 +577,7 @@ def _deliver_with_check(
                 say()
                 print_result(result)
 
-    run.deliver(results, show=show, files=files)
+    run.deliver(results, show=show, files=files, page=page)
 
 
 def _curve_to(asked: Any, data: Any, n: int) -> Any:
@@ -468,7 +597,7 @@ def _curve_to(asked: Any, data: Any, n: int) -> Any:
 # group-test
 
 
-_RATES_OF_SAMPLES = ("fta", "fte")
+_RATES_OF_COUNTS = tuple(name for name in ATTEMPTS if name not in ("fnmr", *OF_TWO_PEOPLE))
 
 
 def group_test(run: Run) -> None:
@@ -481,18 +610,21 @@ def group_test(run: Run) -> None:
         raise click.UsageError(
             f"--rate {rate} needs scores, but --input is {kind}: they have failures only"
         )
-    if has_scores and rate in _RATES_OF_SAMPLES:
+    if has_scores and rate in _RATES_OF_COUNTS:
         raise click.UsageError(
-            f"--rate {rate} needs samples that failed, but --input is {kind}: give --input"
+            f"--rate {rate} needs {ATTEMPTS[rate]}s that failed, but --input is {kind}: give --input"
             " decisions or counts"
         )
     rate = rate or ("both" if has_scores else "fnmr")
     at = run.take("at", _POINT) if has_scores else None
-    data = run.read(run.context.params["data"]) if has_scores else _failure_counts(run, kind, rate)
+    if not has_scores:
+        run.options |= {"rate": rate, "groups": run.options.get("groups", "group")}
+    data = run.read(run.context.params["data"])
+    run.take("rate")
     n_resamples = run.take("n_resamples", default_of(ff.fnmr_test, "n_resamples"))
     tests: dict[str, Any] = {}
     if rate != "fmr":
-        name = f"{rate if rate in _RATES_OF_SAMPLES else 'fnmr'}_test"
+        name = f"{rate if rate in _RATES_OF_COUNTS else 'fnmr'}_test"
         tests[name] = run.call(ff.fnmr_test, data, at, n_resamples=n_resamples)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", FastfairWarning)  # the test has given the same warnings
@@ -503,20 +635,6 @@ def group_test(run: Run) -> None:
             ff.fmr_test, data, at, n_resamples=n_resamples, statistic=statistic
         )
     _deliver_tests(run, tests, at)
-
-
-def _failure_counts(run: Run, kind: str, rate: Any) -> Any:
-    names = ("failures", "attempts") if kind == "counts" else ("failed", "subject")
-    columns = {name: run.options.get(name, name) for name in names}
-    more = {
-        name: run.options[name]
-        for name in ("failed_value", "missing_labels")
-        if name in run.options
-    }
-    groups = run.options.get("groups", "group")
-    return ff.read_failure_counts(
-        run.context.params["data"], **columns, **more, groups=groups, rate=rate
-    )
 
 
 def _deliver_tests(run: Run, tests: Mapping[str, Any], at: OperatingPoint | None) -> None:
@@ -692,6 +810,16 @@ def plan_fmr(run: Run) -> None:
     pilot = run.take("pilot")
     more = {} if pilot is None else {"pilot": run.read(pilot)}
     run.deliver({"plan_fmr": run.call(ff.plan_fmr, **more)})
+
+
+def plan_requirement(run: Run) -> None:
+    """Plan how many subjects meet a requirement."""
+    pilot = run.take("pilot")
+    if (pilot is None) == ("n_attempts" not in run.options):
+        raise click.UsageError("give --attempts, or a --pilot whose subjects have so many")
+    attempts = run.take("n_attempts") if pilot is None else ff.read_failure_counts(pilot, groups=())
+    statement = run.context.params["statement"]
+    run.deliver({"plan": run.call(ff.plan_requirement, statement, n_attempts=attempts)})
 
 
 # synthesize

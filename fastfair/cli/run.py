@@ -5,6 +5,7 @@ go.
 from __future__ import annotations
 
 import inspect
+import re
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -19,11 +20,14 @@ from fastfair._lib.plots import off_screen, save
 from fastfair._lib.seeds import fix_seed
 from fastfair._lib.tables import write_json
 from fastfair._lib.whole_files import write_csv
+from fastfair.claims.counts import rate_named
 from fastfair.errors import InputError
+from fastfair.evaluation.failure_counts import FailureCounts
 from fastfair.identification.read_searches import read_searches
 from fastfair.io import files
 from fastfair.io.comparisons import read_comparisons
 from fastfair.io.embeddings import read_embeddings, read_named_vectors
+from fastfair.io.failure_counts import read_failure_counts
 from fastfair.io.formats import USUAL_LAYOUT
 from fastfair.pages.pdf import browser
 from fastfair.pages.report import report as write_report
@@ -48,14 +52,17 @@ _OF_SECOND = ("second_score", "second_score_kind", "second_embeddings")
 _OF_TRIALS = [
     name for name in option_names(read_named_vectors) if name not in ("samples", "failures")
 ]
+_OF_COUNTS = ("other_subject", "other_groups", "missing_labels")
+OF_FAILURES = ("counts", "decisions")
+_COUNTED = re.compile(r"([0-9][0-9,]*) of ([0-9][0-9,]*)")  # in place of a file
 # Options that belong to some kinds of input only; --group belongs to all.
 OF_INPUT: dict[str, set[str]] = {
     "scores": {*option_names(read_comparisons), *_OF_TRIALS, "samples", "reference_group", "probe_group", *_OF_SECOND,
                "fmr_statistic", "at"},
     "vectors": {*option_names(read_embeddings), "fmr_statistic", "at", "templates", "candidates"},
     "searches": {*option_names(read_searches), "at"},
-    "counts": {"failures", "attempts", "missing_labels"},
-    "decisions": {"failed", "subject", "failed_value", "missing_labels"},
+    "counts": {"failures", "attempts", "subject", "totals", *_OF_COUNTS},
+    "decisions": {"failed", "subject", "failed_value", *_OF_COUNTS},
 }  # fmt: skip
 
 
@@ -126,8 +133,10 @@ class Run:
         """Read comparisons, or vectors all of whose pairs are compared; `instead` are options that
         replace others.
         """
-        kind = self.options.get("kind", "scores")
+        kind = self.kind_of(path)
         self.refuse_options_of_others(kind)
+        if kind in OF_FAILURES:
+            return self._counts(path, kind)
         kept = self.options
         self.options = self.options | instead
         try:
@@ -136,6 +145,13 @@ class Run:
             )
         finally:
             self.options = kept
+
+    def kind_of(self, path: Path) -> str:
+        """Return what a file holds, by --input; counts may stand in its place."""
+        kind: str = self.options.get("kind", "scores")
+        has_counts = any(param.name == "attempts" for param in self.command.params)
+        is_counted = has_counts and counted_in_words(path) is not None
+        return "counts" if is_counted and kind == "scores" else kind
 
     def _comparisons(self, path: Path) -> Any:
         sides = [self.options.get(f"{side}_group", ()) for side in ("reference", "probe")]
@@ -155,6 +171,34 @@ class Run:
             table = self.options.get("quality_table")
             more["layout"] = replace(layout, quality=self.options["quality"], quality_table=table)
         return self.call(read_comparisons, path, **more | self._vectors_of_trials())
+
+    def _counts(self, path: Path, kind: str) -> Any:
+        """Read failures and attempts, or decisions; they are of the rate that is asked for, or
+        named by a claim or by requirements.
+        """
+        named = [*self.options.get("requirements", ()), self.context.params.get("statement") or ""]
+        rate: Any = self.options.get("rate") or rate_named(named) or "fnmr"
+        counted = counted_in_words(path)
+        if counted is not None:
+            if kind != "counts" or "groups" in self.options:
+                raise click.UsageError(
+                    f"{path} is one number of failures and attempts, without groups and decisions:"
+                    " leave --group and --input out"
+                )
+            return FailureCounts(*counted, rate=rate)
+        names = ("failures", "attempts") if kind == "counts" else ("failed", "subject")
+        others = (
+            "subject",
+            "other_subject",
+            "other_groups",
+            "totals",
+            "failed_value",
+            "missing_labels",
+        )
+        columns = {name: self.options.get(name, name) for name in names}
+        more = {name: self.options[name] for name in others if name in self.options}
+        groups = self.options.get("groups", ())
+        return read_failure_counts(path, **more | columns, groups=groups, rate=rate)
 
     def _vectors_of_trials(self) -> dict[str, Any]:
         """Read the vectors with which a list of trials is scored."""
@@ -203,6 +247,7 @@ class Run:
         return [
             file
             for name in names
+            if counted_in_words(name) is None
             for file in (files.files_of(name, "rows") if files.is_pattern(name) else [name])
         ]
 
@@ -312,6 +357,15 @@ class Run:
                     with whole_files.written(written[-1]) as file:
                         save(figure.get_figure(root=True), file, kind, _DOTS)
         return written
+
+
+def counted_in_words(path: Path) -> tuple[int, int] | None:
+    """Return failures and attempts written in place of a file, as in "5 of 174"; None for files."""
+    match = _COUNTED.fullmatch(str(path).strip())
+    if match is None or path.exists():
+        return None
+    failures, attempts = (int(number.replace(",", "")) for number in match.groups())
+    return failures, attempts
 
 
 def default_of(function: Callable[..., Any], name: str) -> Any:

@@ -509,6 +509,8 @@ _WHOLE = re.compile(r"(?<=\d)\.0+$")  # as of whole numbers that became floats
 
 def plain_name(name: str) -> str:
     """Return a name as it looks: composed, without invisible characters, and with usual blanks."""
+    if name.isascii():
+        return name.strip()
     return unicodedata.normalize("NFC", name.translate(_INVISIBLE | _BLANKS)).strip()
 
 

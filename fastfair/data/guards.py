@@ -70,12 +70,12 @@ GUARDS = (
         "infinite numbers",
         "an error that names the row",
         ("data.checks.not_usable", "data.checks.require_usable", "identification.searches._Matrix.keep",
-         "group_tests.failure_counts._whole_numbers", "quality.quality_of"),
+         "evaluation.failure_counts._whole_numbers", "quality.quality_of"),
     ),
     Guard(
         "whole numbers that would be rounded, above 2^53",
         "an error that names the row",
-        ("_lib.validation.floats", "_lib.validation.numbers_of", "group_tests.failure_counts._whole_numbers"),
+        ("_lib.validation.floats", "_lib.validation.numbers_of", "evaluation.failure_counts._whole_numbers"),
     ),
     Guard(
         "text in place of numbers",

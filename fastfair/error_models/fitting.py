@@ -24,15 +24,18 @@ from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
-from scipy.special import fdtrc, stdtr, stdtrit
+from scipy.special import fdtrc, fdtri, stdtr, stdtrit
 
 from fastfair._lib import memory
-from fastfair._lib.arrays import Flags, Floats, Integers
+from fastfair._lib.arrays import Flags, Floats, Indices, Integers
 from fastfair.data.comparisons import Comparisons
 from fastfair.data.exclusions import leave_out
 from fastfair.data.sorted_scores import GroupedSide
 from fastfair.errors import FastfairError, InputError
 from fastfair.uncertainty.rate_limits import RateEvidence
+
+from .separation import find_separated
+from .subjects import CountedSubjects, Subjects
 
 Unit = Literal["subject", "comparison"]
 
@@ -52,11 +55,8 @@ class Cells:
         matter.
     n, errors : (cells,) ndarray of int64
         Numbers of comparisons and of errors.
-    n_of, errors_of : (subjects, cells) ndarray of int64, or None
-        The numbers of each subject; None where every comparison stands for itself.
-    products, squares : (3, cells, cells) and (3, subjects, cells) ndarray, or None
-        Of non-mated comparisons, sums over pairs of subjects; see
-        `kernels.cell_scores.multiply_pairs`.
+    subjects : CountedSubjects, ListedSubjects or None
+        Who is behind them; None where every comparison stands for itself.
     by_group : GroupedSide
         The comparisons, grouped by the combination of values on each side.
     cell : (groups, groups) ndarray of int64
@@ -69,34 +69,21 @@ class Cells:
     second: Integers
     n: Integers
     errors: Integers
-    n_of: Integers | None
-    errors_of: Integers | None
-    products: Floats | None
-    squares: Floats | None
+    subjects: Subjects | None
     by_group: GroupedSide = field(repr=False)
     cell: Integers = field(repr=False)
 
     @property
     def n_subjects(self) -> int | None:
         """The number of subjects; None where they are not looked at."""
-        return None if self.n_of is None else int(np.count_nonzero(self.n_of.any(axis=1)))
+        return None if self.subjects is None else self.subjects.n_used
 
     def only(self, kept: Flags) -> Cells:
         """Keep some of the cells."""
         position = np.append(np.where(kept, np.cumsum(kept) - 1, -1), -1)  # -1 stays -1
-        # on the first, or last, axis
-        in_cells = (
-            ("first", "second", "n", "errors"),
-            ("n_of", "errors_of", "squares"),
-        )
-        left = {name: getattr(self, name)[kept] for name in in_cells[0]}
-        left |= {
-            name: values[..., kept]
-            for name in in_cells[1]
-            if (values := getattr(self, name)) is not None
-        }
-        if self.products is not None:
-            left["products"] = self.products[:, kept][:, :, kept]
+        left = {name: getattr(self, name)[kept] for name in ("first", "second", "n", "errors")}
+        if self.subjects is not None:
+            left["subjects"] = self.subjects.only(kept)
         return replace(self, **left, cell=position[self.cell])
 
     def with_errors(self, wanted: int) -> Cells:
@@ -122,7 +109,7 @@ class Cells:
                 side.keys, side.keys[inside[n - 1]], side="left" if self.rate == "fmr" else "right"
             )
         )
-        n_subjects = None if self.n_of is None else len(self.n_of)
+        n_subjects = None if self.subjects is None else len(self.subjects)
         return _count(
             self.by_group,
             self.cell,
@@ -133,21 +120,6 @@ class Cells:
             (self.first, self.second),
         )
 
-    def pair_residuals(self, chances: Floats) -> tuple[Floats, Floats]:
-        """Add up the residuals of comparisons of two subjects, times each other, at (cells,)
-        chances of an error.
-
-        Returns (cells, cells) sums over pairs of subjects of the residuals of one cell times those
-        of another, and (subjects, cells) squared sums of residuals of the pairs that a subject is
-        in.
-        """
-        assert self.products is not None
-        assert self.squares is not None
-        (ee, em, mm), squares = self.products, self.squares
-        mixed = em * chances
-        products = ee - mixed - mixed.T + mm * np.outer(chances, chances)
-        return products, squares[0] - 2 * chances * squares[1] + chances**2 * squares[2]
-
 
 def count_cells(
     comparisons: Comparisons, attributes: Sequence[str], key: Any, rate: str, unit: str
@@ -155,10 +127,7 @@ def count_cells(
     """Count comparisons and errors by the values of attributes; key: the lowest that is
     accepted.
     """
-    grouped = (
-        comparisons if comparisons.grouping == tuple(attributes) else comparisons.by(*attributes)
-    )
-    by_group = grouped.nonmated_by_group if rate == "fmr" else grouped.mated_by_group
+    by_group = _grouped(comparisons, attributes, rate)
     values = _values_of_groups(by_group, attributes)
     counts = by_group.cells
     if rate == "fnmr":
@@ -175,12 +144,10 @@ def count_cells(
         tuple(comparisons.attributes[name][k] for k in positions)
         for name, positions in zip(attributes, used, strict=True)
     )
-    first, second = (
-        np.stack(
-            [np.searchsorted(used[a], values[side, a]) for a in range(len(attributes))], axis=1
-        )
-        for side in (g, h)
-    )
+    first, second = np.zeros((2, g.size, len(attributes)), np.int64)
+    for a in range(len(attributes)):
+        for columns, side in ((first, g), (second, h)):
+            columns[:, a] = np.searchsorted(used[a], values[side, a])
     n_subjects = None
     if unit == "subject":
         if comparisons.subjects is None:
@@ -197,8 +164,22 @@ def count_cells(
         n_subjects,
         rate,
         labels,
-        (first.astype(np.int64), second.astype(np.int64)),
+        (first, second),
     )
+
+
+def _grouped(comparisons: Comparisons, attributes: Sequence[str], rate: str) -> GroupedSide:
+    """Return the comparisons that errors are of by the values of attributes; without any there is
+    one group.
+    """
+    if not attributes:
+        side = comparisons.nonmated if rate == "fmr" else comparisons.mated
+        same = np.zeros(side.keys.size, np.uint16)
+        n_subjects = 0 if comparisons.subjects is None else comparisons.subjects.size
+        return GroupedSide(side, same, same, 1, n_subjects)
+    is_grouped = comparisons.grouping == tuple(attributes)
+    grouped = comparisons if is_grouped else comparisons.by(*attributes)
+    return grouped.nonmated_by_group if rate == "fmr" else grouped.mated_by_group
 
 
 def _of_one_subject(by_group: GroupedSide) -> Integers:
@@ -254,7 +235,7 @@ def _count(
         for counts in (by_group.cells, wrong)
     )
     if n_subjects is None:
-        return Cells(rate, labels, *values, n, errors, None, None, None, None, by_group, cell)
+        return Cells(rate, labels, *values, n, errors, None, by_group, cell)
     memory.require(
         60 * n_subjects * n_cells,
         f"counts of {n_subjects:,} subjects in {n_cells:,} combinations of values",
@@ -275,9 +256,8 @@ def _count(
         products = np.zeros((3, n_cells, n_cells))
         squares = np.zeros((3, n_subjects, n_cells))
         kernels.multiply_pairs(*columns, errors_at, products, squares)
-    return Cells(
-        rate, labels, *values, n, errors, n_of, errors_of, products, squares, by_group, cell
-    )
+    subjects = CountedSubjects(n_of, errors_of, products, squares)
+    return Cells(rate, labels, *values, n, errors, subjects, by_group, cell)
 
 
 DIFFERENT = "different"
@@ -298,11 +278,13 @@ class Term:
         The position of the attribute.
     contrast : (coefficients,) ndarray
         The combination of coefficients that is the logarithm of the odds ratio.
-    with_baseline : (cells, coefficients) ndarray
-        The rows of the design if all comparisons had the baseline; plus the contrast, if all had
-        the value.
+    columns, at : tuple of int and (columns,) ndarray
+        The columns of the design that have other values if all comparisons have the baseline, and
+        these.
     concerned : (cells,) ndarray of bool
         The cells that have the value on either side.
+    covariate : str or None
+        The number that it is of, such as "difference"; None for values.
     """
 
     attribute: str
@@ -310,8 +292,23 @@ class Term:
     baseline: str
     position: int
     contrast: Floats
-    with_baseline: Floats
+    columns: tuple[int, ...]
+    at: Floats
     concerned: Flags
+    covariate: str | None = None
+
+    def with_baseline(self, design: Floats) -> Floats:
+        """Return rows of the design as they are if all comparisons have the baseline; plus the
+        contrast, if all have the value.
+        """
+        rows = design.copy()
+        rows[:, self.columns] = self.at
+        return rows
+
+    def in_wider(self, width: int, of_cell: Indices) -> Term:
+        """Return it for a design with more columns, and for cells inside those that it is for."""
+        contrast = np.append(self.contrast, np.zeros(width - self.contrast.size))
+        return replace(self, contrast=contrast, concerned=self.concerned[of_cell])
 
 
 def make_design(
@@ -355,16 +352,17 @@ def make_design(
     for a, value, at, column in plans:
         first, second = cells.first[:, a], cells.second[:, a]
         contrast = np.zeros(design.shape[1])
-        with_baseline = design.copy()
         contrast[column] = 2.0 if at is not None and cells.rate == "fmr" else 1.0
-        with_baseline[:, [column] if at is None else of_attribute[a]] = 0.0
+        changed = tuple([column] if at is None else of_attribute[a])
         concerned = first != second if at is None else (first == at) | (second == at)
         against = SAME if at is None else chosen[attributes[a]]
-        terms.append(Term(attributes[a], value, against, a, contrast, with_baseline, concerned))
+        named = attributes[a], value, against
+        terms.append(Term(*named, a, contrast, changed, np.zeros(len(changed)), concerned))
     return design, terms, chosen
 
 
 _STEPS = 200  # of Newton's method, at most
+_QUICK = 25  # of them, in which nearly every likelihood with a maximum has reached it
 _TINY = 1e-9  # relative to the largest, where a singular value counts as 0
 # of what a score is divided by, as a subject may be behind nearly all of a coefficient
 _LEAST_LEFT = 0.05
@@ -393,9 +391,8 @@ class Fit:
         The estimates in these coordinates.
     covariance : (r, r) ndarray
         Their robust variance.
-    scores, squares : (subjects, r) and (subjects, cells) ndarray, or None
-        Each subject's corrected score, and the squared residuals of the pairs that the subject is
-        in; None where every comparison stands for itself.
+    scores : (subjects, r) ndarray, or None
+        Each subject's corrected score; None where every comparison stands for itself.
     """
 
     cells: Cells
@@ -407,7 +404,6 @@ class Fit:
     location: Floats
     covariance: Floats
     scores: Floats | None
-    squares: Floats | None
 
     @cached_property
     def _to_directions(self) -> Floats:
@@ -442,20 +438,20 @@ class Fit:
         """
         if self.scores is None:
             return math.inf
-        assert self.cells.n_of is not None
+        assert self.cells.subjects is not None
         assert self.cells.n_subjects is not None
         direction = contrast @ self._to_directions
         along = self.rows @ direction
-        expected = self.cells.n_of[:, self.kept] @ (
-            along**2 * (self.chances * (1 - self.chances))[self.kept]
-        )
+        weights = (self.chances * (1 - self.chances))[self.kept]
+        expected = self.cells.subjects.add_up(along**2 * weights, self.kept)
         if not expected.any():
             return math.nan
         alike = float(expected.sum() ** 2 / (expected**2).sum())
         most = max(1.0, min(alike - 1, alike * (1 - self.location.size / self.cells.n_subjects)))
-        if self.squares is None:
+        if self.cells.rate == "fnmr":
             return most
-        expected_squares = self.squares[:, self.kept] @ along**2 / 2
+        squares = self.cells.subjects.squares_along(along, self.chances, self.kept)
+        expected_squares = squares / 2
         contributions = (self.scores @ direction) ** 2 - expected_squares
         if contributions.sum() <= expected_squares.sum():  # the least that the variance may be
             contributions = expected_squares
@@ -471,11 +467,14 @@ def fit(cells: Cells, design: Floats, offset: Floats | None = None) -> Fit:
     """Fit a logit of errors to counts of cells; offset: (cells,) what is added to the log odds, 0
     by default.
     """
-    kept = ~find_separated(cells, design)
     offset = np.zeros(cells.n.size) if offset is None else offset
-    n = cells.n[kept].astype(np.float64)
-    errors = cells.errors[kept].astype(np.float64)
-    if not kept.any():  # nothing but errors, or none: no coefficient is known
+    kept = np.ones(cells.n.size, np.bool_)
+    has_both = 0 < cells.errors.sum() < cells.n.sum()
+    highest = _quickly(cells, design, offset) if has_both else None
+    if highest is None:  # programs say which cells have none
+        kept = ~find_separated(cells.n, cells.errors, design)
+        highest = _highest(cells, design, offset, kept, _STEPS) if kept.any() else None
+    if highest is None:  # nothing but errors, or none: no coefficient is known
         empty = np.zeros((0, design.shape[1]))
         chances = (cells.errors > 0).astype(np.float64)
         return Fit(
@@ -488,18 +487,14 @@ def fit(cells: Cells, design: Floats, offset: Floats | None = None) -> Fit:
             np.zeros(0),
             np.zeros((0, 0)),
             None,
-            None,
         )
-    _, singular, basis = np.linalg.svd(design[kept] * np.sqrt(n)[:, None], full_matrices=False)
-    basis = basis[singular > _TINY * singular[0]]
-    rows = design[kept] @ basis.T
-    location, information = _maximum(rows, n, errors, offset[kept])
+    rows, basis, location, information = highest
     # In whitened coordinates the information is 1, so that variances of directions are comparable.
     factor = np.linalg.cholesky(information)
     rows = np.linalg.solve(factor, rows.T).T
     chances = np.where(cells.errors > 0, 1.0, 0.0)
     chances[kept] = _expit(rows @ (factor.T @ location) + offset[kept])
-    covariance, scores, squares = _robust(cells, kept, rows, chances)
+    covariance, scores = _robust(cells, kept, rows, chances)
     coordinates = factor.T @ basis
     return Fit(
         cells,
@@ -511,7 +506,6 @@ def fit(cells: Cells, design: Floats, offset: Floats | None = None) -> Fit:
         factor.T @ location,
         covariance,
         scores,
-        squares,
     )
 
 
@@ -537,7 +531,7 @@ def fit_without(
     is_positive = values > _TINY * max(float(values[-1]), 1e-300)
     to_rows = vectors[:, is_positive] / np.sqrt(values[is_positive])
     rows = rows @ to_rows
-    covariance, scores, squares = _robust(cells, null.kept, rows, null.chances)
+    covariance, scores = _robust(cells, null.kept, rows, null.chances)
     # Where errors are missing, residuals are too small to show their variance: it is at least that
     # of the model, times the overdispersion of the fit, both of which are 1 for independent
     # comparisons.
@@ -555,7 +549,6 @@ def fit_without(
         rows.T @ (errors - n * p),
         covariance,
         scores,
-        squares,
     )
 
 
@@ -563,7 +556,49 @@ def _expit(log_odds: Floats) -> Floats:
     return np.asarray(1 / (1 + np.exp(-log_odds)))
 
 
-def _maximum(rows: Floats, n: Floats, errors: Floats, offset: Floats) -> tuple[Floats, Floats]:
+# Rows of cells in coordinates that the data determine, these coordinates, the coefficients of the
+# highest likelihood, and the information there
+_Highest = tuple[Floats, Floats, Floats, Floats]
+
+
+def _quickly(cells: Cells, design: Floats, offset: Floats) -> _Highest | None:
+    """Find the highest likelihood where all cells have finite log odds; None where that is not
+    seen.
+    """
+    n, errors = cells.n.astype(np.float64), cells.errors.astype(np.float64)
+    everything = np.ones(n.size, np.bool_)
+    try:
+        with np.errstate(all="ignore"):  # log odds may run away
+            rows, basis, at, information = _highest(cells, design, offset, everything, _QUICK)
+            step = _step(rows, n, errors, _expit(rows @ at + offset), information)
+            whitened = np.linalg.solve(np.linalg.cholesky(information), rows.T)
+    except (np.linalg.LinAlgError, FastfairError):
+        return None
+    # Where this holds there is a maximum (Bach, "Self-concordant analysis for logistic regression",
+    # 2010, proposition 2); along a direction without one, a step moves some log odds by about 1.
+    farthest = math.sqrt(float((whitened**2).sum(axis=0).max()))
+    is_known = farthest * math.sqrt(max(0.0, float(step @ information @ step))) <= 0.5
+    return (rows, basis, at, information) if is_known else None
+
+
+def _highest(cells: Cells, design: Floats, offset: Floats, kept: Flags, steps: int) -> _Highest:
+    """Find the highest likelihood of the cells kept by so many steps of Newton's method."""
+    n = cells.n[kept].astype(np.float64)
+    errors = cells.errors[kept].astype(np.float64)
+    _, singular, basis = np.linalg.svd(design[kept] * np.sqrt(n)[:, None], full_matrices=False)
+    basis = basis[singular > _TINY * singular[0]]
+    rows = design[kept] @ basis.T
+    return rows, basis, *_maximum(rows, n, errors, offset[kept], steps)
+
+
+def _step(rows: Floats, n: Floats, errors: Floats, chances: Floats, information: Floats) -> Floats:
+    """Return the step of Newton's method."""
+    return np.asarray(np.linalg.solve(information, rows.T @ (errors - n * chances)))
+
+
+def _maximum(
+    rows: Floats, n: Floats, errors: Floats, offset: Floats, steps: int
+) -> tuple[Floats, Floats]:
     """Return the coefficients of the highest likelihood, found by Newton's method, and the
     information there.
     """
@@ -576,10 +611,10 @@ def _maximum(rows: Floats, n: Floats, errors: Floats, offset: Floats) -> tuple[F
     start = np.full(len(rows), math.log(errors.sum() / (n.sum() - errors.sum())))
     at = np.linalg.lstsq(rows, start, rcond=None)[0]
     height = likelihood(at)
-    for _ in range(_STEPS):
+    for _ in range(steps):
         chances = _expit(rows @ at + offset)
         information = (rows.T * (n * chances * (1 - chances))) @ rows
-        step = np.linalg.solve(information, rows.T @ (errors - n * chances))
+        step = _step(rows, n, errors, chances, information)
         while likelihood(at + step) < height - 1e-12 * abs(height):
             step = step / 2
         at = at + step
@@ -590,71 +625,36 @@ def _maximum(rows: Floats, n: Floats, errors: Floats, offset: Floats) -> tuple[F
     raise FastfairError("the logit of errors does not converge")
 
 
-def find_separated(cells: Cells, design: Floats) -> Flags:
-    """Find the (cells,) without errors, or without anything else, whose log odds the likelihood
-    drives to infinity.
-
-    Konis, "Linear programming algorithms for detecting separated data in binary logistic regression
-    models", 2007.
-    """
-    sign = np.where(cells.errors == 0, -1.0, np.where(cells.errors == cells.n, 1.0, 0.0))
-    extreme = np.flatnonzero(sign)
-    is_separated = np.zeros(cells.n.size, np.bool_)
-    if not extreme.size:
-        return is_separated
-    from scipy.optimize import linprog
-
-    # A direction along which no cell's likelihood falls, and those of as many as possible grow
-    # without end: each of these moves by at least its share, of at most 1, in the right direction;
-    # cells with both stay.
-    signed = design[extreme] * sign[extreme, None]
-    n_coefficients = design.shape[1]
-    n_extreme = extreme.size
-    solved = linprog(
-        np.concatenate((np.zeros(n_coefficients), -np.ones(n_extreme))),
-        A_ub=np.hstack((-signed, np.eye(n_extreme))),
-        b_ub=np.zeros(n_extreme),
-        A_eq=np.hstack((design[sign == 0], np.zeros((cells.n.size - n_extreme, n_extreme)))),
-        b_eq=np.zeros(cells.n.size - n_extreme),
-        bounds=[(None, None)] * n_coefficients + [(0, 1)] * n_extreme,
-    )
-    if solved.status != 0:
-        raise FastfairError(f"cells without errors cannot be told apart: {solved.message}")
-    is_separated[extreme] = solved.x[n_coefficients:] > 0.5
-    return is_separated
-
-
 def _robust(
     cells: Cells, kept: Flags, rows: Floats, chances: Floats
-) -> tuple[Floats, Floats | None, Floats | None]:
-    """Return the robust variance, and what its degrees of freedom are computed from."""
+) -> tuple[Floats, Floats | None]:
+    """Return the robust variance, and each subject's corrected score."""
     if not rows.shape[1]:  # the data determine no coefficient
-        return np.zeros((0, 0)), None, None
+        return np.zeros((0, 0)), None
     p = chances[kept]
-    if cells.n_of is None or cells.errors_of is None:
+    if cells.subjects is None:
         errors, n = cells.errors[kept], cells.n[kept]
         squared = errors * (1 - p) ** 2 + (n - errors) * p**2
-        return (rows.T * squared) @ rows * n.sum() / (n.sum() - rows.shape[1]), None, None
-    n_of = cells.n_of[:, kept]
-    scores = cells.errors_of[:, kept] @ rows - n_of @ (p[:, None] * rows)
-    scores = _corrected(scores, n_of, rows, p * (1 - p))
+        return (rows.T * squared) @ rows * n.sum() / (n.sum() - rows.shape[1]), None
+    scores = _corrected(cells.subjects, kept, rows, chances)
     if cells.rate == "fnmr":
-        return scores.T @ scores, scores, None
-    products, squares = cells.pair_residuals(chances)
-    of_pairs = rows.T @ products[np.ix_(kept, kept)] @ rows
+        return scores.T @ scores, scores
+    of_pairs = cells.subjects.products_of_pairs(rows, chances, kept)
     # Pairs alone are the least: what subjects add to them counts where it is positive.
     values, vectors = np.linalg.eigh(of_pairs)
     root = vectors * np.sqrt(np.maximum(values, _TINY * values[-1]))  # of_pairs = root root'
     unit = np.linalg.solve(root, np.linalg.solve(root, scores.T @ scores - 2 * of_pairs).T)
     more, axes = np.linalg.eigh((unit + unit.T) / 2)
     turned = root @ axes
-    return (turned * (1 + np.maximum(more, 0))) @ turned.T, scores, squares
+    return (turned * (1 + np.maximum(more, 0))) @ turned.T, scores
 
 
-def _corrected(scores: Floats, n_of: Integers, rows: Floats, weights: Floats) -> Floats:
-    """Multiply each subject's score by (1 - H_k)^-1/2, H_k being the subject's part of the
+def _corrected(subjects: Subjects, kept: Flags, rows: Floats, chances: Floats) -> Floats:
+    """Return each subject's score times (1 - H_k)^-1/2, H_k being the subject's part of the
     information, which is 1.
     """
+    scores = subjects.scores(rows, chances, kept)
+    weights = (chances * (1 - chances))[kept]
     size = rows.shape[1]
     outer = (rows[:, :, None] * rows[:, None, :] * weights[:, None, None]).reshape(
         len(rows), size * size
@@ -662,7 +662,7 @@ def _corrected(scores: Floats, n_of: Integers, rows: Floats, weights: Floats) ->
     corrected = np.empty_like(scores)
     for start in range(0, len(scores), _AT_ONCE):
         some = slice(start, start + _AT_ONCE)
-        information = (n_of[some] @ outer).reshape(-1, size, size)
+        information = subjects.add_up(outer, kept, some).reshape(-1, size, size)
         values, vectors = np.linalg.eigh(information)
         left = np.maximum(1 - values, _LEAST_LEFT)
         turned = np.einsum("kij,ki->kj", vectors, scores[some]) / np.sqrt(left)
@@ -670,7 +670,7 @@ def _corrected(scores: Floats, n_of: Integers, rows: Floats, weights: Floats) ->
     return corrected
 
 
-_FARTHEST = 20.0  # logarithm of an odds ratio that a limit is looked for at
+FARTHEST = 20.0  # logarithm of an odds ratio that a limit is looked for at
 _HALVINGS = 24  # of the interval that a limit lies in, to 1e-6
 
 
@@ -766,12 +766,13 @@ def difference(fit: Fit, rows: Floats, contrast: Floats, weights: Floats) -> Stu
 
 
 def separated_ratio(
-    cells: Cells, design: Floats, contrast: Floats, level: float
+    cells: Cells, design: Floats, contrast: Floats, level: float, farthest: float = FARTHEST
 ) -> tuple[float, float, float]:
     """Test an effect whose odds ratio is 0 or infinite in the data, and limit it to the side that
     is known.
 
-    The contrast is a multiple of one coefficient. Returned are the p-value of a score test, and an
+    The contrast is a multiple of one coefficient; farthest: the logarithm of an odds ratio that a
+    limit is looked for at. Returned are the p-value of a score test, and an
     interval of the confidence level with the end 0 or infinity; NaN where nothing is known.
     """
     (column,) = np.flatnonzero(contrast).tolist()
@@ -795,7 +796,7 @@ def separated_ratio(
             return (log_ratio > 0) == below
         return (at.value < 0) == below and at.pvalue < 1 - level
 
-    held, left = (-_FARTHEST, _FARTHEST) if below else (_FARTHEST, -_FARTHEST)
+    held, left = (-farthest, farthest) if below else (farthest, -farthest)
     for _ in range(_HALVINGS):
         middle = (held + left) / 2
         held, left = (held, middle) if excluded(middle) else (middle, left)
@@ -818,12 +819,39 @@ def joint_test(fit: Fit, contrasts: Floats) -> tuple[float, int, float, float]:
     square = float(
         values @ np.linalg.solve(fit.covariance_of(contrasts) * (1 + 1 / freedom), values)
     )
-    if math.isinf(freedom):
-        statistic = square / size
-        left = 1e9
-    else:
-        left = freedom - size + 1
-        if left <= 0:
-            return math.nan, size, freedom, math.nan
-        statistic = square * left / (freedom * size)
+    left = _left(freedom, size)
+    if left <= 0:
+        return math.nan, size, freedom, math.nan
+    statistic = square / size if math.isinf(freedom) else square * left / (freedom * size)
     return statistic, size, freedom, float(fdtrc(size, left, statistic))
+
+
+def _left(freedom: float, size: int) -> float:
+    """Return the second degrees of freedom of Hotelling's statistic as an F."""
+    return 1e9 if math.isinf(freedom) else freedom - size + 1
+
+
+def joint_band(
+    fit: Fit, contrasts: Floats, columns: Sequence[int], level: float
+) -> tuple[Floats, Floats, Floats]:
+    """Estimate (n,) combinations of some coefficients, with a band that holds all such
+    combinations together, as Scheffe's does.
+
+    It leaves out 0 somewhere only where `joint_test` of the columns finds them to have an effect.
+    NaN where data do not determine them, and where there are too few degrees of freedom.
+    """
+    values = fit.values(contrasts)
+    unit = np.eye(contrasts.shape[1])[list(columns)]
+    missing = np.full(len(contrasts), math.nan)
+    if np.isnan(fit.values(unit)).any():
+        return missing, missing, missing
+    freedom = float(np.median([fit.freedom(contrast) for contrast in unit]))
+    size, left = len(unit), _left(freedom, len(unit))
+    if left <= 0:
+        return values, missing, missing
+    directions = contrasts[:, list(columns)]
+    spread = (directions @ fit.covariance_of(unit) * directions).sum(axis=1) * (1 + 1 / freedom)
+    widest = float(fdtri(size, left, level)) * size
+    widest *= 1.0 if math.isinf(freedom) else freedom / left
+    reach = np.sqrt(np.maximum(spread, 0.0) * widest)
+    return values, values - reach, values + reach

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal, TypeVar, overload
 
 import numpy as np
 
@@ -99,8 +99,18 @@ from fastfair.uncertainty.quantities import (
     noted,
     numbers,
     sizes_of_groups,
+    warn_of_narrow,
 )
 
+from .counted_rates import (
+    AT,
+    CountedRates,
+    counted_rates,
+    require_groups_of_counts,
+    require_no_point,
+    unit_of_counts,
+)
+from .failure_counts import FailureCounts
 from .failures import Failures
 from .result import Alternative, Evaluation
 
@@ -262,6 +272,8 @@ class Request(EvaluationSettings):
 
     Attributes
     ----------
+    among : tuple of str or None
+        Groups of which the fairness measures compare those that are there; all by default.
     measured : tuple of int
         Positions of the groups that the fairness measures compare; set by `checked`.
     """
@@ -274,6 +286,7 @@ class Request(EvaluationSettings):
     n_resamples: int
     confidence_level: float
     alternative: str = "two-sided"
+    among: tuple[str, ...] | None = None
     measured: tuple[int, ...] = ()
 
     @property
@@ -323,9 +336,11 @@ class Request(EvaluationSettings):
         if "eer" in request.metrics:
             require_eer(comparisons, self.eer_method)
         request._check_resampling(comparisons)
-        return replace(
-            request, measured=tuple(_complete_groups(comparisons, self.incomplete_groups))
-        )
+        complete = _complete_groups(comparisons, self.incomplete_groups)
+        measured = [
+            k for k in complete if self.among is None or comparisons.groups[k] in self.among
+        ]
+        return replace(request, measured=tuple(measured))
 
     def resolved(
         self, groups: Sequence[str], everything: Sequence[str], score_kind: str = "similarity"
@@ -423,10 +438,53 @@ class Request(EvaluationSettings):
         return settings
 
 
-@checked
+_USUAL_POINTS = (at_fmr(1e-3),)
+
+
+@overload
+def evaluate(
+    comparisons: FailureCounts,
+    at: OperatingPoint | Sequence[OperatingPoint] = ...,
+    measures: Measure | Sequence[Measure] = ...,
+    *,
+    metrics: _Metrics | Sequence[_Metrics] = ...,
+    unit: Unit = ...,
+    n_resamples: int = ...,
+    confidence_level: float = ...,
+    alternative: Alternative = ...,
+    costs: Costs = ...,
+    settings: EvaluationSettings = ...,
+    rng: seeds.Seed = ...,
+    n_threads: int | None = ...,
+    progress: bool | Callable[[int, int], None] = ...,
+    executor: Executor | Checkpoint = ...,
+) -> CountedRates: ...
+
+
+@overload
 def evaluate(
     comparisons: Comparisons | ScannedComparisons | Embeddings,
-    at: OperatingPoint | Sequence[OperatingPoint] = (at_fmr(1e-3),),  # noqa: B008 - frozen
+    at: OperatingPoint | Sequence[OperatingPoint] = ...,
+    measures: Measure | Sequence[Measure] = ...,
+    *,
+    metrics: _Metrics | Sequence[_Metrics] = ...,
+    unit: Unit = ...,
+    n_resamples: int = ...,
+    confidence_level: float = ...,
+    alternative: Alternative = ...,
+    costs: Costs = ...,
+    settings: EvaluationSettings = ...,
+    rng: seeds.Seed = ...,
+    n_threads: int | None = ...,
+    progress: bool | Callable[[int, int], None] = ...,
+    executor: Executor | Checkpoint = ...,
+) -> Evaluation: ...
+
+
+@checked
+def evaluate(
+    comparisons: Comparisons | ScannedComparisons | Embeddings | FailureCounts,
+    at: OperatingPoint | Sequence[OperatingPoint] = _USUAL_POINTS,
     measures: Measure | Sequence[Measure] = "all",
     *,
     metrics: _Metrics | Sequence[_Metrics] = "auto",
@@ -440,15 +498,15 @@ def evaluate(
     n_threads: int | None = None,
     progress: bool | Callable[[int, int], None] = False,
     executor: Executor | Checkpoint = None,
-) -> Evaluation:
+) -> Evaluation | CountedRates:
     """Compute error rates, EER, minDCF, Cllr and fairness measures, overall and per group, with
     bootstrap intervals.
 
     Parameters
     ----------
-    comparisons : Comparisons, ScannedComparisons or Embeddings
+    comparisons : Comparisons, ScannedComparisons, Embeddings or FailureCounts
         The comparisons to evaluate, or vectors all of whose pairs are. Without groups there are no
-        fairness measures. See Notes for scans and vectors.
+        fairness measures. See Notes for scans and vectors, and for counts.
     at : OperatingPoint or sequence of OperatingPoint
         Operating points at which rates, and fairness measures of these, are computed. The threshold
         of each is found from all comparisons, and again in every replicate. Repeated operating
@@ -499,7 +557,8 @@ def evaluate(
     Returns
     -------
     Evaluation
-        With its replicates, so that `Evaluation.with_intervals` need not draw them again.
+        With its replicates, so that `Evaluation.with_intervals` need not draw them again. Of counts
+        `CountedRates`.
 
     Raises
     ------
@@ -551,6 +610,10 @@ def evaluate(
     wider. Quantities that a scan lacks are computed from all pairs, if memory permits; "all"
     metrics are the EER and minDCF. Executors and checkpoints serve similarities, too.
 
+    Counts have no operating point and no metrics: their rate, and measures of it, have the intervals
+    of the same decisions with scores, to the last bit. Attempts of people who are not known are
+    taken for independent, with Clopper and Pearson's limits.
+
     References
     ----------
     .. [1] "Assessing Uncertainty in Similarity Scoring: Performance & Fairness in Face Recognition", for embeddings.
@@ -564,10 +627,17 @@ def evaluate(
     >>> ev.value("fdr"), ev.value("fnmr", group="f")
     (0.5, 0.5)
     """
+    counts = comparisons if isinstance(comparisons, FailureCounts) else None
+    names: str | Sequence[str] = metrics
+    if counts is not None:
+        names = _without_scores(counts, at, metrics, measures)
+        at, unit = AT, unit_of_counts(counts, unit)
+        if counts.totals and not counts.groups:
+            n_resamples = 0  # limits of totals are exact, and there are no measures
     request = Request(
         at=at,
         measures=measures,
-        metrics=metrics,
+        metrics=names,
         costs=costs,
         unit=unit,
         n_resamples=n_resamples,
@@ -578,9 +648,35 @@ def evaluate(
     workers = Workers(n_threads, progress, executor).checked(rng)
     # The same seed with more pairs kept.
     seed = seeds.fix_seed(rng) if isinstance(comparisons, Embeddings) else rng
-    return on_comparisons(
-        [comparisons], request, workers, lambda given: evaluated(given[0], request, workers, seed)
-    )
+    if not isinstance(comparisons, FailureCounts):
+        return on_comparisons(
+            [comparisons],
+            request,
+            workers,
+            lambda given: evaluated(given[0], request, workers, seed),
+        )
+    with hold_warnings():  # which name the rate of the decisions
+        evaluation = evaluated(comparisons.decisions, request, workers, seed)
+    rates = counted_rates(comparisons, evaluation.quantities, evaluation.settings)
+    warn_of_narrow(rates.rows)
+    return rates
+
+
+def _without_scores(counts: FailureCounts, at: Any, metrics: Any, measures: Any) -> tuple[str, ...]:
+    """Refuse operating points and metrics of counts, which have no scores, and measures of counts
+    without groups; return no metrics.
+    """
+    if not isinstance(measures, str) or measures != "all":
+        require_groups_of_counts(counts, as_names(measures))
+    if at is not _USUAL_POINTS:
+        (first, *_) = [at] if isinstance(at, OperatingPoint) else [*at, None]
+        require_no_point(first)
+    if metrics not in ("auto", "all") and as_names(metrics):
+        raise InputError(
+            f"⟦metrics={metrics!r}⟧ are of scores, but counts of the {counts.rate_name.upper()} hold"
+            " decisions: leave it out"
+        )
+    return ()
 
 
 def on_comparisons(
@@ -673,10 +769,13 @@ class _Estimates:
 
     @property
     def _whom(self) -> list[Note]:
-        """Notes on whom intervals of rates are about, where it is not other people."""
+        """Notes on whom intervals of rates are about, where it is not other people, or nobody knows
+        who they are.
+        """
         of_samples = self.request.unit == "sample" and self.request.n_resamples > 0
         codes = [Code.OF_THESE_PEOPLE] * of_samples
         codes += [Code.OF_THIS_COHORT] * self.comparisons.is_normalized
+        codes += [Code.TAKEN_FOR_INDEPENDENT] * self.comparisons.is_independent
         return [Note(code) for code in codes]
 
     @cached_property

@@ -21,12 +21,12 @@ from fastfair.data.comparisons import Comparisons
 from fastfair.data.derived import failure_trials
 from fastfair.error_rates.operating_points import ENOUGH_ERRORS, at_threshold
 from fastfair.error_rates.rates import RateCounts, Rates, concentration, counts_behind, rates_at_key
-from fastfair.resampling.dependence import ENOUGH_PAIRS
+from fastfair.resampling.dependence import ENOUGH_PAIRS, AddedSubject
 from fastfair.resampling.engine import NO_METRICS, Replicates, Resampler
 from fastfair.resampling.linearized_rates import LinearizedRates
 from fastfair.uncertainty.few_errors import (
     SampleSizes,
-    attempts_of_one_more,
+    added_subjects,
     degrees_of_freedom,
     effective_sample_sizes,
 )
@@ -144,11 +144,12 @@ class Failures:
         """
         freedom = degrees_of_freedom(self._as_errors, self.resampler)
         effective = effective_sample_sizes(self._as_errors, self.resampler)
-        attempts = attempts_of_one_more(self._as_errors, self.resampler)
+        added = added_subjects(self._as_errors, self.resampler)
         least = self._of_scored(listed, of_listed.effective)
         raised = np.full(len(self.entries), np.nan)
-        rows = zip(self.entries, self.quantities, self._as_errors, attempts.tolist(), strict=True)
-        for k, (entry, quantity, failed, more) in enumerate(rows):
+        rows = zip(self.entries, self.quantities, self._as_errors, strict=True)
+        for k, (entry, quantity, failed) in enumerate(rows):
+            more = AddedSubject(added.attempts[k], added.failures[k])
             raised[k] = raised_rate(quantity.estimate, quantity.n_comparisons or 1, more)
             if entry.name not in WITH_FAILURES or failed.value != 0:
                 least[k] = np.fmin(effective[k], least[k])

@@ -1,3 +1,1 @@
-"""Tests whether the error rates of groups differ by more than chance, margins of error, and failure
-counts.
-"""
+"""Tests whether the error rates of groups differ by more than chance, and margins of error."""

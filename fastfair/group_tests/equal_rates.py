@@ -31,13 +31,7 @@ from fastfair.errors import (
     NarrowIntervalsWarning,
     NotComputableWarning,
 )
-from fastfair.resampling.dependence import pooled
-from fastfair.resampling.units import require_units
-from fastfair.results.result import Printed, Result, printed
-from fastfair.results.written import UNWRITTEN, empty_floats
-from fastfair.uncertainty.quantities import find
-
-from .failure_counts import (
+from fastfair.evaluation.failure_counts import (
     ATTEMPTS,
     RATE_TITLES,
     FailureCounts,
@@ -48,6 +42,12 @@ from .failure_counts import (
     draw_groups,
     of_kept_pairs,
 )
+from fastfair.resampling.dependence import pooled
+from fastfair.resampling.units import require_units
+from fastfair.results.result import Printed, Result, printed
+from fastfair.results.written import UNWRITTEN, empty_floats
+from fastfair.uncertainty.quantities import find
+
 from .frailty import Roots, common_rate, count_false_matches, draw_roots, pvalue
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ def counts_to_test(
             raise InputError(
                 f"⟦at={at}⟧ is for scores, but FailureCounts hold decisions: leave it out"
             )
-        counts = data
+        counts = data._single_attempts()
     elif at is None:
         raise InputError(
             '⟦at⟧ is missing: say where failures are counted, as with ⟦at="fmr=0.001"⟧'

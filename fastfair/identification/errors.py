@@ -358,10 +358,12 @@ def _errors_of(
 
 
 def listed_at(searches: Searches, rows: Indices, threshold: float) -> Flags:
-    """Return which candidates kept of some searches reach a threshold; without a score nobody
-    does.
+    """Return which candidates kept of some searches reach a threshold, but for places at the ends
+    of lists where none does; without a score nobody does.
     """
-    return np.asarray((searches.best[rows] >= threshold) & (searches.candidate[rows] >= 0))
+    places = slice(max(2, int(np.count_nonzero(searches._highest >= threshold))))
+    best, who = searches.best[rows, places], searches.candidate[rows, places]
+    return np.asarray((best >= threshold) & (who >= 0))
 
 
 @rate_of_searches(METRICS["fpir"])
@@ -369,7 +371,6 @@ def false_positives(searches: Searches, criterion: SearchCriterion) -> SearchCon
     """Return what non-mated searches add to the FPIR."""
     threshold = rounded_threshold(criterion.threshold, searches.dtype)
     rows = np.flatnonzero(~searches.is_mated)
-    best = searches.best[rows]
     n = searches.n_enrolled
     listed = listed_at(searches, rows, threshold)
     c = listed.sum(axis=1)
@@ -377,10 +378,11 @@ def false_positives(searches: Searches, criterion: SearchCriterion) -> SearchCon
     _require_known(
         searches, rows[(threshold <= searches.reach[rows]) & (c < needed)], "FPIR", threshold
     )
-    value, sole = hit_probabilities(n, criterion.size, best.shape[1])
+    value, sole = hit_probabilities(n, criterion.size, listed.shape[1])
     search, column = np.nonzero(listed & (sole[c] > 0)[:, None])
-    person = searches.candidate[rows][search, column]
-    return _errors_of(searches, rows, value[c], -best[:, 0], search, person, sole[c][search])
+    person = searches.candidate[rows[search], column]
+    margin = -searches.best[rows, 0]
+    return _errors_of(searches, rows, value[c], margin, search, person, sole[c][search])
 
 
 def first_candidate_of_group(
@@ -400,7 +402,7 @@ def first_candidate_of_group(
     second = of_group[:, -1] & (of_group.shape[1] > 1)
     search = np.flatnonzero((first != second) & (whole.value > 0))
     weight = first[search].astype(np.float64) - second[search]
-    person = searches.candidate[rows][search, 0]
+    person = searches.candidate[rows[search], 0]
     return replace(
         whole, value=first.astype(np.float64), search=search, person=person, weight=weight
     )
@@ -447,15 +449,16 @@ def _missed(searches: Searches, criterion: SearchCriterion, ranks: Integers) -> 
             searches, rows, np.where(high, 0.0, 1.0), margin, depends_on_gallery=rank is not None
         )
     value = 1 - high * chance_of_rank(rank_of_mate, rank, n - 1, size - 1)
-    best = searches.best[rows]
-    if rank <= best.shape[1]:
-        margin = np.minimum(margin, finite_score - np.maximum(best[:, rank - 1], -1e300))
-    listed = (best >= np.where(high, score, np.inf)[:, None]) & (rank_of_mate > rank)[:, None]
-    search, column = np.nonzero(listed)
+    if rank <= searches.best.shape[1]:
+        last = searches.best[rows, rank - 1]
+        margin = np.minimum(margin, finite_score - np.maximum(last, -1e300))
+    late = np.flatnonzero(high & (rank_of_mate > rank))
+    place, column = np.nonzero(searches.best[rows[late]] >= score[late, None])
+    search = late[place]
     ahead = (rank_of_mate[search] - 2).astype(np.float64)  # besides this person
     weight = np.exp(log_chance(np.array(rank - 1), ahead, n - 2, size - 2)) * (size - 1) / (n - 1)
     kept = weight > 0
-    person = searches.candidate[rows][search[kept], column[kept]]
+    person = searches.candidate[rows[search[kept]], column[kept]]
     return _errors_of(searches, rows, value, margin, search[kept], person, weight[kept])
 
 
@@ -468,7 +471,7 @@ def candidates(searches: Searches, criterion: SearchCriterion) -> SearchContribu
         return None
     search, column = np.nonzero(listed_at(searches, rows, threshold))
     weight = np.full(search.size, criterion.size / searches.n_enrolled)
-    person = searches.candidate[rows][search, column]
+    person = searches.candidate[rows[search], column]
     return _errors_of(
         searches,
         rows,

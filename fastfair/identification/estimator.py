@@ -24,11 +24,16 @@ from fastfair._lib.text import per_cent
 from fastfair.data.score_keys import typed_threshold
 from fastfair.error_rates.operating_points import FEWEST_ERRORS, OperatingPoint, allowed_errors
 from fastfair.errors import InputError
+from fastfair.evaluation.failure_counts import FailureCounts
 from fastfair.group_tests.equal_rates import fnmr_test
-from fastfair.group_tests.failure_counts import FailureCounts
 from fastfair.measures import MEASURES
 from fastfair.measures._registry import Estimand
-from fastfair.resampling.dependence import ENOUGH_PAIRS, effective_size
+from fastfair.resampling.dependence import (
+    ENOUGH_PAIRS,
+    AttemptSums,
+    effective_size,
+    typical_subject,
+)
 from fastfair.uncertainty.notes import Code, Note, has_code
 from fastfair.uncertainty.quantities import Estimate
 from fastfair.uncertainty.rate_limits import HeldRate, RateEvidence, raised_rate
@@ -212,11 +217,12 @@ class Estimator:
         of lists.
         """
         s = self.searches
-        nearest = math.inf
+        beyond, nearest_of = (np.greater, np.min) if sign > 0 else (np.less, np.max)
+        nearest = sign * math.inf
         for values in (s.mate_score, s.best, s.reach):
-            beyond = sign * values[np.isfinite(values)]
-            nearest = min(nearest, float(beyond[beyond > sign * score].min(initial=math.inf)))
-        return sign * nearest if math.isfinite(nearest) else None
+            is_beyond = beyond(values, score)
+            nearest = float(nearest_of(values, initial=nearest, where=is_beyond))
+        return nearest if math.isfinite(nearest) else None
 
     def next_threshold_above(self, score: float) -> float:
         """Return the least threshold that is above a score, in the type of scores."""
@@ -339,7 +345,8 @@ class Estimator:
         if rate in (0, 1):
             return RateEvidence(rate, math.nan, freedom, max(1.0, self.effective(errors, target)))
         effective = self.effective(errors, target) if rate * n < ENOUGH_PAIRS else math.nan
-        raised = raised_rate(rate, n, max(float(m @ m) / n, float(e @ m) / float(e.sum())))
+        sums = AttemptSums(n, e.sum(), m @ m, e @ m, e @ e)
+        raised = raised_rate(rate, n, typical_subject(sums, sums))
         return RateEvidence(rate, math.sqrt(influence.variance), freedom, effective, raised)
 
     def evidence_of(self, row: IdentifiedRate) -> RateEvidence:
@@ -537,7 +544,8 @@ class Estimator:
         """Count the searches of each person, and the errors among them, in this very gallery."""
         errors = rate.errors(self.searches, self.criterion_at(at)._replace(drawn=False))
         assert errors is not None
-        group = np.array(self.searches.groups, object)[errors.group]
+        groups = np.array(self.searches.groups, object)
+        group = groups[errors.group] if groups.size else None
         subject = self.searches.labels[errors.subject]
         name: Any = rate.name  # "fpir" or "fnir"
         return FailureCounts.from_decisions(errors.value.astype(int), subject, group, rate=name)

@@ -18,6 +18,7 @@ import math
 from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
@@ -25,7 +26,15 @@ from numpy.typing import ArrayLike
 
 from fastfair._lib import validation
 from fastfair._lib.arguments import AtLeastTwo, checked
-from fastfair._lib.arrays import AnyArray, AnyFloats, Codes, Flags, Floats, Indices, Integers
+from fastfair._lib.arrays import (
+    AnyArray,
+    AnyFloats,
+    Codes,
+    Flags,
+    Floats,
+    Indices,
+    Integers,
+)
 from fastfair._lib.executors import results
 from fastfair._lib.label_codes import Coded, Labels, encode, encode_together
 from fastfair._lib.notebook import Shown
@@ -43,12 +52,20 @@ from fastfair.data.columns import (
     warn_of_look_alikes,
 )
 from fastfair.data.embeddings import Embeddings
-from fastfair.data.exclusions import Exclusions, Reason, gathering, leave_out
+from fastfair.data.exclusions import (
+    Exclusions,
+    Reason,
+    gathering,
+    leave_out,
+    merge_exclusions,
+)
 from fastfair.data.pair_search import lengths, padded_for_products, products_apart
 from fastfair.data.sample_names import advice_on_samples
 from fastfair.data.score_keys import given_similarities
 from fastfair.data.sorted_scores import read_only
 from fastfair.errors import InputError, LookAlikeWarning, ReversedScoresWarning
+
+from .candidate_lists import KeptLists
 
 # mates' scores and ranks, the best others' scores, and who
 Kept = tuple[Floats, Integers, Floats, Codes]
@@ -606,64 +623,32 @@ class Searches(Shown):
         ...                             enrolled=["ann", "bob", "cid", "dan"])
         Searches(2 searches of 4 enrolled people, 1 mated, 1 non-mated)
         """
-        values = checks.scores(scores)
-        of_person = encode("candidate", candidate)
-        names, (row, declared) = encode_together(["search", "searches"], [search, searches])
-        checks.same_length(
-            {"search": row.size, "candidate": of_person.codes.size, "scores": values.size}, "entry"
+        reader = ListReader(
+            searches, probe, enrolled, group, score_kind, templates=templates, policies=policies
         )
-        made = cls._prepared((declared.size, None), probe, enrolled, group, policies)
-        made.dtype, made.score_kind = values.dtype, score_kind
-        kept = made._without_padding(of_person, values.astype(np.float64))
-        if not kept.all():
-            row = row[kept]
-            values = values[kept]
-            of_person = of_person.take(kept)
-        listed_scores = made._similarities_of_lists(values, policies)
-        _refuse_twice("searches", names, declared)
-        made._warn_of_samples(names[declared])
-        if templates == "refuse":
-            _refuse_twice("enrolled", made.labels, made.enrolled)
-        position = np.full(names.size, -1, np.int64)
-        position[declared] = np.arange(declared.size)
-        _require_known("search", names, row, position)
-        positions = _positions(of_person, made.labels)
-        is_enrolled = np.append(np.isin(np.arange(made.labels.size), made.enrolled) - 1, -1)
-        _require_known("candidate", of_person.labels, of_person.codes, is_enrolled[positions])
-        lists = _Lists.of_entries(
-            position[row], positions.astype(np.int32)[of_person.codes], listed_scores, declared.size
-        )
-        if templates == "refuse":
-            made._refuse_twice_on_a_list(lists, names[declared])
-        made.reach = made._reach_of(lists, length, least_score)
-        made.enrolled = np.unique(made.enrolled)
-        lists = lists.of_people() if templates == "best" else lists
-        made._take_lists(lists, policies.self_comparisons)
-        made._take_failed(failed, lists)
-        made._exclude(policies)
-        return made._finished()
+        reader.add(search, candidate, scores)
+        return reader.finish(length, least_score, failed)
 
     def _similarities_of_lists(self, values: AnyFloats, policies: Policies) -> Floats:
         """Return the scores of entries of lists as similarities, those that failed as -inf."""
         failed = policies._find_failed(values)
         if failed is None and not np.isfinite(values).all():
             raise InputError("scores of candidates must be finite: leave out those that have none")
-        if not values.size or (failed is not None and failed.all()):
-            raise InputError("all lists are empty: no scores are known")
-        similarities = values.astype(np.float64)
+        similarities = values.astype(np.float64, copy=False)
         if self.score_kind == "distance":
             similarities = -similarities
         if failed is not None:
-            similarities[failed] = -np.inf
+            similarities = np.where(failed, -np.inf, similarities)
         return similarities
 
-    def _reach_of(self, lists: _Lists, length: int | None, least_score: float | None) -> Floats:
+    def _reach_of(self, lists: KeptLists, length: int | None, least_score: float | None) -> Floats:
         """Return above which score all candidates of each list are known."""
-        longest = lists.scores.shape[1]
+        longest, lowest = lists.longest, lists.lowest
         if length is not None and longest > length:
             raise InputError(f"a list has {longest} candidates, more than ⟦length={length}⟧")
+        if lowest == np.inf:
+            raise InputError("all lists are empty: no scores are known")
         sign = self._sign
-        lowest = float(lists.scores[np.isfinite(lists.scores)].min())
         least = lowest if least_score is None else sign * least_score
         if lowest < least:
             raise InputError(
@@ -673,7 +658,7 @@ class Searches(Shown):
         n_templates = self.enrolled.size
         # Someone with the very score of the last place of a full list may be missing.
         is_full = lists.length >= min(length or longest, n_templates)
-        of_full = np.where(lists.length >= n_templates, -np.inf, lists.scores[:, -1])
+        of_full = np.where(lists.length >= n_templates, -np.inf, lists.end)
         return np.where(is_full, of_full, np.nextafter(least, -np.inf))
 
     @property
@@ -691,49 +676,34 @@ class Searches(Shown):
             because = "as they fill places for which an index found nobody, with the candidate -1"
             with gathering() as excluded:
                 leave_out(~padding, "entries of lists", "padding", because)
-            self.left_out = tuple(excluded)
+            self.left_out = merge_exclusions((self.left_out, tuple(excluded)))
         return ~padding
 
-    def _refuse_twice_on_a_list(self, lists: _Lists, searches: AnyArray) -> None:
-        """Refuse lists with a person twice."""
-        people = np.sort(lists.people, axis=1)
-        again = (people[:, 1:] == people[:, :-1]) & (people[:, 1:] >= 0)
-        if again.any():
-            which = int(again.any(axis=1).argmax())
-            who = int(people[which, 1:][again[which]][0])
-            raise InputError(
-                f"{self.labels.item(who)!r} is twice on the list of search"
-                f' {searches.item(which)!r}: say ⟦templates="best"⟧ where people have several'
-                " templates, or keep the best of them"
-            )
-
-    def _take_lists(self, lists: _Lists, policy: str) -> None:
-        """Take over lists; the reach of each is known."""
-        listed, who = lists.scores, lists.people
-        is_mate = who == self.subject[:, None]
-        has_own, place = is_mate.any(axis=1), is_mate.argmax(axis=1)
-        at_mate = listed[np.arange(place.size), place]
-        self.mate_score = np.where(self.is_mated, np.where(has_own, at_mate, np.nan), -np.inf)
-        self._refuse_lists_of_itself(listed, has_own, policy)
-        ahead = (listed >= np.where(has_own, at_mate, -np.inf)[:, None]) & (listed > -np.inf)
-        self.rank = np.where(self.is_mated, ahead.sum(axis=1) + ~has_own, 0)
+    def _take_lists(
+        self, lists: KeptLists, length: int | None, least_score: float | None, policy: str
+    ) -> None:
+        """Take over what is kept of lists."""
+        self.reach = self._reach_of(lists, length, least_score)
+        self.enrolled = np.unique(self.enrolled)
+        self.best, self.candidate = lists.together()
+        self.mate_score = np.where(self.is_mated, lists.mate_score, -np.inf)
+        self._refuse_lists_of_itself(policy)
+        self.rank = np.where(self.is_mated, lists.n_ahead + 1, 0)
         with np.errstate(invalid="ignore"):
             is_open = self.is_mated & (self.reach > -np.inf) & ~(self.mate_score > self.reach)
         self.last_rank = np.where(is_open, self.n_enrolled, self.rank)
-        self.best = listed.copy()
-        self.candidate = np.where(listed > -np.inf, who, -1).astype(np.int32)
-        rows = np.flatnonzero(has_own)  # the mate leaves the list, and others move up
-        columns = np.arange(listed.shape[1] - 1)
-        moved = columns + (columns >= place[rows, None])
-        for kept, none in ((self.best, -np.inf), (self.candidate, -1)):
-            kept[rows, :-1], kept[rows, -1] = kept[rows[:, None], moved], none
+        # that a list lacks the mate tells the mate's score down to the end of the whole list
+        is_cut = ~np.isnan(self.mate_score)
+        self.reach[is_cut] = np.maximum(self.reach, lists.cut)[is_cut]
 
     def _warn_of_samples(self, searches: AnyArray) -> None:
         """Warn where the gallery has names of samples, which searches have, in place of people."""
+        if self.is_mated.any():
+            return
         enrolled = set(self.labels[self.enrolled].tolist())
         names = searches.tolist()
         are_names = all(isinstance(name, str) for name in names)  # numbers may count searches
-        if are_names and not self.is_mated.any() and enrolled.issuperset(names):
+        if are_names and enrolled.issuperset(names):
             warn(
                 "no probe is of an enrolled person, but each search has the name of one: where"
                 " these are names of samples, give the people that they are of, and no search of a"
@@ -741,11 +711,12 @@ class Searches(Shown):
                 LookAlikeWarning,
             )
 
-    def _take_failed(self, failed: Labels | None, lists: _Lists) -> None:
+    def _take_failed(self, failed: Labels | None, without: Flags, length: Integers) -> None:
         """Take over which searches failed; an empty list is no failure itself, one without any
         score is.
+
+        without, length: (searches,) whose list has no score, and how many entries lists have.
         """
-        without = (lists.length > 0) & (lists.scores[:, 0] == -np.inf)
         flags = without | (self.is_mated & (self.mate_score == -np.inf))
         if failed is not None:
             given = validation.column("failed", failed)
@@ -754,13 +725,13 @@ class Searches(Shown):
                     f"failed must be True or False for each search, but its type is {given.dtype}"
                 )
             checks.same_length({"searches": flags.size, "failed": given.size}, "search")
-            listed = np.flatnonzero(given & (lists.length > 0) & ~without)
+            listed = np.flatnonzero(given & (length > 0) & ~without)
             if listed.size:
                 raise InputError(
                     f"search {listed[0]} (counted from 0) failed, but has a list",
                     row=int(listed[0]),
                 )
-            without |= given
+            without = without | given
             flags |= given
         self.failed = flags
         self.reach[without] = -np.inf
@@ -848,15 +819,19 @@ class Searches(Shown):
         self._exclude(policies)
         self._finished()
 
-    def _refuse_lists_of_itself(self, listed: Floats, has_own: Flags, policy: str) -> None:
+    def _refuse_lists_of_itself(self, policy: str) -> None:
         """Refuse lists of which each begins with its own person, with the best score of all."""
         n = self.subject.size
-        is_of_a_set = n == self.n_enrolled == np.unique(self.subject).size and has_own.all()
+        is_of_a_set = n == self.n_enrolled == np.unique(self.subject).size
+        is_of_a_set = is_of_a_set and bool((self.mate_score > -np.inf).all())
         if policy == "keep" or not is_of_a_set or n < _FEWEST_OF_A_SET:
             return
         near = _ROUNDING * float(np.finfo(self.dtype).eps * np.abs(self.mate_score).max())
-        is_best = np.ptp(self.mate_score) <= near and listed.max() <= self.mate_score.max()
-        if is_best and np.ptp(listed[np.isfinite(listed)]) > near:
+        is_best = np.ptp(self.mate_score) <= near and self.best.max() <= self.mate_score.max()
+        if (
+            is_best
+            and self.mate_score.max() - self.best[self.best > -np.inf].min(initial=np.inf) > near
+        ):
             raise InputError(
                 f"each list begins with its own person, all with the best score of all: {_ITSELF}"
             )
@@ -984,9 +959,10 @@ class Searches(Shown):
         for name in ("labels", "enrolled", *_OF_SEARCHES):
             read_only(getattr(self, name))
         # Below its end a list knows nobody.
-        n_others = np.where(
-            self.last_rank > self.rank, (self.candidate >= 0).sum(axis=1), self.n_enrolled - 1
-        )
+        n_others = np.full(len(self), self.n_enrolled - 1)
+        ends = np.flatnonzero(self.last_rank > self.rank)
+        n_listed = (self.candidate[ends] >= 0).sum(axis=1)
+        n_others[ends] = np.maximum(n_listed, self.rank[ends] - 1)
         with np.errstate(invalid="ignore"):
             rows = np.flatnonzero(self.is_mated & (self.mate_score > -np.inf) & (n_others > 0))
         mate = self.mate_score[rows, None]
@@ -1023,64 +999,114 @@ class Searches(Shown):
     def _shown_tables(self) -> Sequence[tuple[str, Sequence[str], Sequence[Sequence[str]]]]:
         return []
 
+    @cached_property
+    def _highest(self) -> Floats:
+        """(k,) the highest score that other people have at each place of a list."""
+        return np.asarray(self.best.max(axis=0))
+
     def __len__(self) -> int:
         return self.subject.size
+
+
+class ListReader:
+    """Reads candidate lists, in one part or several, as `Searches`.
+
+    Parameters
+    ----------
+    searches, probe, enrolled, group, score_kind, templates, policies
+        As in `Searches.from_candidates`.
+    n_kept : int, optional
+        How many of the best other people are kept of each search, by default all.
+    """
+
+    def __init__(
+        self,
+        searches: Labels,
+        probe: Labels,
+        enrolled: Labels,
+        group: GroupLabels | None,
+        score_kind: SearchScores,
+        *,
+        templates: Templates,
+        policies: Policies,
+        n_kept: int | None = None,
+    ) -> None:
+        self._searches = encode("searches", searches)
+        n = self._searches.codes.size
+        self._made = made = Searches._prepared((n, None), probe, enrolled, group, policies)
+        made.score_kind = score_kind
+        self._names = self._searches.labels[self._searches.codes]
+        _refuse_twice("searches", self._searches.labels, self._searches.codes)
+        made._warn_of_samples(self._names)
+        if templates == "refuse":
+            _refuse_twice("enrolled", made.labels, made.enrolled)
+        self._is_enrolled = np.isin(np.arange(made.labels.size + 1), made.enrolled)
+        self._policies = policies
+        self._lists = KeptLists(made.subject, n_kept, templates == "best")
+        self._dtypes: list[np.dtype[Any]] = []
+
+    def add(self, search: Labels, candidate: Labels, scores: ArrayLike) -> None:
+        """Add the lists of some searches, of which no others come; the arguments are as in
+        `Searches.from_candidates`.
+        """
+        made = self._made
+        values = checks.scores(scores)
+        of_person = encode("candidate", candidate)
+        names, (row, declared) = encode_together(["search", "searches"], [search, self._searches])
+        checks.same_length(
+            {"search": row.size, "candidate": of_person.codes.size, "scores": values.size}, "entry"
+        )
+        self._dtypes.append(values.dtype)
+        kept = made._without_padding(of_person, values)
+        if not kept.all():
+            row = row[kept]
+            values = values[kept]
+            of_person = of_person.take(kept)
+        similarities = made._similarities_of_lists(values, self._policies)
+        position = np.full(names.size, -1, np.int64)
+        position[declared] = np.arange(declared.size)
+        _require_known("search", names, row, position < 0)
+        people = _positions(of_person, made.labels)
+        is_unknown = ~self._is_enrolled[people]
+        _require_known("candidate", of_person.labels, of_person.codes, is_unknown)
+        if not row.size:
+            return
+        lists = self._lists
+        has_list = (position >= 0) & (lists.length[position] > 0)
+        again = has_list[row] if has_list.any() else has_list[:0]
+        if again.any():
+            raise InputError(
+                f"the rows of search {names.item(row[again.argmax()])!r} do not follow each other,"
+                " as they have to in a log that is read part by part: sort it by search",
+                row=int(np.flatnonzero(kept)[again.argmax()]),
+            )
+        twice = lists.add(row, of_person.codes, similarities, (position, people))
+        if twice is not None:
+            which, who = twice
+            raise InputError(
+                f"{made.labels.item(who)!r} is twice on the list of search"
+                f' {self._names.item(which)!r}: say ⟦templates="best"⟧ where people have several'
+                " templates, or keep the best of them"
+            )
+
+    def finish(
+        self,
+        length: int | None = None,
+        least_score: float | None = None,
+        failed: Labels | None = None,
+    ) -> Searches:
+        """Return the searches; the arguments are as in `Searches.from_candidates`."""
+        made, lists = self._made, self._lists
+        made.dtype = np.result_type(*self._dtypes)
+        made._take_lists(lists, length, least_score, self._policies.self_comparisons)
+        made._take_failed(failed, (lists.length > 0) & ~lists.has_score, lists.length)
+        made._exclude(self._policies)
+        return made._finished()
 
 
 _OF_SEARCHES = (
     "subject", "group", "is_mated", "mate_score", "rank", "last_rank", "failed", "best", "candidate", "reach",
 )  # fmt: skip
-
-
-@dataclass(frozen=True)
-class _Lists:
-    """Candidate lists.
-
-    Attributes
-    ----------
-    scores : (searches, places) ndarray
-        Similarities, descending; -inf for empty places, and for what has no score.
-    people : (searches, places) ndarray of int32
-        Who has them; -1 for empty places.
-    length : (searches,) ndarray of int64
-        How many entries each list has.
-    """
-
-    scores: Floats
-    people: Codes
-    length: Integers
-
-    @classmethod
-    def of_entries(cls, search: Integers, person: Codes, scores: Floats, n: int) -> _Lists:
-        """Arrange entries, in any order, as lists of n searches."""
-        length = np.bincount(search, minlength=n)
-        longest = int(length.max(initial=0))
-        rises = (search[1:] < search[:-1]) | (
-            (search[1:] == search[:-1]) & (scores[1:] > scores[:-1])
-        )
-        if rises.any():
-            order = np.lexsort((-scores, search))
-            person, scores = person[order], scores[order]
-        if length.min(initial=longest) == longest:
-            return cls(scores.reshape(n, longest), person.reshape(n, longest), length)
-        is_used = np.arange(longest) < length[:, None]
-        listed = np.full((n, longest), -np.inf)
-        who = np.full((n, longest), -1, np.int32)
-        listed[is_used], who[is_used] = scores, person
-        return cls(listed, who, length)
-
-    def of_people(self) -> _Lists:
-        """Keep the best entry of each person on a list."""
-        n, longest = self.people.shape
-        by_person = np.argsort(self.people, axis=1, kind="stable")
-        sorted_people = np.take_along_axis(self.people, by_person, 1)
-        first = np.ones((n, longest), np.bool_)
-        first[:, 1:] = sorted_people[:, 1:] != sorted_people[:, :-1]
-        is_best = np.empty_like(first)
-        np.put_along_axis(is_best, by_person, first, 1)
-        is_best &= self.people >= 0
-        search = np.nonzero(is_best)[0]
-        return _Lists.of_entries(search, self.people[is_best], self.scores[is_best], n)
 
 
 @dataclass(frozen=True)
@@ -1251,8 +1277,9 @@ def _positions(coded: Coded, labels: AnyArray) -> Integers:
     return np.array([position.get(label, labels.size) for label in coded.labels.tolist()], np.int64)
 
 
-def _require_known(name: str, labels: AnyArray, codes: AnyArray, position: AnyArray) -> None:
-    unknown = np.flatnonzero(position[codes] < 0)
+def _require_known(name: str, labels: AnyArray, codes: AnyArray, is_unknown: Flags) -> None:
+    """Refuse labels of a column that are not known; is_unknown: (labels,)."""
+    unknown = np.flatnonzero(is_unknown[codes]) if is_unknown.any() else codes[:0]
     if unknown.size:
         row = int(unknown[0])
         among = "searches" if name == "search" else "enrolled"
@@ -1299,7 +1326,9 @@ def _are_padding(people: Coded, values: AnyFloats) -> Flags:
     least float.
     """
     nobody = np.array([label in NOBODY for label in people.labels.tolist()], np.bool_)[people.codes]
-    return np.asarray(nobody & (~np.isfinite(values) | checks.are_fillers(values)))
+    if nobody.any():
+        nobody &= ~np.isfinite(values) | checks.are_fillers(values.astype(np.float64))
+    return np.asarray(nobody)
 
 
 def _warn_of_nobody(labels: AnyArray, subject: Codes) -> None:

@@ -14,7 +14,7 @@ from fastfair._lib.frames import FrameColumns
 from fastfair.data import side_columns
 from fastfair.data.group_labels import COMPLETE, MissingLabels
 from fastfair.errors import FileFormatError, InputError
-from fastfair.group_tests.failure_counts import FailureCounts, RateOfFailure
+from fastfair.evaluation.failure_counts import FailureCounts, RateOfFailure
 
 from . import files, tables, text
 
@@ -35,6 +35,9 @@ def read_failure_counts(
     *,
     failed: str | None = None,
     subject: str | None = None,
+    other_subject: str | None = None,
+    other_groups: str | Sequence[str] = (),
+    totals: bool = False,
     rate: RateOfFailure = "fnmr",
     failed_value: str | None = None,
     missing_labels: MissingLabels = "error",
@@ -51,16 +54,21 @@ def read_failure_counts(
     attempts : str, optional
         Column of all attempts of each subject, by default "attempts".
     groups : str or sequence of str, default "group"
-        Columns that make the groups. Several make intersections.
+        Columns that make the groups. Several make intersections; with () there are no groups.
     failed : str, optional
         Column that says of each attempt whether it failed (1 or 0, true or false), by default
-        "failed". With this or `subject`, rows are attempts.
+        "failed". With this, or `subject` alone, rows are attempts.
     subject : str, optional
-        Column with the subject of each attempt, by default "subject".
-    rate : {"fnmr", "fta", "fte"}, default "fnmr"
-        What failures are: false non-matches, or failures to acquire or to enrol. With "fte" a table
-        of attempts has one enrolment for each subject, which failed if all of the subject's
-        attempts did.
+        Column with the subject of each attempt, by default "subject"; or of each row of counts,
+        where several may be of one subject.
+    other_subject, other_groups : str, or sequence of str, optional
+        Of "fmr" and "far": column with the person that the subject is compared with, and columns
+        with that person's groups.
+    totals : bool, default False
+        Whether rows are totals of several people, such as those of a group.
+    rate : {"fnmr", "fmr", "frr", "far", "fta", "fte", "fnir", "fpir", "apcer", "bpcer", "iapar"}
+        What failures are, by the rate that counts them. With "fte" a table of attempts has one
+        enrolment for each subject, which failed if all of the subject's attempts did.
     failed_value : str, optional
         Where the column `failed` holds labels, that of attempts that failed.
     missing_labels : {"error", "drop", "unknown"}
@@ -92,45 +100,63 @@ def read_failure_counts(
     >>> ff.read_failure_counts(folder / "decisions.csv", failed="failed", groups="sex")
     FailureCounts(2 subjects, 3 attempts, 1 failure, 2 groups)
     """
-    of_attempts = failed is not None or subject is not None or failed_value is not None
-    if of_attempts and (failures is not None or attempts is not None):
+    are_counted = failures is not None or attempts is not None or totals
+    of_attempts = failed is not None or failed_value is not None
+    if of_attempts and are_counted:
         raise InputError(
-            "⟦failures=⟧ and ⟦attempts=⟧ are columns of a table with one row for each subject,"
-            " ⟦failed=⟧, ⟦failed_value=⟧ and ⟦subject=⟧ are of one with one row for each attempt:"
-            " name those of one table"
+            "⟦failures=⟧, ⟦attempts=⟧ and ⟦totals=⟧ are of a table with one row for each subject,"
+            " ⟦failed=⟧ and ⟦failed_value=⟧ of one with one row for each attempt: name those of one"
+            " table"
         )
+    of_attempts |= subject is not None and not are_counted
     table = tables.read_source(path, "path", "the data frame")
-    attributes = side_columns.names_of_groups(groups)
+    sides = [side_columns.names_of_groups(names) for names in (groups, other_groups)]
+    if sides[1] and len(sides[1]) != len(sides[0]):
+        raise InputError(
+            f"⟦groups=⟧ names {len(sides[0])} columns and ⟦other_groups=⟧ {len(sides[1])}: give one"
+            " of each for every attribute"
+        )
     given = (
         {"failed": failed, "subject": subject}
         if of_attempts
         else {"failures": failures, "attempts": attempts}
     )
-    first, second = columns = [table.require(role, name or role) for role, name in given.items()]
-    frame = FrameColumns(
-        table.columns([*columns, *(table.require("groups", name) for name in attributes)])
-    )
+    first, second = (table.require(role, name or role) for role, name in given.items())
+    named = {"subject": subject, "other_subject": other_subject}
+    people = {role: table.require(role, name) for role, name in named.items() if name is not None}
+    if of_attempts:
+        people["subject"] = second
+    read = [first, second, *people.values()]
+    for argument, names in zip(("groups", "other_groups"), sides, strict=True):
+        read += [table.require(argument, name) for name in names]
+    frame = FrameColumns(table.columns(list(dict.fromkeys(read))))
     with table.placed():
-        labels: dict[str, Any] = {
-            name: frame.labels(name, COMPLETE) if missing_labels == "error" else frame.entries(name)
-            for name in attributes
-        }
+        labels: list[Any] = [
+            {
+                called: frame.labels(name, COMPLETE)
+                if missing_labels == "error"
+                else frame.entries(name)
+                for called, name in zip(sides[0], names, strict=bool(names))
+            }
+            or None
+            for names in sides
+        ]
         failures_of: Any = (
             frame.labels(first) if failed_value is not None else _numbers(table, frame, first)
         )
+        more: dict[str, Any] = {"rate": rate, "missing_labels": missing_labels}
+        more |= {role: frame.labels(name) for role, name in people.items()}
         if not of_attempts:
-            attempts_of = _numbers(table, frame, second)
             return FailureCounts(
-                failures_of, attempts_of, labels, rate=rate, missing_labels=missing_labels
+                failures_of,
+                _numbers(table, frame, second),
+                labels[0],
+                other_group=labels[1],
+                totals=totals,
+                **more,
             )
-        who = frame.labels(second)
         return FailureCounts.from_decisions(
-            failures_of,
-            who,
-            labels,
-            rate=rate,
-            failed_value=failed_value,
-            missing_labels=missing_labels,
+            failures_of, group=labels[0], failed_value=failed_value, other_group=labels[1], **more
         )
 
 

@@ -77,7 +77,8 @@ class Layout:
         `reference` and `probe` then name samples.
     bands : str or sequence of str
         Bands of an attribute that has numbers, as in "age=0,20,35,50,65", the first number of each
-        band; "age=cc" are the age bands of Common Criteria, 0-19, 20-34, 35-49, 50-64 and 65-99.
+        band; "age=cc" are the age bands of Common Criteria, 0-19, 20-34, 35-49, 50-64 and 65-99;
+        "age=none" leaves numbers as they are, for `error_model`.
     impostor : path, optional
         The scores of non-mated comparisons, one on each line or a one-dimensional ``.npy``, where
         the score file has nothing but those of mated ones.

@@ -87,7 +87,7 @@ def join_scores(
     pl = files.polars()
     whole = trials.with_columns(pl.Series(score, values))
     return tables.Table(
-        key.place, whole.columns, lambda wanted, _: whole.select(wanted), lines=key.lines
+        key.place, whole.columns, lambda wanted, *_: whole.select(wanted), lines=key.lines
     )
 
 

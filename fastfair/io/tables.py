@@ -98,7 +98,8 @@ class Table(Rows):
         The columns, without the blanks that may surround their names in a text file; "" for an
         array without a name.
     read : callable
-        Returns some columns as a data frame, those of a second list as numbers.
+        Returns some columns as a data frame, those of a second list as numbers, and text of a third
+        list perhaps as categories.
     take : callable, optional
         Returns one column as an array, where the columns are arrays.
     kind : {"column", "array", "dataset"}
@@ -108,14 +109,20 @@ class Table(Rows):
     """
 
     names: list[str]
-    read: Callable[[list[str], Sequence[str]], pl.DataFrame]
+    read: Callable[[list[str], Sequence[str], Sequence[str]], pl.DataFrame]
     take: Callable[[str], AnyArray] | None = None
     kind: str = "column"
     exchanged: Sequence[str] = ()
 
-    def columns(self, names: Sequence[str], numbers: Sequence[str] = ()) -> pl.DataFrame:
-        """Read columns; in text files, those in `numbers` are converted to numbers."""
-        frame = self.read(list(dict.fromkeys(names)), numbers)
+    def columns(
+        self, names: Sequence[str], numbers: Sequence[str] = (), coded: Sequence[str] = ()
+    ) -> pl.DataFrame:
+        """Read columns; in text files, those in `numbers` are converted to numbers.
+
+        coded: columns in which few labels have many rows, so that text may be Categorical, which
+        takes less memory.
+        """
+        frame = self.read(list(dict.fromkeys(names)), numbers, coded)
         if frame.height == 0:
             raise FileFormatError(f"{self.place} has a header but no rows")
         return frame
@@ -325,7 +332,7 @@ def _of_vectors_in_text(path: Path) -> Table:
 def read_frame(frame: Any, called: str, source_name: str) -> Table:
     """Make a table of a data frame; `called` is the argument that holds it."""
     columns = FrameColumns(frame, called, "a file's path or a data frame")
-    return Table(source_name, columns.names, lambda wanted, _: columns.polars(wanted))
+    return Table(source_name, columns.names, lambda wanted, *_: columns.polars(wanted))
 
 
 def read_text(content: text.Text, separator: str | None = None) -> Table:
@@ -342,27 +349,45 @@ def read_text(content: text.Text, separator: str | None = None) -> Table:
     content = text.with_names_of_rows(content, by)
     names = _restored(pl.DataFrame({"name": text.header(content, by)})).to_series().to_list()
 
-    def read(wanted: list[str], numbers: Sequence[str]) -> Any:
+    def read(wanted: list[str], numbers: Sequence[str], coded: Sequence[str]) -> Any:
         places = sorted(names.index(name) for name in wanted)
-        if content is not narrow and not _are_names_of_rows(
-            text.split(content, by, columns=[0])[0].to_series()[1:]
-        ):
-            text.split(narrow, by)  # which refuses rows that are longer than their header
-        frame, lines = text.split(content, by, columns=places)
+        numbers = [name for name in dict.fromkeys(numbers) if name in wanted]
+        of_numbers = [places.index(names.index(name)) for name in numbers]
+        of_codes = [places.index(names.index(name)) for name in coded if name not in numbers]
+        rows = None
+        if content is narrow:
+            rows = text.split_plain(content, by, places, of_numbers, of_codes)
+        if rows is None:
+            rows = _split(content, narrow, by, places)
+        frame, made.lines = rows
         frame.columns = [names[position] for position in places]
-        frame, made.lines = frame[1:], lines[1:]
-        columns: dict[str, Any] = {
-            column.name: column for column in _restored(frame.drop(numbers, strict=False))
-        }
-        for name in set(numbers) & set(wanted):
-            what = f"column {name!r}"
-            columns[name] = text.numbers(
-                content.path, what, frame[name], lines[1:], content.failures
-            )
+        restored = _restored(frame.select(pl.col(pl.String).exclude(numbers)))
+        columns = {column.name: column for column in [*frame, *restored]}
+        for name in numbers:
+            if frame[name].dtype == pl.String:
+                what = f"column {name!r}"
+                columns[name] = text.numbers(
+                    content.path, what, frame[name], made.lines, content.failures
+                )
         return pl.DataFrame({name: columns[name] for name in wanted})
 
     made = Table(content.path, names, read)
     return made
+
+
+def _split(
+    content: text.Text, narrow: text.Text, separator: str, places: list[int]
+) -> tuple[pl.DataFrame, Integers]:
+    """Split text into rows, without the first.
+
+    narrow: the text where `content` names a column of the names of rows.
+    """
+    if content is not narrow and not _are_names_of_rows(
+        text.split(content, separator, columns=[0])[0].to_series()[1:]
+    ):
+        text.split(narrow, separator)  # which refuses rows that are longer than their header
+    frame, lines = text.split(content, separator, columns=places)
+    return frame[1:], lines[1:]
 
 
 def _are_names_of_rows(column: pl.Series) -> bool:
@@ -389,13 +414,15 @@ def of_parquet(path: Path, first: int = 0, n: int | None = None) -> Table:
     pl = files.polars()
     files.require_kind(path, ".parquet")
 
-    def read(wanted: list[str], _: Sequence[str]) -> Any:
+    def read(wanted: list[str], _: Sequence[str], coded: Sequence[str]) -> Any:
         with files.explain_reading(path):
             # polars would take some names for patterns, addresses or folders of partitions.
             rows = pl.scan_parquet(
                 path.absolute(), glob=False, hive_partitioning=False, schema=schema
             )
-            return rows.select(wanted).slice(first, n).collect()
+            texts = [name for name in coded if schema[name] == pl.String]
+            rows = rows.select(wanted).slice(first, n)
+            return rows.with_columns(pl.col(texts).cast(pl.Categorical)).collect()
 
     with files.explain_reading(path):
         schema = scan_schema(path).collect_schema()
@@ -421,7 +448,7 @@ def _of_arrays(
     path: Path, names: list[str], take: Callable[[str], AnyArray], kind: str = "array"
 ) -> Table:
     return Table(
-        path, names, lambda wanted, _: _frame({name: take(name) for name in wanted}), take, kind
+        path, names, lambda wanted, *_: _frame({name: take(name) for name in wanted}), take, kind
     )
 
 

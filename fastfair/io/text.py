@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import re
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 _BLOCK = 2**22  # bytes that are read at once
+_LINES_AT_ONCE = 2**25  # bytes of lines that are split at once
 _BOM = b"\xef\xbb\xbf"
 _QUOTE, _FEED, _RETURN = b'"\n\r'
 _BLANKS = " \t\r\x0b\x0c"  # of which blank lines are
@@ -175,6 +177,73 @@ def split(
             f"{text.path} has {lines.size} rows, but {frame.height} could be read"
         )
     return frame, lines
+
+
+def split_plain(
+    text: Text,
+    separator: str,
+    columns: list[int],
+    numbers: Collection[int],
+    coded: Collection[int],
+) -> tuple[pl.DataFrame, Integers] | None:
+    """Split text block by block, and read its numbers at once, where each line is a row and no
+    field needs a closer look.
+
+    Parameters
+    ----------
+    text, separator, columns
+        As in `split`.
+    numbers : collection of int
+        Which of these columns are numbers, by their positions in `columns`.
+    coded : collection of int
+        Which become Categorical, not stripped of blanks, unless some text may have an apostrophe
+        that protects it.
+
+    Returns
+    -------
+    tuple of pl.DataFrame and (n,) ndarray of int, or None
+        The rows after the first, and their lines; None where `split` and `numbers` are to read, or
+        to refuse, the text.
+    """
+    pl = files.polars()
+    n = text.first.count(separator) + 1
+    if n == 1 or b'"' in text.data or not _has_plain_ends(text.data):
+        return None
+    kinds = {f"column_{k + 1}": pl.String for k in range(n)}
+    names = [f"column_{k + 1}" for k in columns]
+    of_numbers = [names[k] for k in numbers]
+    of_codes = [] if b"'" in text.data else [names[k] for k in coded]
+    kinds |= dict.fromkeys(of_numbers, pl.Float64)
+    frames = []
+    for block in _blocks(text.data):
+        if not _are_regular(block, separator, n, quoted=False):
+            return None
+        about: Any = {"separator": separator, "quote_char": None, "has_header": False}
+        try:
+            frame = pl.read_csv(block, schema=kinds, columns=columns, **about)
+        except pl.exceptions.PolarsError:
+            return None
+        if any(frame[name].null_count() for name in of_numbers) or not all(
+            np.abs(frame[name].to_numpy()).max() <= _EXACT - 1 for name in of_numbers
+        ):
+            return None
+        frame = frame.with_columns(pl.col(pl.String).fill_null(""))
+        frames.append(frame.with_columns(pl.col(of_codes).cast(pl.Categorical)))
+    if not frames:
+        return None
+    frame = pl.concat(frames)
+    return frame, text.number + 1 + np.arange(frame.height)
+
+
+def _blocks(data: bytes) -> Iterator[bytes]:
+    """Yield the lines after the first, many at a time."""
+    start = data.find(b"\n") + 1 or len(data)
+    while start < len(data):
+        end = data.rfind(b"\n", start, start + _LINES_AT_ONCE) + 1
+        end = end or data.find(b"\n", start) + 1 or len(data)
+        block = data[start:end]
+        yield block if block.endswith(b"\n") else block + b"\n"
+        start = end
 
 
 def fields_of(line: str) -> list[str]:

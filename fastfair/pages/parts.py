@@ -28,6 +28,8 @@ class Cell:
         "undecided".
     drawing : str
         SVG that fills the cell.
+    link : str
+        The anchor of a section that it leads to.
     """
 
     text: str = ""
@@ -35,6 +37,7 @@ class Cell:
     notes: Sequence[Note] = ()
     look: str = ""
     drawing: str = ""
+    link: str = ""
 
 
 Row: TypeAlias = list[str | Cell]
@@ -141,6 +144,7 @@ class Section:
     tables: Sequence[Table] = ()
     panels: Panels | None = None
     is_folded: bool = False
+    anchor: str = ""  # what links lead to
 
 
 @dataclass(frozen=True)
@@ -158,6 +162,8 @@ class FirstScreen:
         The rates of all groups.
     title : str
         What the rates are of, where several results have them.
+    table : Table, optional
+        What the page begins with.
     """
 
     facts: Sequence[tuple[str, str]] = ()
@@ -166,6 +172,7 @@ class FirstScreen:
     limits: Sequence[tuple[str, str]] = ()
     picture: Table | None = None
     title: str = ""
+    table: Table | None = None
 
 
 @dataclass(frozen=True)

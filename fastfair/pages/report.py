@@ -108,7 +108,8 @@ def report(
     """
     whole_files.ready_folder(Path(path).parent)
     files = [inputs] if isinstance(inputs, str | Path) else inputs
-    digests = {str(name): _sha256(name) for name in files}
+    digests = {str(name): sha256_of(name) for name in files}
+    results = [r.with_hashes(digests) if hasattr(r, "with_hashes") else r for r in results]
     require("jinja2", "cli", "a report")
     title = title or (results[0]._page_title if len(results) == 1 else TITLE)
     is_pdf = Path(path).suffix.lower() == ".pdf"
@@ -126,7 +127,8 @@ def _page(results: Sequence[Any], title: str, digests: dict[str, str]) -> str:
     groups.
     """
     evaluations = [result for result in results if hasattr(result, "_chapter_beside")]
-    checks = [result for result in results if hasattr(result, "requirements")]
+    # those of a profile have a table of their own
+    checks = [r for r in results if hasattr(r, "requirements") and not hasattr(r, "clauses")]
     tests = [result for result in results if hasattr(result, "different") and evaluations]
     beside = Beside(tests, checks, evaluations)
     placed = [test for each in evaluations for test in beside.tests_of(each.groups)]
@@ -170,7 +172,8 @@ def _requirements(check: Any, chapter: Chapter, *, is_folded: bool) -> Chapter:
     return replace(chapter, title="Requirements", sections=[section], first=first)
 
 
-def _sha256(path: str | Path) -> str:
+def sha256_of(path: str | Path) -> str:
+    """Return the SHA-256 of a file."""
     try:
         if not stat.S_ISREG(Path(path).stat().st_mode):
             raise InputError(

@@ -30,8 +30,7 @@ from fastfair._lib.warnings import require, warn
 from fastfair._lib.workers import Report, reporting
 from fastfair.data.exclusions import exclusions_of
 from fastfair.errors import InputError, OutOfReachWarning
-from fastfair.group_tests.equal_rates import Quantile, share_inside
-from fastfair.group_tests.failure_counts import (
+from fastfair.evaluation.failure_counts import (
     AT_ONCE,
     FailureCounts,
     SubjectKinds,
@@ -40,6 +39,7 @@ from fastfair.group_tests.failure_counts import (
     squared_deviations,
     sum_kinds,
 )
+from fastfair.group_tests.equal_rates import Quantile, share_inside
 from fastfair.results.result import Printed, Result
 from fastfair.results.written import UNWRITTEN
 

@@ -5,7 +5,7 @@ overdispersion.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 
@@ -58,19 +58,69 @@ def effective_size(n: float, n_errors: float, variance: float) -> float:
     return min(n, max(1.0, n * binomial / variance)) if variance > binomial else float(n)
 
 
-def typical_attempts(sums: Floats, n: Any, n_errors: Any) -> Floats:
-    """Return the typical number of mated comparisons of a subject, and of one who fails if that is
-    larger.
-
-    That is the sum of m^2 over the sum of m, or of e m over the sum of e, of subjects with e
-    failures of m comparisons; NaN without comparisons. sums: (..., sums) over pairs of units, as
-    `kernels.pair_walk` names them.
+class AddedSubject(NamedTuple):
+    """One more subject, for upper limits of rates of failure: how many attempts it makes, and how
+    many of them fail; (...) arrays, or numbers.
     """
-    from fastfair.kernels import pair_walk
 
-    with np.errstate(invalid="ignore", divide="ignore"):
-        of_all = sums[..., pair_walk.REPEATS_SQUARED] / np.where(n, n, np.nan)
-        return np.fmax(of_all, sums[..., pair_walk.S_TIMES_M] / n_errors)
+    attempts: Any
+    failures: Any
+
+
+class AttemptSums(NamedTuple):
+    """Sums over subjects with e failures of m attempts, (...) arrays: of m, e, m^2, e m and e^2."""
+
+    attempts: Any
+    failures: Any
+    squared_attempts: Any
+    failures_times_attempts: Any
+    squared_failures: Any
+
+    @classmethod
+    def of_pairs(cls, sums: Floats, n: Any, n_errors: Any) -> Self:
+        """Take them from (..., sums) over pairs of units, as `kernels.pair_walk` names them."""
+        from fastfair.kernels import pair_walk
+
+        places = pair_walk.REPEATS_SQUARED, pair_walk.S_TIMES_M, pair_walk.S_SQUARED
+        return cls(n, n_errors, *(sums[..., place] for place in places))
+
+    @property
+    def typical_attempts(self) -> Floats:
+        """Attempts of the subject behind an attempt, on average; NaN without attempts."""
+        return self._over(self.squared_attempts, self.attempts)
+
+    @property
+    def attempts_of_failing(self) -> Floats:
+        """Attempts of the subject behind a failure, on average; NaN without failures."""
+        return self._over(self.failures_times_attempts, self.failures)
+
+    @property
+    def failures_of_failing(self) -> Floats:
+        """Failures of the subject behind a failure, on average; NaN without failures."""
+        return self._over(self.squared_failures, self.failures)
+
+    @staticmethod
+    def _over(total: Any, number: Any) -> Floats:
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return np.asarray(total / np.where(number, number, np.nan))
+
+
+def typical_subject(sums: AttemptSums, of_all: AttemptSums) -> AddedSubject:
+    """Return a subject as those of the data are, half of whose attempts fail.
+
+    It has as many attempts as are typical, of subjects or of those who fail if that is larger.
+    Where those who fail try more often, as when people try until they succeed, a group may have
+    drawn none of them: then it has at least the attempts and the failures that are typical of those
+    who fail among all subjects.
+
+    sums: of each rate, (...); of_all: of the subjects of all groups, an array that broadcasts.
+    """
+    attempts = np.fmax(sums.typical_attempts, sums.attempts_of_failing)
+    try_again = of_all.attempts_of_failing > of_all.typical_attempts
+    attempts = np.where(try_again, np.fmax(attempts, of_all.attempts_of_failing), attempts)
+    of_failing = np.fmax(sums.failures_of_failing, of_all.failures_of_failing)
+    half = attempts / 2
+    return AddedSubject(attempts, np.where(try_again, np.fmax(half, of_failing), half))
 
 
 @dataclass(frozen=True, eq=False)

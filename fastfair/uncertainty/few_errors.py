@@ -5,9 +5,8 @@ Degrees of freedom of a rate are the number of units behind it minus the number 
 are drawn in. Those of an FMR are fewer where few subjects cause most of its variance, which is then
 less certain; and so are those of an FNMR whose threshold holds such an FMR.
 
-Upper limits of rates of failure allow for one more subject; see `rate_limits`. Its weight is
-typical, sum m^2 / sum m attempts, or where those who fail try more often, as when people try until
-they succeed, theirs, sum e m / sum e.
+Upper limits of rates of failure allow for one more subject; see `rate_limits`, and
+`resampling.dependence.typical_subject` for its attempts and failures.
 
 A threshold that holds an FMR at which fewer than ten errors are expected lies at the edge of the
 data. How far off it is, replicates do not tell. At the population's threshold the number of errors
@@ -51,7 +50,14 @@ from fastfair.data.sorted_scores import ClassKeys, NotKeptError, not_kept
 from fastfair.error_rates.operating_points import FEWEST_ERRORS
 from fastfair.error_rates.score_metrics import Costs, least_cost, mean_cost
 from fastfair.measures._registry import MATED, METRICS
-from fastfair.resampling.dependence import ENOUGH_PAIRS, CountModel, count_models, typical_attempts
+from fastfair.resampling.dependence import (
+    ENOUGH_PAIRS,
+    AddedSubject,
+    AttemptSums,
+    CountModel,
+    count_models,
+    typical_subject,
+)
 from fastfair.resampling.engine import Resampler
 from fastfair.resampling.error_lists import ErrorLists
 
@@ -101,7 +107,7 @@ class FewHeldErrors:
     def __init__(self, entries: Sequence[Entry], resampler: Resampler) -> None:
         self._entries, self._resampler = entries, resampler
         self._freedom = degrees_of_freedom(entries, resampler, of_held=False)
-        self._errors: dict[tuple[bool, int, int], tuple[float, float, float]] = {}
+        self._errors: dict[tuple[bool, int, int], tuple[float, float, AttemptSums]] = {}
         self._known: dict[tuple[int, bool, int], tuple[float, ...]] = {}
         self._found: dict[float, dict[int, Limits | None]] = {}
         self._ends: dict[tuple[int, float], tuple[int | None, int | None]] = {}
@@ -229,12 +235,9 @@ class FewHeldErrors:
 
     def _error(
         self, mated: bool, lists: ErrorLists, k: int, errors: int
-    ) -> tuple[float, float, float]:
-        """Return the standard error of a rate with so many errors, its degrees of freedom, and one
-        more's attempts.
-
-        The degrees of freedom are those of an FMR, the attempts those of one more subject for an
-        FNMR.
+    ) -> tuple[float, float, AttemptSums]:
+        """Return the standard error of a rate with so many errors, its degrees of freedom if it is
+        an FMR, and the sums over its subjects.
         """
         from fastfair.kernels import dyadic
 
@@ -245,9 +248,7 @@ class FewHeldErrors:
                 math.sqrt(max(min(variances[dyadic.ROBUST], variances[dyadic.PRODUCT]), 0.0)) / n
             )
             freedom = math.inf if mated else float(variances[dyadic.FREEDOM])
-            of_subjects = mated and self._resampler.units.unit == "subject"
-            attempts = float(typical_attempts(sums, n, errors)) if of_subjects else math.nan
-            self._errors[mated, k, errors] = error, freedom, attempts
+            self._errors[mated, k, errors] = error, freedom, AttemptSums.of_pairs(sums, n, errors)
         return self._errors[mated, k, errors]
 
     def _ends_of_threshold(self, point: int, half: float) -> tuple[int | None, int | None]:
@@ -487,9 +488,12 @@ class FewHeldErrors:
             effective = self._resampler.effective_sample_size(mated, cell, 2 * errors > n)
         if errors in (0, n):
             return rate, 0.0, 1.0, effective, math.nan
-        error, freedom, attempts = self._error(mated, lists, k, errors)
-        freedom = max(1.0, min(most_freedom, freedom))
-        return rate, error, freedom, effective, float(raised_rate(rate, n, attempts))
+        error, freedom, sums = self._error(mated, lists, k, errors)
+        raised = math.nan
+        if mated and self._draws_subjects:
+            of_all = self._error(mated, lists, 0, self._count(lists, 0, key))[2]
+            raised = float(raised_rate(rate, n, typical_subject(sums, of_all)))
+        return rate, error, max(1.0, min(most_freedom, freedom)), effective, raised
 
     def _require_more(self) -> None:
         """Raise an error where a scan could keep more comparisons than it has."""
@@ -563,6 +567,8 @@ class SampleSizes:
         The units that the data consist of, as in `evaluate`; may be empty.
     count_models : callable, optional
         Estimates how the numbers of errors of groups vary at each operating point.
+    independent : (quantities,) ndarray, optional
+        Numbers of comparisons behind rates, where these are taken for independent; else NaN.
     """
 
     degrees_of_freedom: Floats
@@ -572,6 +578,7 @@ class SampleSizes:
     places: Sequence[int] = ()
     unit: str = ""
     count_models: Callable[[], list[dict[str, CountModel]]] | None = None
+    independent: Floats | float = math.nan
 
     @classmethod
     def unknown(cls, n: int, unit: str = "") -> SampleSizes:
@@ -589,6 +596,7 @@ class SampleSizes:
             range(len(entries)),
             resampler.units.unit,
             resampler.count_models,
+            independent_comparisons(entries, resampler),
         )
 
     def followed_by(self, other: SampleSizes) -> SampleSizes:
@@ -600,8 +608,25 @@ class SampleSizes:
             degrees_of_freedom=np.append(self.degrees_of_freedom, other.degrees_of_freedom),
             effective=np.append(self.effective, other.effective),
             raised=np.append(self.raised, other.raised),
+            independent=np.append(
+                np.broadcast_to(self.independent, self.effective.shape),
+                np.broadcast_to(other.independent, other.effective.shape),
+            ),
             places=[*self.places, *other.places],
         )
+
+
+def independent_comparisons(entries: Sequence[Entry], resampler: Resampler) -> Floats:
+    """Count the comparisons behind each rate, where these are taken for independent; NaN for all
+    else.
+    """
+    numbers = np.full(len(entries), np.nan)
+    if resampler.comparisons.is_independent:
+        for k, entry in enumerate(entries):
+            if entry.name in RATES:
+                is_mated = METRICS[entry.name].sides == (MATED,)
+                numbers[k] = resampler.n_comparisons(is_mated, entry.cell)
+    return numbers
 
 
 def degrees_of_freedom(
@@ -745,8 +770,8 @@ def _of_correlated_failures(resampler: Resampler, point: int) -> Floats:
     return np.where(is_known, model.comparisons / (1 + model.linear), np.nan)
 
 
-def attempts_of_one_more(entries: Sequence[Entry], resampler: Resampler) -> Floats:
-    """Compute how many attempts an added subject has for each FNMR, EER and minDCF; see
+def added_subjects(entries: Sequence[Entry], resampler: Resampler) -> AddedSubject:
+    """Compute the attempts and failures of one more subject for each FNMR, EER and minDCF; see
     `rate_limits` for what it is added for.
 
     Parameters
@@ -758,24 +783,27 @@ def attempts_of_one_more(entries: Sequence[Entry], resampler: Resampler) -> Floa
 
     Returns
     -------
-    (entries,) ndarray
-        NaN for other entries, and where the units drawn are not subjects.
+    AddedSubject
+        (entries,) arrays; NaN for other entries, and where the units drawn are not subjects.
     """
-    added = np.full(len(entries), np.nan)
+    added = AddedSubject(*np.full((2, len(entries)), np.nan))
     if resampler.units.unit != "subject":
         return added
     lists = resampler.lists(True)
     keys = {"eer": resampler.eer_keys, "min_dcf": resampler.cost_keys}
     keys = {name: keys[name] for name in keys if name in resampler.metrics.names}
     errors = lists.errors_at(resampler.thresholds, tuple(keys.values()))
-    attempts = typical_attempts(lists.variances(errors)[1], lists.sizes, errors)
+    sums = AttemptSums.of_pairs(lists.variances(errors)[1], lists.sizes, errors)
+    typical = typical_subject(sums, AttemptSums(*(np.atleast_2d(part)[:, :1] for part in sums)))
     places = {name: row for row, name in enumerate(keys, resampler.thresholds.size)}
     for row, entry in enumerate(entries):
         at = places.get(entry.name)
         if entry.name == "fnmr" or is_equal_error(entry, resampler):
             at = entry.point
         if at is not None:
-            added[row] = attempts[at, 0 if entry.cell is None else 1 + entry.cell[0]]
+            place = at, 0 if entry.cell is None else 1 + entry.cell[0]
+            added.attempts[row] = typical.attempts[place]
+            added.failures[row] = typical.failures[place]
     return added
 
 
@@ -783,14 +811,14 @@ def raised_by_one_more(entries: Sequence[Entry], resampler: Resampler) -> Floats
     """Compute by how much one more subject raises each FNMR, EER and minDCF that rests on failures;
     NaN for others.
 
-    entries, resampler: as `attempts_of_one_more` takes them. Returns (entries,).
+    entries, resampler: as `added_subjects` takes them. Returns (entries,).
     """
     raised_by = np.full(len(entries), np.nan)
-    for row, (entry, more) in enumerate(
-        zip(entries, attempts_of_one_more(entries, resampler).tolist(), strict=True)
-    ):
+    added = added_subjects(entries, resampler)
+    for row, entry in enumerate(entries):
+        more = AddedSubject(float(added.attempts[row]), float(added.failures[row]))
         value = float(entry.value)
-        if math.isnan(more) or not value > 0:
+        if math.isnan(more.attempts) or not value > 0:
             continue
         keys = keys_of(resampler.comparisons, None if entry.cell is None else entry.cell[0])
         if entry.name == "min_dcf":
@@ -799,20 +827,20 @@ def raised_by_one_more(entries: Sequence[Entry], resampler: Resampler) -> Floats
         raised_by[row] = raised_rate(value, keys.sizes[0], more)
         # An EER rises by less than the FNMR at its threshold, as the new one is laxer.
         if entry.name == "eer" or is_equal_error(entry, resampler):
-            raised = _crossing(keys, more) - _crossing(keys, 0.0)
+            raised = _crossing(keys, more) - _crossing(keys, AddedSubject(0.0, 0.0))
             raised_by[row] = raised_by[row] if math.isnan(raised) else max(0.0, raised)
     return raised_by
 
 
-def _crossing(keys: ClassKeys, attempts: float) -> float:
-    """Return the rate at which FMR and FNMR cross with so many attempts more, half of which fail;
-    NaN if not kept.
-    """
+def _crossing(keys: ClassKeys, added: AddedSubject) -> float:
+    """Return the rate at which FMR and FNMR cross with one more subject; NaN if not kept."""
     m, n = keys.sizes
 
     def rates(key: int) -> tuple[float, float]:
         below = count_below(keys.mated, key), count_below(keys.nonmated, key)
-        return (keys.nonmated.size - below[1]) / n, (below[0] + attempts / 2) / (m + attempts)
+        return (keys.nonmated.size - below[1]) / n, (
+            (below[0] + added.failures) / (m + added.attempts)
+        )
 
     def have_crossed(key: int) -> bool:
         fmr, fnmr = rates(key)
@@ -828,15 +856,15 @@ def _crossing(keys: ClassKeys, attempts: float) -> float:
     return sum(rates(least_whole(have_crossed, low - 1, high))) / 2
 
 
-def _of_least_cost(value: float, costs: Costs, keys: ClassKeys, attempts: float) -> float:
+def _of_least_cost(value: float, costs: Costs, keys: ClassKeys, added: AddedSubject) -> float:
     """Return by how much a minDCF is raised: the FNMR behind it is less than that at another
     threshold.
     """
     n = keys.sizes[0]
-    of_half = costs.miss * attempts / 2 / (n + attempts) / costs.unit
+    more = n + added.attempts
+    of_added = costs.miss * added.failures / more / costs.unit
     try:
-        return max(
-            0.0, least_cost(costs, keys, miss=costs.miss * n / (n + attempts))[0] + of_half - value
-        )
+        least = least_cost(costs, keys, miss=costs.miss * n / more)[0]
     except NotKeptError:
-        return of_half
+        return of_added
+    return max(0.0, least + of_added - value)

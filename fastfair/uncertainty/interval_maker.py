@@ -346,6 +346,7 @@ class IntervalMaker:
             sizes.effective,
             raised,
             np.maximum(1.0, strata),
+            sizes.independent,
         )
 
     def with_intervals(
@@ -443,7 +444,8 @@ class IntervalMaker:
             self._set_by_replicates(
                 ends, np.flatnonzero(computed & ~by_evidence), confidence_level, method
             )
-        ends.made_by[without] = CLOPPER_PEARSON
+        is_exact = ~np.isnan(np.broadcast_to(self.sizes.independent, n))
+        ends.made_by[without | (by_evidence & is_exact)] = CLOPPER_PEARSON
         limits = self.evidence[by_evidence | without].interval(confidence_level)
         ends.low[by_evidence | without], ends.high[by_evidence | without] = limits
         self._withhold(ends)
@@ -529,7 +531,11 @@ class IntervalMaker:
             center = estimate + optimism + raised
             freedom = self.sizes.degrees_of_freedom[rows] + (raised > 0)
             widened = np.minimum(np.hypot(error, raised), center) * np.sqrt(1 + 1 / freedom)
-            return center, np.exp(stdtrit(freedom, (1 + confidence_level) / 2) * widened / center)
+            with np.errstate(
+                over="ignore"
+            ):  # of levels near 1, whose limits are those of the range
+                factor = np.exp(stdtrit(freedom, (1 + confidence_level) / 2) * widened / center)
+            return center, factor
 
         center, factor = middle_and_factor(np.zeros(rows.size))
         higher, its_factor = middle_and_factor(raised)
@@ -653,12 +659,14 @@ class IntervalMaker:
                 ("logit", "dyadic", CLOSED_FORM),
             )
         )
+        without &= (self._estimates == 0) | (self._estimates == 1)
         for k in np.flatnonzero(without).tolist():
             said[k] += notes_without_errors(
                 self.quantities[k], float(self.sizes.effective[k]), confidence_level
             )
         for k, code in ends.missing.items():
             said[k].append(Note(code))
+        on_scale |= ~np.isnan(np.broadcast_to(self.sizes.independent, len(self.quantities)))
         few_effective = computed & self._has_few_effective_errors & ~on_scale
         concentrated = computed & self._concentrated & ~self._held
         rest_on_concentrated = computed & self._rest_on(self._concentrated)

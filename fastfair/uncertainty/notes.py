@@ -57,11 +57,13 @@ class Code(StrEnum):
     NOTHING_BUT_ERRORS = "nothing-but-errors"
     CAUTIOUS_LIMIT = "cautious-limit"
     WIDENED = "widened"
+    TAKEN_FOR_INDEPENDENT = "taken-for-independent"
     NO_ERRORS_IN_STRATA = "no-errors-in-strata"
     NO_ERRORS_WITH_VALUE = "no-errors-with-value"
     NOTHING_BUT_ERRORS_WITH_VALUE = "nothing-but-errors-with-value"
     NO_ERRORS_TO_COMPARE = "no-errors-to-compare"
     FEW_ERRORS_WITH_VALUE = "few-errors-with-value"
+    ERRORS_APART = "errors-apart"
     BELOW_RESOLUTION = "below-resolution"
     NO_END = "no-end"
     THRESHOLD_BEYOND_SCORES = "threshold-beyond-scores"
@@ -111,6 +113,7 @@ class Code(StrEnum):
     SYSTEM_OF_FEW_ERRORS = "system-of-few-errors"
     SYSTEM_OF_FEW_HELD = "system-of-few-held"
     RATE_OF_ONE_SUBJECT = "rate-of-one-subject"
+    RATE_WITHOUT_INTERVAL = "rate-without-interval"
     WITHOUT_REPLICATES = "without-replicates"
     FEW_PEOPLE = "few-people"
 
@@ -195,6 +198,10 @@ WORDS: Mapping[Code, Words] = {
         "cautious upper limit {limit:.3g}, if only subjects are independent",
         on_page="If only people are independent, the upper limit is higher.",
     ),
+    Code.TAKEN_FOR_INDEPENDENT: _words(
+        "taken for independent, as people are not given: too narrow if some have several",
+        on_page="Taken for independent, as people are not given.",
+    ),
     Code.WIDENED: _words("widened to the quantiles of replicates, which have other thresholds"),
     Code.NO_ERRORS_IN_STRATA: _words("no errors in {strata}, so the interval is likely too narrow"),
     Code.NO_ERRORS_WITH_VALUE: _words("no errors in {n} comparisons"),
@@ -203,6 +210,7 @@ WORDS: Mapping[Code, Words] = {
         "no errors, or nothing but errors, in comparisons that it is compared with"
     ),
     Code.FEW_ERRORS_WITH_VALUE: _words("only {n} errors"),
+    Code.ERRORS_APART: _words("its numbers separate errors from other comparisons"),
     Code.BELOW_RESOLUTION: _words(
         "below the resolution of the data: {expected:.2g} {errors} are expected",
         ", which tell as much as {effective:.2g} independent ones",
@@ -350,6 +358,9 @@ WORDS: Mapping[Code, Words] = {
         f" {FEWEST_ERRORS} errors"
     ),
     Code.RATE_OF_ONE_SUBJECT: _words(f"{_NO_VERDICT} for a rate of one subject"),
+    Code.RATE_WITHOUT_INTERVAL: _words(
+        f"{_NO_VERDICT} where one of the data sets has no interval of its own"
+    ),
     Code.WITHOUT_REPLICATES: _words(f"{_NO_VERDICT} without replicates"),
     Code.FEW_PEOPLE: _words("no interval and no p-value for searches of fewer than {least} people"),
 }

@@ -30,6 +30,7 @@ from fastfair.measures._fairness import KINDS, BaseMetric, MeasuredQuantity, mea
 from fastfair.measures._registry import (
     MATED,
     METRICS,
+    difference_of,
     methods_of,
     names_of,
     printed_name,
@@ -44,6 +45,13 @@ RATES, WITH_FAILURES, FAILURE_RATES = map(names_of, ("rate", "rate with failures
 IN_PER_CENT = tuple(
     name for name, metric in METRICS.items() if "logit" in methods_of(name) and metric.in_per_cent
 )
+
+
+def is_in_per_cent(name: str) -> bool:
+    """Return whether people read a quantity, or the difference of two, in per cent."""
+    return (difference_of(name) or name) in IN_PER_CENT
+
+
 OF_MATED = tuple(name for name, metric in METRICS.items() if metric.sides == (MATED,))
 FITTED = tuple(name for name, metric in METRICS.items() if metric.fitted)
 # the second is minus the logarithm
@@ -299,7 +307,7 @@ def in_words(quantity: Estimated) -> str:
         return rate_with_interval(quantity.estimate)
     write = (
         rate_with_interval
-        if getattr(quantity, "name", IN_PER_CENT[0]) in IN_PER_CENT
+        if is_in_per_cent(getattr(quantity, "name", IN_PER_CENT[0]))
         else number_with_interval
     )
     return write(quantity.estimate, quantity.low, quantity.high)
@@ -340,8 +348,8 @@ def find(rows: Sequence[_AnyRow], name: str, group: Group, at: OperatingPoint | 
             for known_group in dict.fromkeys((group, *map(_group_of, named)))
         )
         raise InputError(f"there is no {name} for {asked}, only for {', '.join(others)}")
-    points = ", ".join(dict.fromkeys(str(row.at) for row in matching))
-    matching = [row for row in matching if at in (None, row.at)]
+    points = ", ".join(dict.fromkeys(str(getattr(row, "at", None)) for row in matching))
+    matching = [row for row in matching if at in (None, getattr(row, "at", None))]
     if not matching:
         raise InputError(f"there is no {name} at {at}, only at {points}")
     if len(matching) > 1:

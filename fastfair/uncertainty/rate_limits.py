@@ -12,7 +12,8 @@ the largest p-value count:
 
 - Student's t on the scale of log odds, for both limits of rates that are neither 0 nor 1;
 - the same with one more subject of typical weight, half of whose attempts fail, for upper limits of
-  rates of failure. Where a few subjects fail most of their attempts it is luck whether any of them
+  rates of failure (`resampling.dependence.typical_subject` says what it is where those who fail try
+  more often). Where a few subjects fail most of their attempts it is luck whether any of them
   is in the data, which the variance of those in the data does not show: it is the step of Agresti
   and Coull, for subjects. The subject raises the estimate, and its standard error by as much again;
 - Clopper and Pearson's of as many independent attempts as have the rate's standard error, for lower
@@ -20,6 +21,9 @@ the largest p-value count:
   scale of log odds ends too soon towards the side where it is long;
 - the same of the effective sample size, where errors, or what is no error, are few; and for rates
   of 0 and 1, which have no other line.
+
+Rates of attempts that are taken for independent, as it is not known whose they are, have Clopper and
+Pearson's limits of these attempts alone.
 """
 
 from __future__ import annotations
@@ -36,6 +40,7 @@ from fastfair._lib.bisection import least_multiple, least_whole
 from fastfair._lib.proportions import Line, Numbers, clopper_pearson_line, student_line
 from fastfair.error_rates.operating_points import allowed_errors
 from fastfair.intervals import difference_interval
+from fastfair.resampling.dependence import AddedSubject
 
 Side = Literal["lower", "upper"]
 _LEAST_FREEDOM = 1.0
@@ -47,11 +52,9 @@ _INFINITE = 700.0  # log odds of rates that floats tell from neither 0 nor 1
 _WIDE = 16.0  # the shape of a gamma law from which on its quantiles do not fall as it gets wider
 
 
-def raised_rate(rate: Numbers, n: Numbers, attempts: Numbers) -> Floats:
-    """Return by how much a subject of so many attempts raises rates of failure of n attempts; NaN
-    for 0 and 1.
-    """
-    raised = np.maximum(0.0, attempts * (0.5 - rate) / (n + attempts))
+def raised_rate(rate: Numbers, n: Numbers, added: AddedSubject) -> Floats:
+    """Return by how much one more subject raises rates of failure of n attempts; NaN for 0 and 1."""
+    raised = np.maximum(0.0, (added.failures - added.attempts * rate) / (n + added.attempts))
     return np.where((rate > 0) & (rate < 1), raised, np.nan)
 
 
@@ -74,6 +77,8 @@ class RateEvidence:
         By how much one more subject raises a rate of failure; NaN for other rates.
     strata : (...) ndarray
         The number of subjects minus the degrees of freedom, mostly the number of strata.
+    independent : (...) ndarray
+        The number of attempts where these are taken for independent; else NaN.
     """
 
     estimate: Any
@@ -82,6 +87,7 @@ class RateEvidence:
     effective: Any = np.nan
     raised: Any = np.nan
     strata: Any = 1.0
+    independent: Any = np.nan
 
     def __post_init__(self) -> None:
         names = [part.name for part in fields(self)]
@@ -136,6 +142,7 @@ class RateEvidence:
             degrees_of_freedom=np.maximum(_LEAST_FREEDOM, freedom),
             effective=self.effective * share,
             raised=self.raised / share,
+            independent=self.independent * share,
         )
 
     def times_needed(
@@ -159,8 +166,12 @@ class RateEvidence:
         """Return the lines of limits to one side, NaN where one says nothing; `widened` leaves out
         those made of standard errors alone.
         """
-        rate = self.estimate
-        error = self.standard_error
+        is_exact = ~np.isnan(self.independent)
+        exact = clopper_pearson_line(
+            1 if side == "upper" else -1, self.estimate * self.independent, self.independent
+        )
+        rate = np.where(is_exact, np.nan, self.estimate)
+        error = np.where(is_exact, np.nan, self.standard_error)
         freedom = self.degrees_of_freedom
         varies = (rate > 0) & (rate < 1) & (error > 0)
         reach = np.where(varies, np.minimum(error, np.minimum(rate, 1 - rate)), np.nan)
@@ -175,6 +186,7 @@ class RateEvidence:
                 clopper_pearson_line(
                     1, np.where((rate == 0) | (is_long & (rate < 1)), rate * sizes, np.nan), sizes
                 ),
+                exact,
             ]
         return [
             student_line(-1, rate, error, freedom),
@@ -182,6 +194,7 @@ class RateEvidence:
                 -1, np.where(rate <= 0.5, rate * independent, np.nan), independent
             ),
             clopper_pearson_line(-1, np.where(rate > 0, rate * sizes, np.nan), sizes),
+            exact,
         ]
 
     def _outermost(

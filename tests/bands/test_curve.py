@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 
 import numpy as np
 import pytest
@@ -110,22 +111,26 @@ def test_the_band_is_that_of_loops(group):
     assert min(freedom) < quantity.n_subjects - (1 if group else 3)
     assert found.fnmr[-1] == 0 < found.fnmr[-2] < 20 / quantity.n_comparisons
     given = columns()
-    of_group = given["mated"] & ((given["reference_group"] == group) | (group is None))
-    scores, who = (given["scores"] + 1.7 * given["mated"])[of_group], given["reference"][of_group]
-    attempts = np.bincount(who)
-    typical = [
-        slow.typical_attempts(
-            np.bincount(who[scores < t], minlength=attempts.size).tolist(), attempts.tolist()
-        )
+    of_group = (given["reference_group"] == group) | (group is None)
+    scores, who = given["scores"] + 1.7 * given["mated"], given["reference"]
+
+    def counted(chosen: np.ndarray, t: float) -> list[tuple[int, int]]:
+        attempts = Counter(who[given["mated"] & chosen].tolist())
+        failures = Counter(who[given["mated"] & chosen & (scores < t)].tolist())
+        return [(failures[k], attempts[k]) for k in attempts]
+
+    everyone = np.ones(who.size, bool)
+    added = [
+        slow.typical_subject(counted(of_group, t), counted(everyone, t))
         for t in found.threshold[:-1]
-    ] + [math.nan]
+    ] + [(math.nan, math.nan)]
     want = slow.band(
         found.fnmr.tolist(),
         found.replicates.T.tolist(),
         quantity.n_comparisons,
         freedom,
         0.9,
-        typical,
+        added,
     )
     np.testing.assert_allclose(np.transpose([found.band_low, found.band_high]), want, rtol=1e-9)
     assert (found.band_low <= found.low).all()

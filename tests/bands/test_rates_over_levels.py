@@ -262,18 +262,19 @@ def test_the_band_over_embeddings_is_that_of_loops(group: str | None, unit: str)
     freedom = np.minimum(own, held).tolist()
     assert (min(freedom) < own) == (unit == "subject" and group != "m")
     centred = (band.replicates - band.v_statistic + band.fnmr).T[::-1]
-    typical = n_effective = None
+    added = n_effective = None
     if unit == "subject":  # as of all pairs listed
         listed = ff.evaluate(e.comparisons(), ff.at_fmr(0.5), [], metrics=[], n_resamples=2, rng=0)
         row = listed.quantities.index(listed.quantity("fnmr", group))
-        typical, n_effective = [6.0] * len(levels), float(listed.uncertainty.sizes.effective[row])
+        added = [(6.0, 3.0)] * len(levels)
+        n_effective = float(listed.uncertainty.sizes.effective[row])
     want = bands_of_loops(
         band.fnmr[::-1].tolist(),
         centred.tolist(),
         6 * subjects,
         freedom,
         0.95,
-        typical,
+        added,
         n_effective,
     )
     assert band.fnmr[0] == 0

@@ -47,15 +47,104 @@ def test_verdicts_and_limits_are_those_of_scores(seed, bound):
 
 
 def test_few_failures_of_independent_attempts():
-    """The normal formula is too low, Clopper and Pearson's limit exact, and ours a little above."""
+    """The normal formula is too low; Clopper and Pearson's limit is exact, and ours of people a
+    little above."""
     counts = ff.FailureCounts([1] * 5 + [0] * 169, [1] * 174, ["all"] * 174, rate="frr")
     claim = ff.claim(counts, "frr <= 7 %", rng=0)
-    normal = 5 / 174 + 1.645 * math.sqrt(5 / 174 * (1 - 5 / 174) / 174)
+    spread = math.sqrt(5 / 174 * (1 - 5 / 174) / 174)
+    assert round(5 / 174 + 1.282 * spread, 4) == 0.0450
+    normal = 5 / 174 + 1.645 * spread
     exact = beta.ppf(0.95, 6, 169)
     assert claim.overall.independent_limit == pytest.approx(exact)
     assert normal < exact < claim.overall.limit < 0.07
     assert "5 of 174 transactions are errors." in claim.summary()
     assert (claim.rate, claim.at) == ("frr", None)
+    totals = ff.claim(ff.FailureCounts(5, 174, rate="frr"), "frr <= 7 %")
+    assert totals.overall.limit == totals.overall.independent_limit == pytest.approx(exact)
+    assert totals.overall.verdict == "supported"
+    assert totals.groups == ()
+    level_90 = ff.claim(ff.FailureCounts(5, 174, rate="frr"), "frr <= 7 %", confidence_level=0.9)
+    assert level_90.overall.limit == pytest.approx(beta.ppf(0.9, 6, 169))
+
+
+def test_claims_and_p_values_of_totals_agree():
+    for failures in (0, 1, 5, 40):
+        counts = ff.FailureCounts(failures, 174, rate="iapar")
+        limit = ff.claim(counts, "iapar <= 50 %").overall.limit
+        inside, outside = (
+            ff.claim(counts, f"iapar <= {limit * factor!r}").overall for factor in (1.001, 0.999)
+        )
+        assert (inside.verdict, outside.verdict) == ("supported", "undecided")
+        assert inside.pvalue <= 0.05 < outside.pvalue
+
+
+def test_false_matches_of_people_are_judged_as_scores_are():
+    rng = np.random.default_rng(5)
+    first = np.append(np.arange(30), rng.integers(0, 30, 570))
+    second = (first + rng.integers(1, 30, 600)) % 30
+    scores = ff.Comparisons(rng.normal(-0.4, 0.7, 600), np.zeros(600, bool), first, second)
+    counts = ff.FailureCounts.from_comparisons(scores, AT, rate="fmr")
+    for bound in (0.08, 0.2, 0.3):
+        of_scores = ff.claim(scores, f"fmr <= {bound}", AT, rng=0, n_resamples=50)
+        of_counts = ff.claim(counts, f"fmr <= {bound}", rng=0, n_resamples=50)
+        assert of_scores.overall == of_counts.overall
+    assert of_counts.overall.n_subjects == 30
+
+
+def test_few_false_matches_need_room():
+    """Whose they are is not known of totals, so that few people may cause most."""
+    claim = ff.claim(ff.FailureCounts(3, 10**5, rate="fmr"), "fmr <= 2e-4")
+    assert (claim.overall.room, claim.overall.verdict) == (4, "undecided")
+    assert (
+        ff.claim(ff.FailureCounts(3, 10**5, rate="fmr"), "fmr <= 4e-4").overall.verdict
+        == "supported"
+    )
+
+
+def test_measures_of_counts_are_required():
+    counts = ff.FailureCounts([0, 1, 0, 0] * 20, [3] * 80, list("ffmm") * 20, rate="frr")
+    lines = [
+        "max_min_ratio(frr) <= 1000",
+        "group_to_average_ratio(frr)[*] <= 9",
+        "gini of FRR <= 0.9",
+    ]
+    result = ff.check(counts, lines, rng=0, n_resamples=50)
+    assert [row.name for row in result.rows] == [
+        "max_min_ratio(frr)",
+        *["group_to_average_ratio(frr)"] * 2,
+        "gini(frr)",
+    ]
+    refused(
+        "gini.* is a measure over groups, but the counts have none",
+        ff.check,
+        ff.FailureCounts(5, 174),
+        "gini(fnmr) <= 0.3",
+    )
+
+
+def test_rates_of_other_data_are_named():
+    scores = with_scores(0)
+    for statement, says in (
+        ("frr <= 5 %", "the FRR is of transactions"),
+        ("apcer <= 5 %", "the APCER is counted"),
+        ("fnir <= 5 %", "the FNIR is of searches of a gallery, not of comparisons"),
+    ):
+        refused(says, ff.claim, scores, statement, AT)
+    refused("the FPIR is of searches", ff.check, scores, "fpir[*] <= 5 %")
+    counts = ff.FailureCounts(5, 174, rate="apcer")
+    refused(
+        "is on the FNMR, but the APCER was counted, of attack presentations",
+        ff.claim,
+        counts,
+        "fnmr <= 5 %",
+    )
+    refused(
+        "needs an FNMR, but there are no mated comparisons",
+        ff.claim,
+        ff.Comparisons([0.1, 0.6], [0, 0], list("ab"), list("bc")),
+        "fnmr <= 5 %",
+        AT,
+    )
 
 
 @pytest.mark.parametrize("rate", ["fta", "apcer", "bpcer", "iapar", "fnir", "fpir"])
@@ -73,9 +162,11 @@ def test_rows_are_named_after_the_rate_that_was_counted(rate):
 
 def test_what_counts_do_not_have_is_refused():
     counts = ff.FailureCounts([0, 1] * 20, [3] * 40, list("fm") * 20, rate="fta")
-    refused("there is no quantity 'fnmr'.*: name one of fta", ff.check, counts, "fnmr <= 1 %")
+    refused("on the FNMR, but the FTA was counted", ff.check, counts, "fnmr <= 1 %")
+    refused("there is no quantity 'eer'.*: name one of fta", ff.check, counts, "eer <= 1 %")
     refused("so leave FMR=0.1 out", ff.check, counts, "fta@fmr=0.1 <= 1 %")
     refused("leave it out", ff.claim, counts, "fta <= 1 %", AT)
-    refused('statement must be "fta"', ff.claim, counts, "fnmr <= 1 %")
+    refused("on the FNMR, but the FTA was counted", ff.claim, counts, "fnmr <= 1 %")
+    refused('statement must be "fta"', ff.claim, counts, "eer <= 1 %")
     refused("at is missing", ff.claim, with_scores(0), "fnmr <= 1 %")
     refused("the APCER is counted: .*FailureCounts", ff.check, with_scores(0), "apcer <= 7 %")

@@ -132,7 +132,51 @@ def test_files_are_written(tmp_path):
 
 
 def test_what_cannot_be_judged_is_refused():
-    assert "Missing option '--require'" in run("check", SCORES).output
+    assert "give --require or --profile" in run("check", SCORES).output
     with pytest.raises(InputError, match="no quantity 'nonsense'"):
         run("check", SCORES, *asked("nonsense <= 1"))
     assert "--junit . is a folder" in run("check", SCORES, *asked(MET), "--junit", ".").output
+
+
+def test_profiles_have_verdicts_files_and_a_signature(made):
+    done = run(
+        "check", SCORES, *ASKED, "--profile", "nist-800-63a", "--output", "out", "--report", "p.html",
+        "--junit", "p.xml",
+    )  # fmt: skip
+    assert done.exit_code == 1
+    assert "5 requirements" in done.output
+    assert "not met" in done.output
+    content = json.loads(Path("out/check.json").read_text("utf-8"))
+    assert content["kind"] == "ProfileCheck"
+    assert [*content["hashes"]] == [SCORES]
+    digest = content["hashes"][SCORES]
+    assert digest in Path("p.html").read_text("utf-8")
+    assert digest in Path("p.xml").read_text("utf-8")
+    lines = [row["requirement"] for row in content["clauses"] if row["kind"] == "requirement"][:4]
+    again = checked(*lines)
+    assert [again.verdicts[line] for line in lines] == [
+        row["verdict"] for row in content["clauses"][:4]
+    ]
+    assert run("check", SCORES, "--config", "out/config.toml", "--output", "again").exit_code == 1
+    for name in ("check.json", "check.csv"):
+        assert Path("out", name).read_bytes() == Path("again", name).read_bytes()
+
+
+def test_a_profile_of_ones_own_whose_line_is_wrong_is_named():
+    Path("wrong.toml").write_text('name = "w"\ntitel = "x"\n')
+    with pytest.raises(InputError, match="line 2, 'titel'"):
+        run("check", SCORES, *ASKED, "--profile", "wrong.toml")
+    with pytest.raises(InputError, match="not both"):
+        run("check", SCORES, *asked(MET), "--profile", "iso-19795")
+
+
+def test_ages_are_in_the_bands_of_the_profile(made):
+    c = ff.read_comparisons(SCORES, groups=["group"])
+    people = pl.DataFrame({"id": c.subjects, "age": 10 + np.arange(c.subjects.size) * 2})
+    people.write_csv("people.csv")
+    words = ["--metadata", "people.csv", "--metadata-id", "id", "--group", "age", "--seed", 1]
+    more = ["--at", "threshold=0.5", "--n-resamples", 99, "--profile", "common-criteria", "--json"]
+    content = json.loads(run("check", SCORES, *words, *more).output)
+    row = next(row for row in content["clauses"] if row["clause"] == "Report, age bands")
+    assert row["verdict"] == "enough"
+    assert "of 20-34" in row["result"]

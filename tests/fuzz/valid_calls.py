@@ -80,6 +80,7 @@ def made() -> dict[str, Any]:
         "Binormal": ff.synthesis.Binormal(2.0),
         "VonMisesFisherIdentities": ff.VonMisesFisherIdentities([[1, 0], [0, 1], [1, 1]], 5),
         "Evaluation": ff.evaluate(comparisons, at, n_resamples=20, rng=0, metrics="all"),
+        "CountedRates": ff.evaluate(counts, n_resamples=20, rng=0),
         "AttributeEvaluations": ff.evaluate_attributes(pairs, at=at, n_resamples=20, rng=0),
         "SystemComparison": ff.compare(
             [comparisons] * 3, None, at, n_resamples=20, rng=0, metrics="all"
@@ -112,6 +113,15 @@ def made() -> dict[str, Any]:
         "GroupTest": ff.fmr_test(comparisons, at, n_resamples=200, rng=0),
         "MarginOfError": ff.margin_of_error(counts, n_resamples=200, rng=0),
         "FmrPlan": ff.plan_fmr(claimed=0.05, fmr=0.01, covariance=1, n_simulations=20, rng=0),
+        "RequirementPlan": ff.plan_requirement(
+            "frr[*] <= 30 %",
+            n_subjects=[9, 20],
+            n_attempts=2,
+            rate=[0.1, 0.2],
+            n_simulations=2,
+            n_resamples=20,
+            rng=0,
+        ),
         "GroupsPlan": ff.plan_subjects(
             **_STUDY, margin=0.05, max_subjects=2000, n_simulations=20, rng=0
         ),
@@ -367,6 +377,15 @@ def calls() -> dict[str, dict[str, Any]]:
         },
         "fastfair.plan_margin": {**study, "n_simulations": 20, "rng": 0},
         "fastfair.plan_power": {**study, "difference": 0.05, "n_simulations": 20, "rng": 0},
+        "fastfair.plan_requirement": {
+            "requirement": "frr[*] <= 30 %",
+            "n_subjects": [9],
+            "n_attempts": 2,
+            "rate": [0.1, 0.2],
+            "n_simulations": 2,
+            "n_resamples": 20,
+            "rng": 0,
+        },
         "fastfair.plan_subjects": {
             **_STUDY,
             "margin": 0.05,
@@ -528,6 +547,9 @@ def calls() -> dict[str, dict[str, Any]]:
         "Embeddings.comparisons": {},
         "Embeddings.scanned": {"fmr": 0.2},
         "FailureCounts": {"failures": [0, 1, 2], "attempts": [3, 3, 3], "group": list("aab")},
+        "CountedRates.quantity": {"name": "fnmr", "group": "f"},
+        "CountedRates.value": {"name": "fnmr", "group": "f"},
+        "CountedRates.interval": {"name": "fnmr", "group": "f"},
         "FailureCounts.from_decisions": {
             "failed": [0, 1, 0, 0],
             "subject": list("aabb"),

@@ -19,7 +19,15 @@ from fastfair.calibration.evaluate_calibration import (
     RatioCost,
     Tippett,
 )
-from fastfair.claims import Check, CheckedQuantity, Claim, ClaimedRate
+from fastfair.claims import (
+    Check,
+    CheckedQuantity,
+    Claim,
+    ClaimedRate,
+    ClauseResult,
+    ProfileCheck,
+)
+from fastfair.claims.plans import RequirementPlan
 from fastfair.error_models.error_model import (
     AttributeTest,
     Effect,
@@ -32,6 +40,7 @@ from fastfair.error_rates import rates, score_metrics
 from fastfair.evaluation.attacks import AttackRate, AttackRates
 from fastfair.evaluation.attributes import AttributeEvaluations
 from fastfair.evaluation.contrasts import Contrast, RankedSystem
+from fastfair.evaluation.counted_rates import CountedRates
 from fastfair.evaluation.result import Evaluation
 from fastfair.evaluation.system_comparison import SystemComparison
 from fastfair.evaluation.transactions import TransactionRate, TransactionRates
@@ -59,11 +68,11 @@ from fastfair.uncertainty.quantities import Quantity
 RESULTS = {
     ApplicationCost, AppliedRate, AppliedThreshold, AttackRate, AttackRates,
     AttributeEvaluations, AttributeTest, BayesError, BiasedSystem,
-    CalibratedScores, Calibration, Check, CheckedQuantity, Claim, ClaimedRate, Contrast,
-    CostDifference, CostMeasure, CoverageExperiment, DiscardArea, DiscardCurve, DiscardedRate,
+    CalibratedScores, Calibration, Check, CheckedQuantity, Claim, ClaimedRate, ClauseResult, Contrast,
+    CostDifference, CostMeasure, CountedRates, CoverageExperiment, DiscardArea, DiscardCurve, DiscardedRate,
     Effect, ErrorModel, Evaluation, ExpectedError, ExpectedPerformance, FairnessBand, FmrPlan,
     FmrStudy, GroupTest, GroupsPlan, IdentifiedRate, Identification,
-    MarginOfError, OwnThresholds, Quantity, RankedSystem, RatioCost, RocBand,
+    MarginOfError, OwnThresholds, ProfileCheck, Quantity, RankedSystem, RatioCost, RequirementPlan, RocBand,
     ff.ScannedComparisons, ff.Searches, SearchComparison, SearchDifference, ShrunkenRates, StratifiedDifference,
     StratifiedRate,
     StratifiedRates, Synthesis, SystemComparison, Tippett, TrainedTransform, TransactionRate, TransactionRates,

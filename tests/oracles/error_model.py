@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.linalg import eigh
+from scipy.optimize import linprog
 
 
 @dataclass(frozen=True)
@@ -112,3 +113,26 @@ def freedom(
     e = np.array([a for trial, a in zip(trials, influence, strict=True) if trial.error])
     left = (c**2).sum() / c.sum() ** 2 - 1 / alike - (e**4).sum() / (e**2).sum() ** 2 / 2
     return min(most, max(1.0, 2 / left)) if left > 0 else most
+
+
+def separated(n: np.ndarray, errors: np.ndarray, design: np.ndarray) -> np.ndarray:
+    """The cells whose log odds have no maximum, by one linear program with a share for each."""
+    sign = np.where(errors == 0, -1.0, np.where(errors == n, 1.0, 0.0))
+    extreme = np.flatnonzero(sign)
+    is_separated = np.zeros(n.size, bool)
+    if not extreme.size:
+        return is_separated
+    # Each extreme cell moves by at least its share, of at most 1, in the right direction; cells
+    # with errors and others stay.
+    size, free = extreme.size, design.shape[1]
+    mixed = design[sign == 0]
+    solved = linprog(
+        np.concatenate((np.zeros(free), -np.ones(size))),
+        A_ub=np.hstack((-design[extreme] * sign[extreme, None], np.eye(size))),
+        b_ub=np.zeros(size),
+        A_eq=np.hstack((mixed, np.zeros((len(mixed), size)))),
+        b_eq=np.zeros(len(mixed)),
+        bounds=[(None, None)] * free + [(0, 1)] * size,
+    )
+    is_separated[extreme] = solved.x[free:] > 0.5
+    return is_separated

@@ -46,20 +46,42 @@ def bounded(estimate: float, se: float, freedom: float, level: float) -> tuple[f
     return low, high
 
 
-def typical_attempts(failures: list[int], attempts: list[int]) -> float:
-    """How many attempts the subject behind an attempt has on average, or the one behind a failure
-    if these are more."""
-    of_failing = sum(e * m for e, m in zip(failures, attempts, strict=True)) / sum(failures)
-    return max(sum(m * m for m in attempts) / sum(attempts), of_failing)
+Counted = list[tuple[int, int]]  # failures and attempts of each subject
+
+
+def typical_subject(subjects: Counted, everyone: Counted) -> tuple[float, float]:
+    """Attempts and failures of one more subject of a group, in which some attempt failed.
+
+    As many as the subject behind an attempt has on average, or the one behind a failure if these
+    are more; half of them fail. Where of everyone the latter are more, at least as many attempts
+    and failures as the subject behind a failure has on average, in the group and of everyone.
+    """
+
+    def behind_an_attempt(of: Counted) -> float:
+        return sum(m * m for _, m in of) / sum(m for _, m in of)
+
+    def behind_a_failure(of: Counted, each: Callable[[int, int], int]) -> float:
+        return sum(e * each(e, m) for e, m in of) / sum(e for e, _ in of)
+
+    def attempts_of_failing(of: Counted) -> float:
+        return behind_a_failure(of, lambda _, m: m)
+
+    attempts = max(behind_an_attempt(subjects), attempts_of_failing(subjects))
+    if attempts_of_failing(everyone) <= behind_an_attempt(everyone):
+        return attempts, attempts / 2
+    attempts = max(attempts, attempts_of_failing(everyone))
+    failures = [behind_a_failure(of, lambda e, _: e) for of in (subjects, everyone)]
+    return attempts, max(attempts / 2, *failures)
 
 
 def with_one_more(
-    estimate: float, n: int, typical: float, se: float, freedom: float, level: float
+    estimate: float, n: int, added: tuple[float, float], se: float, freedom: float, level: float
 ) -> tuple[float, float]:
-    """The lower limit of a rate of failure, and the upper one with another subject, half of whose
-    attempts fail."""
+    """The lower limit of a rate of failure, and the upper one with another subject, of so many
+    attempts and failures."""
     low, high = bounded(estimate, se, freedom, level)
-    raised = (estimate * n + typical / 2) / (n + typical) - estimate
+    attempts, failures = added
+    raised = (estimate * n + failures) / (n + attempts) - estimate
     if raised > 0:
         high = max(high, logit(estimate + raised, math.hypot(se, raised), freedom + 1, level)[1])
     return low, high
@@ -90,12 +112,12 @@ def band(
     n: int,
     freedom: list[float],
     level: float,
-    typical: list[float] | None = None,
+    added: list[tuple[float, float]] | None = None,
     n_effective: float | None = None,
 ) -> list[tuple[float, float]]:
     """Ends at each point of a falling curve, made of the intervals of `level_of_band`; FMRs ascend.
 
-    `typical`: attempts of one more subject at each point; `n_effective`: comparisons behind a rate
+    `added`: attempts and failures of one more subject at each point; `n_effective`: comparisons behind a rate
     without errors. With few errors (a standard error above x / 2 or (1 - x) / 2) they reach as far
     as the replicates' quantiles, too.
     """
@@ -105,8 +127,8 @@ def band(
         se = statistics.stdev(of_level)
         if not 0 < x < 1:
             low, high = of_all_or_none(x, n_effective or n, wide)
-        elif typical:
-            low, high = with_one_more(x, n, typical[k], se, degrees, wide)
+        elif added:
+            low, high = with_one_more(x, n, added[k], se, degrees, wide)
         else:
             low, high = bounded(x, se, degrees, wide)
         if se > min(x, 1 - x) / 2:

@@ -16,7 +16,7 @@ from oracles import groups as slow
 from scipy import stats
 
 import fastfair as ff
-from fastfair.group_tests.failure_counts import beta_binomial_pmf
+from fastfair.evaluation.failure_counts import beta_binomial_pmf
 from fastfair.planning.fnmr import GroupsPlan, law_of_failures
 from papers.fnmr_groups import margin_studies
 

@@ -92,6 +92,7 @@ def evaluation() -> Any:
 # By class of results: what makes some, of data of which something was left out.
 MADE: dict[str, list[Callable[[], Any]]] = {
     "Evaluation": [evaluation, lambda: ff.evaluate(E, **QUICK), lambda: ff.evaluate(E.scanned(0.2), **QUICK)],
+    "CountedRates": [lambda: ff.evaluate(COUNTS, **QUICK)],
     "AttributeEvaluations": [
         lambda: ff.evaluate_attributes(C, ["sex", ("sex", "eyes")], at=AT, **QUICK)
     ],
@@ -100,6 +101,7 @@ MADE: dict[str, list[Callable[[], Any]]] = {
     "ShrunkenRates": [lambda: ff.shrunken_rates(evaluation())],
     "Claim": [lambda: ff.claim(C, "fmr <= 0.5", AT, **QUICK)],
     "Check": [lambda: ff.check(C, "fnmr <= 0.9", AT, **QUICK)],
+    "ProfileCheck": [lambda: ff.check(C, profile="nist-800-63a", at=AT, **QUICK)],
     "AppliedThreshold": [lambda: ff.apply_threshold(C, ff.at_fmr(0.05), draw_comparisons(3, first=100))],
     "ExpectedPerformance": [
         lambda: ff.thresholds.expected_performance_curve(C, draw_comparisons(3, first=100), [0.5])
@@ -122,6 +124,10 @@ MADE: dict[str, list[Callable[[], Any]]] = {
     "MarginOfError": [lambda: ff.margin_of_error(COUNTS, **QUICK)],
     "GroupsPlan": [lambda: ff.plan_margin(n_subjects=60, n_attempts=COUNTS, n_simulations=20, **PLAN)],
     "FmrPlan": [lambda: ff.plan_fmr(claimed=0.1, at=ff.at_threshold(2), pilot=C, n_simulations=20, rng=0)],
+    "RequirementPlan": [
+        lambda: ff.plan_requirement("frr[*] <= 30 %", n_subjects=[9, 20], n_attempts=2, rate=[0.1, 0.2],
+                                    n_simulations=2, n_resamples=20, rng=0)
+    ],
     "Identification": [lambda: ff.identify(ff.Searches.from_embeddings(GALLERY), ff.at_rank(1))],
     "OwnThresholds": [
         lambda: ff.identify(ff.Searches.from_embeddings(GALLERY), ff.at_fnir(0.5)).own_thresholds()

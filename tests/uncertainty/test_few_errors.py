@@ -36,12 +36,17 @@ def test_upper_limits_of_fnmr_are_those_with_one_more_subject(seed, threshold, g
     if not 0 < q.estimate < 1 or q.n_errors < 5:
         return
     freedom = found.uncertainty.sizes.degrees_of_freedom[found.quantities.index(q)]
-    of_group = [row for row in rows_of(c) if row[1] and group in (None, str(row[2] % 2))]
-    attempts = Counter(subject for _, _, subject, _ in of_group)
-    failures = Counter(subject for score, _, subject, _ in of_group if score < threshold)
-    typical = naive.typical_attempts([failures[k] for k in attempts], list(attempts.values()))
+    mated = [row for row in rows_of(c) if row[1]]
+    of_group = [row for row in mated if group in (None, str(row[2] % 2))]
+
+    def counted(rows: list) -> list[tuple[int, int]]:
+        attempts = Counter(subject for _, _, subject, _ in rows)
+        failures = Counter(subject for score, _, subject, _ in rows if score < threshold)
+        return [(failures[k], attempts[k]) for k in attempts]
+
+    added = naive.typical_subject(counted(of_group), counted(mated))
     expected = naive.with_one_more(
-        q.estimate, len(of_group), typical, q.standard_error, freedom, 0.95
+        q.estimate, len(of_group), added, q.standard_error, freedom, 0.95
     )
     assert (q.low, q.high) == pytest.approx(expected)
 

@@ -1,10 +1,14 @@
 """`FailureCounts`: the number of attempts, and of failed attempts, of each subject, from which
-rates are tested.
+rates are judged and tested.
 
 What failed may be a mated comparison (FNMR), an acquisition (FTA) or an enrolment (FTE). Subjects
 with the same failures and attempts are counted together, as kinds; rates, intra-class correlations,
 design effects and variances follow from five sums over the subjects of each group, in the rows of
 `kernels.clusters`. Replicates draw the subjects of each group with replacement.
+
+Comparisons of two people (FMR, FAR) have a person on each side, and totals are of people who are
+not known: these counts are no clusters. As comparisons that are accepted or rejected
+(`decisions_of`) they have the limits of scores.
 """
 
 from __future__ import annotations
@@ -13,17 +17,18 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal, Self, TypeVar
+from typing import Any, Literal, Self, TypeVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from fastfair._lib import validation
-from fastfair._lib.arguments import Array, Probability, checked
+from fastfair._lib.arguments import Probability, checked
 from fastfair._lib.arrays import AnyArray, Flags, Floats, Groups, Integers, RandomKey
-from fastfair._lib.label_codes import Coded, Labels, encode
+from fastfair._lib.label_codes import Coded, Labels, encode, encode_together
 from fastfair._lib.notebook import Shown
 from fastfair._lib.seeds import Purpose
-from fastfair._lib.text import cell, did_you_mean, rate_with_interval
+from fastfair._lib.text import cell, did_you_mean, joined_by_or, rate_with_interval
 from fastfair._lib.threads import count_threads, run_blocks, run_in_order
 from fastfair._lib.warnings import warn
 from fastfair._lib.workers import Report, Workers
@@ -37,19 +42,31 @@ from fastfair.data.scans import KeptComparisons, Reader, ScannedComparisons
 from fastfair.data.sorted_scores import read_only
 from fastfair.data.vector_pairs import PairsOfVectors
 from fastfair.error_rates.operating_points import OperatingPoint, threshold_key
+from fastfair.error_rates.rates import ErrorRate
 from fastfair.error_rates.scans_of_vectors import with_enough_pairs
 from fastfair.errors import DependentGroupsWarning, InputError, visible
 from fastfair.measures._registry import METRICS
-from fastfair.resampling.dependence import ENOUGH_PAIRS, pooled, share_of
+from fastfair.resampling.dependence import (
+    ENOUGH_PAIRS,
+    AttemptSums,
+    pooled,
+    share_of,
+    typical_subject,
+)
 from fastfair.uncertainty.rate_limits import RateEvidence, raised_rate
 
-RateOfFailure = Literal["fnmr", "frr", "fta", "fte", "fnir", "fpir", "apcer", "bpcer", "iapar"]
+RateOfFailure = Literal[
+    "fnmr", "fmr", "frr", "far", "fta", "fte", "fnir", "fpir", "apcer", "bpcer", "iapar"
+]
 ATTEMPTS: dict[str, str] = {
+    "fmr": "non-mated comparison", "far": "impostor transaction",
     "fnmr": "attempt", "frr": "transaction", "fta": "acquisition", "fte": "enrolment", "fnir": "transaction",
     "fpir": "transaction", "apcer": "attack presentation", "bpcer": "bona fide presentation",
     "iapar": "attack presentation",
 }  # fmt: skip
-RATE_TITLES = {name: METRICS[name].long_title for name in ("fmr", *ATTEMPTS)}
+RATE_TITLES = {name: METRICS[name].long_title for name in ATTEMPTS}
+OF_TWO_PEOPLE = "fmr", "far"  # rates whose comparisons have a person on each side
+_MOST_DECISIONS = 2 * 10**8  # that are listed one by one
 
 GroupLabels = Labels | Mapping[str, Labels]
 
@@ -73,7 +90,7 @@ def _whole_numbers(name: str, values: object) -> Integers:
 
 
 def _coded_groups(
-    group: GroupLabels, sizes: dict[str, int], entry: str, policy: MissingLabels
+    group: GroupLabels | None, sizes: dict[str, int], entry: str, policy: MissingLabels
 ) -> tuple[dict[str, Coded], Flags, Exclusions]:
     """Code the labels of each attribute, as many as other columns, whose sizes are given by name,
     have.
@@ -93,6 +110,64 @@ def _coded_groups(
     if not keep.all():
         coded = {name: column.take(keep) for name, column in coded.items()}
     return coded, keep, tuple(left_out)
+
+
+def _people_of(
+    rate: str,
+    subject: Labels | None,
+    other_subject: Labels | None,
+    other_group: GroupLabels | None,
+    totals: bool,
+) -> dict[str, Coded]:
+    """Code the people of rows: those of both sides, or the one whose attempts they are; without
+    any, nothing.
+    """
+    given = {"subject": subject, "other_subject": other_subject}
+    named = {name: column for name, column in given.items() if column is not None}
+    of_two = rate in OF_TWO_PEOPLE
+    if totals and named:
+        raise InputError(f"totals are of people who are not known: leave {' and '.join(named)} out")
+    if of_two and len(named) == 1:
+        (missing,) = set(given) - set(named)
+        raise InputError(
+            f"the comparisons of an {rate.upper()} are of two people: give {missing}, too, or"
+            " neither, for totals"
+        )
+    if not of_two and other_subject is not None:
+        raise InputError(
+            f"an {rate.upper()} is of attempts of one person each: leave other_subject out, or name"
+            ' the rate of comparisons of two people, as in rate="fmr"'
+        )
+    if other_group is not None and other_subject is None:
+        raise InputError("other_group is that of other_subject: give it, too, or leave both out")
+    if of_two and named:
+        labels, codes = encode_together(list(named), list(named.values()))
+        return {name: Coded(labels, code) for name, code in zip(named, codes, strict=True)}
+    return {name: encode(name, column) for name, column in named.items()}
+
+
+def _sides_of_groups(
+    coded: Mapping[str, Coded], other_group: GroupLabels, n: int
+) -> list[dict[str, Coded]]:
+    """Code the attributes of both sides of comparisons with common labels."""
+    others = group_labels.attributes_by_policy(other_group, "error")[0]
+    if set(others) != set(coded):
+        raise InputError(
+            f"other_group has the attributes {joined_by_or(list(others))}, and group"
+            f" {joined_by_or(list(coded))}: give the same of both"
+        )
+    checks.same_length(
+        {"failures": n} | {f"other_group {name!r}": c.codes.size for name, c in others.items()},
+        "subject",
+    )
+    sides: list[dict[str, Coded]] = [{}, {}]
+    for name, column in coded.items():
+        labels, codes = encode_together(
+            [f"group {name!r}", f"other_group {name!r}"], [column, others[name]]
+        )
+        for side, code in zip(sides, codes, strict=True):
+            side[name] = Coded(labels, code)
+    return sides
 
 
 _ROUNDING = 1e-13  # share of the squares that sums of squared deviations of 0 may be off by
@@ -214,27 +289,40 @@ class FailureCounts(Shown):
 
     Parameters
     ----------
-    failures : (n,) array_like of int
-        Number of failed attempts of each subject, such as false non-matches.
-    attempts : (n,) array_like of int
-        Number of attempts of each subject, such as mated comparisons, at least 1.
-    group : (n,) array_like or dict of str to (n,) array_like
+    failures : (n,) array_like of int, or int
+        Number of failed attempts of each subject, such as false non-matches; or of all together.
+    attempts : (n,) array_like of int, or int
+        Number of attempts of each subject, such as mated comparisons, at least 1; or of all
+        together.
+    group : (n,) array_like or dict of str to (n,) array_like, optional
         The group of each subject. A dict holds several attributes; the groups are then their
-        intersections, labelled as in "f & USA".
-    rate : {"fnmr", "frr", "fta", "fte", "fnir", "fpir", "apcer", "bpcer", "iapar"}
-        Which rate failures are counted for, so that results call it by its name: false non-match
-        rate, false rejection rate, failure-to-acquire rate, failure-to-enrol rate, a false negative
-        or positive identification rate, or a rate of presentation attack detection (ISO/IEC
-        30107-3), whose failures are attacks that pass, or bona fide presentations that do not. By
-        default "fnmr".
+        intersections, labelled as in "f & USA". By default there are no groups.
+    rate : {"fnmr", "fmr", "frr", "far", "fta", "fte", "fnir", "fpir", "apcer", "bpcer", "iapar"}
+        Which rate failures are counted for, so that results call it by its name: false non-match or
+        match rate, false rejection or acceptance rate, failure-to-acquire rate, failure-to-enrol
+        rate, a false negative or positive identification rate, or a rate of presentation attack
+        detection (ISO/IEC 30107-3), whose failures are attacks that pass, or bona fide
+        presentations that do not. By default "fnmr".
     missing_labels : {"error", "drop", "unknown"}
         What to do with subjects that lack a label in `group`: raise an error, leave them out with a
         warning that counts them, or take "unknown" for it.
+    subject, other_subject : (n,) array_like, optional
+        Of "fmr" and "far", whose failures are false matches: the people on both sides of a row's
+        comparisons, in either order. Without them rows are totals.
+    other_group : (n,) array_like or dict of str to (n,) array_like, optional
+        The group of each `other_subject`; by default that of `subject`.
+    totals : bool, default False
+        Whether rows are totals of several people, such as those of a group. Their attempts are
+        taken for independent, which notes say, and so are those of single numbers.
 
     Attributes
     ----------
     failures, attempts : (n,) ndarray of int64
         Numbers of failed and of all attempts of each subject, as given.
+    totals : bool
+        Whether rows are totals of people who are not known.
+    people : tuple of two (n,) ndarray, or None
+        Of comparisons of two people, the people on both sides, as numbers.
     groups : tuple of str
         The groups, sorted.
     grouping : tuple of str
@@ -294,24 +382,34 @@ class FailureCounts(Shown):
     grouping: tuple[str, ...]
     rate_name: str
     left_out: Exclusions = ()
+    totals: bool = False
+    people: tuple[AnyArray, AnyArray] | None = None
+    _other_group: Groups | None = None
 
     @checked
     def __init__(
         self,
-        failures: Array,
-        attempts: Array,
-        group: GroupLabels,
+        failures: ArrayLike,
+        attempts: ArrayLike,
+        group: GroupLabels | None = None,
         *,
         rate: RateOfFailure = "fnmr",
         missing_labels: MissingLabels = "error",
+        subject: Labels | None = None,
+        other_subject: Labels | None = None,
+        other_group: GroupLabels | None = None,
+        totals: bool = False,
     ) -> None:
+        are_numbers = [np.ndim(values) == 0 for values in (failures, attempts)]
         e, m = (
-            _whole_numbers(name, values)
+            _whole_numbers(name, np.atleast_1d(values) if np.ndim(values) == 0 else values)
             for name, values in (("failures", failures), ("attempts", attempts))
         )
         sizes = {"failures": e.size, "attempts": m.size}
+        people = _people_of(rate, subject, other_subject, other_group, totals or all(are_numbers))
+        sizes |= {name: column.codes.size for name, column in people.items()}
         coded, keep, left_out = _coded_groups(group, sizes, "subject", missing_labels)
-        if not coded:
+        if isinstance(group, Mapping) and not coded:
             raise InputError("group has no attributes: give the group of each subject")
         if e.size == 0:
             raise InputError("failures is empty: there is nothing to test")
@@ -327,20 +425,41 @@ class FailureCounts(Shown):
                     row=row,
                 )
         e, m = e[keep], m[keep]
+        if len(people) == 1:
+            (who,) = (column.take(keep) for column in people.values())
+            e, m = (
+                np.bincount(who.codes, numbers, who.labels.size).astype(np.int64)
+                for numbers in (e, m)
+            )
+            coded = {
+                name: Coded(column.labels, group_labels.label_of_each(who, name, column))
+                for name, column in coded.items()
+            }
         if float(m.max()) ** 2 * m.size > 2**62:
             raise InputError(
                 f"attempts of up to {m.max()} by {m.size} subjects are more than can be summed"
                 " exactly"
             )
+        sides = [coded]
+        if other_group is not None:
+            sides = _sides_of_groups(coded, other_group, e.size)
         labels = {
-            name: group_labels.attribute(name, column.labels) for name, column in coded.items()
+            name: group_labels.attribute(name, column.labels) for name, column in sides[0].items()
         }
         groups, codes = group_labels.intersections(
             tuple(labels),
             labels,
-            [{name: column.codes.astype(np.uint16) for name, column in coded.items()}],
+            [{name: side[name].codes.astype(np.uint16) for name in labels} for side in sides],
         )
-        vars(self).update(vars(self._of(e, m, codes[0], groups, tuple(labels), rate, left_out)))
+        code = codes[0] if codes else np.zeros(e.size, np.uint16)
+        made = self._of(e, m, code, groups, tuple(labels), rate, left_out)
+        made.totals = totals or all(are_numbers) or (rate in OF_TWO_PEOPLE and not people)
+        if rate in OF_TWO_PEOPLE and people:
+            first, second = (column.codes[keep] for column in people.values())
+            made._require_two_people(first, second)
+            made.people = read_only(first), read_only(second)
+        made._other_group = read_only(codes[1]) if len(codes) > 1 else None
+        vars(self).update(vars(made))
 
     @classmethod
     @checked
@@ -348,11 +467,13 @@ class FailureCounts(Shown):
         cls,
         failed: Labels,
         subject: Labels,
-        group: GroupLabels,
+        group: GroupLabels | None = None,
         *,
         rate: RateOfFailure = "fnmr",
         failed_value: str | None = None,
         missing_labels: MissingLabels = "error",
+        other_subject: Labels | None = None,
+        other_group: GroupLabels | None = None,
     ) -> FailureCounts:
         """Count the attempts and failures of each subject from a list of attempts.
 
@@ -363,22 +484,26 @@ class FailureCounts(Shown):
             `failed_value`.
         subject : (attempts,) array_like
             The subject of each attempt, of any label type.
-        group : (attempts,) array_like or dict of str to (attempts,) array_like
+        group : (attempts,) array_like or dict of str to (attempts,) array_like, optional
             The group of the subject of each attempt.
-        rate : {"fnmr", "frr", "fta", "fte", "fnir", "fpir", "apcer", "bpcer", "iapar"}
-            "fnmr": every attempt is one mated comparison. "fnir", "fpir": every attempt is one
-            search. "fta": every attempt is one acquisition. "fte": every subject has one enrolment,
+        rate : {"fnmr", "fmr", "frr", "far", "fta", "fte", "fnir", "fpir", "apcer", "bpcer", "iapar"}
+            "fnmr": every attempt is one mated comparison. "fmr": one non-mated comparison, which
+            fails if it is accepted. "fnir", "fpir": every attempt is one search. "fta": every
+            attempt is one acquisition. "fte": every subject has one enrolment,
             which failed if all of the subject's attempts to give a sample failed. Where more than
             one sample is needed, give one row for each subject.
         failed_value : str, optional
             The label of failed attempts in `failed`, such as "no face found".
         missing_labels : {"error", "drop", "unknown"}
             As in the class, for attempts.
+        other_subject, other_group : (attempts,) array_like, optional
+            Of "fmr" and "far": the person that the subject is compared with, and that person's
+            group.
 
         Returns
         -------
         FailureCounts
-            One row for each subject, sorted.
+            One row for each subject, sorted; of "fmr" and "far" one for each attempt.
 
         Raises
         ------
@@ -425,6 +550,17 @@ class FailureCounts(Shown):
                     " give zeros"
                 )
             decisions = (column.codes == labels.index(failed_value)).astype(np.int64)
+        if rate in OF_TWO_PEOPLE or other_subject is not None:
+            return cls(
+                decisions,
+                np.ones_like(decisions),
+                group,
+                rate=rate,
+                missing_labels=missing_labels,
+                subject=subject,
+                other_subject=other_subject,
+                other_group=other_group,
+            )
         who = encode("subject", subject)
         warn_of_look_alikes("person", who.labels.tolist())
         sizes = {"failed": decisions.size, "subject": who.codes.size}
@@ -441,7 +577,7 @@ class FailureCounts(Shown):
         if rate == "fte":
             failures = (failures == attempts).astype(np.int64)
             attempts = np.ones_like(attempts)
-        made = cls(failures, attempts, groups, rate=rate)
+        made = cls(failures, attempts, None if group is None else groups, rate=rate)
         made.left_out = left_out
         return made
 
@@ -452,9 +588,11 @@ class FailureCounts(Shown):
         comparisons: Comparisons | ScannedComparisons | Embeddings,
         at: OperatingPoint,
         *,
+        rate: ErrorRate = "fnmr",
         n_threads: int | None = None,
     ) -> FailureCounts:
-        """Count mated comparisons, or mated pairs of vectors, rejected at an operating point.
+        """Count mated comparisons, or mated pairs of vectors, rejected at an operating point; or
+        non-mated comparisons that are accepted.
 
         Parameters
         ----------
@@ -463,6 +601,8 @@ class FailureCounts(Shown):
             compared.
         at : OperatingPoint
             The operating point. Its threshold is the same for all groups.
+        rate : {"fnmr", "fmr"}
+            Which errors are counted. "fmr" needs comparisons in memory, and no groups.
         n_threads : int, optional
             Number of threads that compare vectors; all processors by default.
 
@@ -471,7 +611,7 @@ class FailureCounts(Shown):
         FailureCounts
             With one row for each subject and group, of mated comparisons whose reference and probe
             are in the same group. Groups without such comparisons stay in `groups`, with no
-            subjects.
+            subjects. Of "fmr": one row for each non-mated comparison.
 
         Raises
         ------
@@ -495,6 +635,8 @@ class FailureCounts(Shown):
         >>> counts.failures, counts.attempts
         (array([1, 0]), array([2, 2]))
         """
+        if rate == "fmr":
+            return cls._accepted(comparisons, at)
 
         def count(given: Comparisons | ScannedComparisons) -> FailureCounts:
             counted = given.kept if isinstance(given, ScannedComparisons) else given
@@ -505,6 +647,38 @@ class FailureCounts(Shown):
             )
 
         return of_kept_pairs(comparisons, at, count, n_threads)
+
+    @classmethod
+    def _accepted(
+        cls, data: Comparisons | ScannedComparisons | Embeddings, at: OperatingPoint
+    ) -> FailureCounts:
+        """Count each non-mated comparison; see `from_comparisons`."""
+        if not isinstance(data, Comparisons):
+            raise InputError(
+                "false matches are counted of Comparisons: read scores with read_comparisons, or"
+                " take the vectors' method comparisons()"
+            )
+        data._require_rates("a count of false matches", ["fmr"])
+        if data.subjects is None:
+            raise InputError("the comparisons have no subjects: give reference and probe")
+        side = data.nonmated
+        is_accepted = side.keys >= threshold_key(data, at)
+        codes = [np.zeros(side.keys.size, np.uint16)] * 2
+        if data.groups:
+            by_group = data.nonmated_by_group
+            codes = [by_group.reference_group, by_group.probe_group]
+        made = cls._of(
+            is_accepted.astype(np.int64),
+            np.ones(is_accepted.size, np.int64),
+            codes[0],
+            data.groups,
+            data.grouping,
+            "fmr",
+            data.left_out,
+        )
+        made.people = side.compared()
+        made._other_group = read_only(codes[1].astype(np.uint16))
+        return made
 
     @classmethod
     def _of(
@@ -532,9 +706,47 @@ class FailureCounts(Shown):
         """What can fail: an attempt, an acquisition or an enrolment."""
         return ATTEMPTS[self.rate_name]
 
+    @property
+    def are_clusters(self) -> bool:
+        """Whether each row holds the attempts of one subject, so that rows are independent."""
+        return not self.totals and self.people is None
+
+    def _require_two_people(self, first: AnyArray, second: AnyArray) -> None:
+        """Refuse comparisons of a person with himself among non-mated ones."""
+        alike = first == second
+        if alike.any():
+            row = int(alike.argmax())
+            raise InputError(
+                f"an {self.rate_name.upper()} is of comparisons of two people, but row {row}"
+                " (counted from 0) has one person on both sides: leave it out, or count it for"
+                ' rate="fnmr"',
+                row=row,
+            )
+
+    def _count(self, of_rows: Integers) -> Integers:
+        """Sum numbers of rows within each group; rows of two groups are in none."""
+        inside: Any = slice(None)
+        if self._other_group is not None:
+            inside = self.subject_group == self._other_group
+        n_groups = len(self.groups)
+        code = self.subject_group[inside]
+        if not n_groups:
+            return np.zeros(0, np.int64)
+        return np.bincount(code, of_rows[inside], n_groups).astype(np.int64)
+
     @cached_property
     def kinds(self) -> SubjectKinds:
         """Subjects with the same failures and attempts, counted together."""
+        if not self.are_clusters:
+            why = (
+                "totals are of people who are not known"
+                if self.totals
+                else f"the comparisons of an {self.rate_name.upper()} share people on both sides"
+            )
+            raise InputError(
+                f"{why}, so these counts are no attempts of one person each: evaluate, check and"
+                " claim take them"
+            )
         return kinds_of_groups(self.failures, self.attempts, self.subject_group, len(self.groups))
 
     @cached_property
@@ -551,18 +763,18 @@ class FailureCounts(Shown):
     @property
     def n_attempts(self) -> Integers:
         """(g,) number of attempts of each group."""
-        return self.sums[0]
+        return self.sums[0] if self.are_clusters else self._count(self.attempts)
 
     @property
     def n_failures(self) -> Integers:
         """(g,) number of failed attempts of each group."""
-        return self.sums[1]
+        return self.sums[1] if self.are_clusters else self._count(self.failures)
 
     @property
     def rate(self) -> float:
         """All failures divided by all attempts; NaN without attempts."""
         with np.errstate(invalid="ignore"):
-            return float(self.n_failures.sum() / self.n_attempts.sum())
+            return float(np.divide(self.failures.sum(), self.attempts.sum()))
 
     @cached_property
     def group_rate(self) -> Floats:
@@ -629,9 +841,9 @@ class FailureCounts(Shown):
     @cached_property
     def evidence(self) -> RateEvidence:
         """What limits of the groups' rates are computed from, (g,)."""
-        m, e, _, em, mm = self.sums
-        with np.errstate(invalid="ignore", divide="ignore"):
-            typical = np.fmax(mm / m, em / e)
+        m, e, ee, em, mm = self.sums
+        sums = AttemptSums(m, e, mm, em, ee)
+        of_all = AttemptSums(*(part.sum() for part in sums))
         few = np.minimum(e, m - e) < ENOUGH_PAIRS
         independent = (
             m / common_design_effect(self.sums)[1] if self._tells_correlation else self.n_subjects
@@ -641,7 +853,7 @@ class FailureCounts(Shown):
             self.standard_error,
             np.maximum(self.n_subjects - 1, 1),
             np.where(few, independent, np.nan),
-            raised_rate(self.group_rate, np.maximum(m, 1), typical),
+            raised_rate(self.group_rate, np.maximum(m, 1), typical_subject(sums, of_all)),
         )
 
     @cached_property
@@ -712,7 +924,9 @@ class FailureCounts(Shown):
         position = np.full(len(self.groups), len(self.groups))
         position[kept] = np.arange(len(kept))
         inside = np.isin(self.subject_group, kept)
-        return self._of(
+        if self._other_group is not None:
+            inside &= np.isin(self._other_group, kept)
+        made = self._of(
             self.failures[inside],
             self.attempts[inside],
             position[self.subject_group[inside]],
@@ -721,47 +935,121 @@ class FailureCounts(Shown):
             self.rate_name,
             self.left_out,
         )
+        made.totals = self.totals
+        if self.people is not None:
+            first, second = self.people
+            made.people = read_only(first[inside]), read_only(second[inside])
+        if self._other_group is not None:
+            made._other_group = read_only(position[self._other_group[inside]].astype(np.uint16))
+        return made
+
+    def _single_attempts(self) -> FailureCounts:
+        """Return totals as attempts of a subject each; other counts as they are."""
+        if not self.totals:
+            return self
+        n = self.attempts
+        failures = np.repeat(
+            np.tile([1, 0], n.size), np.stack([self.failures, n - self.failures], 1).ravel()
+        )
+        code = np.repeat(self.subject_group, n)
+        return self._of(
+            failures.astype(np.int64),
+            np.ones(failures.size, np.int64),
+            code,
+            self.groups,
+            self.grouping,
+            self.rate_name,
+            self.left_out,
+        )
+
+    @property
+    def n_people(self) -> int | None:
+        """The number of subjects; None where they are not known."""
+        if self.totals:
+            return None
+        return self.failures.size if self.people is None else np.unique(self.people).size
+
+    @cached_property
+    def decisions(self) -> Comparisons:
+        """The attempts as comparisons that are accepted or rejected, with scores of 1 and 0.
+
+        Attempts of one person are comparisons with himself, and mated; those of an FMR or FAR are
+        non-mated.
+        """
+        attempts = self.attempts
+        n = int(attempts.sum())
+        if n > _MOST_DECISIONS:
+            raise InputError(
+                f"{n:,} {self.attempt}s are more than the {_MOST_DECISIONS:,} that can be judged at"
+                " once: give some of them, such as those of fewer people"
+            )
+        row = np.repeat(np.arange(attempts.size), attempts)
+        number = np.arange(row.size) - np.repeat(np.cumsum(attempts) - attempts, attempts)
+        is_error = number < self.failures[row]
+        is_mated = self.rate_name not in OF_TWO_PEOPLE
+        people: tuple[AnyArray | None, AnyArray | None] = (None, None)
+        if self.people is not None:
+            people = self.people[0][row], self.people[1][row]
+        elif not self.totals:
+            people = row, row
+        made = Comparisons(
+            (is_error != is_mated).astype(np.float32),
+            np.full(row.size, is_mated),
+            *people,
+            *self._labels_of(row),
+        )
+        made.is_independent = self.totals
+        return made
+
+    def _labels_of(
+        self, row: Integers
+    ) -> tuple[dict[str, Labels] | None, dict[str, Labels] | None]:
+        """Return the groups of rows as labels of references and of probes; None without groups."""
+        if not self.groups:
+            return None, None
+        names = np.array(self.groups, object)
+        name = " & ".join(self.grouping)
+        other = self.subject_group if self._other_group is None else self._other_group
+        return {name: names[self.subject_group][row]}, {name: names[other][row]}
 
     def _shown(self) -> Sequence[str]:
         return [repr(self)]
 
     def _shown_tables(self) -> Sequence[tuple[str, Sequence[str], Sequence[Sequence[str]]]]:
-        counts = zip(
-            self.n_subjects.tolist(),
-            self.n_attempts.tolist(),
-            self.n_failures.tolist(),
-            strict=True,
-        )
-        rates = zip(
-            self.group_rate.tolist(),
-            *(end.tolist() for end in self.confidence_interval()),
-            strict=True,
-        )
-        headings = [
-            "group",
-            "subjects",
-            "attempts",
-            "failures",
-            f"{self.rate_name.upper()}, 95 % interval",
-        ]
+        if not self.groups:
+            return []
+        columns = {"attempts": self.n_attempts, "failures": self.n_failures}
+        ends: Sequence[Floats] = ()
+        title = self.rate_name.upper()
+        if self.are_clusters:
+            columns = {"subjects": self.n_subjects} | columns
+            ends = self.confidence_interval()
+            title += ", 95 % interval"
+        counts = zip(*(column.tolist() for column in columns.values()), strict=True)
+        rates = zip(self.group_rate.tolist(), *(end.tolist() for end in ends), strict=True)
         rows = zip(self.groups, counts, rates, strict=True)
         return [
             (
                 "",
-                headings,
+                ["group", *columns, title],
                 [[group, *map(cell, n), rate_with_interval(*rate)] for group, n, rate in rows],
             )
         ]
 
     def __repr__(self) -> str:
+        failure = "false match" if self.rate_name in OF_TWO_PEOPLE else "failure"
         parts = (
-            (self.failures.size, "subject"),
-            (int(self.n_attempts.sum()), self.attempt),
-            (int(self.n_failures.sum()), "failure"),
-            (len(self.groups), "group"),
+            (self.n_people, "subject"),
+            (int(self.attempts.sum()), self.attempt),
+            (int(self.failures.sum()), failure),
+            (len(self.groups) or None, "group"),
         )
-        named = ", ".join(f"{n} {what}{'' if n == 1 else 's'}" for n, what in parts)
+        named = ", ".join(_numbered(n, what) for n, what in parts if n is not None)
         return f"{type(self).__name__}({named})"
+
+
+def _numbered(n: int, what: str) -> str:
+    return f"{n} {what}{'' if n == 1 else 'es' if what.endswith('ch') else 's'}"
 
 
 _Found = TypeVar("_Found")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -14,6 +13,7 @@ from helpers.small_embeddings import KINDS, small_embeddings
 from hypothesis import given
 from hypothesis import strategies as st
 from oracles import groups as slow
+from oracles.intervals import logit, typical_subject
 from oracles.rate_limits import limits as slow_limits
 from oracles.strategies import from_rows, grouped
 
@@ -103,8 +103,8 @@ def test_intervals_are_those_of_the_slow_twin(groups):
                 float(n / (1 + (slow.m0(group) - 1) * correlation)) if is_known else len(group)
             )
         if 0 < pi < 1:
-            typical = max(slow.m0(group), Fraction(sum(e * m for e, m in group), failures))
-            raised = float(max(Fraction(0), typical * (Fraction(1, 2) - pi) / (n + typical)))
+            more, failed = typical_subject(group, everyone)
+            raised = max(0.0, (failed - more * float(pi)) / (n + more))
         known = (
             float(pi),
             math.sqrt(slow.variance(group)),
@@ -114,6 +114,21 @@ def test_intervals_are_those_of_the_slow_twin(groups):
         )
         assert (low[g], high[g]) == pytest.approx(slow_limits(*known, 0.9), rel=1e-6, abs=1e-9)
         assert low[g] - 1e-12 <= pi <= high[g] + 1e-12
+
+
+def test_where_those_who_fail_try_again_a_group_may_have_drawn_none_of_them():
+    """Five of 60 people fail four of five attempts, the others succeed at once or at the second
+    attempt; beside them a group of 60 has two failures alone."""
+    often, once = [(4, 5)] * 5, [(1, 2)] * 2
+    with_goats, without = often + once + [(0, 1)] * 53, once + [(0, 1)] * 58
+    alone, beside = counts_of([without]), counts_of([with_goats, without])
+    own_limit, limit = (c.confidence_interval(0.9)[1][-1] for c in (alone, beside))
+    added = typical_subject(without, with_goats + without)
+    assert added == (max(2.0, (5 * 20 + 4 * 2) / 24), (5 * 16 + 4) / 24)
+    raised = (2 + added[1]) / (62 + added[0]) - 2 / 62
+    error = float(alone.standard_error[0])
+    assert limit == pytest.approx(logit(2 / 62 + raised, math.hypot(error, raised), 60, 0.9)[1])
+    assert limit > 1.2 * own_limit
 
 
 def test_a_group_without_failures_has_the_correlation_of_all_groups():
