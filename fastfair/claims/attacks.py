@@ -17,6 +17,7 @@ from fastfair.error_rates.operating_points import OperatingPoint, at_threshold
 from fastfair.errors import InputError
 from fastfair.evaluation.attacks import AT_DECISIONS, Rated, evaluate_plainly, rate_of_attacks
 from fastfair.evaluation.transactions import point_of
+from fastfair.uncertainty.notes import joined
 from fastfair.uncertainty.quantities import Quantity
 
 from .families import Attributes, Family
@@ -109,10 +110,12 @@ class JudgedAttacks:
             return estimates
 
         at_level = cache(lambda level, rule: of(rule).rows_at(level)(rule))
+        of_each = [*made.values(), *([] if others is None else [others])]
+        doubts = joined(*(estimates.doubts for estimates in of_each))
         return Estimates(
             lambda rule: of(rule).shown(rule),
             lambda level: lambda rule: at_level(level, rule),
-            () if others is None else others.doubts,
+            doubts,
             lambda rule, row, level: of(rule).needed(rule, row, level),
         )
 
@@ -154,5 +157,7 @@ class JudgedAttacks:
             return lambda _: both.sum_of(*(of_part(rule) for of_part in parts))
 
         return Estimates(
-            lambda _: both.sum_of(passed.shown(rule), rejected.shown(of_all)), at_level
+            lambda _: both.sum_of(passed.shown(rule), rejected.shown(of_all)),
+            at_level,
+            joined(passed.doubts, rejected.doubts),
         )

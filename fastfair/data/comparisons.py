@@ -516,10 +516,7 @@ class Comparisons:
         """Return the same comparisons with other parts: sides, labels, or the attributes that make
         groups.
         """
-        made = self._of_parts(**{name: getattr(self, name) for name in self._parts} | parts)
-        if "lacks" in vars(self):  # of one class, and no kind of data that lacks something
-            made.lacks = self.lacks
-        return made
+        return self._of_parts(**{name: getattr(self, name) for name in self._parts} | parts)
 
     @classmethod
     def _of_parts(cls, **parts: Any) -> Self:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -18,7 +17,6 @@ from fastfair.data.attacks import attack_decisions
 from fastfair.errors import DroppedWarning
 
 pytestmark = pytest.mark.filterwarnings("ignore::fastfair.errors.EmptyGroupWarning")
-ASVSPOOF = Path(__file__).parents[3] / "shared" / "data" / "asvspoof2019_la_sasv.npz"
 # Speaker verification (ECAPA-TDNN), table 2 of the SASV 2022 evaluation plan: EER, %, of target
 # against non-target trials, against spoofed ones, and against both.
 PRINTED = {"dev": (1.88, 20.30, 17.38), "eval": (1.63, 30.75, 23.83)}
@@ -163,10 +161,8 @@ def test_rows_of_messages_are_those_of_the_file():
 
 
 @pytest.mark.parametrize("part", PRINTED)
-def test_asvspoof_has_its_printed_eers_and_counts(part):
-    if not ASVSPOOF.exists():
-        pytest.skip("ASVspoof 2019 LA is not beside this clone")
-    with np.load(ASVSPOOF, allow_pickle=False) as data:
+def test_asvspoof_has_its_printed_eers_and_counts(part, shared_data):
+    with np.load(shared_data / "asvspoof2019_la_sasv.npz", allow_pickle=False) as data:
         key = data["key"][data[f"{part}_key"]]
         species = data["species"][data[f"{part}_species"]]
         scores, claimed = data[f"{part}_asv"], data[f"{part}_claimed"].astype(str)

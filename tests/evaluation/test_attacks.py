@@ -134,6 +134,14 @@ def test_rates_that_data_do_not_have_are_refused():
     refused("have no attacks", ff.evaluate_attacks, bare, AT)
 
 
+def test_limits_of_attacks_taken_for_independent_are_in_doubt():
+    checked = ff.check(
+        comparisons(), ["iapar <= 99 %", "riapar <= 1.9"], AT, unit="comparison", **QUICK
+    )
+    assert set(checked.verdicts.values()) == {"undecided"}
+    assert "of the same subjects" in checked.rows[0].doubt
+
+
 def test_few_people_with_the_same_species_make_no_stratum():
     """Species are no strata of people: of those with species of their own, weights vary."""
     rng = np.random.default_rng(0)
