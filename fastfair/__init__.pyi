@@ -50,6 +50,7 @@ from .error_rates.score_metrics import roc as roc
 from .evaluation.attributes import evaluate_attributes as evaluate_attributes
 from .evaluation.compare import compare as compare
 from .evaluation.evaluate import EvaluationSettings as EvaluationSettings
+from .evaluation.evaluate import MeasureSettings as MeasureSettings
 from .evaluation.evaluate import evaluate as evaluate
 from .evaluation.worst_comparisons import worst_comparisons as worst_comparisons
 from .first_run import warm_up as warm_up

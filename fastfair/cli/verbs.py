@@ -230,11 +230,13 @@ VERBS: dict[str, Verb] = {
         "Pass or fail requirements, by confidence limits; for CI. Exit codes: 0 if all are met, 1 if one is not, 3 "
         "if the data do not decide (0 with --allow-undecided), 2 for wrong options and files.",
         """fastfair check scores.csv --require "fnmr@fmr=0.001 <= 0.05" --require "fnmr[*] <= 8 %" --group sex
-        fastfair check scores.csv --require "max_geomean_ratio(fnmr) <= 1.5" --group sex --junit junit.xml""",
-        "requirements groups at allow_undecided worst rng output report junit",
+        fastfair check scores.csv --require "max_geomean_ratio(fnmr) <= 1.5" --group sex --junit junit.xml
+        fastfair check scores.csv --require "fnmr <= 5 %" --looks 3/12 --previous february/check.json --output march""",
+        "requirements groups at allow_undecided looks previous worst rng output report junit",
         "check", _SCORES,
         options=(
             *_SIDES,
+            Option("previous", like="check.previous", section="Input"),
             Option("worst", "List so many of the worst comparisons behind each rate that is not met or undecided.",
                    "integer", section="Output"),
             _JUNIT,

@@ -256,6 +256,28 @@ class EvaluationSettings:
     incomplete_groups: IncompleteGroups = "raise"
 
 
+@checked
+@dataclass(frozen=True)
+class MeasureSettings:
+    """Settings of `check` that are rarely changed: how quantities are defined.
+
+    Attributes
+    ----------
+    alpha, eer_method, zero_policy
+        As in `EvaluationSettings`.
+
+    Examples
+    --------
+    >>> import fastfair as ff
+    >>> ff.MeasureSettings(alpha=0.25)
+    MeasureSettings(alpha=0.25, eer_method='nearest', zero_policy='keep')
+    """
+
+    alpha: Share = 0.5
+    eer_method: EerMethod = "nearest"
+    zero_policy: ZeroPolicy | float = "keep"
+
+
 @dataclass(frozen=True, kw_only=True)
 class Request(EvaluationSettings):
     """The arguments of `evaluate`, as described there; the method `checked` validates them.
