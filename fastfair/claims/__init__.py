@@ -4,7 +4,7 @@ should be?
 
 from .families import Attributes
 from .gate import Check, CheckedQuantity, check, check_evaluations, judged_check
-from .looks import Look
+from .looks import JudgedUnits, Look
 from .requirements import Requirement, number_of, read_requirement, read_statement, requirements_of
 from .statement import Claim, ClaimedRate, claim, independent_limit
 from .verdicts import CONTRADICTED, MET, NOT_MET, SUPPORTED, UNDECIDED, Estimates
@@ -21,6 +21,7 @@ __all__ = [
     "Claim",
     "ClaimedRate",
     "Estimates",
+    "JudgedUnits",
     "Look",
     "Requirement",
     "check",

@@ -6,6 +6,7 @@ import math
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
@@ -30,9 +31,10 @@ from fastfair.resampling.engine import METRICS as SCORE_METRICS
 from fastfair.resampling.units import Unit
 from fastfair.results.result import Result
 
+from .any_look import judge_any
 from .counts import AT, decisions_of, requirements_on
 from .families import Attributes, estimates_of_each
-from .looks import Look, at_look, look_of, read_earlier, require_later
+from .looks import Look, at_look, look_at, read_earlier, read_looks, require_later
 from .requirements import Requirement, requirements_of
 from .verdicts import (
     COLORS,
@@ -353,10 +355,10 @@ def check(
     allow_undecided : bool, default False
         Whether the check passes where the data do not decide.
     looks : str or pair of int, optional
-        Which look at growing data this is, and how many are planned, as in 3/12: without it every
-        look may err in 5 %, and some of 12 in up to 11 %.
+        Which look at growing data this is, and how many are planned, as in 3/12, or "any" for any
+        number: without it every look may err in 5 %, and some of 12 in up to 11 %.
 
-        The pair (3, 12) is the same. About as many people are to be new at each look.
+        The pair (3, 12) is the same as 3/12. About as many people are to be new at each look.
     previous : path, optional
         The JSON of the look before: another requirement, level or order of looks is refused.
 
@@ -405,12 +407,18 @@ def check(
     All this holds of one look. Who checks all data so far again and again, until the verdict suits,
     errs more often: of 12 looks in up to 11 % where 5 % was meant. With `looks` all of them together
     err in 5 %: limits have O'Brien and Fleming's levels [2]_, high at first and at the last look
-    nearly that of a single one.
+    nearly that of a single one. With "any" limits are confidence sequences [3]_ on people, or for FMRs
+    on pairs of people of whom nobody is in two. They are for rates of failure and FMRs alone, and
+    need `previous` from the second look on. People come in the order of the data's first
+    comparisons, and a look adds people to the end: who has been judged keeps his comparisons. A
+    threshold found on the data is fixed by the first look, and judges people who come later.
 
     References
     ----------
     .. [1] R. L. Berger, "Multiparameter hypothesis testing and acceptance sampling", Technometrics 24(4), 1982.
     .. [2] P. C. O'Brien and T. R. Fleming, "A multiple testing procedure for clinical trials", Biometrics 35(3), 1979.
+    .. [3] I. Waudby-Smith and A. Ramdas, "Estimating means of bounded random variables by betting", Journal of the
+       Royal Statistical Society B 86(1), 2024.
 
     Examples
     --------
@@ -434,9 +442,20 @@ def check(
     families = [about.family(rule) for rule in wanted]
     expanded = [rule for family in families for rule in family]
     level = level_of_limits(confidence_level)
-    look = look_of(looks, level)
-    asked = [_with_point(rule.text, rule.at if counts is None else None) for rule in wanted]
-    earlier = None if previous is None else _read_earlier(previous, look, asked, level)
+    if looks is None and previous is not None:
+        raise InputError("⟦previous⟧ goes with ⟦looks⟧, which says which look this is, as in 3/12")
+    earlier = look = None
+    at_this_look: Callable[[Estimates], Estimates] | None = None
+    if looks is not None:
+        planned = read_looks(looks)
+        asked = [_with_point(rule.text, rule.at if counts is None else None) for rule in wanted]
+        earlier = None if previous is None else _earlier(previous, planned, asked, level)
+        if planned is None:
+            before = None if earlier is None else earlier.look
+            look, at_this_look = judge_any(comparisons, expanded, level, before)
+        else:
+            look = look_at(*planned, level)
+            at_this_look = partial(at_look, look=look, n_resamples=n_resamples)
     if n_resamples < 2:
         raise InputError("a check needs replicates: ⟦n_resamples⟧ must be at least 2")
     points = list(dict.fromkeys(required.at for required in expanded if required.at is not None))
@@ -468,8 +487,8 @@ def check(
             evaluations: Sequence[Evaluation] = [evaluate(comparisons, **how)]
         else:
             evaluations = evaluate_attributes(comparisons, groupings, **how).evaluations
-    made = check_evaluations(evaluations, wanted, families, look)
-    result = replace(made, allow_undecided=allow_undecided)
+    made = check_evaluations(evaluations, wanted, families, at_this_look)
+    result = replace(made, allow_undecided=allow_undecided, look=look)
     if counts is not None:
         rows = tuple(replace(row, name=counts.rate_name, at=None) for row in result.rows)
         result = replace(result, rows=rows, left_out=counts.left_out)
@@ -478,14 +497,14 @@ def check(
     return result
 
 
-def _read_earlier(previous: str | Path, look: Look | None, asked: list[str], level: float) -> Check:
+def _earlier(
+    previous: str | Path, planned: tuple[int, int] | None, asked: list[str], level: float
+) -> Check:
     """Read the result of the look before, and refuse one of something else."""
-    if look is None:
-        raise InputError("⟦previous⟧ goes with ⟦looks⟧, which says which look this is, as in 3/12")
     earlier: Check = read_earlier(previous)
     before = dict.fromkeys(_with_point(row.requirement, row.at) for row in earlier.rows)
     about = (("requirement", list(before), asked), ("level", earlier.confidence_level, level))
-    require_later(look, earlier.look, about)
+    require_later(planned, earlier.look, about)
     return earlier
 
 
@@ -509,10 +528,12 @@ def check_evaluations(
     evaluations: Sequence[Evaluation],
     wanted: Sequence[Requirement],
     families: Sequence[Sequence[Requirement]],
-    look: Look | None = None,
+    at_this_look: Callable[[Estimates], Estimates] | None = None,
 ) -> Check:
     """Judge requirements by the replicates of evaluations that have all that they are about, whose
     own intervals stand beside the limits that are judged.
+
+    at_this_look: gives estimates the limits of one of several looks.
     """
     first = evaluations[0]
     computed = {quantity.key[::3] for quantity in first.quantities}
@@ -524,10 +545,10 @@ def check_evaluations(
             )
     by_grouping = {tuple(evaluation.settings["grouping"]): evaluation for evaluation in evaluations}
     estimates = estimates_of_each(by_grouping, wanted)
-    if look is not None:
-        estimates = at_look(estimates, look, first.settings["n_resamples"])
+    if at_this_look is not None:
+        estimates = at_this_look(estimates)
     made = judged_check(wanted, families, estimates, first.settings)
-    return replace(made, left_out=first.left_out, look=look)
+    return replace(made, left_out=first.left_out)
 
 
 def judged_check(

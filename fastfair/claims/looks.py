@@ -23,6 +23,7 @@ import numpy as np
 
 from fastfair._lib.arrays import Floats
 from fastfair._lib.text import per_cent, written_level
+from fastfair.error_rates.operating_points import OperatingPoint
 from fastfair.errors import FileFormatError, InputError
 from fastfair.results.result import read
 from fastfair.uncertainty.notes import Code, Note
@@ -35,12 +36,44 @@ Looks = str | tuple[int, int]
 # methods whose limits are quantiles of replicates
 OF_QUANTILES = ("percentile", "recentered", "basic", "bca", "inversion")
 _ROUNDING = 1e-9
+ANY = "any"
 MOST_LOOKS = 366  # planned ones, one a day for a year
 _FAR = 6.5  # standard deviations, below which a walk does not matter
 _NODES, _NODES_PER_STEP = 32, 2.5  # numbers of nodes are multiples
 # An error probability so small that no data so far can be meant; floats tell it from 0 beside 1.
 _LEAST_ERROR = 1e-10
 _WRITTEN = re.compile(r"\s*(\d{1,9})\s*/\s*(\d{1,9})\s*")
+
+
+@dataclass(frozen=True, kw_only=True)
+class JudgedUnits:
+    """The people, or pairs of people, whom one requirement has judged where looks are of any number.
+
+    Attributes
+    ----------
+    name, group, grouping, at
+        The rate, its group, the attributes that make it, and the operating point.
+    threshold : float
+        The threshold, which all looks have.
+    n_before : int
+        How many people come before those judged, as the threshold was found on them.
+    n : int
+        How many people, or pairs, were judged.
+    most : int
+        The most comparisons of one of them that the limits allow for.
+    digest : str
+        What tells them and their errors from others.
+    """
+
+    name: str
+    group: str | None
+    grouping: tuple[str, ...]
+    at: OperatingPoint | None
+    threshold: float
+    n_before: int
+    n: int
+    most: int
+    digest: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,25 +84,33 @@ class Look:
     ----------
     number : int
         Which look it is, counted from 1.
-    planned : int
-        How many are planned.
+    planned : int or None
+        How many are planned; None for any number.
     limit_level : float
         The level of a limit at this look, before Holm's adjustment.
     spent : float
         The error probability that this look and those before it spend; after the last look 1 minus
-        the level of the check.
+        the level of the check. Looks of any number share it.
+    judged : tuple of JudgedUnits
+        Who was judged by looks of any number.
     """
 
     number: int
-    planned: int
+    planned: int | None
     limit_level: float
     spent: float
+    judged: tuple[JudgedUnits, ...] = ()
 
     def __str__(self) -> str:
-        return f"look {self.number} of {self.planned}"
+        return f"look {self.number} of {'any number' if self.planned is None else self.planned}"
 
     def in_words(self, confidence_level: float) -> str:
         """Say what looks have spent."""
+        if self.planned is None:
+            return (
+                f"This is {self}, judged by confidence sequences: all of them together, however many,"
+                f" err in at most {per_cent(self.spent)}."
+            )
         return (
             f"This is {self}, judged by limits of {written_level(self.limit_level)}: looks so far"
             f" have spent {per_cent(self.spent)} of the {per_cent(1 - confidence_level)} by which"
@@ -77,17 +118,15 @@ class Look:
         )
 
 
-def look_of(looks: Looks | None, confidence_level: float) -> Look | None:
-    """Return what a look spends; None without looks."""
-    return None if looks is None else look_at(*_read_looks(looks), confidence_level)
-
-
-def _read_looks(looks: Looks) -> tuple[int, int]:
-    """Return which look it is, and how many are planned."""
+def read_looks(looks: Looks) -> tuple[int, int] | None:
+    """Return which look it is, and how many are planned; None for any number."""
+    if looks == ANY:
+        return None
     written = _WRITTEN.fullmatch(looks) if isinstance(looks, str) else None
     if isinstance(looks, str) and written is None:
         raise InputError(
-            f"⟦looks⟧ must be the number of the look and of those planned, as in 3/12, not {looks!r}"
+            "⟦looks⟧ must be the number of the look and of those planned, as in 3/12, or any, not"
+            f" {looks!r}"
         )
     number, planned = (int(written[1]), int(written[2])) if written else (int(k) for k in looks)
     if not 1 <= number <= planned:
@@ -167,11 +206,13 @@ def _rule(multiple: int) -> tuple[Floats, Floats]:
 
 
 def at_look(estimates: Estimates, look: Look, n_resamples: int) -> Estimates:
-    """Return estimates whose limits have the levels of a look.
+    """Return estimates whose limits have the levels of a planned look.
 
     Limits that are quantiles of replicates are withheld where there are too few replicates for so
     high a level.
     """
+    planned = look.planned
+    assert planned is not None
 
     def rows_at(level: float) -> Callable[[Requirement], Any]:
         row_of = estimates.rows_at(level)
@@ -189,7 +230,7 @@ def at_look(estimates: Estimates, look: Look, n_resamples: int) -> Estimates:
     return replace(
         estimates,
         rows_at=rows_at,
-        level_of=lambda level: level_at_look(level, look.number, look.planned),
+        level_of=lambda level: level_at_look(level, look.number, planned),
         when=str(look),
     )
 
@@ -213,26 +254,31 @@ def read_earlier(path: str | Path) -> Any:
     )
 
 
-def require_later(look: Look, earlier: Look | None, about: Sequence[tuple[str, Any, Any]]) -> None:
-    """Refuse a look that does not go on from an earlier one; about: what has to be the same in both,
-    in words, earlier and now.
+def require_later(
+    look: tuple[int, int] | None, earlier: Look | None, about: Sequence[tuple[str, Any, Any]]
+) -> Look:
+    """Return an earlier look, or refuse one from which looks do not go on; look: this one's number,
+    and that of those planned; about: what has to be the same in both, in words, earlier and now.
     """
     if earlier is None:
         raise InputError(
             "⟦previous⟧ is a check without looks, whose limits have spent the whole level: plan looks"
             " before the first"
         )
-    for what, before, now in (*about, ("number of planned looks", earlier.planned, look.planned)):
+    number, planned = (earlier.number + 1, None) if look is None else look
+    plans = [ANY if plan is None else plan for plan in (earlier.planned, planned)]
+    for what, before, now in (*about, ("number of planned looks", *plans)):
         if before != now:
             raise InputError(
                 f"⟦previous⟧ has another {what}, {_shown(before)} and not {_shown(now)}: all looks"
                 " judge the same, as it was planned"
             )
-    if look.number <= earlier.number:
+    if number <= earlier.number:
         raise InputError(
-            f"⟦previous⟧ is {earlier}, but ⟦looks⟧ says that this is look {look.number}, which is no"
-            " later one"
+            f"⟦previous⟧ is {earlier}, but ⟦looks⟧ says that this is look {number}, which is no later"
+            " one"
         )
+    return earlier
 
 
 def _shown(value: Any) -> str:
