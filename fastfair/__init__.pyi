@@ -18,6 +18,7 @@ from .calibration.calibrate import calibrate as calibrate
 from .calibration.evaluate_calibration import evaluate_calibration as evaluate_calibration
 from .claims import check as check
 from .claims import claim as claim
+from .claims import history as history
 from .data.columns import Policies as Policies
 from .data.comparisons import Comparisons as Comparisons
 from .data.derived import normalize_scores as normalize_scores

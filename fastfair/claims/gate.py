@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -107,6 +107,8 @@ class Check(Result):
         Whether undecided requirements pass, too.
     look : Look or None
         Which look at growing data it is, and what looks have spent; None for a single one.
+    thresholds : dict of str to float
+        The threshold at each operating point.
     """
 
     requirements: tuple[str, ...]
@@ -115,6 +117,7 @@ class Check(Result):
     settings: dict[str, Any]
     allow_undecided: bool = False
     look: Look | None = None
+    thresholds: dict[str, float] = field(default_factory=dict)
 
     _title = "Are the requirements met?"
     _printed = (
@@ -491,7 +494,7 @@ def check(
     result = replace(made, allow_undecided=allow_undecided, look=look)
     if counts is not None:
         rows = tuple(replace(row, name=counts.rate_name, at=None) for row in result.rows)
-        result = replace(result, rows=rows, left_out=counts.left_out)
+        result = replace(result, rows=rows, left_out=counts.left_out, thresholds={})
     if earlier is not None:
         _require_as_many(result, earlier)
     return result
@@ -548,7 +551,10 @@ def check_evaluations(
     if at_this_look is not None:
         estimates = at_this_look(estimates)
     made = judged_check(wanted, families, estimates, first.settings)
-    return replace(made, left_out=first.left_out)
+    thresholds = {
+        str(rates.at): rates.threshold for evaluation in evaluations for rates in evaluation.rates
+    }
+    return replace(made, left_out=first.left_out, thresholds=thresholds)
 
 
 def judged_check(

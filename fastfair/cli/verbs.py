@@ -242,6 +242,14 @@ VERBS: dict[str, Verb] = {
             _JUNIT,
         ),
     ),
+    "history": Verb(
+        "Tell what looks at growing data showed: rates, limits, verdicts and thresholds. RESULTS are the JSON of "
+        "`fastfair check`, in the order of the looks.",
+        """fastfair history january/check.json february/check.json march/check.json
+        fastfair history january/check.json february/check.json --report looks.html""",
+        "output plots report title",
+        "history", "", "results...", without="results",
+    ),
     "apply": Verb(
         "Apply a threshold that development data give. Its uncertainty is kept.",
         """fastfair apply scores.csv --development dev.csv --at fmr=0.001 --group sex

@@ -19,7 +19,7 @@ from fastfair.calibration.evaluate_calibration import (
     RatioCost,
     Tippett,
 )
-from fastfair.claims import Check, CheckedQuantity, Claim, ClaimedRate
+from fastfair.claims import Check, CheckedQuantity, Claim, ClaimedRate, History, PastQuantity
 from fastfair.error_models.error_model import (
     AttributeTest,
     Effect,
@@ -59,8 +59,8 @@ RESULTS = {
     CalibratedScores, Calibration, Check, CheckedQuantity, Claim, ClaimedRate, Contrast,
     CostDifference, CostMeasure, CoverageExperiment, DiscardArea, DiscardCurve, DiscardedRate,
     Effect, ErrorModel, Evaluation, ExpectedError, ExpectedPerformance, FairnessBand, FmrPlan,
-    FmrStudy, GroupTest, GroupsPlan, IdentifiedRate, Identification,
-    MarginOfError, OwnThresholds, Quantity, RankedSystem, RatioCost, RocBand,
+    FmrStudy, GroupTest, GroupsPlan, History, IdentifiedRate, Identification,
+    MarginOfError, OwnThresholds, PastQuantity, Quantity, RankedSystem, RatioCost, RocBand,
     ff.ScannedComparisons, ff.Searches, SearchComparison, SearchDifference, ShrunkenRates, StratifiedDifference,
     StratifiedRate,
     StratifiedRates, Synthesis, SystemComparison, Tippett, TrainedTransform,
