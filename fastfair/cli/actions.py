@@ -388,6 +388,14 @@ def _worst_of(data: Any, checks: Check, n: int) -> list[tuple[str, Any]]:
     ]
 
 
+def history(run: Run) -> None:
+    """Put checks beside each other."""
+    files = list(run.context.params["results"])
+    if not files:
+        raise click.UsageError("give the JSON of each check, in the order of the looks")
+    run.deliver({"history": ff.history(files)})
+
+
 # verbs of one call
 
 

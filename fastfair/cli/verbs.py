@@ -271,18 +271,28 @@ VERBS: dict[str, Verb] = {
         """fastfair check scores.csv --require "fnmr@fmr=0.001 <= 0.05" --require "fnmr[*] <= 8 %" --group sex
         fastfair check scores.csv --require "max_geomean_ratio(fnmr) <= 1.5" --group sex --junit junit.xml
         fastfair check counts.csv --input counts --require "frr[*] <= 5 %" --group sex
-        fastfair check scores.csv --profile common-criteria --at threshold=0.62 --group age --report page.html""",
-        "requirements profile groups at kind allow_undecided worst rng output report junit",
+        fastfair check scores.csv --profile common-criteria --at threshold=0.62 --group age --report page.html
+        fastfair check scores.csv --require "fnmr <= 5 %" --looks 3/12 --previous february/check.json --output march""",
+        "requirements profile groups at kind allow_undecided looks previous worst rng output report junit",
         "check", _SCORES + _COUNTS,
         options=(
             _kinds(),
             *_OF_COUNTS,
             *_SIDES,
+            Option("previous", like="check.previous", section="Input"),
             Option("worst", "List so many of the worst comparisons behind each rate that is not met or undecided.",
                    "integer", section="Output"),
             _JUNIT,
         ),
         without="method scheme simultaneous incomplete_groups",
+    ),
+    "history": Verb(
+        "Tell what looks at growing data showed: rates, limits, verdicts and thresholds. RESULTS are the JSON of "
+        "`fastfair check`, in the order of the looks.",
+        """fastfair history january/check.json february/check.json march/check.json
+        fastfair history january/check.json february/check.json --report looks.html""",
+        "output plots report title",
+        "history", "", "results...", without="results",
     ),
     "apply": Verb(
         "Apply a threshold that development data give. Its uncertainty is kept.",

@@ -270,6 +270,31 @@ class EvaluationSettings:
     incomplete_groups: IncompleteGroups = "raise"
 
 
+@checked
+@dataclass(frozen=True)
+class MeasureSettings:
+    """Settings of `check` that are rarely changed: how quantities are defined.
+
+    Attributes
+    ----------
+    alpha, eer_method, zero_policy
+        As in `EvaluationSettings`.
+    costs : Costs
+        As in `min_dcf`.
+
+    Examples
+    --------
+    >>> import fastfair as ff
+    >>> ff.MeasureSettings(alpha=0.25).zero_policy
+    'keep'
+    """
+
+    alpha: Share = 0.5
+    eer_method: EerMethod = "nearest"
+    zero_policy: ZeroPolicy | float = "keep"
+    costs: Costs = Costs()  # noqa: RUF009 - frozen
+
+
 @dataclass(frozen=True, kw_only=True)
 class Request(EvaluationSettings):
     """The arguments of `evaluate`, as described there; the method `checked` validates them.

@@ -17,7 +17,15 @@ from typing import Annotated, Any
 from fastfair._lib import whole_files
 from fastfair._lib.arguments import checked, is_a
 from fastfair._lib.tables import in_columns
-from fastfair._lib.text import NONE, cell, number_with_interval, per_cent, shown, value_and_interval
+from fastfair._lib.text import (
+    NONE,
+    cell,
+    number_with_interval,
+    per_cent,
+    shown,
+    value_and_interval,
+    written_level,
+)
 from fastfair._lib.warnings import require
 from fastfair._version import __version__
 from fastfair.data.exclusions import sentences_on_exclusions
@@ -228,7 +236,7 @@ def limits_table(check: Any) -> Table:
         write = per_cent if is_rate else number_with_interval
         text, ends = value_and_interval(row.estimate, row.low, row.high, is_rate=is_rate)
         estimate = Cell(f"{text} %" if is_rate and text != NONE else text, ends)
-        limits = write(row.decided_by), f"{100 * row.decided_at:.4g} %"
+        limits = write(row.decided_by), written_level(row.decided_at)
         verdict = Cell(row.verdict.capitalize(), look=row.verdict)
         rows.append(
             [

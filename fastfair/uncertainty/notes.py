@@ -75,6 +75,9 @@ class Code(StrEnum):
     CONSTANT_REPLICATES = "constant-replicates"
     CONSTANT_AREA = "constant-area"
     FEW_COMPUTABLE = "few-computable"
+    FEW_REPLICATES = "few-replicates"
+    THRESHOLD_FIXED = "threshold-fixed"
+    BY_SEQUENCE = "by-sequence"
     NO_ERRORS_TO_MOVE = "no-errors-to-move"
     NO_ERRORS_TO_DRAW = "no-errors-to-draw"
     NO_ERRORS_OF_A_KIND = "no-errors-of-a-kind"
@@ -236,6 +239,11 @@ WORDS: Mapping[Code, Words] = {
     Code.FEW_COMPUTABLE: _words(
         "no interval: too few replicates have a computable value for this method"
     ),
+    Code.FEW_REPLICATES: _words("limits of so high a level need {n:,} replicates"),
+    Code.THRESHOLD_FIXED: _words(
+        "this look fixes the threshold, {threshold}: it judges people of later looks"
+    ),
+    Code.BY_SEQUENCE: _words("a confidence sequence over {n:,} {units}"),
     Code.NO_ERRORS_TO_MOVE: _words("no interval: a group has no errors"),
     Code.NO_ERRORS_TO_DRAW: _words(
         "no interval: a group has no errors, and their numbers are drawn only for score files whose"

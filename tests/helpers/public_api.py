@@ -25,6 +25,8 @@ from fastfair.claims import (
     Claim,
     ClaimedRate,
     ClauseResult,
+    History,
+    PastQuantity,
     ProfileCheck,
 )
 from fastfair.claims.plans import RequirementPlan
@@ -73,8 +75,9 @@ RESULTS = {
     CostDifference, CostMeasure, CountedRates, CovariateCurve, CoverageExperiment,
     DiscardArea, DiscardCurve, DiscardedRate,
     Effect, ErrorModel, Evaluation, ExpectedError, ExpectedPerformance, FairnessBand, FmrPlan,
-    FmrStudy, GroupTest, GroupsPlan, IdentifiedRate, Identification,
-    MarginOfError, OwnThresholds, ProfileCheck, Quantity, RankedSystem, RatioCost, RequirementPlan, RocBand,
+    FmrStudy, GroupTest, GroupsPlan, History, IdentifiedRate, Identification,
+    MarginOfError, OwnThresholds, PastQuantity, ProfileCheck, Quantity, RankedSystem, RatioCost,
+    RequirementPlan, RocBand,
     ff.ScannedComparisons, ff.Searches, SearchComparison, SearchDifference, ShrunkenRates, StratifiedDifference,
     StratifiedRate,
     StratifiedRates, Synthesis, SystemComparison, Tippett, TrainedTransform, TransactionRate, TransactionRates,
