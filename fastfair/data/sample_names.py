@@ -43,7 +43,7 @@ def advice_on_samples(ids: Iterable[object], fits: Fits | None = None) -> str:
         return ""
     return (
         f"The ids look like names of samples, such as {like_samples[0]!r}: cut the subjects out"
-        f" with ⟦subject_pattern={hint_at_pattern(names, fits or _some_are_alike)}⟧"
+        f" with ⟦subject_pattern=⟧{hint_at_pattern(names, fits or _some_are_alike)}"
     )
 
 
@@ -59,9 +59,9 @@ def advice_on_pattern(samples: _BothSides, subjects: _BothSides, mated: Flags | 
         of_all = (
             f"All samples, such as {names[0]!r}, are of one subject, {str(subjects[0].item(0))!r}"
         )
-        return f"{of_all}: say which part of the names is the subject with ⟦subject_pattern={hint}⟧"
+        return f"{of_all}: say which part of the names is the subject with ⟦subject_pattern=⟧{hint}"
     return (
-        f"Say which part of the names is the subject with ⟦subject_pattern={hint}⟧" if hint else ""
+        f"Say which part of the names is the subject with ⟦subject_pattern=⟧{hint}" if hint else ""
     )
 
 

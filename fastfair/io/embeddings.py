@@ -326,7 +326,7 @@ def cut_subjects(columns: Sequence[tuple[str, Coded]], pattern: str) -> list[Cod
                 f"⟦subject_pattern⟧ '{pattern}' finds no subject in"
                 f" {names[int(coded.codes[row])]!r} ({wrong.size} of {coded.codes.size} values of"
                 f" {what!r}): say how to find it with"
-                f" ⟦subject_pattern={sample_names.hint_at_pattern(names.to_list())}⟧, or pass"
+                f" ⟦subject_pattern=⟧{sample_names.hint_at_pattern(names.to_list())}, or pass"
                 " ⟦subject_pattern=''⟧ to take the list without subjects",
                 row=row,
             )
