@@ -18,6 +18,7 @@ from .calibration.calibrate import calibrate as calibrate
 from .calibration.evaluate_calibration import evaluate_calibration as evaluate_calibration
 from .claims import check as check
 from .claims import claim as claim
+from .claims import history as history
 from .claims.plans import plan_requirement as plan_requirement
 from .data.attacks import add_attacks as add_attacks
 from .data.attacks import against_attacks as against_attacks
@@ -55,6 +56,7 @@ from .evaluation.attacks import evaluate_attacks as evaluate_attacks
 from .evaluation.attributes import evaluate_attributes as evaluate_attributes
 from .evaluation.compare import compare as compare
 from .evaluation.evaluate import EvaluationSettings as EvaluationSettings
+from .evaluation.evaluate import MeasureSettings as MeasureSettings
 from .evaluation.evaluate import evaluate as evaluate
 from .evaluation.failure_counts import FailureCounts as FailureCounts
 from .evaluation.transactions import evaluate_transactions as evaluate_transactions

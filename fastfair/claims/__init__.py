@@ -5,6 +5,8 @@ should be?
 from .attacks import ALL_OF_ATTACKS
 from .families import Attributes
 from .gate import check, check_evaluations, judged_check
+from .history import History, PastQuantity, history
+from .looks import JudgedUnits, Look
 from .profile import Profile, read_profile, shipped_profiles
 from .profile_check import ClauseResult, ProfileCheck
 from .requirements import Requirement, number_of, read_requirement, read_statement, requirements_of
@@ -26,12 +28,17 @@ __all__ = [
     "ClaimedRate",
     "ClauseResult",
     "Estimates",
+    "History",
+    "JudgedUnits",
+    "Look",
+    "PastQuantity",
     "Profile",
     "ProfileCheck",
     "Requirement",
     "check",
     "check_evaluations",
     "claim",
+    "history",
     "independent_limit",
     "judged_check",
     "number_of",

@@ -17,6 +17,7 @@ from fastfair._lib.proportions import clopper_pearson_line
 from fastfair._lib.text import per_cent, rate_with_interval
 from fastfair._lib.warnings import hold_warnings
 from fastfair._lib.workers import Report, reporting
+from fastfair.data.exclusions import exclusions_of
 from fastfair.errors import InputError
 from fastfair.evaluation.failure_counts import (
     ATTEMPTS,
@@ -294,6 +295,7 @@ def plan_requirement(
         assurance,
         level,
         settings,
+        left_out=exclusions_of(n_attempts),
     )
 
 

@@ -185,8 +185,9 @@ def read_profile(profile: str | Path) -> Profile:
     if path.suffix == _SUFFIX:
         try:
             content = path.read_bytes()
-        except OSError as error:
-            raise InputError(f"profile {profile} cannot be read: {error.strerror}") from None
+        except (OSError, ValueError) as error:  # of names that no file can have
+            why = getattr(error, "strerror", None) or error
+            raise InputError(f"profile {profile} cannot be read: {why}") from None
     else:
         names = shipped_profiles()
         if str(profile) not in names:

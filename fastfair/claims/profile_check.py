@@ -149,7 +149,7 @@ class ProfileCheck(Check):
         allowed = {MET, ENOUGH, TO_FILL_IN} | ({UNDECIDED} if self.allow_undecided else set())
         return all(row.verdict in allowed for row in self.clauses)
 
-    def with_hashes(self, hashes: Mapping[str, str]) -> ProfileCheck:
+    def _with_hashes(self, hashes: Mapping[str, str]) -> ProfileCheck:
         """Return the result with the hashes of files beside those that it has."""
         return replace(self, hashes={**self.hashes, **hashes})
 
@@ -372,8 +372,8 @@ def check_profile(
         made.confidence_level,
         {**made.settings, "profile": profile.name},
         made.allow_undecided,
-        profile,
-        (*judged, *counted, *items),
+        profile=profile,
+        clauses=(*judged, *counted, *items),
         left_out=made.left_out or data.left_out,
     )
 

@@ -18,6 +18,7 @@ from fastfair.error_rates.rates import ERROR_RATES
 from fastfair.errors import InputError
 from fastfair.measures import MEASURES
 from fastfair.measures._registry import (
+    ACCURACY,
     SUMMARIES,
     difference_of,
     measure_of,
@@ -27,6 +28,7 @@ from fastfair.measures._registry import (
     range_of,
 )
 from fastfair.resampling.engine import METRICS as SCORE_METRICS
+from fastfair.uncertainty.quantities import OF_SUCCESS
 
 RELATION = re.compile("<=|>=|[<>\u2264\u2265]")
 RELATIONS = {"<=": "<=", "\u2264": "<=", "<": "<", ">=": ">=", "\u2265": ">=", ">": ">"}
@@ -47,7 +49,7 @@ def number_of(text: str) -> float:
 EVERY_GROUP = "*"
 Systems = tuple[str, str]
 _DIGITS = 15  # of a bound that 1 minus another is
-_OF_COMPARISONS = (*ERROR_RATES, *SCORE_METRICS)
+_OF_COMPARISONS = (*ERROR_RATES, *SCORE_METRICS, ACCURACY)
 _HOLDS = {"<=": operator.le, "<": operator.lt, ">=": operator.ge, ">": operator.gt}
 _NAME = re.compile(r"[A-Za-z][\w\s()'-]*")
 # A group's label may hold anything, and nothing after it has a bracket.
@@ -168,7 +170,6 @@ _OTHER_TERMS = {
     "tmr": "fnmr",
 }
 _OF_ATTACKS = ("iapar", "apcer", "bpcer")
-_OF_SUCCESS = ("tar", "gar", "tpr", "tmr")  # 1 - FNMR
 _FLIPPED = {"<=": ">=", "<": ">", ">=": "<=", ">": "<"}
 COMPLEMENTS = {"tpir": "fnir"}  # rates that are 1 minus another
 
@@ -218,7 +219,7 @@ def read_requirement(
             f"{at} holds the {name.upper()} of all comparisons, so data say nothing of it: name"
             " another operating point, or a group",
         )
-    if term in _OF_SUCCESS:  # 1 - FNMR, which is what results have
+    if term in OF_SUCCESS:  # 1 - FNMR, which is what results have
         relation = _FLIPPED[relation]
         bound = -bound if systems else round(1 - bound, _DIGITS)
     return Requirement(
@@ -327,7 +328,7 @@ def _point_of(
     name: str, written: str | None, default: OperatingPoint, names: Sequence[str]
 ) -> OperatingPoint | None:
     measure = measure_of(name)
-    needs = bool(names) or name in ERROR_RATES
+    needs = bool(names) or name in (*ERROR_RATES, ACCURACY)
     if measure is not None and not names:
         metric = name.partition("(")[2].removesuffix(")") if measure.of else None
         needs = measure.needs_policy_threshold(metric)

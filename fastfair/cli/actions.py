@@ -40,7 +40,7 @@ from fastfair.error_rates.operating_points import ENOUGH_ERRORS, OperatingPoint,
 from fastfair.errors import FastfairWarning, FewResamplesWarning, InputError
 from fastfair.evaluation.failure_counts import ATTEMPTS, OF_TWO_PEOPLE
 from fastfair.identification.read_searches import groups_of_gallery
-from fastfair.measures._registry import difference_of, measure_of, printed_name
+from fastfair.measures._registry import ACCURACY, difference_of, measure_of, printed_name
 from fastfair.pages.report import sha256_of
 from fastfair.resampling.engine import METRICS as SCORE_METRICS
 from fastfair.results.result import printed
@@ -301,7 +301,7 @@ def _requirements_on_differences(
     further = [rule.at for rule in wanted if rule.at is not None]
     run.options["at"] = list(dict.fromkeys([*points, *further]))
     about = [difference_of(rule.name) for rule in wanted]
-    metrics = [name for name in about if name in SCORE_METRICS]
+    metrics = [name for name in about if name in (*SCORE_METRICS, ACCURACY)]
     if metrics:
         run.options["metrics"] = [*run.options.get("metrics", ["auto"]), *metrics]
     if "measures" in run.options:
@@ -340,7 +340,7 @@ def check(run: Run) -> None:
         )
     checks = run.call(ff.check, data)
     if isinstance(checks, ProfileCheck):
-        checks = checks.with_hashes({str(file): sha256_of(file) for file in run.input_files()})
+        checks = checks._with_hashes({str(file): sha256_of(file) for file in run.input_files()})
     listed = _worst_of(data, checks, run.take("worst", 0))
 
     def show() -> None:
@@ -386,6 +386,14 @@ def _worst_of(data: Any, checks: Check, n: int) -> list[tuple[str, Any]]:
         for title, row in reversed(rows.items())
         if n and row.at is not None
     ]
+
+
+def history(run: Run) -> None:
+    """Put checks beside each other."""
+    files = list(run.context.params["results"])
+    if not files:
+        raise click.UsageError("give the JSON of each check, in the order of the looks")
+    run.deliver({"history": ff.history(files)})
 
 
 # verbs of one call

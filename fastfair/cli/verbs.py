@@ -278,18 +278,28 @@ VERBS: dict[str, Verb] = {
         """fastfair check scores.csv --require "fnmr@fmr=0.001 <= 0.05" --require "fnmr[*] <= 8 %" --group sex
         fastfair check scores.csv --require "max_geomean_ratio(fnmr) <= 1.5" --group sex --junit junit.xml
         fastfair check counts.csv --input counts --require "frr[*] <= 5 %" --group sex
-        fastfair check scores.csv --profile common-criteria --at threshold=0.62 --group age --report page.html""",
-        "requirements profile groups at kind allow_undecided worst rng output report junit",
+        fastfair check scores.csv --profile common-criteria --at threshold=0.62 --group age --report page.html
+        fastfair check scores.csv --require "fnmr <= 5 %" --looks 3/12 --previous february/check.json --output march""",
+        "requirements profile groups at kind allow_undecided looks previous worst rng output report junit",
         "check", _SCORES + _COUNTS,
         options=(
             _kinds(),
             *_OF_COUNTS,
             *_SIDES,
+            Option("previous", like="check.previous", section="Input"),
             Option("worst", "List so many of the worst comparisons behind each rate that is not met or undecided.",
                    "integer", section="Output"),
             _JUNIT,
         ),
         without="method scheme simultaneous incomplete_groups",
+    ),
+    "history": Verb(
+        "Tell what looks at growing data showed: rates, limits, verdicts and thresholds. RESULTS are the JSON of "
+        "`fastfair check`, in the order of the looks.",
+        """fastfair history january/check.json february/check.json march/check.json
+        fastfair history january/check.json february/check.json --report looks.html""",
+        "output plots report title",
+        "history", "", "results...", without="results",
     ),
     "apply": Verb(
         "Apply a threshold that development data give. Its uncertainty is kept.",
@@ -321,7 +331,7 @@ VERBS: dict[str, Verb] = {
         """fastfair claim scores.csv "fmr <= 1e-4" --at threshold=0.62
         fastfair claim scores.csv "fnmr <= 2 %" --at fmr=0.001 --group sex --output results --plots pdf
         fastfair claim "5 of 174" "frr <= 6 %" --json""",
-        "metadata metadata_id groups at kind unit n_resamples confidence_level rng output report",
+        "metadata metadata_id groups at kind unit confidence_level rng output report",
         "claim", f"{_SCORES} {_VECTORS}{_COUNTS}", "scores statement",
         (_kinds("vectors"), *_OF_COUNTS, *_SIDES), "statement",
     ),
@@ -489,7 +499,7 @@ VERBS: dict[str, Verb] = {
         flags={"n_samples": "samples"},
     ),
     "plan requirement": Verb(
-        "Plan how many subjects meet a requirement on a rate of one person's attempts.",
+        "Plan how many subjects meet a requirement. It is on a rate of one person's attempts.",
         """fastfair plan requirement "frr[*] <= 8 %" --groups 2 --subjects 50,100,300 --attempts 5 --rate 0.05
         fastfair plan requirement "apcer[*] <= 7 %" --subjects 100,400 --attempts 1 --rate 0.01,0.02,0.04
         fastfair plan requirement "max_min_ratio(fnmr) <= 1.5" --groups 4 --subjects 99,400 --attempts 9 --rate 0.07""",

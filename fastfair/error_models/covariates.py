@@ -84,7 +84,7 @@ def read_covariates(
                 )
             for measure in _measures(argument, name, text):
                 covariate = Covariate(name, measure, argument == "spline", bool(text))
-                if any((one.attribute, one.measure) == (name, measure) for one in covariates):
+                if str(covariate) in map(str, covariates):
                     raise InputError(f"⟦{argument}=⟧ has {covariate}, which is given twice")
                 covariates.append(covariate)
     return covariates
@@ -330,7 +330,7 @@ def _ordered(
     matter which side is the reference.
     """
     reference, probe = codes[0][rows], codes[1][rows]
-    measures = {one.measure for one in covariates if one.attribute == name}
+    measures = {covariate.measure for covariate in covariates if covariate.attribute == name}
     if measures <= set(_USUAL):
         return np.minimum(reference, probe), np.maximum(reference, probe)
     return reference, probe
@@ -362,7 +362,7 @@ def with_lines(
             lines.append(line)
             columns.append(line.rows(values))
     if not lines:
-        names = " and ".join(dict.fromkeys(repr(one.attribute) for one in covariates))
+        names = " and ".join(dict.fromkeys(repr(covariate.attribute) for covariate in covariates))
         raise InputError(
             f"{names} is the same in all of these comparisons, so it cannot have an effect"
         )

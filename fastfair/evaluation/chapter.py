@@ -33,7 +33,7 @@ from fastfair.data.group_labels import attributed
 from fastfair.error_rates.operating_points import ENOUGH_ERRORS, OperatingPoint
 from fastfair.error_rates.rates import ErrorRate, Rates
 from fastfair.errors import visible
-from fastfair.measures._registry import METRICS, measure_of, printed_name
+from fastfair.measures._registry import ACCURACY, METRICS, measure_of, printed_name
 from fastfair.pages.drawings import Scale, axis, det_panel, distance, interval, scores_panel
 from fastfair.pages.parts import (
     INTERVALS,
@@ -1007,22 +1007,36 @@ def shown_metrics(evaluation: Evaluated) -> list[str]:
 
 
 def _metric_tables(evaluation: Evaluated) -> list[Table]:
-    """Write EERs, costs and Cllr of log-likelihood ratios, of all comparisons and of each group."""
+    """Write EERs, costs and Cllr of log-likelihood ratios, of all comparisons and of each group, and
+    accuracies at operating points.
+    """
     asked = evaluation.settings
+    groups = (None, *evaluation.groups)
+    tables = []
     names = shown_metrics(evaluation)
-    if not names:
-        return []
-    headings = {name: printed_name(name) + (", %" if name in IN_PER_CENT else "") for name in names}
-    columns = [
-        _GROUP,
-        *(_column(evaluation, heading, name, None) for name, heading in headings.items()),
-    ]
-    costs = (
-        f"; minDCF: p_target {asked.get('p_target', 0):g},"
-        f" {'' if asked.get('normalize') else 'not '}normalised"
-    )
-    caption = "Summaries of all thresholds" + (costs if "min_dcf" in names else "")
-    return [_table(caption, (None, *evaluation.groups), columns)]
+    if names:
+        headings = {
+            name: printed_name(name) + (", %" if name in IN_PER_CENT else "") for name in names
+        }
+        columns = [
+            _GROUP,
+            *(_column(evaluation, heading, name, None) for name, heading in headings.items()),
+        ]
+        costs = (
+            f"; minDCF: p_target {asked.get('p_target', 0):g},"
+            f" {'' if asked.get('normalize') else 'not '}normalised"
+        )
+        caption = "Summaries of all thresholds" + (costs if "min_dcf" in names else "")
+        tables.append(_table(caption, groups, columns))
+    if ACCURACY in asked["metrics"]:
+        points = [rates.at for rates in evaluation.rates]
+        columns = [
+            _GROUP,
+            *(_column(evaluation, f"at {point}, %", ACCURACY, point) for point in points),
+        ]
+        caption = "Accuracy, the share of right decisions in this mix of comparisons"
+        tables.append(_table(caption, groups, columns))
+    return tables
 
 
 def lines_of_tables(evaluations: Sequence[Evaluated]) -> list[str]:

@@ -794,7 +794,9 @@ class ComparedPair:
                 low, high = intervals.difference_interval(first, second, np.zeros(len(rows)))
                 differences = first[0] - second[0]
             reaches.append(np.where(differences > 0, differences - low, high - differences))
-        nodes = np.array([0.0, *deviates])
+            if not (reaches[-1] < np.abs(differences)).any():
+                break
+        nodes = np.array([0.0, *deviates])[: len(reaches)]
         sizes = np.abs(differences).tolist()
         for k, size, reach in zip(rows, sizes, np.array(reaches).T, strict=True):
             if np.isfinite(reach).all():
@@ -810,7 +812,8 @@ class ComparedPair:
         return 2 / (1 + n) if n else 0.0
 
 
-_DEVIATES = np.arange(0.25, 5.01, 0.25)  # at which limits are computed for p-values
+# at which limits are computed for p-values, as far as differences need them
+_DEVIATES = np.append(np.arange(0.25, 3.01, 0.25), [3.5, 4, 4.5, 5])
 
 
 def _deviate_at(size: float, reach: Floats, deviates: Floats) -> float:

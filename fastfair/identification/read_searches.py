@@ -319,7 +319,9 @@ class _Gallery:
     @classmethod
     def of(cls, table: tables.Table, how: _How) -> _Gallery:
         """Read a table of the gallery."""
-        name = how.layout.gallery_id or table.names[0]
+        # a column without a name has numbers of rows, as R writes them
+        named = [name for name in table.names if name]
+        name = how.layout.gallery_id or (named or table.names)[0]
         subject = how.layout.gallery_subject
         wanted = [table.require("gallery_id", name)]
         wanted += [] if subject is None else [table.require("gallery_subject", subject)]

@@ -251,6 +251,11 @@ METRICS: dict[str, Estimand] = {
             "How many standard deviations, averaged in square, lie between the means of mated and non-mated scores?",
             range=(-_INF, _INF), aliases=("decidability", "d-prime"), better_above=True,
         ),
+        _metric(
+            "accuracy", "accuracy", "Accuracy",
+            "Which share of all decisions at the threshold is right, in this mix of mated and non-mated comparisons?",
+            kind="share of decisions", methods=("logit",), better_above=True,
+        ),
         _rate(
             "frr", "FRR", MATED, "false rejection",
             "What is the FNMR where comparisons without a score count as rejected?",
@@ -331,6 +336,7 @@ def names_of(kind: str) -> tuple[str, ...]:
     return tuple(name for name, metric in METRICS.items() if metric.kind == kind)
 
 
+ACCURACY = "accuracy"  # the metric that needs an operating point
 OF_ANY_SCORES: tuple[Literal["eer", "min_dcf", "cllr"], ...] = ("eer", "min_dcf", "cllr")
 THRESHOLD_FREE = (*OF_ANY_SCORES, "act_dcf")  # the last of log-likelihood ratios only
 _BASE_METRICS = ("fmr", "fnmr", "tmr", *THRESHOLD_FREE)  # that measures may be of

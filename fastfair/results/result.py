@@ -22,6 +22,7 @@ from fastfair._lib.text import (
     p_value,
     rate_with_interval,
     typed,
+    written_level,
 )
 from fastfair._version import __version__
 from fastfair.data.exclusions import Exclusion, sentences_on_exclusions
@@ -439,7 +440,9 @@ def _written(
         return p_value(value)
     if name.startswith("n_"):
         return NONE if math.isnan(value) else f"{value:,.1f}".removesuffix(".0")
-    is_rate = name == "decided_at" or (name in _RATES and (kind is None or is_in_per_cent(kind)))
+    if name == "decided_at":
+        return written_level(value, 3)
+    is_rate = name in _RATES and (kind is None or is_in_per_cent(kind))
     return (
         rate_with_interval(value, low, high) if is_rate else number_with_interval(value, low, high)
     )

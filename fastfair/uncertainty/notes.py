@@ -75,6 +75,9 @@ class Code(StrEnum):
     CONSTANT_REPLICATES = "constant-replicates"
     CONSTANT_AREA = "constant-area"
     FEW_COMPUTABLE = "few-computable"
+    FEW_REPLICATES = "few-replicates"
+    THRESHOLD_FIXED = "threshold-fixed"
+    BY_SEQUENCE = "by-sequence"
     NO_ERRORS_TO_MOVE = "no-errors-to-move"
     NO_ERRORS_TO_DRAW = "no-errors-to-draw"
     NO_ERRORS_OF_A_KIND = "no-errors-of-a-kind"
@@ -106,6 +109,8 @@ class Code(StrEnum):
     # Whom intervals are about.
     OF_THESE_PEOPLE = "of-these-people"
     OF_THIS_COHORT = "of-this-cohort"
+    # What a number depends on.
+    MIX_OF_COMPARISONS = "mix-of-comparisons"
     # Why two systems are not compared.
     NO_DIFFERENCE = "no-difference"
     TWO_SIDED_MEASURE = "two-sided-measure"
@@ -234,6 +239,11 @@ WORDS: Mapping[Code, Words] = {
     Code.FEW_COMPUTABLE: _words(
         "no interval: too few replicates have a computable value for this method"
     ),
+    Code.FEW_REPLICATES: _words("limits of so high a level need {n:,} replicates"),
+    Code.THRESHOLD_FIXED: _words(
+        "this look fixes the threshold, {threshold}: it judges people of later looks"
+    ),
+    Code.BY_SEQUENCE: _words("a confidence sequence over {n:,} {units}"),
     Code.NO_ERRORS_TO_MOVE: _words("no interval: a group has no errors"),
     Code.NO_ERRORS_TO_DRAW: _words(
         "no interval: a group has no errors, and their numbers are drawn only for score files whose"
@@ -342,6 +352,10 @@ WORDS: Mapping[Code, Words] = {
     ),
     Code.OF_THIS_COHORT: _words(
         "for scores normalised with this very cohort; with another one the interval is too narrow"
+    ),
+    Code.MIX_OF_COMPARISONS: _words(
+        "{share} of these comparisons are mated: with another mix the accuracy is another one",
+        on_page="Accuracy depends on the share of mated comparisons: with another one it differs.",
     ),
     Code.NO_DIFFERENCE: _words(
         "no interval, as the two systems do not differ, in the data or in what is drawn from them"

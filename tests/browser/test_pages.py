@@ -198,6 +198,21 @@ def test_the_page_of_the_demo_is_short(tmp_path):
         assert found["words"] <= 8000
 
 
+def test_the_page_of_a_profile_prints_on_six_sheets(tmp_path):
+    with quietly():
+        scores = ff.datasets.voxceleb1_h("resnetse34v2", groups=["Gender", "Nationality"])
+        result = ff.check(
+            scores, at=ff.at_threshold(-0.95), profile="nist-800-63a", n_resamples=100, rng=0
+        )
+        result.report(tmp_path / "profile.html")
+    first, *others = sheets(tmp_path / "profile.html", tmp_path)
+    assert len(others) <= 5
+    assert not first or all(one in first for one in ("By its own rule", "The answer"))
+    for width in (1280, 400):
+        found = ask(tmp_path / "profile.html", tmp_path, width)
+        assert found["beyond"] == found["clipped"] == found["sideways"] == []
+
+
 # npm has it, which only `make browser` asks for.
 @pytest.mark.skipif(
     not VALIDATOR.exists(), reason="html-validate is not here: make browser installs it"

@@ -275,7 +275,7 @@ def test_the_rules_of_the_standard_stand_beside(good):
 
 
 def test_it_is_written_and_read(good, tmp_path):
-    signed = good.with_hashes({"scores.csv": "ab" * 32})
+    signed = good._with_hashes({"scores.csv": "ab" * 32})
     (back,) = ff.read_results(_written(signed, tmp_path / "r.json"))
     assert isinstance(back, ProfileCheck)
     assert back.clauses[0].verdict == MET

@@ -223,7 +223,9 @@ def test_who_is_returned_wrongly_of_a_log_is_counted_by_the_groups_of_the_galler
             n = sum(group_of[who] == row["group"] for who in chosen["candidate"])
             assert row["n_errors"] == n
     assert sum(row["name"] == "fpir_matrix" for row in rows) == 6
-    two = dict(about, person=[*people[:-1], people[0]])
-    pl.DataFrame(two).write_csv("twice.csv")
-    asked[asked.index("groups.csv")] = "twice.csv"
-    assert "is twice in column 'person'" in refused_by_command(*asked)
+    pl.DataFrame(about | {"template": people, "person": [people[0], *people[:-1]]}).write_csv(
+        "templates.csv"
+    )
+    asked[asked.index("groups.csv")] = "templates.csv"
+    asked += ["--gallery-id", "template", "--gallery-subject", "person", "--templates", "best"]
+    refused("'p000' is of the groups .* an enrolled person is of one", run, *asked)

@@ -100,6 +100,7 @@ def made() -> dict[str, Any]:
         "AppliedThreshold": ff.apply_threshold(comparisons, at, comparisons),
         "Claim": ff.claim(comparisons, "fnmr <= 0.5", at, n_resamples=20, rng=0),
         "Check": ff.check(comparisons, "fnmr[*] <= 0.5", at, n_resamples=20, rng=0),
+        "ProfileCheck": ff.check(comparisons, at=at, profile="nist-800-63a", n_resamples=20, rng=0),
         "WorstComparisons": ff.worst_comparisons(comparisons, at, "f", 5),
         "DiscardCurve": ff.discard_curve(
             comparisons, at, _quality(comparisons), fractions=[0, 0.3]
@@ -282,6 +283,7 @@ def calls() -> dict[str, dict[str, Any]]:
             **few,
         },
         "Check.to_junit": {"path": "junit.xml"},
+        "ProfileCheck.to_junit": {"path": "junit.xml"},
         "fastfair.worst_comparisons": {"comparisons": c, "at": at, "group": "f", "n": 5},
         "WorstComparisons.subjects_to_frame": {"backend": "polars"},
         "fastfair.thresholds.expected_performance_curve": {

@@ -383,3 +383,11 @@ def test_parts_of_a_log_that_cannot_be_read_alone_are_refused(folder, monkeypatc
         read(["one.csv", "two.csv"])
     np.save("scores.npy", np.eye(3))
     refused("a matrix is one file", read, ["scores.npy", "one.csv"])
+
+
+def test_numbers_of_rows_are_not_taken_for_who_is_enrolled(folder):
+    log = written("log.csv", "search,candidate,score\np,2,0.9\nq,3,0.3\n")
+    who = written("searches.csv", "search,probe\np,2\nq,9\n")
+    for table in ('"","person"\n"1",2\n"2",3\n', '"person","site"\n"1",2,"x"\n"2",3,"x"\n'):
+        s = read(log, searches=who, enrolled=written("gallery.csv", table))
+        assert (s.labels[s.enrolled].tolist(), s.rank.tolist()) == (["2", "3"], [1, 0])

@@ -90,6 +90,7 @@ def evaluation() -> Any:
 
 
 # By class of results: what makes some, of data of which something was left out.
+TWICE = {"n_simulations": 2, "n_resamples": 20, "rng": 0}
 MADE: dict[str, list[Callable[[], Any]]] = {
     "Evaluation": [evaluation, lambda: ff.evaluate(E, **QUICK), lambda: ff.evaluate(E.scanned(0.2), **QUICK)],
     "CountedRates": [lambda: ff.evaluate(COUNTS, **QUICK)],
@@ -125,8 +126,7 @@ MADE: dict[str, list[Callable[[], Any]]] = {
     "GroupsPlan": [lambda: ff.plan_margin(n_subjects=60, n_attempts=COUNTS, n_simulations=20, **PLAN)],
     "FmrPlan": [lambda: ff.plan_fmr(claimed=0.1, at=ff.at_threshold(2), pilot=C, n_simulations=20, rng=0)],
     "RequirementPlan": [
-        lambda: ff.plan_requirement("frr[*] <= 30 %", n_subjects=[9, 20], n_attempts=2, rate=[0.1, 0.2],
-                                    n_simulations=2, n_resamples=20, rng=0)
+        lambda: ff.plan_requirement("frr[*] <= 30 %", n_subjects=[9, 20], n_attempts=COUNTS, rate=[0.1, 0.2], **TWICE)
     ],
     "Identification": [lambda: ff.identify(ff.Searches.from_embeddings(GALLERY), ff.at_rank(1))],
     "OwnThresholds": [
