@@ -192,7 +192,14 @@ def _kinds(*others: str) -> Option:
     return Option("kind", text, "choice", choices, "scores", section="Input")
 
 
+_ATTEMPTS = Option(
+    "attempts",
+    "Counts: column of attempts, by default attempts. Scores: how many consecutive attempts of a"
+    " subject against a reference make a transaction.",
+    section="Input",
+)
 _OF_COUNTS = (
+    _ATTEMPTS,
     Option("failures", "Counts: column of failed attempts, by default failures. Scores: what to do with comparisons "
            "that failed, error, exclude or non-match.", section="Input"),
     Option("subject", "Counts and decisions: column of whose attempts these are. Vectors: array or column of subjects "
@@ -374,8 +381,7 @@ VERBS: dict[str, Verb] = {
             *_SIDES,
             Option("failures", "Counts: column of failed attempts, by default failures. Scores: what to do with "
                    "comparisons that failed, error, exclude or non-match.", section="Input"),
-            Option("attempts", "Counts: column of attempts, by default attempts. Scores: how many consecutive attempts "
-                   "of a subject against a reference make a transaction.", section="Input"),
+            _ATTEMPTS,
             Option("subject", "Counts and decisions: column of whose attempts these are. Vectors: array or column of "
                    "subjects or paths.", section="Input"),
             Option("rate", "Error rates to test, by default both of scores and vectors. Of counts and decisions fnmr, "

@@ -125,5 +125,10 @@ def test_commands_take_transactions(tmp_path):
     assert json.loads(of_visits.stdout)["rows"] == rows
     done = run("check", *given, "--attempts", "3", "--require", "frr <= 90 %")
     assert [row["name"] for row in json.loads(done.stdout)["rows"]] == ["frr"]
+    counts = tmp_path / "c.csv"
+    counts.write_text("subject,failures,n\na,1,10\nb,0,12\nc,0,9\nd,1,10\n")
+    words = ["--input", "counts", "--attempts", "n", "--rate", "frr", "--require", "frr <= 90 %"]
+    done = run("check", str(counts), *words, "--seed", "1", "--json")
+    assert json.loads(done.stdout)["rows"][0]["n_comparisons"] == 41
     done = run("group-test", *given, "--attempts", "3", "--group", "sex", "--n-resamples", "99")
     assert "fnmr_test" in done.stdout
