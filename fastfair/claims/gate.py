@@ -129,6 +129,11 @@ def check(
     own, `limit_level`. So are all opposite limits: with at most this probability is any requirement
     called not met although it is.
 
+    The lines of a profile are judged together, as requirements are: a clause is what its line is.
+    The first of several lines is judged that the data can answer, and a clause that they cannot
+    answer is *not judged*; so all is not passed unless all were judged. The standard's own rule
+    stands beside the limit, and decides nothing.
+
     References
     ----------
     .. [1] R. L. Berger, "Multiparameter hypothesis testing and acceptance sampling", Technometrics 24(4), 1982.

@@ -550,7 +550,7 @@ def calls() -> dict[str, dict[str, Any]]:
         *((name, {}) for name in ("to_json", "to_latex", "schema", "summary")),
         ("report", {"path": "report.html"}),
         ("table", {}),
-        ("to_model_card", {"path": "README.md"}),
+        ("to_model_card", {}),
         ("write_tables", {"path": "tables.md"}),
     ]
     for name in have:
