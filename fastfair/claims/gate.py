@@ -70,8 +70,8 @@ def check(
         The operating point of rates, and of measures of rates, whose requirement names none. By
         default an FMR of 0.001, or that of the profile.
     profile : str or path, optional
-        In place of requirements, those of a standard or policy: "common-criteria", "eu-ees-face",
-        "eu-ees-finger", "iso-19795" or "nist-800-63a", which come with fastfair, or a TOML file.
+        Requirements of a standard or policy, by name or as a TOML file. With fastfair come
+        "common-criteria", "eu-ees-face", "eu-ees-finger", "iso-19795" and "nist-800-63a".
     n_resamples : int, default 2000
         Number of replicates, at least 2.
     confidence_level : float, default 0.95

@@ -259,9 +259,8 @@ VERBS: dict[str, Verb] = {
         "Pass or fail requirements, by confidence limits; for CI. Exit codes: 0 if all are met, 1 if one is not, 3 "
         "if the data do not decide (0 with --allow-undecided), 2 for wrong options and files.",
         """fastfair check scores.csv --require "fnmr@fmr=0.001 <= 0.05" --require "fnmr[*] <= 8 %" --group sex
-        fastfair check scores.csv --require "max_geomean_ratio(fnmr) <= 1.5" --group sex --junit junit.xml
         fastfair check counts.csv --input counts --require "frr[*] <= 5 %" --group sex
-        fastfair check scores.csv --profile common-criteria --at threshold=0.62 --group age --report page.html""",
+        fastfair check scores.csv --profile common-criteria --at threshold=0.62 --group age --junit junit.xml""",
         "requirements profile groups at kind allow_undecided worst rng output report junit",
         "check", _SCORES + _COUNTS,
         options=(
