@@ -16,6 +16,9 @@ while IFS= read -r word; do
     [ -z "$word" ] || words+=("$word")
 done <<< "$OPTIONS"
 
+[ -z "$LOOKS" ] || words+=(--looks "$LOOKS")
+[ -z "$PREVIOUS" ] || words+=(--previous "$PREVIOUS")
+
 said=$(mktemp)
 fastfair "$VERB" "${words[@]}" | tee "$said"
 code=${PIPESTATUS[0]}

@@ -18,6 +18,10 @@ from .calibration.calibrate import calibrate as calibrate
 from .calibration.evaluate_calibration import evaluate_calibration as evaluate_calibration
 from .claims import check as check
 from .claims import claim as claim
+from .claims import history as history
+from .claims.plans import plan_requirement as plan_requirement
+from .data.attacks import add_attacks as add_attacks
+from .data.attacks import against_attacks as against_attacks
 from .data.columns import Policies as Policies
 from .data.comparisons import Comparisons as Comparisons
 from .data.derived import normalize_scores as normalize_scores
@@ -25,6 +29,7 @@ from .data.embeddings import Embeddings as Embeddings
 from .data.embeddings import NamedVectors as NamedVectors
 from .data.label_bands import label_bands as label_bands
 from .data.scans import ScannedComparisons as ScannedComparisons
+from .data.transactions import transactions as transactions
 from .error_models.error_model import error_model as error_model
 from .error_models.error_model import stratified_rates as stratified_rates
 from .error_rates.operating_points import OperatingPoint as OperatingPoint
@@ -47,11 +52,14 @@ from .error_rates.score_metrics import eer as eer
 from .error_rates.score_metrics import min_cllr as min_cllr
 from .error_rates.score_metrics import min_dcf as min_dcf
 from .error_rates.score_metrics import roc as roc
+from .evaluation.attacks import evaluate_attacks as evaluate_attacks
 from .evaluation.attributes import evaluate_attributes as evaluate_attributes
 from .evaluation.compare import compare as compare
 from .evaluation.evaluate import EvaluationSettings as EvaluationSettings
+from .evaluation.evaluate import MeasureSettings as MeasureSettings
 from .evaluation.evaluate import evaluate as evaluate
 from .evaluation.failure_counts import FailureCounts as FailureCounts
+from .evaluation.transactions import evaluate_transactions as evaluate_transactions
 from .evaluation.worst_comparisons import worst_comparisons as worst_comparisons
 from .first_run import warm_up as warm_up
 from .group_tests.equal_rates import fmr_test as fmr_test

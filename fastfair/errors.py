@@ -95,7 +95,7 @@ class _Message:
 
     def in_options(self, options: Mapping[str, str]) -> str:
         """Return the message with options in place of arguments; options: by the names of
-        arguments.
+        arguments, or by an argument with its value.
         """
         return visible("".join(map(partial(_in_options, options), self.parts)))
 
@@ -103,6 +103,8 @@ class _Message:
 def _in_options(options: Mapping[str, str], part: str | Argument) -> str:
     if isinstance(part, str):
         return part
+    if part.text in options:  # an option that is the contrary, such as --unpaired
+        return options[part.text]
     value = "" if part.value == "True" else part.value.strip('"')
     return f"{options[part.name]} {value}".rstrip() if part.name in options else part.text
 

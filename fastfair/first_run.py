@@ -255,6 +255,10 @@ def _tests_of_groups() -> None:
         test(c, point, n_resamples=99, rng=0)
     ff.claim(c, "fmr <= 0.2", ff.at_threshold(1.5), n_resamples=70, rng=0)
     ff.error_model(c, ["sex", "age"], point)
+    columns = _columns(narrow=True)
+    for side in ("reference", "probe"):
+        columns[f"{side}_group"] = {"number": columns[f"{side}_sample"] % 9}
+    ff.error_model(ff.Comparisons(**columns), [], point, linear="number=mean")
     ff.stratified_rates(c, "sex", ["age"], point)
 
 

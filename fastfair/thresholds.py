@@ -353,6 +353,12 @@ class AppliedThreshold(Result):
     _rows = "rates"
     _printed = "group name n_comparisons n_errors estimate given"
 
+    @property
+    def names(self) -> list[ErrorRate]:
+        """The rates that the evaluation data have: one where all are mated, or none is."""
+        there = {row.name for row in self.rates}
+        return [name for name in ERROR_RATES if name in there]
+
     @checked
     def rate(self, name: ErrorRate, group: str | None = None) -> AppliedRate:
         """Return one rate.
@@ -368,6 +374,7 @@ class AppliedThreshold(Result):
         -------
         AppliedRate
         """
+        validation.choice("name", name, self.names)
         return of_group(self.rates, group, self.groups, name)[0]
 
     def _sentences(self) -> list[str]:
@@ -381,7 +388,7 @@ class AppliedThreshold(Result):
             f" their {held} is {per_cent(self.held)}. Its interval reaches from {_end(self.laxest)}"
             f" (lax) to {_end(self.strictest)} (strict). {shared} data sets."
         ]
-        for name in ERROR_RATES:
+        for name in self.names:
             applied = self.rate(name)
             text.append(
                 f"On the evaluation data the {name.upper()} is {in_words(applied)} with the uncertainty"
@@ -400,7 +407,7 @@ class AppliedThreshold(Result):
         return text
 
     def _figures(self) -> Mapping[str, Axes | Figure]:
-        return {f"applied_{rate}": self.plot(rate=rate) for rate in ERROR_RATES}
+        return {f"applied_{rate}": self.plot(rate=rate) for rate in self.names}
 
     @checked
     def plot(self, ax: Axes | None = None, *, rate: ErrorRate = "fmr") -> Axes:
@@ -523,7 +530,7 @@ def apply_threshold(
     correlation_of, n_shared = _correlation_of(comparisons, development, at, held)
     rows = []
     for group in (None, *comparisons.groups):
-        for name in ERROR_RATES:
+        for name in (rate for rate in ERROR_RATES if rate in comparisons.rates):
             quantity = evaluation.quantity(name, group)
             given = ends_of(quantity)
             notes = quantity.notes

@@ -110,6 +110,19 @@ def test_the_action_judges_searches(folder, verb, requirement, code, outcome):
 
 
 @pytest.mark.slow
+def test_the_action_looks_again(folder):
+    requirement = "fnmr@threshold=0.5 <= 99 %"
+    first = run_action(folder, requirement, "", looks="2/3", output="first")
+    assert first.returncode == 0, first.stderr
+    assert "This is look 2 of 3" in (folder / "summary.md").read_text()
+    earlier = "first/check.json"
+    assert run_action(folder, requirement, "", looks="3/3", previous=earlier).returncode == 0
+    again = run_action(folder, requirement, "", looks="2/3", previous=earlier)
+    assert again.returncode == 2
+    assert "--looks says that this is look 2, which is no later one" in again.stderr
+
+
+@pytest.mark.slow
 def test_the_summary_of_the_action_says_what_was_left_out(folder):
     rows = (folder / "scores.csv").read_text().splitlines()
     lost = [f",{row.split(',', 1)[1]}" if k % 5 == 1 else row for k, row in enumerate(rows)]

@@ -198,6 +198,12 @@ def rate_ticks(axis: Axis) -> None:
     axis.set_major_formatter(tick_per_cent)
 
 
+def plain_ticks(axis: Axis) -> None:
+    """Write the numbers of an axis plainly, at places as for rates."""
+    rate_ticks(axis)
+    axis.set_major_formatter(lambda value, _: f"{value:g}")
+
+
 def ends_to_name(value: AnyFloats) -> list[int]:
     """Choose the groups whose lines are told apart: all of a few, of many those at both ends, by
     their mean.
@@ -398,9 +404,10 @@ def draw_rows(
         shown = _draw(ax, bar, least if logarithmic else -math.inf, kwargs)
         if bar.label and shown and (bar.label not in handles or bar.marker):
             handles.setdefault(bar.label, shown)
-    rate_ticks(ax.xaxis)
-    if not per_cent:
-        ax.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
+    if per_cent:
+        rate_ticks(ax.xaxis)
+    else:
+        plain_ticks(ax.xaxis)
     ax.set_xlabel(xlabel)
     if handles:
         legend_below(ax, [*handles.values()], list(map(drawn, handles)))

@@ -15,6 +15,7 @@ import numpy as np
 from fastfair.errors import visible
 
 NONE = "–"  # where there is no number
+_MOST_DIGITS = 17  # that tell two floats apart
 _ROUNDING = 1e-12  # what rounding makes of 0
 _MOST_DECIMALS = 8  # of a rate in per cent, at most
 _LEAST_P = 1e-4  # about the least that 9,999 replicates can give
@@ -78,6 +79,14 @@ def per_cent(rate: float, digits: int = 3) -> str:
     interval.
     """
     return NONE if math.isnan(rate) else f"{100 * rate:.{3 if rate >= 0.995 else digits}g} %"
+
+
+def written_level(level: float, digits: int = 4) -> str:
+    """Format a confidence level in per cent, with so many digits that it is below 100 %."""
+    if math.isnan(level):
+        return NONE
+    texts = (f"{100 * level:.{more}g}" for more in range(digits, _MOST_DIGITS + 1))
+    return f"{next((text for text in texts if text != '100'), '100')} %"
 
 
 def rate_with_interval(value: float, low: float | None = None, high: float | None = None) -> str:

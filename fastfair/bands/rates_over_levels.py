@@ -153,8 +153,8 @@ class BandRequest(BandSettings):
         n_resamples = validation.count(
             "⟦n_resamples⟧", usual if n_resamples is None else n_resamples, 2
         )
+        data._require_rates("a band")
         if isinstance(data, Comparisons):
-            data._require_rates("a band")
             require_units(data, unit)
         given = vars(settings) | {
             "scheme": settings.scheme if unit == "subject" else "product",

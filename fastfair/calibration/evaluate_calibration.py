@@ -662,7 +662,7 @@ class Calibration(Result):
 
     def _sentences(self) -> list[str]:
         """Return the sentences of the summary."""
-        text = [f"{self.description}."]
+        text = [f"{self.description}.", _about_costs(normalized=bool(self.settings["normalize"]))]
         for application in self.applications:
             rows = [row for row in self.costs if row.application == application]
             text.append(_sentence(rows[0]))
@@ -842,6 +842,15 @@ def _columns_of(rows: Sequence[Any]) -> dict[str, list[Any]]:
         columns["name"] = columns["quantity"]
         columns |= {f"difference_{end}": columns[f"simultaneous_{end}"] for end in ("low", "high")}
     return columns
+
+
+def _about_costs(*, normalized: bool) -> str:
+    """Explain the numbers of the sentences that follow."""
+    return (
+        "A cost is the mean over decisions: c_miss (1 by default) for a false non-match and c_fa for"
+        " a false match, where the share p_target is mated"
+        + ("; 1 is the cost of decisions without scores." if normalized else ".")
+    )
 
 
 def _sentence(row: ApplicationCost) -> str:

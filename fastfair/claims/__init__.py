@@ -2,8 +2,11 @@
 should be?
 """
 
+from .attacks import ALL_OF_ATTACKS
 from .families import Attributes
 from .gate import check, check_evaluations, judged_check
+from .history import History, PastQuantity, history
+from .looks import JudgedUnits, Look
 from .profile import Profile, read_profile, shipped_profiles
 from .profile_check import ClauseResult, ProfileCheck
 from .requirements import Requirement, number_of, read_requirement, read_statement, requirements_of
@@ -12,6 +15,7 @@ from .statement import Claim, ClaimedRate, claim, independent_limit
 from .verdicts import CONTRADICTED, MET, NOT_MET, SUPPORTED, UNDECIDED, Estimates
 
 __all__ = [
+    "ALL_OF_ATTACKS",
     "CONTRADICTED",
     "MET",
     "NOT_MET",
@@ -24,12 +28,17 @@ __all__ = [
     "ClaimedRate",
     "ClauseResult",
     "Estimates",
+    "History",
+    "JudgedUnits",
+    "Look",
+    "PastQuantity",
     "Profile",
     "ProfileCheck",
     "Requirement",
     "check",
     "check_evaluations",
     "claim",
+    "history",
     "independent_limit",
     "judged_check",
     "number_of",

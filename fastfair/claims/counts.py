@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import get_args
 
 from fastfair.error_rates.operating_points import OperatingPoint
 from fastfair.errors import InputError
@@ -20,14 +21,14 @@ from fastfair.evaluation.counted_rates import (
     require_no_point,
     unit_of_counts,
 )
-from fastfair.evaluation.failure_counts import ATTEMPTS, FailureCounts
+from fastfair.evaluation.failure_counts import ATTEMPTS, FailureCounts, RateOfFailure
 
 from .requirements import Requirement, read_statement, requirements_of
 
 __all__ = [
     "AT",
     "claimed_rate",
-    "in_other_words",
+    "names_of_decisions",
     "rate_named",
     "requirements_on",
     "unit_of_counts",
@@ -36,13 +37,13 @@ __all__ = [
 _CALLED = re.compile(rf"(?<![a-z_])({'|'.join(ATTEMPTS)})(?![a-z_])", re.IGNORECASE)
 
 
-def rate_named(texts: str | Sequence[str]) -> str | None:
+def rate_named(texts: str | Sequence[str]) -> RateOfFailure | None:
     """Return the one rate of counts that requirements or a statement name; None where they name
     none, or several.
     """
     listed = [texts] if isinstance(texts, str) else list(texts)
     names = {name.lower() for text in listed for name in _CALLED.findall(text.partition("[")[0])}
-    return next(iter(names)) if len(names) == 1 else None
+    return next((rate for rate in get_args(RateOfFailure) if {rate} == names), None)
 
 
 def _require_rate(counts: FailureCounts, text: str) -> None:
@@ -86,8 +87,6 @@ def claimed_rate(
     return names_of_counts(counts)[counts.rate_name], claimed
 
 
-def in_other_words(counts: FailureCounts, name: str) -> str:
-    """Return what results call a quantity of the decisions."""
-    return next(
-        called for called, of_decisions in names_of_counts(counts).items() if of_decisions == name
-    )
+def names_of_decisions(counts: FailureCounts) -> dict[str, str]:
+    """Return what results call the rates and measures of the decisions."""
+    return {of_decisions: called for called, of_decisions in names_of_counts(counts).items()}

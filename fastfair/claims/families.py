@@ -16,6 +16,7 @@ from fastfair.errors import InputError
 from fastfair.evaluation.result import Evaluation
 from fastfair.measures._registry import measure_of
 
+from .differences import Labels
 from .requirements import EVERY_GROUP, Requirement
 from .verdicts import Estimates, estimates_of
 
@@ -32,7 +33,7 @@ class Attributes:
         What has the labels.
     """
 
-    data: Comparisons | ScannedComparisons | Embeddings
+    data: Comparisons | ScannedComparisons | Embeddings | Labels
 
     @property
     def asked(self) -> list[Grouping]:
@@ -56,7 +57,7 @@ class Attributes:
 
     def groups(self, grouping: Grouping) -> tuple[str, ...]:
         """Return the groups that some attributes make."""
-        if grouping == tuple(self.data.grouping):
+        if isinstance(self.data, Labels) or grouping == tuple(self.data.grouping):
             return self.data.groups
         return self.data.by(*grouping).groups
 

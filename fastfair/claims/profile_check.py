@@ -372,8 +372,8 @@ def check_profile(
         made.confidence_level,
         {**made.settings, "profile": profile.name},
         made.allow_undecided,
-        profile,
-        (*judged, *counted, *items),
+        profile=profile,
+        clauses=(*judged, *counted, *items),
         left_out=made.left_out or data.left_out,
     )
 

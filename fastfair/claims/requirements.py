@@ -18,13 +18,17 @@ from fastfair.error_rates.rates import ERROR_RATES
 from fastfair.errors import InputError
 from fastfair.measures import MEASURES
 from fastfair.measures._registry import (
+    ACCURACY,
     SUMMARIES,
+    difference_of,
     measure_of,
+    name_of_difference,
     names_of,
     quantity_name,
     range_of,
 )
 from fastfair.resampling.engine import METRICS as SCORE_METRICS
+from fastfair.uncertainty.quantities import OF_SUCCESS
 
 RELATION = re.compile("<=|>=|[<>\u2264\u2265]")
 RELATIONS = {"<=": "<=", "\u2264": "<=", "<": "<", ">=": ">=", "\u2265": ">=", ">": ">"}
@@ -43,8 +47,9 @@ def number_of(text: str) -> float:
 
 
 EVERY_GROUP = "*"
+Systems = tuple[str, str]
 _DIGITS = 15  # of a bound that 1 minus another is
-_OF_COMPARISONS = (*ERROR_RATES, *SCORE_METRICS)
+_OF_COMPARISONS = (*ERROR_RATES, *SCORE_METRICS, ACCURACY)
 _HOLDS = {"<=": operator.le, "<": operator.lt, ">=": operator.ge, ">": operator.gt}
 _NAME = re.compile(r"[A-Za-z][\w\s()'-]*")
 # A group's label may hold anything, and nothing after it has a bracket.
@@ -80,6 +85,8 @@ class Requirement:
         The attributes that make the group.
     written : str or None
         What results call the group, where its label alone does not say whose it is.
+    systems : pair of str or None
+        The systems in whose difference the quantity is; None for one of a system itself.
     """
 
     text: str
@@ -91,6 +98,7 @@ class Requirement:
     counts_failures: bool = False
     grouping: Grouping = ()
     written: str | None = None
+    systems: Systems | None = None
 
     @property
     def is_upper(self) -> bool:
@@ -161,18 +169,26 @@ _OTHER_TERMS = {
     "tpr": "fnmr",
     "tmr": "fnmr",
 }
-_OF_SUCCESS = ("tar", "gar", "tpr", "tmr")  # 1 - FNMR
+_OF_ATTACKS = ("iapar", "apcer", "bpcer")
 _FLIPPED = {"<=": ">=", "<": ">", ">=": "<=", ">": "<"}
 COMPLEMENTS = {"tpir": "fnir"}  # rates that are 1 minus another
 
 
-def read_requirement(text: str, default: OperatingPoint, names: Sequence[str] = ()) -> Requirement:
+def read_requirement(
+    text: str,
+    default: OperatingPoint,
+    names: Sequence[str] = (),
+    pairs: Sequence[Systems] = (),
+    also: Sequence[str] = (),
+) -> Requirement:
     """Read a requirement such as "fnmr[f]@fmr=0.001 <= 5 %".
 
     default is the operating point of rates, and of measures of rates, that name none. FAR and FPR
     are read as FMR, FRR and FNR as FNMR, and TAR, GAR, TPR and TMR as 1 - FNMR; names: what it may
-    be about where the data are no comparisons, all of it at an operating point. An InputError says
-    what cannot be read, and what would do; what no data or all data would meet is refused as well.
+    be about where the data are no comparisons, all of it at an operating point; pairs: the systems
+    in whose differences it is, as "difference(fnmr)" where there is one pair, or as "fnmr(new) -
+    fnmr(old)"; also: rates that comparisons have beside their own. An InputError says what cannot
+    be read, and what would do; what no data or all data would meet is refused as well.
     """
     parts = _REQUIREMENT.fullmatch(text)
     if parts is None:
@@ -185,12 +201,16 @@ def read_requirement(text: str, default: OperatingPoint, names: Sequence[str] = 
     group = parts["group"] and parts["group"].strip()
     called = parts["called"].strip()
     relation = RELATIONS[parts["relation"]]
-    term = "" if names else called.lower()
+    systems = None
     try:
-        name = _OTHER_TERMS.get(term) or _name_of(called, names)
-        at = _point_of(name, parts["point"], default, names)
+        if pairs:
+            called, systems = _compared(called, names, pairs)
+        term = "" if names else called.lower()
+        possible = also if quantity_name(called) in also else names
+        name = _OTHER_TERMS.get(term) or _name_of(called, possible)
+        at = _point_of(name, parts["point"], default, possible)
         _check_group(name, group)
-        bound = _bound_of(name, parts["number"])
+        bound = _bound_of(name_of_difference(name) if systems else name, parts["number"])
     except ValueError as error:  # InputError is one
         raise _refused(text, str(error)) from None
     if group is None and at is not None and at.rate == COMPLEMENTS.get(name, name):
@@ -199,11 +219,40 @@ def read_requirement(text: str, default: OperatingPoint, names: Sequence[str] = 
             f"{at} holds the {name.upper()} of all comparisons, so data say nothing of it: name"
             " another operating point, or a group",
         )
-    if term in _OF_SUCCESS:  # 1 - FNMR, which is what results have
+    if term in OF_SUCCESS:  # 1 - FNMR, which is what results have
         relation = _FLIPPED[relation]
-        bound = round(1 - bound, _DIGITS)
-    counts_failures = term in ("frr", "far", "tar", "gar")
-    return Requirement(text.strip(), name, group, at, relation, bound, counts_failures)
+        bound = -bound if systems else round(1 - bound, _DIGITS)
+    return Requirement(
+        text.strip(),
+        name_of_difference(name) if systems else name,
+        group,
+        at,
+        relation,
+        bound,
+        counts_failures=term in ("frr", "far", "tar", "gar"),
+        systems=systems,
+    )
+
+
+def _compared(called: str, names: Sequence[str], pairs: Sequence[Systems]) -> tuple[str, Systems]:
+    """Return the quantity of a difference, and the systems: the first minus the second."""
+    inside = difference_of(called)
+    if inside and len(pairs) == 1:
+        return inside, pairs[0]
+    for first, second in (order for pair in pairs for order in (pair, pair[::-1])):
+        between = re.fullmatch(
+            rf"(.+?)\s*\({re.escape(first)}\)\s*[-\u2212\u2013]\s*(.+?)\s*\({re.escape(second)}\)",
+            called,
+        )
+        if between and between[1] == between[2]:
+            return between[1], (first, second)
+    first, second = pairs[0]
+    rate = names[0] if names else "fnmr"
+    raise InputError(
+        f"{called!r} is no difference of systems that are compared: write one, as in"
+        f" {rate}({first}) - {rate}({second})"
+        + (f" or {name_of_difference(rate)}" if len(pairs) == 1 else "")
+    )
 
 
 def _refused(text: str, why: str) -> InputError:
@@ -253,6 +302,7 @@ def _refuse_rates_of_others(name: str) -> None:
         raise InputError(
             f"the {name.upper()} is counted: give failures and attempts, as FailureCounts of this"
             " rate, in place of comparisons"
+            + (", or comparisons with attacks" if name in _OF_ATTACKS else "")
         )
     if name in names_of("identification rate"):
         raise InputError(
@@ -261,8 +311,8 @@ def _refuse_rates_of_others(name: str) -> None:
         )
     if name in names_of("rate with failures"):
         raise InputError(
-            f"the {name.upper()} is of transactions: give FailureCounts of this rate, or name the"
-            f" {_OTHER_TERMS[name].upper()} of comparisons"
+            f"the {name.upper()} is of transactions: make them with transactions(), give"
+            f" FailureCounts of this rate, or name the {_OTHER_TERMS[name].upper()} of comparisons"
         )
 
 
@@ -278,7 +328,7 @@ def _point_of(
     name: str, written: str | None, default: OperatingPoint, names: Sequence[str]
 ) -> OperatingPoint | None:
     measure = measure_of(name)
-    needs = bool(names) or name in ERROR_RATES
+    needs = bool(names) or name in (*ERROR_RATES, ACCURACY)
     if measure is not None and not names:
         metric = name.partition("(")[2].removesuffix(")") if measure.of else None
         needs = measure.needs_policy_threshold(metric)
@@ -327,9 +377,13 @@ def _bound_of(name: str, written: str) -> float:
 
 
 def requirements_of(
-    requirements: str | Sequence[str], at: OperatingPoint, names: Sequence[str] = ()
+    requirements: str | Sequence[str],
+    at: OperatingPoint,
+    names: Sequence[str] = (),
+    pairs: Sequence[Systems] = (),
+    also: Sequence[str] = (),
 ) -> list[Requirement]:
-    """Read requirements; at: the operating point of those that name none; names: as in
+    """Read requirements; at: the operating point of those that name none; names, pairs, also: as in
     `read_requirement`.
     """
     listed = [requirements] if isinstance(requirements, str) else list(requirements)
@@ -337,7 +391,7 @@ def requirements_of(
         raise InputError(
             'requirements is empty: give at least one, such as "fnmr@fmr=0.001 <= 0.05"'
         )
-    return [read_requirement(text, at, names) for text in dict.fromkeys(listed)]
+    return [read_requirement(text, at, names, pairs, also) for text in dict.fromkeys(listed)]
 
 
 def read_statement(statement: str, names: Sequence[str] = ERROR_RATES) -> tuple[str, float]:
@@ -346,7 +400,7 @@ def read_statement(statement: str, names: Sequence[str] = ERROR_RATES) -> tuple[
     """
     match = RELATION.search(statement)
     rate = statement[: match.start()].strip().lower() if match else ""
-    if names == ERROR_RATES:
+    if tuple(names) == tuple(ERROR_RATES):
         _refuse_rates_of_others(rate)
     if match is None or rate not in names or RELATIONS[match.group()] != "<=":
         named = joined_by_or(f'"{name}"' for name in names)

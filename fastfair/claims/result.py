@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
@@ -21,6 +21,7 @@ from fastfair.pages.report import limits_table
 from fastfair.results.model_card import ResultOfEstimates
 from fastfair.uncertainty.notes import Code, has_code
 
+from .looks import Look
 from .verdicts import COLORS, MET, NOT_MET, UNDECIDED, JudgedEstimate, verdict_bars, written_value
 
 if TYPE_CHECKING:
@@ -79,6 +80,10 @@ class Check(ResultOfEstimates):
         The arguments of the call, and the seed.
     allow_undecided : bool
         Whether undecided requirements pass, too.
+    look : Look or None
+        Which look at growing data it is, and what looks have spent; None for a single one.
+    thresholds : dict of str to float
+        The threshold at each operating point.
     """
 
     requirements: tuple[str, ...]
@@ -86,6 +91,8 @@ class Check(ResultOfEstimates):
     confidence_level: float
     settings: dict[str, Any]
     allow_undecided: bool = False
+    look: Look | None = None
+    thresholds: dict[str, float] = field(default_factory=dict)
 
     _title = "Are the requirements met?"
     _printed = (
@@ -137,6 +144,8 @@ class Check(ResultOfEstimates):
             f"{n} requirement{'s' if n > 1 else ''}: {counted}, with {100 * self.confidence_level:g} %"
             " confidence."
         ]
+        if self.look is not None:
+            text.append(self.look.in_words(self.confidence_level))
         for requirement, verdict in self.verdicts.items():
             rows = [row for row in self.rows if row.requirement == requirement]
             farthest = self._farthest(requirement)

@@ -18,7 +18,9 @@ from fastfair._lib.text import per_cent
 from fastfair.data.comparisons import Comparisons
 from fastfair.data.embeddings import Embeddings
 from fastfair.data.scans import ScannedComparisons
+from fastfair.data.transactions import FRR_AND_FAR
 from fastfair.error_rates.operating_points import ENOUGH_ERRORS, OperatingPoint
+from fastfair.error_rates.rates import ERROR_RATES
 from fastfair.errors import InputError
 from fastfair.evaluation.counted_rates import sentence_on_people
 from fastfair.evaluation.evaluate import EvaluationSettings, evaluate
@@ -30,8 +32,10 @@ from fastfair.results.result import Result
 from fastfair.uncertainty.notes import Code, has_code
 from fastfair.uncertainty.quantities import Quantity
 
+from .attacks import ON_ATTACKS, decisions_of_claim, names_of_attacks
 from .counts import AT, claimed_rate, unit_of_counts
 from .requirements import Requirement, read_statement
+from .transactions import names_of_rates, point_of_claim
 from .verdicts import (
     CONTRADICTED,
     MET,
@@ -181,7 +185,10 @@ class Claim(Result):
     @property
     def _compared(self) -> str:
         """What can be an error, in words: comparisons, or what was counted."""
-        return "comparisons" if self.at is not None else f"{ATTEMPTS[self.rate]}s"
+        if self.rate in FRR_AND_FAR.values():
+            return "transactions"
+        is_of_scores = self.at is not None and self.rate in ERROR_RATES
+        return "comparisons" if is_of_scores else f"{ATTEMPTS[self.rate]}s"
 
     def _sentences(self) -> list[str]:
         """Return the sentences of the summary."""
@@ -232,7 +239,7 @@ class Claim(Result):
         """
         # FMRs, and their limits, are often powers of ten apart
         rows = self.rows
-        logarithmic = self.rate == "fmr"
+        logarithmic = self.rate in ("fmr", "far")
         bars = verdict_bars(rows)
         bars += [
             Bar(
@@ -334,6 +341,8 @@ def claim(
     """
     counts = comparisons if isinstance(comparisons, FailureCounts) else None
     has_exact_limits = counts is not None and counts.totals
+    called: Mapping[str, str] = {}
+    point: OperatingPoint | None = None  # of the decisions on attacks
     level = intervals.level(confidence_level)
     if isinstance(comparisons, FailureCounts):
         rate, claimed = claimed_rate(comparisons, statement, at)
@@ -341,7 +350,20 @@ def claim(
         comparisons = comparisons.decisions
         at = AT
     else:
-        rate, claimed = read_statement(statement)
+        called = names_of_rates(comparisons)
+        names = list(called.values()) or ERROR_RATES
+        on_attacks = ON_ATTACKS if names_of_attacks(comparisons) else ()
+        rate, claimed = read_statement(statement, [*names, *on_attacks])
+        rate = next((name for name, of in called.items() if of == rate), rate)
+        if isinstance(comparisons, Comparisons) and called:
+            at = point_of_claim(comparisons, at)
+        if isinstance(comparisons, Comparisons) and rate in on_attacks:
+            decided = decisions_of_claim(comparisons, rate, at)
+            if decided is not None:
+                called = {"fnmr": rate}
+                rate = "fnmr"
+                comparisons, point = decided
+                at = AT
     if at is None:
         raise InputError(
             "⟦at⟧ is missing: name the operating point of the claim, as in at_threshold(0.5)"
@@ -352,7 +374,9 @@ def claim(
             " name the threshold, as in at_threshold(0.5)"
         )
     level_of_limits(level)
-    if isinstance(comparisons, Comparisons):  # scans and vectors have both classes
+    if isinstance(comparisons, Embeddings) and comparisons.lacks:
+        comparisons = comparisons.comparisons(n_threads=n_threads, progress=progress)
+    if isinstance(comparisons, Comparisons):  # scans have both classes
         comparisons._require_rates(f"the claim {statement!r}", [rate])
     evaluation = evaluate(
         comparisons,
@@ -379,10 +403,12 @@ def claim(
         _claimed_rate(evaluation, level, *of_row) for of_row in judged(families, estimates, level)
     )
     return Claim(
-        rate if counts is None else counts.rate_name,
+        called.get(rate, rate) if counts is None else counts.rate_name,
         claimed,
-        at if counts is None else None,
-        evaluation.rates[0].threshold if counts is None else math.nan,
+        (point or at) if counts is None else None,
+        (evaluation.rates[0].threshold if point is None else point.value)
+        if counts is None
+        else math.nan,
         level,
         overall,
         tuple(_adjusted(groups)),

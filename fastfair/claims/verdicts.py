@@ -19,14 +19,14 @@ from typing import Any
 
 from fastfair import intervals
 from fastfair._lib.plots import GREY, STANDS_OUT, USUAL, Bar
-from fastfair._lib.text import number_with_interval, per_cent
+from fastfair._lib.text import number_with_interval, per_cent, written_level
 from fastfair.error_rates.rates import ERROR_RATES
 from fastfair.evaluation.evaluate import repeats_subjects
 from fastfair.evaluation.result import Evaluation
-from fastfair.measures._registry import measure_of
+from fastfair.measures._registry import difference_of, measure_of
 from fastfair.uncertainty.interval_maker import ROOM, room_for, two_sided_level
 from fastfair.uncertainty.notes import Code, Flag, Note, has_flag, in_words
-from fastfair.uncertainty.quantities import IN_PER_CENT, Estimate, Key, Quantity, ends_of
+from fastfair.uncertainty.quantities import Estimate, Key, Quantity, ends_of, is_in_per_cent
 from fastfair.uncertainty.quantities import in_words as with_interval
 
 from .requirements import Requirement
@@ -131,7 +131,7 @@ def level_of_limits(confidence_level: float) -> float:
 
 def written_value(name: str, value: float) -> str:
     """Write a value of a quantity: rates in per cent, all else as a number."""
-    return per_cent(value) if name in IN_PER_CENT else number_with_interval(value)
+    return per_cent(value) if is_in_per_cent(name) else number_with_interval(value)
 
 
 def _written_apart(name: str, value: float, bound: float) -> tuple[str, str]:
@@ -139,7 +139,7 @@ def _written_apart(name: str, value: float, bound: float) -> tuple[str, str]:
     all.
     """
     texts = written_value(name, value), written_value(name, bound)
-    times, sign = (100, " %") if name in IN_PER_CENT else (1, "")
+    times, sign = (100, " %") if is_in_per_cent(name) else (1, "")
     for digits in range(4, _MOST_DIGITS + 1):
         if texts[0] != texts[1] or value == bound:
             break
@@ -220,12 +220,19 @@ class Estimates:
     needed : callable
         Says how many subjects would do where the upper limit of an estimate shown, of a level, is
         too high.
+    level_of : callable
+        Returns the level of limits, given that of verdicts: another one where data are looked at
+        several times, as in `looks`.
+    when : str
+        Which look it is, in words; empty for a single one.
     """
 
     shown: Callable[[Requirement], Any]
     rows_at: Callable[[float], Callable[[Requirement], Any]]
     doubts: tuple[Note, ...] = ()
     needed: Callable[[Requirement, Any, float], str] = lambda *_: ""
+    level_of: Callable[[float], float] = lambda level: level
+    when: str = ""
 
 
 class _Held:
@@ -252,7 +259,8 @@ class _Held:
     def is_refuted(self) -> bool:
         """Whether the opposite limit shows that the bound is not kept."""
         # Where errors are few, intervals of measures may lie beyond the value of a fair system.
-        is_known = measure_of(self.rule.name) is None or not has_flag(self.row, Flag.NARROW)
+        measure = measure_of(difference_of(self.rule.name) or self.rule.name)
+        is_known = measure is None or not has_flag(self.row, Flag.NARROW)
         return is_known and not math.isnan(self.opposite) and not self.rule.allows(self.opposite)
 
     def limit_in_words(self, at: str) -> str:
@@ -292,9 +300,13 @@ def judged(
     """Judge requirements by limits of a level to one side.
 
     families: the requirements, each as those of the groups that it is about. Yields each of one
-    group with its estimate and with what a `JudgedEstimate` has beside that.
+    group with its estimate and with what a `JudgedEstimate` has beside that. Steps of Holm's
+    procedure have levels for all looks together, and each level is turned into that of this look:
+    so the procedure keeps its promise at every look.
     """
-    of_level = cache(lambda level: estimates.rows_at(two_sided_level(level)))
+    level_of = cache(estimates.level_of)
+    of_level = cache(lambda level: estimates.rows_at(two_sided_level(level_of(level))))
+    in_words_at = partial(_in_words, asked=confidence_level, estimates=estimates)
     held = cache(lambda rule, level: _Held(rule, of_level(level)(rule), estimates.doubts))
     listed = [rule for family in families for rule in family]
     refuted = iter(
@@ -311,19 +323,19 @@ def judged(
             opposite = held(rule, opposite_level)
             shown = estimates.shown(rule)
             verdict = MET if is_met else NOT_MET if is_refuted else UNDECIDED
-            reason = row.limit_in_words(_in_words(level, confidence_level, f"{len(family)} groups"))
+            reason = row.limit_in_words(in_words_at(level, f"{len(family)} groups"))
             if verdict == NOT_MET:
-                at = _in_words(opposite_level, confidence_level, f"{len(listed)} quantities")
+                at = in_words_at(opposite_level, f"{len(listed)} quantities")
                 reason = opposite.opposite_in_words(at)
             if verdict == UNDECIDED and rule.is_upper and not math.isnan(row.limit):
-                reason += estimates.needed(rule, shown, level)
+                reason += estimates.needed(rule, shown, level_of(level))
             limits = {
                 "limit": row.limit,
-                "limit_level": level,
+                "limit_level": level_of(level),
                 "room": row.room,
                 "compared": row.compared,
                 "opposite_limit": opposite.opposite,
-                "opposite_level": opposite_level,
+                "opposite_level": level_of(opposite_level),
                 "verdict": verdict,
                 "doubt": in_words(row.doubts),
                 "reason": f"{with_interval(shown)}; {reason}",
@@ -331,9 +343,11 @@ def judged(
             yield rule, shown, limits
 
 
-def _in_words(level: float, asked: float, family: str) -> str:
+def _in_words(level: float, family: str, *, asked: float, estimates: Estimates) -> str:
     """Write the level of a limit; family: what was judged together."""
-    return f"at {100 * level:.4g} % confidence{f' (Holm over {family})' if level != asked else ''}"
+    why = [estimates.when] * bool(estimates.when) + [f"Holm over {family}"] * (level != asked)
+    said = f" ({', '.join(why)})" if why else ""
+    return f"at {written_level(estimates.level_of(level))} confidence{said}"
 
 
 def estimates_of(evaluation: Evaluation, wanted: Sequence[Requirement]) -> Estimates:

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import inspect
+import itertools
 import sys
 import time
 import warnings
@@ -22,6 +23,7 @@ import fastfair as ff
 from fastfair._lib.text import in_lines, number_with_interval
 from fastfair._lib.warnings import warn
 from fastfair.claims import (
+    ALL_OF_ATTACKS,
     MET,
     NOT_MET,
     UNDECIDED,
@@ -33,11 +35,14 @@ from fastfair.claims import (
     read_profile,
     requirements_of,
 )
+from fastfair.data.label_bands import NO_BANDS
 from fastfair.error_rates.operating_points import ENOUGH_ERRORS, OperatingPoint, at_fmr
 from fastfair.errors import FastfairWarning, FewResamplesWarning, InputError
 from fastfair.evaluation.failure_counts import ATTEMPTS, OF_TWO_PEOPLE
-from fastfair.measures._registry import measure_of, printed_name
+from fastfair.identification.read_searches import groups_of_gallery
+from fastfair.measures._registry import ACCURACY, difference_of, measure_of, printed_name
 from fastfair.pages.report import sha256_of
+from fastfair.resampling.engine import METRICS as SCORE_METRICS
 from fastfair.results.result import printed
 from fastfair.results.written import to_plain
 from fastfair.uncertainty.quantities import table_of
@@ -62,7 +67,15 @@ def evaluate(run: Run) -> None:
         _evaluate_counts(run, run.read(path))
         return
     wanted = _requirements(run)
-    _evaluate(run, run.read(path), wanted, print_result)
+    data = run.read(path)
+    for what, evaluate_each in (
+        ("transactions", ff.evaluate_transactions),
+        ("attacks", ff.evaluate_attacks),
+    ):
+        if getattr(data, what, None) is not None:
+            _evaluate_each_point(run, data, wanted, what, evaluate_each)
+            return
+    _evaluate(run, data, wanted, print_result)
 
 
 def _evaluate_counts(run: Run, counts: ff.FailureCounts) -> None:
@@ -88,6 +101,27 @@ def _evaluate_counts(run: Run, counts: ff.FailureCounts) -> None:
         run.deliver(results, page=page)
 
 
+def _evaluate_each_point(
+    run: Run,
+    data: Any,
+    wanted: Sequence[Requirement],
+    what: str,
+    evaluate_each: Callable[..., Any],
+) -> None:
+    """Evaluate transactions, or attacks and the comparisons beside them, and judge requirements."""
+    points = _points(run)
+    results: dict[str, Any] = {}
+    if wanted:
+        texts = [requirement.text for requirement in wanted]
+        results["check"] = run.call(ff.check, data, texts, at=points[0])
+    for k, point in enumerate(points, 1):
+        name = f"{what}_{k}" if len(points) > 1 else what
+        results[name] = run.call(evaluate_each, data, point)
+    if what == "attacks" and not data.lacks_rate:
+        results["evaluation"] = run.call(ff.evaluate, data)
+    run.deliver(results)
+
+
 def demo(run: Run) -> None:
     """Evaluate real data, and write a page about it."""
     run.options.setdefault("report", run.options.get("output", Path()) / "report.html")
@@ -101,7 +135,8 @@ def _requirements(run: Run) -> list[Requirement]:
     """Read the requirements before any work."""
     if "requirements" not in run.options:
         return []
-    wanted = requirements_of(run.take("requirements"), _points(run)[0])
+    also = ALL_OF_ATTACKS if "attack" in run.options else ()
+    wanted = requirements_of(run.take("requirements"), _points(run)[0], also=also)
     if run.options.get("n_resamples", _LEAST_REPLICATES) < _LEAST_REPLICATES:
         raise click.UsageError(
             "--require needs replicates: give --n-resamples 2 or more, and leave --quick out"
@@ -219,22 +254,73 @@ def compare(run: Run) -> None:
     baseline = run.options.get("baseline")
     if len(files) > 2 and of_second:
         raise click.UsageError("options of the second system go with two files, not with more")
-    names = _names_of(files)
+    names = _names_of(files, run.take("system_names", ()))
+    unpaired = run.take("unpaired", False)
+    if unpaired and run.options.get("common"):
+        raise click.UsageError("--common is for systems that scored the same comparisons")
+    wanted = _requirements_on_differences(run, names, baseline)
     if baseline is not None and baseline not in names:
         raise click.UsageError(
             f"--baseline is {baseline!r}, but the systems are {', '.join(map(repr, names))}"
         )
     systems = [run.read(file, **(of_second if k == 1 else {})) for k, file in enumerate(files)]
     given = dict(zip(names, systems, strict=True))
-    run.deliver(
-        {"comparison": run.call(ff.compare, given, None, **arguments_for(ff.evaluate, run.options))}
+    junit = run.take("junit")
+    allow_undecided = run.take("allow_undecided", False)
+    if not wanted and (junit or allow_undecided):
+        raise click.UsageError("--junit and --allow-undecided go with --require")
+    more = arguments_for(ff.evaluate, run.options) | {"paired": not unpaired}
+    results: dict[str, Any] = {"comparison": run.call(ff.compare, given, None, **more)}
+    if not wanted:
+        run.deliver(results)
+        return
+    texts = [rule.text for rule in wanted]
+    level = run.options.get("confidence_level", default_of(ff.check, "confidence_level"))
+    results["check"] = ff.check(
+        results["comparison"],
+        texts,
+        confidence_level=level,
+        allow_undecided=allow_undecided,
     )
+    _deliver_with_check(run, results, {} if junit is None else {junit: results["check"].to_junit})
+    _exit_by(results["check"])
 
 
-def _names_of(files: Sequence[Path]) -> list[str]:
-    """Name systems by their files: without suffix, or as given where others have the same name;
-    files may repeat.
+def _requirements_on_differences(
+    run: Run, names: Sequence[str], baseline: str | None
+) -> list[Requirement]:
+    """Read requirements before any work, and have computed what they are about."""
+    texts = run.take("requirements", ())
+    if not texts:
+        return []
+    pairs = list(itertools.combinations(names, 2))
+    if baseline is not None:
+        pairs = [(name, baseline) for name in names if name != baseline]
+    points = list(run.options.get("at", default_of(ff.compare, "at")))
+    wanted = requirements_of(texts, points[0] if points else _POINT, pairs=pairs)
+    further = [rule.at for rule in wanted if rule.at is not None]
+    run.options["at"] = list(dict.fromkeys([*points, *further]))
+    about = [difference_of(rule.name) for rule in wanted]
+    metrics = [name for name in about if name in (*SCORE_METRICS, ACCURACY)]
+    if metrics:
+        run.options["metrics"] = [*run.options.get("metrics", ["auto"]), *metrics]
+    if "measures" in run.options:
+        named = [measure.name for name in about if (measure := measure_of(name))]
+        run.options["measures"] = [*run.options["measures"], *named]
+    return wanted
+
+
+def _names_of(files: Sequence[Path], named: Sequence[str] = ()) -> list[str]:
+    """Name systems as asked, or by their files: without suffix, or as given where others have the
+    same name; files may repeat.
     """
+    if named:
+        if len(named) != len(files) or len(set(named)) < len(named):
+            raise click.UsageError(
+                f"--name is given {len(named)} times for {len(files)} files: give another name for"
+                " each, in their order"
+            )
+        return list(named)
     stems = [file.stem for file in files]
     names = [str(file) if stems.count(file.stem) > 1 else file.stem for file in files]
     repeats = [names[:k].count(name) for k, name in enumerate(names)]
@@ -302,6 +388,14 @@ def _worst_of(data: Any, checks: Check, n: int) -> list[tuple[str, Any]]:
     ]
 
 
+def history(run: Run) -> None:
+    """Put checks beside each other."""
+    files = list(run.context.params["results"])
+    if not files:
+        raise click.UsageError("give the JSON of each check, in the order of the looks")
+    run.deliver({"history": ff.history(files)})
+
+
 # verbs of one call
 
 
@@ -342,9 +436,17 @@ def discard(run: Run) -> None:
 
 def model(run: Run) -> None:
     """Model errors by all attributes."""
-    data = run.read(run.context.params["scores"])
+    asked = [text for name in ("linear", "spline") for text in run.options.get(name, ())]
+    numbers = list(dict.fromkeys(text.partition("=")[0].strip() for text in asked))
+    instead = {}
+    if numbers:  # as columns of numbers that make no groups
+        bands, groups = run.options.get("bands", ()), run.options.get("groups", ())
+        unbanded = [f"{name}={NO_BANDS}" for name in numbers]
+        instead = {"bands": [*bands, *unbanded], "groups": [*dict.fromkeys((*groups, *numbers))]}
+    data = run.read(run.context.params["scores"], **instead)
+    attributes = [name for name in data.attributes if name not in numbers]
     more = {"baseline": dict(run.take("baseline"))} if "baseline" in run.options else {}
-    run.deliver({"model": run.call(ff.error_model, data, list(data.attributes), **more)})
+    run.deliver({"model": run.call(ff.error_model, data, attributes, **more)})
 
 
 def strata(run: Run) -> None:
@@ -447,9 +549,16 @@ def _searches(run: Run, kind: str, path: Path) -> tuple[Any, dict[str, Any]]:
     """Read searches, and the groups of enrolled people where these are asked for."""
     returned = run.take("returned", False)
     if kind == "searches":
-        if returned:
-            raise click.UsageError("--returned goes with --input vectors")
-        return run.call(ff.read_searches, path), {}
+        searches = run.call(ff.read_searches, path)
+        if not returned:
+            return searches, {}
+        if not {"enrolled", "groups"} <= set(run.options):
+            raise click.UsageError(
+                "--returned tells apart groups of enrolled people: give --gallery, whose table has"
+                " the columns of --group, too"
+            )
+        group_of = run.call(groups_of_gallery, run.options["enrolled"])
+        return searches, {"returned_group": group_of}
     data = run.call(ff.read_embeddings, path)
     searches = run.call(ff.Searches.from_embeddings, data)
     if not returned:
@@ -709,6 +818,16 @@ def plan_fmr(run: Run) -> None:
     pilot = run.take("pilot")
     more = {} if pilot is None else {"pilot": run.read(pilot)}
     run.deliver({"plan_fmr": run.call(ff.plan_fmr, **more)})
+
+
+def plan_requirement(run: Run) -> None:
+    """Plan how many subjects meet a requirement."""
+    pilot = run.take("pilot")
+    if (pilot is None) == ("n_attempts" not in run.options):
+        raise click.UsageError("give --attempts, or a --pilot whose subjects have so many")
+    attempts = run.take("n_attempts") if pilot is None else ff.read_failure_counts(pilot, groups=())
+    statement = run.context.params["statement"]
+    run.deliver({"plan": run.call(ff.plan_requirement, statement, n_attempts=attempts)})
 
 
 # synthesize

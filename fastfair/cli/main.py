@@ -106,10 +106,15 @@ def _in_options(message: Any) -> str:
     ]
     # what runs counts
     commands += [cli.commands[name] for name in sys.argv[1:2] if name in cli.commands]
-    options = (
-        param for command in commands for param in command.params if isinstance(param, click.Option)
-    )
-    return message.in_options({str(option.name): option.opts[0] for option in options})
+    options = {
+        str(param.name): param.opts[0]
+        for command in commands
+        for param in command.params
+        if isinstance(param, click.Option)
+    }
+    contrary = {"paired=False": "unpaired"}
+    of_contrary = {text: options[name] for text, name in contrary.items() if name in options}
+    return message.in_options(options | of_contrary)
 
 
 def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:

@@ -160,6 +160,9 @@ class Run:
                 f"--reference-group is given {len(sides[0])} times and --probe-group"
                 f" {len(sides[1])} times: give both for each attribute"
             )
+        attempts = self.options.get("attempts")
+        if isinstance(attempts, str):  # of a verb whose --attempts may be a column, too
+            self.options["attempts"] = click.types.convert_type(int)(attempts, None, self.context)
         more: dict[str, Any] = {}
         if sides[0]:
             more["groups"] = [*self.options.get("groups", ()), *zip(*sides, strict=True)]
@@ -174,7 +177,7 @@ class Run:
         named by a claim or by requirements.
         """
         named = [*self.options.get("requirements", ()), self.context.params.get("statement") or ""]
-        rate = self.options.get("rate") or rate_named(named) or "fnmr"
+        rate: Any = self.options.get("rate") or rate_named(named) or "fnmr"
         counted = counted_in_words(path)
         if counted is not None:
             if kind != "counts" or "groups" in self.options:

@@ -107,7 +107,7 @@ SECTIONS = ("Input", "Vectors", "Groups", "What is computed", "Intervals", "Outp
 _OF_SECTION = {
     "Groups": (
         "groups group bands reference_group probe_group by incomplete_groups missing_labels"
-        " baseline"
+        " baseline linear spline"
     ),
     "Intervals": (
         """n_resamples quick unit confidence_level scheme method alternative simultaneous quantile center rng
@@ -120,7 +120,8 @@ SECTION_OF = {name: section for section, names in _OF_SECTION.items() for name i
 COLUMNS = """score second_score search_id candidate candidate_rank gallery_id gallery_subject mated
     reference probe keep metadata_id metadata_subject vectors name subject other_subject other_groups role
     template groups group reference_group probe_group by quality reference_quality probe_quality failures attempts
-    failed failed_value fmr fnmr fmr_global fnmr_global""".split()  # noqa: SIM905 - shorter
+    failed failed_value fmr fnmr fmr_global fnmr_global transaction session
+    attack""".split()  # noqa: SIM905 - shorter
 FLAGS = {
     "as_json": "json", "rng": "seed", "groups": "group", "measures": "measure", "requirements": "require",
     "applications": "application", "kind": "input", "name": "vector-name", "n_subjects": "subjects",
@@ -230,6 +231,7 @@ VERBS: dict[str, Verb] = {
     "evaluate": Verb(
         "Evaluate scores: error rates of groups, fairness, intervals.",
         """fastfair evaluate scores.csv --group sex --group age --at fmr=0.001 --report report.html
+        fastfair evaluate scores.csv --attempts 3 --group sex --at threshold=0.6 --require "frr[*] <= 5 %"
         fastfair evaluate trials.txt --embeddings voices.npz --metadata speakers.csv --metadata-id id --group sex
         fastfair evaluate faces.npz --input vectors --group sex
         fastfair evaluate counts.csv --input counts --rate frr --group sex""",
@@ -238,40 +240,58 @@ VERBS: dict[str, Verb] = {
         options=(_kinds("vectors"), *_OF_COUNTS, *_SIDES, *_EVALUATED), writes=_PAGE,
     ),
     "compare": Verb(
-        "Compare systems by scores of the same comparisons. These are in the files FIRST, SECOND and OTHERS; more "
-        "than two are called as their files are without suffix, and ranked.",
+        "Compare systems, or independent data sets. They are in the files FIRST, SECOND and OTHERS, and are called as "
+        "these are without suffix, or by --name; more than two are ranked. Exit codes are those of `fastfair check`.",
         """fastfair compare first.csv second.csv --group sex --at fmr=0.001
         fastfair compare old.csv new.csv small.csv --baseline old --report report.html
-        fastfair compare first.csv second.csv --second-score-kind distance --group sex --output results""",
-        "second_score groups at baseline measures n_resamples rng output report",
+        fastfair compare june.csv may.csv --unpaired --at fmr=0.001 --require "fnmr(june) - fnmr(may) <= 1 %\"""",
+        "groups at unpaired common system_names requirements baseline rng output report",
         "compare evaluate", f"{_SCORES} {_VECTORS}", "first second others...",
         (
             _KIND, *_SIDES, _QUICK,
+            Option("unpaired", "Compare data sets of other comparisons, such as two months, as independent ones.",
+                   "flag"),
+            Option("common", "Compare the comparisons that all systems have, and count the others.", "flag"),
+            Option("system_names", "What the system of a file is called, in their order.", multiple=True),
+            Option("requirements", 'What must hold, as "fnmr(new) - fnmr(old) <= 1 %" or "difference(fnmr)[*] <= 1 %", '
+                   'in percentage points. See `fastfair check`.', multiple=True),
+            Option("allow_undecided", like="check.allow_undecided"),
+            _JUNIT,
             Option("second_score", "Column of SECOND's scores, if it differs from --score."),
             Option("second_score_kind", "Kind of SECOND's scores, if it differs from --score-kind.",
                    like="read_comparisons.score_kind"),
             Option("second_embeddings", "Vectors of the second system, if --embeddings has those of the first.",
                    "path"),
         ),
-        "alternative simultaneous", _PAGE,
+        "alternative simultaneous paired", _PAGE, {"system_names": "name"},
     ),
     "check": Verb(
         "Pass or fail requirements, by confidence limits; for CI. Exit codes: 0 if all are met, 1 if one is not, 3 "
-        "if the data do not decide (0 with --allow-undecided), 2 for wrong options and files.",
+        "if undecided, 2 for wrong options and files.",
         """fastfair check scores.csv --require "fnmr@fmr=0.001 <= 0.05" --require "fnmr[*] <= 8 %" --group sex
         fastfair check counts.csv --input counts --require "frr[*] <= 5 %" --group sex
-        fastfair check scores.csv --profile common-criteria --at threshold=0.62 --group age --junit junit.xml""",
-        "requirements profile groups at kind allow_undecided worst rng output report junit",
+        fastfair check scores.csv --profile common-criteria --at threshold=0.62 --group age --report page.html
+        fastfair check scores.csv --require "fnmr <= 5 %" --looks 3/12 --previous february/check.json --output march""",
+        "requirements profile groups at kind looks rng output report junit",
         "check", _SCORES + _COUNTS,
         options=(
             _kinds(),
             *_OF_COUNTS,
             *_SIDES,
+            Option("previous", like="check.previous", section="Input"),
             Option("worst", "List so many of the worst comparisons behind each rate that is not met or undecided.",
                    "integer", section="Output"),
             _JUNIT,
         ),
         without="method scheme simultaneous incomplete_groups",
+    ),
+    "history": Verb(
+        "Tell what looks at growing data showed: rates, limits, verdicts and thresholds. RESULTS are the JSON of "
+        "`fastfair check`, in the order of the looks.",
+        """fastfair history january/check.json february/check.json march/check.json
+        fastfair history january/check.json february/check.json --report looks.html""",
+        "output plots report title",
+        "history", "", "results...", without="results",
     ),
     "apply": Verb(
         "Apply a threshold that development data give. Its uncertainty is kept.",
@@ -303,7 +323,7 @@ VERBS: dict[str, Verb] = {
         """fastfair claim scores.csv "fmr <= 1e-4" --at threshold=0.62
         fastfair claim scores.csv "fnmr <= 2 %" --at fmr=0.001 --group sex --output results --plots pdf
         fastfair claim "5 of 174" "frr <= 6 %" --json""",
-        "metadata metadata_id groups at kind unit n_resamples confidence_level rng output report",
+        "metadata metadata_id groups at kind unit confidence_level rng output report",
         "claim", f"{_SCORES} {_VECTORS}{_COUNTS}", "scores statement",
         (_kinds("vectors"), *_OF_COUNTS, *_SIDES), "statement",
     ),
@@ -353,6 +373,8 @@ VERBS: dict[str, Verb] = {
             *_SIDES,
             Option("failures", "Counts: column of failed attempts, by default failures. Scores: what to do with "
                    "comparisons that failed, error, exclude or non-match.", section="Input"),
+            Option("attempts", "Counts: column of attempts, by default attempts. Scores: how many consecutive attempts "
+                   "of a subject against a reference make a transaction.", section="Input"),
             Option("subject", "Counts and decisions: column of whose attempts these are. Vectors: array or column of "
                    "subjects or paths.", section="Input"),
             Option("rate", "Error rates to test, by default both of scores and vectors. Of counts and decisions fnmr, "
@@ -390,16 +412,18 @@ VERBS: dict[str, Verb] = {
                    like="read_searches.missing_labels"),
             Option("similarity", "The score of two vectors.", "choice", ("cosine", "inner_product"), "cosine",
                    section="Vectors"),
-            Option("candidates", "How many of the best other people are kept of each search of a matrix, or of "
-                   "vectors. Rates in smaller galleries need all at or above the threshold.", "integer", default=20),
+            Option("candidates", "How many of the best other people are kept of each search: by default 20 of a matrix "
+                   "or of vectors, and all of lists. Rates in smaller galleries need all at or above the threshold. "
+                   "With a number, Parquet of lists is read part by part, so that it may be larger than memory.",
+                   "integer"),
             Option("sizes", "Numbers of enrolled people, at most as many as there are, for the rates expected in "
                    "galleries of so many of them.", "integer", multiple=True),
             Option("measures", 'Measures of how fair FPIR and FNIR are: "gini", "std", "max_min_ratio", '
                    '"max_geomean_ratio" or "log_geomean_sum".', multiple=True),
             _required("fpir[*]@threshold=0.6 <= 0.1 %"),
             Option("allow_undecided", like="check.allow_undecided"),
-            Option("returned", "Of vectors: tell as well how often people of each group are wrongly returned.",
-                   "flag"),
+            Option("returned", "Tell as well how often enrolled people of each group are wrongly returned; where "
+                   "files hold searches, --gallery has the columns of --group, too.", "flag"),
             Option("n_threads", like="evaluate.n_threads"),
             _JUNIT,
             Option("against", "Searches to compare these with, read as PATH is: those of another system for the same "
@@ -427,8 +451,9 @@ VERBS: dict[str, Verb] = {
     "model": Verb(
         "Tell what each attribute does to errors, others held fixed.",
         """fastfair model scores.csv --at fmr=0.001 --group sex --group age
-        fastfair model scores.csv --at threshold=0.6 --group sex --group age --baseline sex=m --output results""",
-        "metadata metadata_id groups baseline at rate unit confidence_level output plots",
+        fastfair model scores.csv --at threshold=0.6 --group sex --group age --baseline sex=m --output results
+        fastfair model scores.csv --at fmr=0.001 --group sex --linear age=mean --spline age=difference""",
+        "metadata metadata_id groups baseline linear spline at rate unit confidence_level output plots",
         "error_model", _SCORES, options=_SIDES, without="attributes",
     ),
     "plan": Verb(
@@ -465,6 +490,20 @@ VERBS: dict[str, Verb] = {
         (*_SIDES, Option("pilot", "Scores of a pilot.", "path", section="Input"),
          Option("progress", like="evaluate.progress"), Option("n_threads", like="evaluate.n_threads")),
         flags={"n_samples": "samples"},
+    ),
+    "plan requirement": Verb(
+        "Plan how many subjects meet a requirement. It is on a rate of one person's attempts.",
+        """fastfair plan requirement "frr[*] <= 8 %" --groups 2 --subjects 50,100,300 --attempts 5 --rate 0.05
+        fastfair plan requirement "apcer[*] <= 7 %" --subjects 100,400 --attempts 1 --rate 0.01,0.02,0.04
+        fastfair plan requirement "max_min_ratio(fnmr) <= 1.5" --groups 4 --subjects 99,400 --attempts 9 --rate 0.07""",
+        "n_groups n_subjects n_attempts rate correlation pilot assurance n_simulations rng output",
+        "plan_requirement", "", "statement",
+        (
+            Option("n_attempts", "Number of attempts of each subject, if it is the same for all.", "integer"),
+            Option("pilot", "Failure counts of a pilot, with columns attempts and failures. Subjects have so many "
+                   "attempts as these, in place of --attempts.", "path", section="Input"),
+        ),
+        "requirement",
     ),
     "shrink": Verb(
         "Estimate rates of small groups with the help of the others.",

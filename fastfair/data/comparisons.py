@@ -15,7 +15,7 @@ from fastfair._lib.arguments import AnyNumber, Array, checked
 from fastfair._lib.arrays import AnyArray, Codes, Groups
 from fastfair._lib.label_codes import Labels, look_up
 from fastfair._lib.warnings import warn
-from fastfair.errors import InputError, NarrowIntervalsWarning
+from fastfair.errors import InputError, ManyGroupsWarning, NarrowIntervalsWarning
 
 from . import checks, group_labels, score_keys, side_columns
 from .checks import ScoreKind
@@ -29,6 +29,7 @@ from .columns import (
     without_diagonal,
 )
 from .exclusions import Exclusion, gathering
+from .label_bands import are_numbers
 from .score_keys import typed_threshold
 from .sorted_scores import (
     RATES_OF_CLASSES,
@@ -168,6 +169,8 @@ class Comparisons:
         None  # of the samples, where these are vectors all of whose pairs are compared
     )
     lacks: Mapping[str, str] = MappingProxyType({})  # what this kind of data cannot do, and why
+    attacks: Any = None  # `Attacks`, the presentation attacks that belong to them; or None
+    transactions: Any = None  # `Transactions`, of which these comparisons are made; or None
     # whether whoever asks scans again where too few are kept, so that no limit need be wider
     may_keep_more = False
     _parts: tuple[str, ...] = (
@@ -187,6 +190,9 @@ class Comparisons:
         "is_normalized",
         "is_independent",
         "pairing",
+        "attacks",
+        "transactions",
+        "lacks",
     )
 
     @checked
@@ -248,7 +254,7 @@ class Comparisons:
                 sides, self.failed = part_sides(sides, failures)
             self.left_out += tuple(without_scores)
         self.mated, self.nonmated = sides
-        self._choose_groups(tuple(self.attributes))
+        self._choose_first_groups()
 
     @classmethod
     @checked
@@ -474,7 +480,12 @@ class Comparisons:
                 f"group {group!r} has {len(sides[0])} mated and {len(sides[1])} non-mated"
                 " comparisons; it needs both"
             )
-        parts: dict[str, Any] = {"grouping": ()}
+        return self._of_sides(sides, grouping=())
+
+    def _of_sides(self, sides: list[SortedSide], **parts: Any) -> Comparisons:
+        """Return some of the comparisons, mated and non-mated, and perhaps of those that failed,
+        with the subjects and samples that they have.
+        """
         if self.subjects is not None:
             used, position, sides = only_used(self.subjects.size, ("reference", "probe"), sides)
             parts["subjects"] = read_only(self.subjects[used])
@@ -515,6 +526,23 @@ class Comparisons:
             setattr(made, name, part)
         made._choose_groups(made.grouping)
         return made
+
+    def _choose_first_groups(self) -> None:
+        """Set the groups of all attributes, without numbers where these would make too many."""
+        try:
+            self._choose_groups(tuple(self.attributes))
+        except group_labels.TooManyGroupsError as error:
+            numbers = [name for name, labels in self.attributes.items() if are_numbers(labels)]
+            others = tuple(name for name in self.attributes if name not in numbers)
+            if not numbers or not others:
+                raise
+            named = [" and ".join(map(repr, names)) for names in (others, numbers)]
+            warn(
+                f"{error.marked}: groups are made of {named[0]}, without the numbers of {named[1]},"
+                " which error_model takes, and label_bands puts into bands",
+                ManyGroupsWarning,
+            )
+            self._choose_groups(others)
 
     def _choose_groups(self, attributes: tuple[str, ...]) -> None:
         """Set the groups of references and probes from some attributes; only combinations that
@@ -679,6 +707,10 @@ class Comparisons:
             parts.append(f"{self.subjects.size} subjects")
         if self.groups:
             parts.append(f"{len(self.groups)} group{'s' if len(self.groups) > 1 else ''}")
+        if self.transactions is not None:
+            parts.append("transactions")
+        if self.attacks is not None:
+            parts.append(str(self.attacks))
         if self.failed is not None:
             parts.append(str(self.failed))
         return f"Comparisons({', '.join(parts)})"

@@ -4,15 +4,15 @@ system.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
-from typing import Any, Literal
+from functools import partial, reduce
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from fastfair._lib.arguments import checked
-from fastfair._lib.arrays import AnyArray, AnyFloats, AnyIntegers, Floats, Integers
+from fastfair._lib.arrays import AnyArray, AnyFloats, AnyIntegers, Flags, Floats, Integers
 from fastfair._lib.label_codes import encode_together
 from fastfair._lib.warnings import warn
 from fastfair.errors import InputError, SharedSubjectsWarning
@@ -21,6 +21,7 @@ from . import score_keys
 from .checks import LOG_LIKELIHOOD_RATIO
 from .comparisons import Comparisons
 from .embeddings import Embeddings
+from .exclusions import MOST_NAMED, Exclusion
 from .scans import KeptComparisons
 from .sorted_scores import SortedSide, pair_codes, require_scores
 from .vector_pairs import PairsOfVectors
@@ -394,11 +395,7 @@ def match(first: Comparisons, second: Comparisons, *, one_by_one: bool) -> Compa
     InputError
         Where the two differ in their comparisons, subjects or groups; the message gives an example.
     """
-    for name, comparisons in (("first", first), ("second", second)):
-        if comparisons.subjects is None:
-            raise InputError(
-                f"{name} has no subjects: comparisons are matched by reference and probe"
-            )
+    _require_subjects({"first": first, "second": second})
     _require_the_same_groups(first, second)
     what = "subjects" if first.samples is None or second.samples is None else "samples"
     labels: AnyArray = getattr(first, what)
@@ -440,6 +437,134 @@ def match(first: Comparisons, second: Comparisons, *, one_by_one: bool) -> Compa
     return second._with_parts(mated=sides[0], nonmated=sides[1])
 
 
+def shared_comparisons(
+    systems: Mapping[str, Comparisons],
+) -> dict[str, Comparisons]:
+    """Keep the comparisons that all systems have, and count those that are left out.
+
+    Parameters
+    ----------
+    systems : mapping of str to Comparisons
+        The comparisons of each system, with subjects, by its name.
+
+    Returns
+    -------
+    dict of Comparisons
+        By the samples of reference and probe where all have these, else by the subjects. Of
+        comparisons with the same ones, the first are kept.
+
+    Raises
+    ------
+    InputError
+        Where there are none.
+    """
+    given = list(systems.values())
+    _require_subjects(systems)
+    what = "subjects" if any(data.samples is None for data in given) else "samples"
+    labels, numbers = encode_together((what,) * len(given), [getattr(data, what) for data in given])
+    keep: list[list[Flags]] = [[] for _ in given]
+    lacking: list[list[str]] = [[] for _ in given]
+    for kind in ("mated", "nonmated"):
+        codes = [
+            _joint_codes(getattr(data, kind), what, of_labels, labels.size)
+            for data, of_labels in zip(given, numbers, strict=True)
+        ]
+        ordered = [np.lexsort((codes_of.rows, codes_of.codes)) for codes_of in codes]
+        each = [
+            _numbered(codes_of.codes[order]) for codes_of, order in zip(codes, ordered, strict=True)
+        ]
+        shared = reduce(_in_both, each)
+        for k, (rows, order) in enumerate(zip(each, ordered, strict=True)):
+            inside = np.empty(order.size, np.bool_)
+            inside[order] = _are_in(rows, shared)
+            keep[k].append(inside)
+            some = codes[k].codes[~inside][:MOST_NAMED]
+            lacking[k] += [_compared(some, labels, j) for j in range(some.size)]
+    if not any(kept.any() for kept in keep[0]):
+        raise InputError(f"no comparisons are in all systems, by their {what}")
+    return {
+        name: _only_shared(data, sides, examples)
+        for (name, data), sides, examples in zip(systems.items(), keep, lacking, strict=True)
+    }
+
+
+class _JointCodes(NamedTuple):
+    """The reference and probe of each comparison as one number, the same in all systems, and its
+    place among the comparisons as they were given.
+    """
+
+    codes: Integers
+    rows: Integers
+
+
+def _joint_codes(side: SortedSide, what: str, numbers: AnyArray, size: int) -> _JointCodes:
+    end = "_sample" if what == "samples" else ""
+    reference, probe = (
+        numbers[getattr(side, f"{role}{end}")].astype(np.int64) for role in ("reference", "probe")
+    )
+    rows = np.arange(len(side)) if side.rows is None else side.rows
+    return _JointCodes(reference * size + probe, rows)
+
+
+def _numbered(codes: Integers) -> Integers:
+    """Return (n, 2) sorted codes, and how many equal ones come before each."""
+    first = np.searchsorted(codes, codes)
+    return np.column_stack((codes, np.arange(codes.size) - first))
+
+
+def _in_both(first: Integers, second: Integers) -> Integers:
+    return first[_are_in(first, second)]
+
+
+def _are_in(rows: Integers, others: Integers) -> Flags:
+    """Return which rows of two numbers are among others; both are sorted, without repetitions."""
+    together = np.concatenate([rows, others])
+    _, places, counts = np.unique(together, axis=0, return_inverse=True, return_counts=True)
+    return np.asarray(counts[places.ravel()][: len(rows)] > 1)
+
+
+def _only_shared(
+    comparisons: Comparisons, keep: Sequence[Flags], examples: Sequence[str]
+) -> Comparisons:
+    """Keep some comparisons, and what is known of those that failed; count what is left out."""
+    sides = [
+        side.take(np.flatnonzero(kept))
+        for side, kept in zip((comparisons.mated, comparisons.nonmated), keep, strict=True)
+    ]
+    failed = comparisons.failed
+    if failed is not None:  # those that are left out are in no system's comparisons
+        sides += [
+            side.take(np.arange(score_keys.count_failed(side.keys)))
+            if failed.policy == "non-match"
+            else lost.take(np.arange(0))
+            for side, lost in zip(sides, failed.sides, strict=False)
+        ]
+    n_mated, n_nonmated = (int(np.count_nonzero(~kept)) for kept in keep)
+    parts = {}
+    if n_mated + n_nonmated:
+        record = Exclusion(
+            n_mated + n_nonmated,
+            sum(kept.size for kept in keep),
+            "comparisons",
+            "not in all systems",
+            "as other systems lack them",
+            "common=True",
+            n_mated,
+            n_nonmated,
+            tuple(examples[:MOST_NAMED]),
+        )
+        parts["left_out"] = (*comparisons.left_out, record)
+    return comparisons._of_sides(sides, **parts)
+
+
+def _require_subjects(systems: Mapping[str, Comparisons]) -> None:
+    for name, comparisons in systems.items():
+        if comparisons.subjects is None:
+            raise InputError(
+                f"{name} has no subjects: comparisons are matched by reference and probe"
+            )
+
+
 def require_the_same_vectors(first: Embeddings, second: Embeddings) -> None:
     """Refuse vectors unless they are of the same subjects, in the same groups and roles, row by
     row.
@@ -459,13 +584,19 @@ def require_the_same_vectors(first: Embeddings, second: Embeddings) -> None:
     )
 
 
+_WOULD_DO = (
+    ". To compare what both have, pass ⟦common=True⟧; for data of other people or times, such as"
+    " those of two months, ⟦paired=False⟧"
+)
+
+
 def _require_the_same_groups(
     first: Comparisons | Embeddings, second: Comparisons | Embeddings
 ) -> None:
     if (first.grouping, first.groups) != (second.grouping, second.groups):
         raise InputError(
             f"the groups differ: first has {_list(first.groups)} and second {_list(second.groups)};"
-            " give both the same groups"
+            " give both the same groups, or pass ⟦paired=False⟧ for data of other people or times"
         )
 
 
@@ -474,7 +605,7 @@ def _require_the_same_labels(what: str, labels: AnyArray, others: AnyArray) -> N
         first_labels, other = set(labels.tolist()), set(others.tolist())
         raise InputError(
             f"the {what} differ: {_some(first_labels - other)} only in first, "
-            f"{_some(other - first_labels)} only in second"
+            f"{_some(other - first_labels)} only in second{_WOULD_DO}"
         )
 
 
@@ -592,7 +723,7 @@ def _refuse(
     raise InputError(
         f"the {_SPOKEN[kind]} comparisons differ: first has {len(first):,} and second {len(second):,},"
         f" and {name} has one that the other lacks or has less often,"
-        f" {_compared(sorted(ends), labels, 0)}{would_do}"
+        f" {_compared(sorted(ends), labels, 0)}{would_do or _WOULD_DO}"
     )
 
 

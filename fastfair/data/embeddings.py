@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from types import MappingProxyType
 from typing import Any, Literal
 
 import numpy as np
@@ -27,7 +28,7 @@ from .group_labels import MissingLabels
 from .pair_search import PairFinder, Pairs, ready_for_products
 from .sample_names import advice_on_samples
 from .scans import KeptComparisons, ScannedComparisons
-from .sorted_scores import NotKept, SortedSide, read_only
+from .sorted_scores import RATES_OF_CLASSES, NotKept, SortedSide, read_only
 from .vector_pairs import Pairing, PairsOfVectors
 
 TemplateScore = Literal["mean", "max"]
@@ -134,6 +135,7 @@ _PAIRS_AT_ONCE = 2**16  # whose numbers stay in the cache
 
 
 FailuresOfVectors = Literal["error", "exclude", "non-match"]
+PairKinds = Literal["both", "mated", "non-mated"]
 
 
 class Embeddings:
@@ -168,6 +170,9 @@ class Embeddings:
     missing_labels : {"error", "drop", "unknown"}
         What to do with vectors that lack a label in `group`: raise an error, leave them out with a
         warning that counts them, or take "unknown" for it.
+    pair_kinds : {"both", "mated", "non-mated"}
+        Which kinds of pairs there are: "non-mated" of one vector of each person, "mated" of those
+        of one person. There is one of the two error rates, then.
 
     Attributes
     ----------
@@ -238,6 +243,7 @@ class Embeddings:
 
     template: Codes | None = None
     failed: Flags | None = None
+    lacks: Mapping[str, str] = MappingProxyType({})  # the rate that pairs of one kind lack, and why
 
     @checked
     def __init__(
@@ -249,6 +255,7 @@ class Embeddings:
         role: Labels | None = None,
         failures: FailuresOfVectors = "error",
         missing_labels: MissingLabels = "error",
+        pair_kinds: PairKinds = "both",
     ) -> None:
         array = checks.vectors(vectors)
         who = encode("subject", subject)
@@ -274,7 +281,7 @@ class Embeddings:
         warn_of_look_alikes("person", subjects.tolist())
         for name, coded in attributes.items():
             warn_of_look_alikes(f"group {name!r}", coded.labels.tolist())
-        if subjects.size < 2:
+        if subjects.size < 2 and pair_kinds != "mated":
             raise InputError(
                 f"all vectors are of one subject, {subjects.tolist()[0]!r}: there are no non-mated"
                 " pairs"
@@ -301,7 +308,7 @@ class Embeddings:
         self.is_probe = None if is_probe is None else read_only(is_probe)
         self.n_samples = read_only(np.bincount(codes, minlength=subjects.size))
         self._choose_groups(tuple(self.attributes))
-        self._require_both_kinds()
+        self._require_kinds(pair_kinds)
 
     @checked
     def by(self, *attributes: str) -> Embeddings:
@@ -469,7 +476,7 @@ class Embeddings:
         mated, nonmated = self._finder(workers).find(1.0)
         of_mated = self._side_of(mated, mated=True)
         of_nonmated = self._side_of(nonmated, mated=False)
-        return Comparisons._of_parts(
+        made = Comparisons._of_parts(
             mated=of_mated,
             nonmated=of_nonmated,
             score_kind="similarity",
@@ -482,6 +489,9 @@ class Embeddings:
             left_out=self.left_out,
             pairing=self.pairing,
         )
+        if self.lacks:
+            made.lacks = self.lacks
+        return made
 
     @checked
     def scanned(
@@ -524,6 +534,11 @@ class Embeddings:
         >>> round(evaluation.value("fnmr"), 3)
         0.083
         """
+        if self.lacks:
+            raise InputError(
+                f"a scan keeps pairs of both kinds, but {next(iter(self.lacks.values()))}: take"
+                " comparisons(), or give the vectors themselves"
+            )
         return self._scanned(fmr, Workers(n_threads, progress))
 
     def _scanned(self, share: float, workers: Workers) -> ScannedComparisons:
@@ -616,6 +631,28 @@ class Embeddings:
         self.pairs = mated, nonmated
         self.n_mated = int(mated.of_subjects().sum())
         self.n_nonmated = int(nonmated.of_subjects().sum() // 2)
+
+    def _require_kinds(self, kinds: PairKinds) -> None:
+        """Refuse vectors that lack a kind of pairs which they are to have, or have one which not."""
+        if kinds == "both":
+            self._require_both_kinds()
+            return
+        numbers = {"mated": self.n_mated, "non-mated": self.n_nonmated}
+        (other,) = {*numbers} - {kinds}
+        if numbers[other] or not numbers[kinds]:
+            has = " and ".join(f"{n:,} {name}" for name, n in numbers.items())
+            raise InputError(
+                f"⟦pair_kinds={kinds!r}⟧ is of vectors whose pairs are all {kinds}, but there are {has}"
+                " pairs: leave it out, or give vectors of one kind, as one of each person"
+            )
+        rate = RATES_OF_CLASSES[kinds == "mated"]
+        words = f"there are no {other} comparisons among the {numbers[kinds]}"
+        self.lacks = {rate: words}
+
+    def _require_rates(self, what: str) -> None:
+        """Raise an error where all pairs are of a kind, and `what` needs both rates."""
+        for rate, why in self.lacks.items():
+            raise InputError(f"{what} needs an {rate.upper()}, but {why}: give some")
 
     def _require_both_kinds(self) -> None:
         if self.is_probe is not None and (self.is_probe.all() or not self.is_probe.any()):

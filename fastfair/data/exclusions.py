@@ -22,8 +22,10 @@ Reason = Literal[
     "attack",
     "between groups",
     "padding",
+    "incomplete transaction",
+    "not in all systems",
 ]
-_NAMED = 5  # examples that a sentence names
+MOST_NAMED = 5  # examples that a sentence names
 
 
 @dataclass(frozen=True)
@@ -40,7 +42,7 @@ class Exclusion:
         What they are: "comparisons", "vectors", "searches", "subjects", "attempts".
     reason : str
         Why: "failed", "missing label", "label conflict", "self-comparison", "attack", "between
-        groups" or "padding".
+        groups", "padding", "incomplete transaction" or "not in all systems".
     because : str
         The same in words, as the sentence about them ends: "as they failed".
     policy : str
@@ -92,7 +94,7 @@ class Exclusion:
         if self.examples:
             parts.append(
                 ", ".join(self.examples)
-                + (", ..." if len(self.examples) == _NAMED < self.n else "")
+                + (", ..." if len(self.examples) == MOST_NAMED < self.n else "")
             )
         return ": ".join(parts)
 
@@ -120,7 +122,7 @@ def _sum(first: Exclusion, second: Exclusion) -> Exclusion:
         n_before=first.n_before + second.n_before,
         n_mated=total("n_mated"),
         n_nonmated=total("n_nonmated"),
-        examples=(*first.examples, *second.examples)[:_NAMED],
+        examples=(*first.examples, *second.examples)[:MOST_NAMED],
         sentence="",
     )
 
@@ -206,7 +208,7 @@ def leave_out(
         policy,
         n_mated,
         None if n_mated is None else n - n_mated,
-        tuple(examples)[:_NAMED],
+        tuple(examples)[:MOST_NAMED],
     )
     note(record, hint)
 

@@ -106,12 +106,16 @@ def flag_labelled(lacking: Mapping[str, Flags], policy: str, n: int, entries: st
     return keep
 
 
+class TooManyGroupsError(InputError):
+    """Attributes make more groups than there can be."""
+
+
 def attribute(name: str, labels: AnyArray) -> tuple[str, ...]:
     """Return the distinct labels of an attribute as text; refuse more than there can be groups."""
     if labels.size > _MOST_GROUPS:
         raise InputError(
-            f"{name!r} has {labels.size} labels; at most {_MOST_GROUPS} are possible, and numbers"
-            " go into bands, as with label_bands"
+            f"{name!r} has {labels.size} labels; at most {_MOST_GROUPS} are possible. Numbers go"
+            " into bands, as with label_bands, or are rounded for error_model"
         )
     text = tuple(map(str, labels))
     if len(set(text)) < len(text):
@@ -173,7 +177,7 @@ def intersections(
         occurs, position = label_codes.in_use(len(groups) * n, *mixed)
         kept = np.flatnonzero(occurs)
         if kept.size > _MOST_GROUPS:
-            raise InputError(
+            raise TooManyGroupsError(
                 f"these attributes make {kept.size} groups; at most {_MOST_GROUPS} are possible"
             )
         groups = tuple(

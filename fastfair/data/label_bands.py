@@ -21,6 +21,7 @@ from .group_labels import UNKNOWN
 # In completed years: those in which results are reported for Common Criteria evaluations.
 NAMED = {"cc": (0.0, 20.0, 35.0, 50.0, 65.0, 100.0)}
 _MANY = 12  # labels of numbers, which are no groups
+NO_BANDS = "none"  # numbers stay as they are
 
 
 def edges_of(text: str | Sequence[float]) -> tuple[float, ...]:
@@ -108,7 +109,8 @@ def read_bands(given: str | Sequence[str], attributes: Sequence[str]) -> dict[st
                 f"⟦bands=⟧ must name an attribute of ⟦groups=⟧, as in age=0,20,35,50,65, not"
                 f" {text!r}{near}"
             )
-        edges_of(edges)
+        if edges != NO_BANDS:
+            edges_of(edges)
         by_attribute[name] = edges
     return by_attribute
 
@@ -119,20 +121,26 @@ def banded(sides: Mapping[str, Coded], bands: Mapping[str, str]) -> dict[str, Co
     """
     banded_sides = dict(sides)
     for name, coded in sides.items():
-        numbers = _numbers(coded.labels)
-        if name in bands:
+        if bands.get(name, NO_BANDS) != NO_BANDS:
+            numbers = numbers_of(coded.labels)
             banded_sides[name] = _in_bands(name, coded, numbers, bands[name])
-        elif numbers is not None and np.count_nonzero(~np.isnan(numbers)) > _MANY:
+        elif name not in bands and are_numbers(coded.labels):
             warn(
                 f"{name!r} has numbers, each of which is a group of its own: put them into bands"
                 f' with ⟦bands="{name}=0,20,35,50,65"⟧, or {name}=cc for the age bands of Common'
-                " Criteria",
+                f' Criteria. error_model takes them as numbers, with ⟦linear="{name}"⟧',
                 ManyGroupsWarning,
             )
     return banded_sides
 
 
-def _numbers(labels: NDArray[Any]) -> NDArray[np.float64] | None:
+def are_numbers(labels: Any) -> bool:
+    """Tell whether labels are so many numbers that they are no groups."""
+    numbers = numbers_of(labels)
+    return numbers is not None and int(np.count_nonzero(~np.isnan(numbers))) > _MANY
+
+
+def numbers_of(labels: NDArray[Any] | Sequence[str]) -> NDArray[np.float64] | None:
     """Return labels as numbers, NaN for one that is unknown; None where others are no numbers."""
     try:
         return np.array([math.nan if str(label) == UNKNOWN else float(label) for label in labels])
@@ -142,7 +150,7 @@ def _numbers(labels: NDArray[Any]) -> NDArray[np.float64] | None:
 
 def _in_bands(name: str, coded: Coded, numbers: NDArray[np.float64] | None, edges: str) -> Coded:
     if numbers is None:
-        text = next(label for label in coded.labels if _numbers(np.array([label])) is None)
+        text = next(label for label in coded.labels if numbers_of(np.array([label])) is None)
         raise InputError(f"⟦bands=⟧ {name!r} needs numbers, and has {str(text)!r}")
     is_known = ~np.isnan(numbers)
     labels = np.full(numbers.size, UNKNOWN, object)

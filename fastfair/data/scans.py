@@ -62,7 +62,12 @@ class KeptComparisons(Comparisons):
 
     pairs: tuple[Any, Any]
     numbers: Codes
-    _parts = (*Comparisons._parts, "pairs", "numbers", "may_keep_more")
+    _parts = (
+        *(name for name in Comparisons._parts if name != "lacks"),
+        "pairs",
+        "numbers",
+        "may_keep_more",
+    )
 
     @cached_property
     def lacks(self) -> Mapping[str, str]:  # type: ignore[override]

@@ -20,8 +20,20 @@ from fastfair import intervals
 from fastfair._lib import validation
 from fastfair._lib.arguments import Probability, checked
 from fastfair._lib.arrays import Flags, Floats, Indices, Integers
-from fastfair._lib.plots import COLORS, LONGEST_LABEL, Bar, Line, axes_or_new, draw_rows, row_size
-from fastfair._lib.text import drawn, p_in_words, shortened
+from fastfair._lib.plots import (
+    COLORS,
+    GREY,
+    LONGEST_LABEL,
+    USUAL,
+    Bar,
+    Line,
+    axes_or_new,
+    draw_ranges,
+    draw_rows,
+    plain_ticks,
+    row_size,
+)
+from fastfair._lib.text import drawn, p_in_words, shortened, value_and_interval
 from fastfair._lib.warnings import warn
 from fastfair.data.comparisons import Comparisons
 from fastfair.data.exclusions import gathering
@@ -36,6 +48,8 @@ from fastfair.uncertainty.quantities import Estimate, in_words
 from fastfair.uncertainty.rate_limits import RateEvidence
 
 from . import fitting
+from .covariates import Line as NumberLine
+from .covariates import list_cells, read_covariates, with_lines
 from .fitting import Cells, Fit, StudentEstimate, Term, Unit
 
 if TYPE_CHECKING:
@@ -662,6 +676,10 @@ class Effect(Noted):
         Numbers of comparisons that have the value on either side, and of errors among them.
     notes : tuple of Note
         Warnings for the reader; `note` is their text.
+    covariate : {"mean", "difference", "reference", "probe"} or None
+        What is made of the numbers of both sides, where the attribute is a number. The odds ratio
+        is that of one unit more in all comparisons, or of a spline, that of the last knot against
+        the first.
     """
 
     attribute: str
@@ -679,11 +697,12 @@ class Effect(Noted):
     n_comparisons: int
     n_errors: int
     notes: tuple[Note, ...] = ()
+    covariate: str | None = None
 
 
 @dataclass(frozen=True)
 class AttributeTest:
-    """A test of all effects of an attribute at once.
+    """A test of all effects of an attribute at once, or of one of its numbers.
 
     Attributes
     ----------
@@ -698,6 +717,8 @@ class AttributeTest:
     pvalue : float
         The p-value of the attribute having no effect; NaN where too few subjects are behind so many
         effects.
+    covariate : str or None
+        The one that is tested, as in `Effect`; None for the attribute as a whole.
     """
 
     attribute: str
@@ -705,6 +726,41 @@ class AttributeTest:
     n_effects: int
     degrees_of_freedom: float
     pvalue: float
+    covariate: str | None = None
+
+
+@dataclass(frozen=True)
+class CovariateCurve:
+    """The odds of an error along a number, as a natural spline.
+
+    Attributes
+    ----------
+    attribute, covariate : str
+        The attribute, and what is made of the numbers of both sides.
+    knots : tuple of float
+        The knots, between which it is cubic; beyond the first and the last it is straight.
+    baseline : float
+        The number that all others are compared with: the median over comparisons.
+    values : tuple of float
+        Numbers from the first knot to the last.
+    odds_ratio, low, high : tuple of float
+        By what the odds of an error are multiplied there, and a simultaneous band: it holds the
+        whole curve, and leaves out 1 only where the test of the number finds an effect.
+    """
+
+    attribute: str
+    covariate: str
+    knots: tuple[float, ...]
+    baseline: float
+    values: tuple[float, ...]
+    odds_ratio: tuple[float, ...]
+    low: tuple[float, ...]
+    high: tuple[float, ...]
+
+    @property
+    def name(self) -> str:
+        """What messages and files call it."""
+        return f"{self.attribute} {self.covariate}"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -735,6 +791,8 @@ class ErrorModel(Result):
         Number of subjects; None where every comparison was taken for independent.
     settings : dict
         The arguments of the call.
+    curves : tuple of CovariateCurve
+        The effects that are splines.
     """
 
     rate: str
@@ -749,6 +807,7 @@ class ErrorModel(Result):
     n_errors: int
     n_subjects: int | None
     settings: dict[str, Any]
+    curves: tuple[CovariateCurve, ...] = ()
 
     _title = "Which attributes go with errors?"
     _rows = "effects"
@@ -764,23 +823,37 @@ class ErrorModel(Result):
         )
         rate = METRICS[self.rate]
         text = [
-            f"A logit model of {rate.errors} by {' and '.join(self.baseline)} at {self.at}, whose"
+            f"A logit model of {rate.errors} by {' and '.join(self._modelled)} at {self.at}, whose"
             f" threshold is taken as given: {self.n_errors:,} errors in {self.n_comparisons:,}"
             f" {rate.sides[0]} comparisons, {who}."
         ]
         text += map(self._sentence, self.effects)
         for test in self.tests:
             if test.n_effects > 1 and not math.isnan(test.pvalue):
+                curved = f", the {test.covariate} as a curve" if test.covariate else " as a whole"
                 text.append(
-                    f"{test.attribute} as a whole, {test.n_effects} effects:"
-                    f" {p_in_words(test.pvalue)}."
+                    f"{test.attribute}{curved}, {test.n_effects} effects: {p_in_words(test.pvalue)}."
                 )
         text += contradictions_in(self.contradictions, self.rate)
         return text
 
+    @property
+    def _modelled(self) -> list[str]:
+        """The attributes in words."""
+        numbers: dict[str, list[str]] = {}
+        for effect in self.effects:
+            if effect.covariate is not None:
+                numbers.setdefault(effect.attribute, []).append(effect.covariate)
+        return [
+            *self.baseline,
+            *(f"{name} ({' and '.join(words)})" for name, words in numbers.items()),
+        ]
+
     def _sentence(self, effect: Effect) -> str:
-        both = "both " if self.rate == "fmr" and effect.value != fitting.DIFFERENT else ""
-        name = f"{effect.attribute}, {both}{effect.value} against {both}{effect.baseline}"
+        is_of_both = self.rate == "fmr" and effect.value != fitting.DIFFERENT
+        both = "both " if is_of_both and effect.covariate is None else ""
+        against = f" against {both}{effect.baseline}" if effect.baseline else ""
+        name = f"{effect.attribute}, {both}{effect.value}{against}"
         if math.isnan(effect.odds_ratio):
             if math.isnan(effect.pvalue):
                 return f"{name}: not known, {effect.note}."
@@ -796,24 +869,34 @@ class ErrorModel(Result):
                 f"[{100 * effect.difference_low:.3g}, {100 * effect.difference_high:.3g}]"
             )
         note = f" ({effect.note})" if effect.note else ""
+        value, ends = f"{effect.odds_ratio:.3g}", f"[{effect.low:.3g}, {effect.high:.3g}]"
+        if effect.covariate is not None:  # that of one unit may be near 1
+            value, ends = value_and_interval(effect.odds_ratio, effect.low, effect.high)
         return (
-            f"{name}: {effect.odds_ratio:.3g} times the odds of a {METRICS[self.rate].error} "
-            f"[{effect.low:.3g}, {effect.high:.3g}]{change}, {p_in_words(effect.pvalue)}{note}."
+            f"{name}: {value} times the odds of a {METRICS[self.rate].error} "
+            f"{ends}{change}, {p_in_words(effect.pvalue)}{note}."
         )
 
     @checked
-    def plot(self, ax: Axes | None = None) -> Axes:
-        """Draw the odds ratios with their intervals, one below the other.
+    def plot(self, ax: Axes | None = None, *, curve: str | None = None) -> Axes:
+        """Draw the odds ratios with their intervals, one below the other, or one curve with its
+        band.
 
         Parameters
         ----------
         ax : matplotlib Axes, optional
             Where to draw; a new figure by default.
+        curve : str, optional
+            The number whose curve is drawn, such as "age difference", of those in `curves`.
 
         Returns
         -------
         matplotlib Axes
         """
+        error = METRICS[self.rate].error
+        if curve is not None:
+            by_name = {of_number.name: of_number for of_number in self.curves}
+            return _draw_curve(ax, by_name[validation.choice("curve", curve, by_name)], error)
         names = list(dict.fromkeys(effect.attribute for effect in self.effects))
         bars = [
             Bar(
@@ -822,11 +905,46 @@ class ErrorModel(Result):
             for y, e in enumerate(self.effects)
             if not math.isnan(e.odds_ratio)
         ]
-        labels = [f"{e.attribute}: {e.value} against {e.baseline}" for e in self.effects]
-        xlabel = f"Odds ratio of a {METRICS[self.rate].error},\nother attributes held fixed"
+        labels = [
+            f"{e.attribute}: {e.value}{e.baseline and f' against {e.baseline}'}"
+            for e in self.effects
+        ]
+        xlabel = f"Odds ratio of a {error},\nother attributes held fixed"
         return draw_rows(
             ax, labels, bars, [Line(1)], xlabel=xlabel, logarithmic=True, per_cent=False
         )
+
+    def _figures(self) -> Mapping[str, Axes]:
+        curves = {
+            of_number.name.replace(" ", "_"): self.plot(curve=of_number.name)
+            for of_number in self.curves
+        }
+        return {"": self.plot()} | curves
+
+
+def _draw_curve(ax: Axes | None, curve: CovariateCurve, error: str) -> Axes:
+    ax = axes_or_new(ax)
+    ax.plot(curve.values, curve.odds_ratio, color=USUAL)
+    draw_ranges(ax, curve.values, (curve.low, curve.high), USUAL)
+    ax.axhline(1.0, color="k", linestyle="--", linewidth=1.2, zorder=0)
+    ax.plot(
+        curve.knots,
+        np.zeros(len(curve.knots)),
+        "|",
+        color=GREY,
+        clip_on=False,
+        transform=ax.get_xaxis_transform(),
+        markersize=9,
+        label="Knots",
+    )
+    ax.set_yscale("log")
+    of_sides = {"mean": "mean of both sides", "difference": "difference of the two sides"}
+    what = of_sides.get(curve.covariate, f"of the {curve.covariate}")
+    ax.set_xlabel(f"{drawn(curve.attribute)}, {what}")
+    ax.set_ylabel(f"Odds ratio of a {error},\nagainst {curve.covariate} {curve.baseline:g}")
+    plain_ticks(ax.yaxis)
+    ax.grid(alpha=0.3)
+    return ax
 
 
 FEW_ERRORS = 5  # with fewer, an odds ratio depends on single subjects
@@ -840,6 +958,8 @@ def error_model(
     *,
     rate: ErrorRate = "fmr",
     baseline: Mapping[str, str] | None = None,
+    linear: str | Sequence[str] | Mapping[str, str] = (),
+    spline: str | Sequence[str] | Mapping[str, str] = (),
     unit: Unit = "subject",
     confidence_level: Probability = 0.95,
 ) -> ErrorModel:
@@ -851,7 +971,8 @@ def error_model(
     comparisons : Comparisons
         The comparisons, with these attributes.
     attributes : str or list of str
-        Names in `comparisons.attributes`.
+        Names in `comparisons.attributes`, whose values are compared; may be empty where there are
+        numbers.
     at : OperatingPoint
         The operating point, whose threshold is found from all comparisons.
     rate : {"fmr", "fnmr"}
@@ -859,6 +980,14 @@ def error_model(
     baseline : mapping of str to str, optional
         For an attribute, the value with which the others are compared; by default that of most
         comparisons.
+    linear : str, sequence of str, or mapping of str to str
+        Attributes that are numbers, and what is made of both sides, as in "age=difference" or
+        "quality=mean,difference": "mean", "difference", "reference" and "probe"; by default mean
+        and difference. Log odds change by as much for each unit.
+
+        {"age": "difference"} is the same.
+    spline : str, sequence of str, or mapping of str to str
+        The same for effects that may be curved: natural splines with four knots.
     unit : {"subject", "comparison"}
         What is independent. Where subjects are not known, "comparison" gives intervals that are
         likely too narrow.
@@ -872,11 +1001,13 @@ def error_model(
     Raises
     ------
     InputError
-        For an unknown attribute, one with a single value, attributes that cannot be told apart; and
-        without subjects.
+        For an unknown attribute, one with a single value, attributes that cannot be told apart,
+        numbers that are none; and without subjects.
 
     Warns
     -----
+    DroppedWarning
+        Where comparisons lack a number, and are left out.
     NotComputableWarning
         Where a value has no errors, or nothing but errors, so that its odds ratio is not finite: it
         is NaN, with a limit and a p-value by a score test.
@@ -892,6 +1023,12 @@ def error_model(
     two who both have the baseline. That of "different" compares two of different values with the
     geometric mean of the odds of two of the one and of two of the other; it is left out where no
     comparisons, or all, are of different values.
+
+    The effect of a number is that of one unit more: of the mean of both sides, or of their
+    difference without its sign. Splines have their knots at the quantiles 0.05, 0.35, 0.65 and 0.95
+    of comparisons, or of the numbers that occur where these are not apart. Their effect is that of
+    the last knot against the first, and `curves` has the others against the median, with a
+    simultaneous band. Subjects share their numbers, which the variances allow for.
 
     Variances allow for comparisons that share subjects: for FMR they are dyadic-robust, for FNMR
     those of clusters. Scores are corrected for being fitted, and t distributions have degrees of
@@ -916,16 +1053,27 @@ def error_model(
     >>> [(e.value, e.baseline, round(e.odds_ratio, 2), round(e.pvalue, 2)) for e in model.effects]
     [('f', 'm', 0.83, 0.2)]
     """
-    names = check_attributes(
-        (attributes,) if isinstance(attributes, str) else tuple(attributes), comparisons.attributes
-    )
+    names = (attributes,) if isinstance(attributes, str) else tuple(attributes)
+    covariates = read_covariates(linear, spline, tuple(comparisons.attributes), names)
+    if names or not covariates:
+        names = check_attributes(names, comparisons.attributes)
     for name in baseline or {}:
         validation.choice("⟦baseline⟧", name, names)
     key = threshold_key(comparisons, at)
     with gathering() as between:
         cells = fitting.count_cells(comparisons, names, key, rate, unit)
-    design, terms, bases = fitting.make_design(cells, names, baseline or {})
-    _require_distinct(design, terms, names)
+        design, terms, bases = fitting.make_design(cells, names, baseline or {})
+        contradictions = _contradictions(cells, names, confidence_level)
+        lines: list[NumberLine] = []
+        if covariates:
+            listed = list_cells(comparisons, cells, covariates, key)
+            cells = listed.cells
+            design, lines = with_lines(listed, design, covariates)
+            terms = [term.in_wider(design.shape[1], listed.category) for term in terms]
+    for position, line in enumerate(lines, len(names)):
+        terms.append(line.term(position, cells, design.shape[1]))
+    parts = _parts(terms, lines, names)
+    _require_distinct(design, parts)
     fitted = fitting.fit(cells, design)
     effects = tuple(_effect(fitted, term, confidence_level) for term in terms)
     lost = [effect for effect in effects if effect.notes and math.isnan(effect.odds_ratio)]
@@ -934,13 +1082,14 @@ def error_model(
             f"{effect.attribute} {effect.value}: {effect.note}" for effect in lost
         )
         warn(f"odds ratios of which only a limit is known: {limits_alone}", NotComputableWarning)
-    contradictions = _contradictions(cells, names, confidence_level)
     warn_of_contradictions(contradictions, rate)
     settings = {
         "attributes": list(names),
         "at": str(at),
         "rate": rate,
         "baseline": bases,
+        "linear": _as_asked(lines, is_curved=False),
+        "spline": _as_asked(lines, is_curved=True),
         "unit": unit,
         "confidence_level": confidence_level,
     }
@@ -950,27 +1099,96 @@ def error_model(
         comparisons.to_threshold(key),
         bases,
         effects,
-        tuple(_tests(fitted, terms, names)),
+        tuple(_tests(fitted, parts)),
         contradictions,
         confidence_level,
         int(cells.n.sum()),
         int(cells.errors.sum()),
         cells.n_subjects,
         settings,
+        tuple(_curve(fitted, line, confidence_level) for line in lines if line.knots),
         left_out=(*comparisons.left_out, *between),
     )
 
 
-def _require_distinct(design: np.ndarray, terms: list[Term], names: tuple[str, ...]) -> None:
-    """Refuse attributes of which one follows from the others in these comparisons."""
-    if np.linalg.matrix_rank(design) == design.shape[1]:
-        return
+@dataclass(frozen=True)
+class _Part:
+    """What is tested as one: an attribute, or one of its numbers.
+
+    Attributes
+    ----------
+    attribute, covariate : str, str or None
+        The attribute, and which of its numbers; None for all of it.
+    columns : tuple of int
+        The columns of the design.
+    contrasts : (n, coefficients) ndarray
+        The combinations of coefficients that are 0 without an effect.
+    """
+
+    attribute: str
+    covariate: str | None
+    columns: tuple[int, ...]
+    contrasts: np.ndarray
+
+    def __str__(self) -> str:
+        of_number = "" if self.covariate is None else f"the {self.covariate} of "
+        return f"{of_number}{self.attribute!r}"
+
+
+def _parts(terms: Sequence[Term], lines: Sequence[NumberLine], names: Sequence[str]) -> list[_Part]:
+    """Return each attribute, each number, and each attribute with several numbers."""
+    parts = []
     for k, name in enumerate(names):
-        columns = [0, *(j for j, term in enumerate(terms, 1) if term.position <= k)]
-        if np.linalg.matrix_rank(design[:, columns]) < len(columns):
+        contrasts = np.stack([term.contrast for term in terms if term.position == k])
+        columns = tuple(np.flatnonzero(contrasts.any(axis=0)).tolist())
+        parts.append(_Part(name, None, columns, contrasts))
+    by_attribute: dict[str, list[int]] = {}
+    for line in lines:
+        covariate = line.covariate
+        by_attribute.setdefault(covariate.attribute, []).extend(line.columns)
+        unit = np.eye(terms[0].contrast.size)[list(line.columns)]
+        parts.append(_Part(covariate.attribute, covariate.measure, tuple(line.columns), unit))
+    for name, columns_of in by_attribute.items():
+        if sum(part.attribute == name for part in parts) > 1:
+            unit = np.eye(terms[0].contrast.size)[columns_of]
+            parts.append(_Part(name, None, tuple(columns_of), unit))
+    return parts
+
+
+def _as_asked(lines: Sequence[NumberLine], *, is_curved: bool) -> dict[str, str]:
+    """Return the numbers that are lines, or curves, as arguments would name them."""
+    measures: dict[str, list[str]] = {}
+    for line in lines:
+        if bool(line.knots) == is_curved:
+            measures.setdefault(line.covariate.attribute, []).append(line.covariate.measure)
+    return {name: ",".join(words) for name, words in measures.items()}
+
+
+def _curve(fitted: Fit, line: NumberLine, level: float) -> CovariateCurve:
+    """Compare the odds along a spline with those at the median."""
+    points = line.points()
+    contrasts = line.contrasts(points, line.median, fitted.design.shape[1])
+    with np.errstate(over="ignore"):
+        curve, low, high = (
+            tuple(np.exp(ends).tolist())
+            for ends in fitting.joint_band(fitted, contrasts, line.columns, level)
+        )
+    named = line.covariate.attribute, line.covariate.measure
+    return CovariateCurve(*named, line.knots, line.median, tuple(points.tolist()), curve, low, high)
+
+
+def _require_distinct(design: np.ndarray, parts: Sequence[_Part]) -> None:
+    """Refuse attributes of which one follows from the others in these comparisons."""
+    root = np.asarray(np.linalg.qr(design, mode="r"))
+    if np.linalg.matrix_rank(root) == root.shape[1]:
+        return
+    columns = [0]
+    for k, part in enumerate(parts):
+        columns = list(dict.fromkeys((*columns, *part.columns)))
+        if np.linalg.matrix_rank(root[:, columns]) < len(columns):
             raise InputError(
-                f"the effects of {name!r} cannot be told from"
-                f" {', '.join(map(repr, names[:k])) or 'each other'}: in these comparisons one"
+                f"the effects of {part} cannot be told from"
+                f" {', '.join(map(str, parts[:k])) or 'each other'}: in these comparisons one"
                 " follows from the other. Leave one out, or merge values"
             )
 
@@ -980,7 +1198,7 @@ def _effect(fitted: Fit, term: Term, level: float) -> Effect:
     ratio = fitting.estimate(fitted, term.contrast)
     change = fitting.difference(
         fitted,
-        term.with_baseline[fitted.kept],
+        term.with_baseline(fitted.design[fitted.kept]),
         term.contrast,
         cells.n[fitted.kept].astype(np.float64),
     )
@@ -988,8 +1206,12 @@ def _effect(fitted: Fit, term: Term, level: float) -> Effect:
     errors = int(cells.errors[term.concerned].sum())
     pvalue = ratio.pvalue
     ends = ratio.ratio_interval(level)
-    if math.isnan(ratio.value) and fitted.kept.any():
-        pvalue, low, high = fitting.separated_ratio(cells, fitted.design, term.contrast, level)
+    has_both = 0 < cells.errors.sum() < cells.n.sum()
+    if math.isnan(ratio.value) and has_both and np.count_nonzero(term.contrast) == 1:
+        size = 1.0 if term.covariate is None else float(np.abs(term.contrast).max())
+        pvalue, low, high = fitting.separated_ratio(
+            cells, fitted.design, term.contrast, level, fitting.FARTHEST * size
+        )
         ends = low, high
     return Effect(
         term.attribute,
@@ -1004,11 +1226,14 @@ def _effect(fitted: Fit, term: Term, level: float) -> Effect:
         *change.interval(level),
         n,
         errors,
-        _notes(math.isnan(ratio.value), n, errors),
+        _notes(math.isnan(ratio.value), n, errors, is_number=term.covariate is not None),
+        term.covariate,
     )
 
 
-def _notes(is_lost: bool, n: int, errors: int) -> tuple[Note, ...]:
+def _notes(is_lost: bool, n: int, errors: int, *, is_number: bool) -> tuple[Note, ...]:
+    if is_lost and is_number and 0 < errors < n:
+        return (Note(Code.ERRORS_APART),)
     if is_lost and errors in (0, n):
         return (
             Note.of(
@@ -1020,16 +1245,17 @@ def _notes(is_lost: bool, n: int, errors: int) -> tuple[Note, ...]:
     return (Note.of(Code.FEW_ERRORS_WITH_VALUE, n=errors),) if errors < FEW_ERRORS else ()
 
 
-def _tests(fitted: Fit, terms: list[Term], names: tuple[str, ...]) -> list[AttributeTest]:
+def _tests(fitted: Fit, parts: Sequence[_Part]) -> list[AttributeTest]:
     tests = []
-    for k, name in enumerate(names):
-        contrasts = np.stack([term.contrast for term in terms if term.position == k])
+    has_both = 0 < fitted.cells.errors.sum() < fitted.cells.n.sum()
+    for part in parts:
+        contrasts = part.contrasts
         tested: Fit = fitted
-        if np.isnan(fitted.values(contrasts)).any() and fitted.kept.any():
-            columns = np.flatnonzero(contrasts.any(axis=0)).tolist()
-            tested = fitting.fit_without(fitted.cells, fitted.design, columns)
-            contrasts = np.eye(len(columns))
-        tests.append(AttributeTest(name, *fitting.joint_test(tested, contrasts)))
+        if np.isnan(fitted.values(contrasts)).any() and has_both:
+            tested = fitting.fit_without(fitted.cells, fitted.design, part.columns)
+            contrasts = np.eye(len(part.columns))
+        numbers = fitting.joint_test(tested, contrasts)
+        tests.append(AttributeTest(part.attribute, *numbers, part.covariate))
     return tests
 
 

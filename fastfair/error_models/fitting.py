@@ -24,10 +24,10 @@ from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
-from scipy.special import fdtrc, stdtr, stdtrit
+from scipy.special import fdtrc, fdtri, stdtr, stdtrit
 
 from fastfair._lib import memory
-from fastfair._lib.arrays import Flags, Floats, Integers
+from fastfair._lib.arrays import Flags, Floats, Indices, Integers
 from fastfair.data.comparisons import Comparisons
 from fastfair.data.exclusions import leave_out
 from fastfair.data.sorted_scores import GroupedSide
@@ -127,10 +127,7 @@ def count_cells(
     """Count comparisons and errors by the values of attributes; key: the lowest that is
     accepted.
     """
-    grouped = (
-        comparisons if comparisons.grouping == tuple(attributes) else comparisons.by(*attributes)
-    )
-    by_group = grouped.nonmated_by_group if rate == "fmr" else grouped.mated_by_group
+    by_group = _grouped(comparisons, attributes, rate)
     values = _values_of_groups(by_group, attributes)
     counts = by_group.cells
     if rate == "fnmr":
@@ -147,12 +144,10 @@ def count_cells(
         tuple(comparisons.attributes[name][k] for k in positions)
         for name, positions in zip(attributes, used, strict=True)
     )
-    first, second = (
-        np.stack(
-            [np.searchsorted(used[a], values[side, a]) for a in range(len(attributes))], axis=1
-        )
-        for side in (g, h)
-    )
+    first, second = np.zeros((2, g.size, len(attributes)), np.int64)
+    for a in range(len(attributes)):
+        for columns, side in ((first, g), (second, h)):
+            columns[:, a] = np.searchsorted(used[a], values[side, a])
     n_subjects = None
     if unit == "subject":
         if comparisons.subjects is None:
@@ -169,8 +164,22 @@ def count_cells(
         n_subjects,
         rate,
         labels,
-        (first.astype(np.int64), second.astype(np.int64)),
+        (first, second),
     )
+
+
+def _grouped(comparisons: Comparisons, attributes: Sequence[str], rate: str) -> GroupedSide:
+    """Return the comparisons that errors are of by the values of attributes; without any there is
+    one group.
+    """
+    if not attributes:
+        side = comparisons.nonmated if rate == "fmr" else comparisons.mated
+        same = np.zeros(side.keys.size, np.uint16)
+        n_subjects = 0 if comparisons.subjects is None else comparisons.subjects.size
+        return GroupedSide(side, same, same, 1, n_subjects)
+    is_grouped = comparisons.grouping == tuple(attributes)
+    grouped = comparisons if is_grouped else comparisons.by(*attributes)
+    return grouped.nonmated_by_group if rate == "fmr" else grouped.mated_by_group
 
 
 def _of_one_subject(by_group: GroupedSide) -> Integers:
@@ -269,11 +278,13 @@ class Term:
         The position of the attribute.
     contrast : (coefficients,) ndarray
         The combination of coefficients that is the logarithm of the odds ratio.
-    with_baseline : (cells, coefficients) ndarray
-        The rows of the design if all comparisons had the baseline; plus the contrast, if all had
-        the value.
+    columns, at : tuple of int and (columns,) ndarray
+        The columns of the design that have other values if all comparisons have the baseline, and
+        these.
     concerned : (cells,) ndarray of bool
         The cells that have the value on either side.
+    covariate : str or None
+        The number that it is of, such as "difference"; None for values.
     """
 
     attribute: str
@@ -281,8 +292,23 @@ class Term:
     baseline: str
     position: int
     contrast: Floats
-    with_baseline: Floats
+    columns: tuple[int, ...]
+    at: Floats
     concerned: Flags
+    covariate: str | None = None
+
+    def with_baseline(self, design: Floats) -> Floats:
+        """Return rows of the design as they are if all comparisons have the baseline; plus the
+        contrast, if all have the value.
+        """
+        rows = design.copy()
+        rows[:, self.columns] = self.at
+        return rows
+
+    def in_wider(self, width: int, of_cell: Indices) -> Term:
+        """Return it for a design with more columns, and for cells inside those that it is for."""
+        contrast = np.append(self.contrast, np.zeros(width - self.contrast.size))
+        return replace(self, contrast=contrast, concerned=self.concerned[of_cell])
 
 
 def make_design(
@@ -326,12 +352,12 @@ def make_design(
     for a, value, at, column in plans:
         first, second = cells.first[:, a], cells.second[:, a]
         contrast = np.zeros(design.shape[1])
-        with_baseline = design.copy()
         contrast[column] = 2.0 if at is not None and cells.rate == "fmr" else 1.0
-        with_baseline[:, [column] if at is None else of_attribute[a]] = 0.0
+        changed = tuple([column] if at is None else of_attribute[a])
         concerned = first != second if at is None else (first == at) | (second == at)
         against = SAME if at is None else chosen[attributes[a]]
-        terms.append(Term(attributes[a], value, against, a, contrast, with_baseline, concerned))
+        named = attributes[a], value, against
+        terms.append(Term(*named, a, contrast, changed, np.zeros(len(changed)), concerned))
     return design, terms, chosen
 
 
@@ -539,12 +565,13 @@ def _quickly(cells: Cells, design: Floats, offset: Floats) -> _Highest | None:
     """Find the highest likelihood where all cells have finite log odds; None where that is not
     seen.
     """
-    kept = np.ones(cells.n.size, np.bool_)
+    n, errors = cells.n.astype(np.float64), cells.errors.astype(np.float64)
+    everything = np.ones(n.size, np.bool_)
     try:
-        rows, basis, at, information = _highest(cells, design, offset, kept, _QUICK)
-        n, errors = cells.n.astype(np.float64), cells.errors.astype(np.float64)
-        step = _step(rows, n, errors, _expit(rows @ at + offset), information)
-        whitened = np.linalg.solve(np.linalg.cholesky(information), rows.T)
+        with np.errstate(all="ignore"):  # log odds may run away
+            rows, basis, at, information = _highest(cells, design, offset, everything, _QUICK)
+            step = _step(rows, n, errors, _expit(rows @ at + offset), information)
+            whitened = np.linalg.solve(np.linalg.cholesky(information), rows.T)
     except (np.linalg.LinAlgError, FastfairError):
         return None
     # Where this holds there is a maximum (Bach, "Self-concordant analysis for logistic regression",
@@ -643,7 +670,7 @@ def _corrected(subjects: Subjects, kept: Flags, rows: Floats, chances: Floats) -
     return corrected
 
 
-_FARTHEST = 20.0  # logarithm of an odds ratio that a limit is looked for at
+FARTHEST = 20.0  # logarithm of an odds ratio that a limit is looked for at
 _HALVINGS = 24  # of the interval that a limit lies in, to 1e-6
 
 
@@ -739,12 +766,13 @@ def difference(fit: Fit, rows: Floats, contrast: Floats, weights: Floats) -> Stu
 
 
 def separated_ratio(
-    cells: Cells, design: Floats, contrast: Floats, level: float
+    cells: Cells, design: Floats, contrast: Floats, level: float, farthest: float = FARTHEST
 ) -> tuple[float, float, float]:
     """Test an effect whose odds ratio is 0 or infinite in the data, and limit it to the side that
     is known.
 
-    The contrast is a multiple of one coefficient. Returned are the p-value of a score test, and an
+    The contrast is a multiple of one coefficient; farthest: the logarithm of an odds ratio that a
+    limit is looked for at. Returned are the p-value of a score test, and an
     interval of the confidence level with the end 0 or infinity; NaN where nothing is known.
     """
     (column,) = np.flatnonzero(contrast).tolist()
@@ -768,7 +796,7 @@ def separated_ratio(
             return (log_ratio > 0) == below
         return (at.value < 0) == below and at.pvalue < 1 - level
 
-    held, left = (-_FARTHEST, _FARTHEST) if below else (_FARTHEST, -_FARTHEST)
+    held, left = (-farthest, farthest) if below else (farthest, -farthest)
     for _ in range(_HALVINGS):
         middle = (held + left) / 2
         held, left = (held, middle) if excluded(middle) else (middle, left)
@@ -791,12 +819,39 @@ def joint_test(fit: Fit, contrasts: Floats) -> tuple[float, int, float, float]:
     square = float(
         values @ np.linalg.solve(fit.covariance_of(contrasts) * (1 + 1 / freedom), values)
     )
-    if math.isinf(freedom):
-        statistic = square / size
-        left = 1e9
-    else:
-        left = freedom - size + 1
-        if left <= 0:
-            return math.nan, size, freedom, math.nan
-        statistic = square * left / (freedom * size)
+    left = _left(freedom, size)
+    if left <= 0:
+        return math.nan, size, freedom, math.nan
+    statistic = square / size if math.isinf(freedom) else square * left / (freedom * size)
     return statistic, size, freedom, float(fdtrc(size, left, statistic))
+
+
+def _left(freedom: float, size: int) -> float:
+    """Return the second degrees of freedom of Hotelling's statistic as an F."""
+    return 1e9 if math.isinf(freedom) else freedom - size + 1
+
+
+def joint_band(
+    fit: Fit, contrasts: Floats, columns: Sequence[int], level: float
+) -> tuple[Floats, Floats, Floats]:
+    """Estimate (n,) combinations of some coefficients, with a band that holds all such
+    combinations together, as Scheffe's does.
+
+    It leaves out 0 somewhere only where `joint_test` of the columns finds them to have an effect.
+    NaN where data do not determine them, and where there are too few degrees of freedom.
+    """
+    values = fit.values(contrasts)
+    unit = np.eye(contrasts.shape[1])[list(columns)]
+    missing = np.full(len(contrasts), math.nan)
+    if np.isnan(fit.values(unit)).any():
+        return missing, missing, missing
+    freedom = float(np.median([fit.freedom(contrast) for contrast in unit]))
+    size, left = len(unit), _left(freedom, len(unit))
+    if left <= 0:
+        return values, missing, missing
+    directions = contrasts[:, list(columns)]
+    spread = (directions @ fit.covariance_of(unit) * directions).sum(axis=1) * (1 + 1 / freedom)
+    widest = float(fdtri(size, left, level)) * size
+    widest *= 1.0 if math.isinf(freedom) else freedom / left
+    reach = np.sqrt(np.maximum(spread, 0.0) * widest)
+    return values, values - reach, values + reach

@@ -5,7 +5,7 @@ many.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -13,7 +13,6 @@ from fastfair._lib.arrays import AnyIntegers, Indices
 from fastfair._lib.workers import Workers
 from fastfair.data.comparisons import keys_of
 from fastfair.data.embeddings import ROLES, Embeddings, refuse_failed
-from fastfair.data.scans import ScannedComparisons
 from fastfair.data.sorted_scores import ClassKeys, NotKeptError
 from fastfair.errors import InputError
 
@@ -36,7 +35,7 @@ def with_enough_pairs(
     embeddings: Sequence[Embeddings],
     points: Sequence[OperatingPoint],
     with_metrics: bool,
-    use: Callable[[list[ScannedComparisons]], _Result],
+    use: Callable[[list[Any]], _Result],
     workers: Workers = Workers(),  # noqa: B008 - frozen
 ) -> _Result:
     """Do something with scans of vectors, again with more pairs kept where these were too few.
@@ -50,7 +49,8 @@ def with_enough_pairs(
     with_metrics : bool
         Whether EERs and minimum costs are, too.
     use : callable
-        What to do with a scan of each; what it returns does not depend on how many pairs they keep.
+        What to do with a scan of each, or with all comparisons of vectors whose pairs are of one
+        kind; what it returns does not depend on how many pairs they keep.
     workers : Workers
         Who computes the similarities.
 
@@ -61,6 +61,11 @@ def with_enough_pairs(
     """
     for system in embeddings:
         refuse_failed(system)
+    if any(system.lacks for system in embeddings):
+        n_threads, progress = workers.n_threads, workers.progress
+        return use(
+            [system.comparisons(n_threads=n_threads, progress=progress) for system in embeddings]
+        )
     shares = [
         min(1.0, _share_to_keep(system, points, with_metrics, workers.n_threads))
         for system in embeddings

@@ -33,7 +33,7 @@ from fastfair.data.group_labels import attributed
 from fastfair.error_rates.operating_points import ENOUGH_ERRORS, OperatingPoint
 from fastfair.error_rates.rates import ErrorRate, Rates
 from fastfair.errors import visible
-from fastfair.measures._registry import METRICS, measure_of, printed_name
+from fastfair.measures._registry import ACCURACY, METRICS, measure_of, printed_name
 from fastfair.pages.drawings import Scale, axis, det_panel, distance, interval, scores_panel
 from fastfair.pages.parts import (
     INTERVALS,
@@ -70,11 +70,11 @@ WHETHER = "Whether groups differ by more than chance is for tests to say (fnmr_t
 _RATES: tuple[ErrorRate, ...] = ("fnmr", "fmr")
 _WRONGLY = {"fnmr": ("mated", "rejected"), "fmr": ("non-mated", "accepted")}
 _MOST_NAMED = 4  # groups that a sentence names
-_AS_NONMATCHES = (
-    "They count as non-matches at every threshold: FNMR is here the false rejection rate (FRR), and"
-    " FMR the false acceptance rate (FAR), of ISO/IEC 19795-1, and so are the measures made of"
-    " them."
+_ARE_FRR_AND_FAR = (
+    ": FNMR is here the false rejection rate (FRR), and FMR the false acceptance rate (FAR), of"
+    " ISO/IEC 19795-1, and so are the measures made of them."
 )
+_AS_NONMATCHES = f"They count as non-matches at every threshold{_ARE_FRR_AND_FAR}"
 _LEFT_OUT = (
     "They are left out of FNMR and FMR, and of the measures; the FRR and the FAR count them as"
     " non-matches."
@@ -127,6 +127,7 @@ def summary_of_attributes(evaluations: Sequence[Evaluated]) -> list[str]:
         ]
         answer += sentences_on_limitations(evaluation) if not several else []
     said += [f"{name}: {sentence}" for name, sentence in answer]
+    said += sentences_on_transactions(first)
     if has_failures(first):
         said += sentences_on_failures(first)
         said += (
@@ -145,6 +146,13 @@ def summary_of_attributes(evaluations: Sequence[Evaluated]) -> list[str]:
     if "confidence_level" in first.settings:
         said.append(brackets_of(first.settings))
     return said
+
+
+def sentences_on_transactions(evaluation: Evaluated) -> list[str]:
+    """Say what rates are called where comparisons are transactions."""
+    allowed = evaluation.settings.get("transactions")
+    what = f"Each comparison is a transaction of at most {allowed} attempts"
+    return [] if allowed is None else [what + _ARE_FRR_AND_FAR]
 
 
 def left_out_of_measures(evaluation: Evaluated) -> list[str]:
@@ -173,6 +181,7 @@ def facts_of(evaluation: Evaluated, evaluations: Sequence[Evaluated] = ()) -> Sa
             ("" if k else "Operating point", f"{rates.at}: threshold {typed(rates.threshold)}")
         )
     facts += metrics_in_words(evaluation, ("eer", "min_dcf"))
+    facts += [("Transactions", said) for said in sentences_on_transactions(evaluation)]
     if has_failures(evaluation):
         facts.append(("Failed", " ".join(sentences_on_failures(evaluation)[:1])))
     return [(name, visible(text)) for name, text in facts]
@@ -998,22 +1007,36 @@ def shown_metrics(evaluation: Evaluated) -> list[str]:
 
 
 def _metric_tables(evaluation: Evaluated) -> list[Table]:
-    """Write EERs, costs and Cllr of log-likelihood ratios, of all comparisons and of each group."""
+    """Write EERs, costs and Cllr of log-likelihood ratios, of all comparisons and of each group, and
+    accuracies at operating points.
+    """
     asked = evaluation.settings
+    groups = (None, *evaluation.groups)
+    tables = []
     names = shown_metrics(evaluation)
-    if not names:
-        return []
-    headings = {name: printed_name(name) + (", %" if name in IN_PER_CENT else "") for name in names}
-    columns = [
-        _GROUP,
-        *(_column(evaluation, heading, name, None) for name, heading in headings.items()),
-    ]
-    costs = (
-        f"; minDCF: p_target {asked.get('p_target', 0):g},"
-        f" {'' if asked.get('normalize') else 'not '}normalised"
-    )
-    caption = "Summaries of all thresholds" + (costs if "min_dcf" in names else "")
-    return [_table(caption, (None, *evaluation.groups), columns)]
+    if names:
+        headings = {
+            name: printed_name(name) + (", %" if name in IN_PER_CENT else "") for name in names
+        }
+        columns = [
+            _GROUP,
+            *(_column(evaluation, heading, name, None) for name, heading in headings.items()),
+        ]
+        costs = (
+            f"; minDCF: p_target {asked.get('p_target', 0):g},"
+            f" {'' if asked.get('normalize') else 'not '}normalised"
+        )
+        caption = "Summaries of all thresholds" + (costs if "min_dcf" in names else "")
+        tables.append(_table(caption, groups, columns))
+    if ACCURACY in asked["metrics"]:
+        points = [rates.at for rates in evaluation.rates]
+        columns = [
+            _GROUP,
+            *(_column(evaluation, f"at {point}, %", ACCURACY, point) for point in points),
+        ]
+        caption = "Accuracy, the share of right decisions in this mix of comparisons"
+        tables.append(_table(caption, groups, columns))
+    return tables
 
 
 def lines_of_tables(evaluations: Sequence[Evaluated]) -> list[str]:

@@ -1,5 +1,5 @@
 """`compare`: how systems that scored the same comparisons differ, with intervals from the same
-replicates.
+replicates, or data sets that are independent.
 """
 
 from __future__ import annotations
@@ -8,11 +8,14 @@ import inspect
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
 from itertools import combinations
-from typing import Any
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from fastfair._lib import seeds, validation
 from fastfair._lib.arguments import Resamples, checked, checked_options
 from fastfair._lib.text import shown
+from fastfair._lib.warnings import warn
 from fastfair._lib.workers import Workers
 from fastfair.data import derived
 from fastfair.data.checks import LOG_LIKELIHOOD_RATIO
@@ -21,16 +24,18 @@ from fastfair.data.embeddings import Embeddings
 from fastfair.data.exclusions import exclusions_of_systems
 from fastfair.data.scans import ScannedComparisons
 from fastfair.error_rates.operating_points import OperatingPoint, at_fmr
-from fastfair.errors import InputError
+from fastfair.errors import InputError, SharedSubjectsWarning
 from fastfair.measures._registry import Measure
 
 from .contrasts import (
+    ComparedPair,
     ComparedSystem,
     Contrast,
     UnitCounts,
     adjusted_pvalues,
     contrasts_of,
     difference_tests,
+    with_shared_quantities,
 )
 from .evaluate import USUAL_METRICS, Request, as_names, evaluate, evaluated, on_comparisons
 from .result import Evaluation
@@ -50,12 +55,15 @@ def compare(
     measures: Measure | Sequence[Measure] = "all",
     *,
     baseline: str | None = None,
+    paired: bool = True,
+    common: bool = False,
     n_resamples: Resamples = 2000,
     confidence_level: float = 0.95,
     rng: seeds.Seed = None,
     **options: Any,
 ) -> SystemComparison:
-    """Compare systems that scored the same comparisons, replicate by replicate.
+    """Compare systems that scored the same comparisons, replicate by replicate, or independent
+    data sets, such as those of two months or sites.
 
     Parameters
     ----------
@@ -78,8 +86,16 @@ def compare(
         The name of the system that the others are compared with; by default every two are.
 
         It is that of a dict or a list.
+    paired : bool, default True
+        Whether the comparisons are the same. Others are compared as independent ones, in the groups
+        that all have.
+
+        See Notes.
+    common : bool, default False
+        Whether to compare what all systems have, where each lacks some comparisons. Those that are
+        left out are counted.
     n_resamples : int, default 2000
-        Replicates, the same for all systems. With 0, differences of rates have intervals in closed
+        Replicates, the same for all systems that are paired. With 0, differences of rates have intervals in closed
         form, and nothing else is compared.
 
         See Notes.
@@ -137,11 +153,17 @@ def compare(
     The correlation of two rates in closed form is that of what subjects, and pairs of them, add to
     either. Without replicates (``n_resamples=0``) only rates have intervals and p-values.
 
+    Other comparisons (``paired=False``) have replicates and intervals of their own, and limits of
+    differences from these [1]_. The p-value of a rate, EER, area or cost is one minus the level of
+    the interval that ends at 0; fairness measures have the test above, of independent replicates. Groups are matched by
+    their names; fairness measures are of the groups that all data sets have. People who are in two
+    data sets make them alike, so that limits are then too wide rather than too narrow.
+
     Of vectors the pairs near the errors are kept, as many as are needed. Numbers are those of
     `Embeddings.comparisons`, to the last bit, but for what follows from limits of rates without
     errors that rest on pairs not kept, which are wider. `evaluate` says what scans lack, and when
-    all pairs are listed. Scans of score files are not compared, as they do not keep which
-    comparison a score is of.
+    all pairs are listed. Scans of score files are compared with ``paired=False`` alone, as they do
+    not keep which comparison a score is of.
 
     References
     ----------
@@ -167,6 +189,15 @@ def compare(
     >>> several = ff.compare({"bad": bad, "good": good, "same": good}, at=ff.at_fmr(0.1), rng=0)
     >>> [(one.system, one.rank) for one in several.ranking("fnmr")]
     [('good', 1), ('same', 1), ('bad', 3)]
+
+    Data sets of other people, such as those of two months:
+
+    >>> others = list("uuvvwwuuvvww"), list("uuvvwwvvwwuu")
+    >>> june = ff.Comparisons([8, 8, 7, 9, 2, 6, 1, 2, 3, 1, 2, 3], mated, *others)
+    >>> months = ff.compare({"june": june, "may": good}, at=ff.at_threshold(4), paired=False, rng=0)
+    >>> fnmr = months.contrast("fnmr")
+    >>> fnmr.verdict, round(fnmr.difference, 2), round(fnmr.low, 2), round(fnmr.high, 2)
+    ('undecided', 0.17, -0.56, 0.97)
     """
     # Options that are left out have the defaults of `evaluate`.
     asked = {
@@ -190,14 +221,17 @@ def compare(
         if second is not None:
             raise InputError("baseline is for a dict or a list of systems, not for two")
         validation.choice("⟦baseline⟧", baseline, systems)
+    if common:
+        systems = _shared(systems, paired)
     given = list(systems.values())
     seed = seeds.fix_seed(rng)
-    if all(isinstance(system, Embeddings) for system in given):
+    if paired and all(isinstance(system, Embeddings) for system in given):
         for system in given[1:]:
             derived.require_the_same_vectors(given[0], system)  # type: ignore[arg-type]
+    how = _How(baseline, paired, workers, seed)
 
     def compared(scored: Sequence[_Scored]) -> SystemComparison:
-        return _compared(dict(zip(systems, scored, strict=True)), baseline, request, workers, seed)
+        return _compared(dict(zip(systems, scored, strict=True)), request, how)
 
     return on_comparisons(given, request, workers, compared)
 
@@ -221,37 +255,59 @@ def _named(first: _System | _Several, second: _System | None) -> dict[str, _Syst
     raise InputError("second is missing: give two systems, or a dict or a list of systems as first")
 
 
-def _compared(
-    scored: Mapping[str, _Scored],
-    baseline: str | None,
-    request: Request,
-    workers: Workers,
-    seed: seeds.Seed,
-) -> SystemComparison:
+def _shared(systems: Mapping[str, _System], paired: bool) -> dict[str, _System]:
+    """Keep the comparisons that all systems have."""
+    if not paired:
+        raise InputError(
+            "⟦common=True⟧ is for systems that scored the same comparisons: leave it out, or"
+            " ⟦paired=False⟧"
+        )
+    listed = {name: data for name, data in systems.items() if isinstance(data, Comparisons)}
+    if len(listed) < len(systems):
+        raise InputError(
+            "⟦common=True⟧ needs comparisons in memory: give both systems vectors of the same"
+            " samples"
+        )
+    return dict(derived.shared_comparisons(listed))
+
+
+class _How(NamedTuple):
+    """How systems are compared."""
+
+    baseline: str | None
+    is_paired: bool
+    workers: Workers
+    seed: int | np.random.SeedSequence
+
+    def seed_of(self, k: int) -> int | np.random.SeedSequence:
+        """Return the seed of a system: the same for all that are paired."""
+        return self.seed if self.is_paired else seeds.child(self.seed, k)
+
+    def pairs(self, names: Sequence[str]) -> list[tuple[int, int]]:
+        """Return the positions of systems that are compared."""
+        if self.baseline is None:
+            return list(combinations(range(len(names)), 2))
+        last = names.index(self.baseline)
+        return [(k, last) for k in range(len(names)) if k != last]
+
+
+def _compared(scored: Mapping[str, _Scored], request: Request, how: _How) -> SystemComparison:
     """Compare each pair of systems, or each with the baseline; of scans the comparisons that they
     have kept.
     """
     names = list(scored)
     given = list(scored.values())
-    matched = [
-        data.without_failure_rates()
-        for data in _matched(given, names, one_by_one=request.unit == "comparison")
-    ]
-    usual = () if matched[0].lacks_rate else USUAL_METRICS
-    # All systems have the same metrics.
-    if {system.score_kind for system in given} != {LOG_LIKELIHOOD_RATIO}:
-        metrics = [
-            name
-            for metric in as_names(request.metrics)
-            for name in (usual if metric == "auto" else (metric,))
-        ]
-        request = replace(request, metrics=metrics)
-    counts = UnitCounts(matched[0], request.unit)
-    evaluations: list[Evaluation] = []
+    one_by_one = request.unit == "comparison"
+    matched = _matched(given, names, one_by_one=one_by_one) if how.is_paired else _kept(given)
+    matched = [data.without_failure_rates() for data in matched]
+    request = _of_all(request, given, matched)
+    if not how.is_paired:
+        request = _among_shared_groups(request, names, matched)
+    of_all = UnitCounts(matched[0], request.unit)
     systems: list[ComparedSystem] = []
-    for system, comparisons in zip(given, matched, strict=True):
+    for k, (system, comparisons) in enumerate(zip(given, matched, strict=True)):
         whole = system if isinstance(system, ScannedComparisons) else comparisons
-        evaluation = evaluated(whole, request, workers, seed)
+        evaluation = evaluated(whole, request, how.workers, how.seed_of(k))
         if evaluation.uncertainty is None:
             comparisons._require("closed forms")
             raise InputError(
@@ -259,35 +315,91 @@ def _compared(
                 ' forms: give at, and subjects or ⟦unit="comparison"⟧; or ⟦n_resamples⟧ of at'
                 " least 2"
             )
-        evaluations.append(evaluation)
-        systems.append(ComparedSystem(comparisons, evaluation, counts, workers.n_threads))
+        counts = of_all if how.is_paired else UnitCounts(comparisons, request.unit)
+        systems.append(ComparedSystem(comparisons, evaluation, counts, how.workers.n_threads))
+    systems = with_shared_quantities(systems)
+    evaluations: list[Evaluation] = [system.evaluation for system in systems]  # type: ignore[misc]
     settings = {
         name: value
         for name, value in evaluations[0].settings.items()
         if name not in _SETTINGS_OF_SYSTEMS
     }
-    settings |= {"score_kinds": [system.score_kind for system in given], "baseline": baseline}
-    pairs = list(combinations(range(len(names)), 2))
-    if baseline is not None:
-        pairs = [(k, names.index(baseline)) for k, name in enumerate(names) if name != baseline]
-    tests = difference_tests(systems, pairs)
+    if "rng" in settings:
+        settings["rng"] = seeds.stream(how.seed)[1]
+    settings |= {
+        "score_kinds": [system.score_kind for system in given],
+        "baseline": how.baseline,
+        "paired": how.is_paired,
+    }
+    pairs = [
+        ComparedPair((names[i], names[j]), systems[i], systems[j], how.is_paired)
+        for i, j in how.pairs(names)
+    ]
+    tests = difference_tests(pairs)
     level = settings["confidence_level"]
-    adjusted = adjusted_pvalues(evaluations[0].quantities, tests, 1 - level)
+    adjusted = adjusted_pvalues(systems[0].quantities, tests, 1 - level)
     contrasts: tuple[Contrast, ...] = ()
-    for (i, j), of_pair, pvalues in zip(pairs, tests, adjusted, strict=True):
-        both = (names[i], names[j]), (systems[i], systems[j])
-        contrasts += contrasts_of(*both, of_pair, level, pvalues)
+    for pair, of_pair, pvalues in zip(pairs, tests, adjusted, strict=True):
+        contrasts += contrasts_of(pair, of_pair, level, pvalues)
     left_out = exclusions_of_systems(zip(names, evaluations, strict=True))
     return SystemComparison(
-        tuple(names), tuple(evaluations), contrasts, settings, left_out=left_out
+        tuple(names), tuple(evaluations), contrasts, settings, tuple(pairs), left_out=left_out
     )
+
+
+def _of_all(request: Request, given: Sequence[_Scored], matched: Sequence[Comparisons]) -> Request:
+    """Ask for the same metrics of all systems."""
+    if {system.score_kind for system in given} == {LOG_LIKELIHOOD_RATIO}:
+        return request
+    usual = () if any(data.lacks_rate for data in matched) else USUAL_METRICS
+    metrics = [
+        name
+        for metric in as_names(request.metrics)
+        for name in (usual if metric == "auto" else (metric,))
+    ]
+    return replace(request, metrics=metrics)
+
+
+def _kept(scored: Sequence[_Scored]) -> list[Comparisons]:
+    return [data.kept if isinstance(data, ScannedComparisons) else data for data in scored]
+
+
+def _among_shared_groups(
+    request: Request, names: Sequence[str], independent: Sequence[Comparisons]
+) -> Request:
+    """Compare fairness measures among the groups that all data sets have, and warn of people who
+    are in two of them.
+    """
+    first = independent[0]
+    for (name, data), (other_name, other) in combinations(zip(names, independent, strict=True), 2):
+        if data.grouping != other.grouping:
+            raise InputError(
+                f"the groups of {name!r} are by {_by(data)}, and those of {other_name!r} by"
+                f" {_by(other)}: give both the same attributes"
+            )
+        shared = derived.overlap(data, other)
+        if shared:
+            warn(
+                f"{name} and {other_name} are compared as independent data sets, but {shared}:"
+                " intervals of differences are too wide rather than too narrow",
+                SharedSubjectsWarning,
+            )
+    groups = tuple(
+        group for group in first.groups if all(group in data.groups for data in independent)
+    )
+    has_measures = len(groups) > 1
+    return replace(request, among=groups, measures=request.measures if has_measures else ())
+
+
+def _by(comparisons: Comparisons) -> str:
+    return " and ".join(comparisons.grouping) or "no attribute"
 
 
 def _matched(
     scored: Sequence[_Scored], names: Sequence[str], *, one_by_one: bool
 ) -> list[Comparisons]:
     """Number all comparisons like those of the first system."""
-    here, *others = (data.kept if isinstance(data, ScannedComparisons) else data for data in scored)
+    here, *others = _kept(scored)
     matched = [here]
     for name, there in zip(names[1:], others, strict=True):
         try:

@@ -1,9 +1,9 @@
-"""How two systems that scored the same comparisons differ in each quantity: the test, the interval
-and the verdict.
+"""How two systems, or two data sets, differ in each quantity: the test, the interval and the
+verdict.
 
-Rates are tested by score tests of decisions. With d_kl the first system's errors in the comparisons
-of subjects k and l minus the second's, T_k = sum_l d_kl, the difference of two FMRs at given
-thresholds has the dyadic-robust variance (sum_k T_k^2 - sum_{k<l} d_kl^2) / n^2, where no
+Rates of the same comparisons are tested by score tests of decisions. With d_kl the first system's
+errors in the comparisons of subjects k and l minus the second's, T_k = sum_l d_kl, the difference
+of two FMRs at given thresholds has the dyadic-robust variance (sum_k T_k^2 - sum_{k<l} d_kl^2) / n^2, where no
 difference is the hypothesis, and not below the sum of the squares. That of two FNMRs, of K
 subjects, is K / (K - 1) sum_k d_k^2 / n^2. A threshold that holds a rate is an estimate: each
 comparison then adds to d what it adds to the rate held, times minus the slope of the rate tested
@@ -14,6 +14,9 @@ that no unit has more than one such comparison.
 Of many systems every two are tested at once: a variance is a quadratic form of what the errors and
 the thresholds of both add, so it takes the products of these vectors of every two systems, and
 these are matrices of systems by systems.
+
+Rates, areas and costs of independent data sets are tested by the limits of their difference: a
+p-value is one minus the level of the interval that ends at 0.
 """
 
 from __future__ import annotations
@@ -25,6 +28,7 @@ from functools import cache, cached_property
 from typing import Any
 
 import numpy as np
+from scipy.special import ndtr, ndtri
 
 from fastfair import intervals
 from fastfair._lib.arrays import Flags, Floats, Integers
@@ -42,12 +46,12 @@ from fastfair.error_rates.operating_points import (
 )
 from fastfair.error_rates.rates import counts_behind
 from fastfair.errors import FewResamplesWarning
-from fastfair.measures._registry import is_fairer_above, measure_of
+from fastfair.measures._registry import is_better_above, measure_of
 from fastfair.resampling.engine import NO_METRICS, Resampler
 from fastfair.resampling.linearized_rates import LinearizedRates
 from fastfair.uncertainty.inversion import joint_pvalues
 from fastfair.uncertainty.notes import Code, Note, joined
-from fastfair.uncertainty.quantities import RATES, Estimated, Quantity, ends_of
+from fastfair.uncertainty.quantities import RATES, Estimated, Key, Quantity, ends_of
 
 from .evaluated import Evaluated
 
@@ -58,9 +62,9 @@ REASONS = (  # why there is no test
     Code.SYSTEM_OF_FEW_ERRORS,
     Code.SYSTEM_OF_FEW_HELD,
     Code.RATE_OF_ONE_SUBJECT,
+    Code.RATE_WITHOUT_INTERVAL,
     Code.WITHOUT_REPLICATES,
 )
-
 
 UNITS_TESTED = ("subject", "comparison")
 
@@ -481,19 +485,49 @@ class ComparedSystem:
     Attributes
     ----------
     comparisons : Comparisons
-        The comparisons, numbered like those of the other systems.
+        The comparisons; of paired systems, numbered like those of the others.
     evaluation : Evaluated
-        Their evaluation, with the same replicates as those of the other systems.
+        Their evaluation; of paired systems, with the same replicates as those of the others.
     counts : UnitCounts
-        Those of all systems.
+        Those of the comparisons; of paired systems, of all of them.
     n_threads : int or None
         Number of threads; all processors by default.
+    shared : sequence of int or None
+        Positions of the quantities that all systems have, in one order; None where all have the
+        same.
     """
 
     comparisons: Comparisons
     evaluation: Evaluated
     counts: UnitCounts
     n_threads: int | None = None
+    shared: Sequence[int] | None = None
+
+    @cached_property
+    def _places(self) -> list[int]:
+        everything = range(len(self.evaluation.quantities))
+        return list(everything if self.shared is None else self.shared)
+
+    @cached_property
+    def quantities(self) -> list[Quantity]:
+        """The quantities that all systems have."""
+        return [self.evaluation.quantities[k] for k in self._places]
+
+    @cached_property
+    def replicates(self) -> Floats:
+        """(quantities, r) values of these in every replicate."""
+        return self.evaluation.maker.replicates[self._places]
+
+    def ends(self, rows: Sequence[int], level: float | None = None) -> Floats:
+        """Return the (3, rows) estimates and limits of some of these, at a level other than their
+        own.
+        """
+        chosen = [self.quantities[k] for k in rows]
+        if level is not None:
+            places = [self._places[k] for k in rows]
+            method = self.evaluation.settings["method"]
+            chosen = self.evaluation.maker.quantities_at(places, level, method)
+        return np.array([(q.estimate, *ends_of(q)) for q in chosen]).reshape(-1, 3).T
 
     @cached_property
     def decisions(self) -> dict[OperatingPoint, SystemAtThreshold]:
@@ -570,7 +604,22 @@ class ComparedSystem:
             rate, _ = score_metrics.equal_error(keys, asked["eer_method"])
             return round(rate * min(keys.sizes))
 
-        return tuple(map(count, self.evaluation.quantities))
+        return tuple(map(count, self.quantities))
+
+
+def with_shared_quantities(systems: Sequence[ComparedSystem]) -> list[ComparedSystem]:
+    """Give systems the positions of the quantities that all of them have, in the order of the
+    first.
+    """
+    places = [
+        {quantity.key: k for k, quantity in enumerate(system.evaluation.quantities)}
+        for system in systems
+    ]
+    keys = [key for key in places[0] if all(key in of_system for of_system in places)]
+    return [
+        replace(system, shared=[of_system[key] for key in keys])
+        for system, of_system in zip(systems, places, strict=True)
+    ]
 
 
 def rate_correlations(first: ComparedSystem, second: ComparedSystem) -> Floats:
@@ -592,11 +641,11 @@ def rate_correlations(first: ComparedSystem, second: ComparedSystem) -> Floats:
         mean EER of groups.
     """
     linear, other_linear = first.linearized, second.linearized
-    correlations = np.full(len(first.evaluation.quantities), np.nan)
+    correlations = np.full(len(first.quantities), np.nan)
     if linear is None or other_linear is None:
         return correlations
     points = [result.at for result in first.evaluation.rates]
-    pairs = zip(first.evaluation.quantities, second.evaluation.quantities, strict=True)
+    pairs = zip(first.quantities, second.quantities, strict=True)
     for k, (mine, theirs) in enumerate(pairs):
         if mine.name in RATES and mine.at is not None and mine.at.rule.signs is not None:
             cell = cell_of(mine, first.evaluation.groups)
@@ -626,50 +675,200 @@ class DifferenceTest:
     least: float = 0.0
 
 
-def difference_tests(
-    systems: Sequence[ComparedSystem], pairs: Sequence[tuple[int, int]]
-) -> list[tuple[DifferenceTest, ...]]:
-    """Test whether systems differ in each of their quantities.
+@dataclass(frozen=True, eq=False)
+class ComparedPair:
+    """Two systems whose quantities are compared.
+
+    Attributes
+    ----------
+    names : pair of str
+        Their names.
+    first, second : ComparedSystem
+        The systems.
+    is_paired : bool
+        Whether they scored the same comparisons; else their data are independent.
+    """
+
+    names: tuple[str, str]
+    first: ComparedSystem
+    second: ComparedSystem
+    is_paired: bool
+
+    @property
+    def both(self) -> tuple[ComparedSystem, ComparedSystem]:
+        """The systems."""
+        return self.first, self.second
+
+    @property
+    def has_replicates(self) -> bool:
+        """Whether there are replicates."""
+        return bool(self.first.evaluation.settings["n_resamples"])
+
+    @cached_property
+    def quantities(self) -> list[tuple[Quantity, Quantity]]:
+        """Each quantity of both systems."""
+        return list(zip(self.first.quantities, self.second.quantities, strict=True))
+
+    @cached_property
+    def rows(self) -> list[int]:
+        """The positions of those that are compared: neither thresholds nor what is held."""
+        return [
+            k
+            for k, (quantity, _) in enumerate(self.quantities)
+            if quantity.name != "threshold" and not quantity.is_held
+        ]
+
+    @cached_property
+    def _replicates(self) -> Floats:
+        """(2, rows, r) replicates of what is compared; r is 0 without any."""
+        if not self.has_replicates:
+            return np.zeros((2, len(self.rows), 0))
+        return np.array([system.replicates[self.rows] for system in self.both])
+
+    @cached_property
+    def not_computable(self) -> Floats:
+        """(rows,) shares of replicates without a difference; NaN without replicates."""
+        sets = self._replicates
+        if not sets.shape[-1]:
+            return np.full(len(self.rows), np.nan)
+        unknown: Floats = (~np.isfinite(sets).all(axis=0)).mean(axis=1)
+        return unknown
+
+    @cached_property
+    def correlations(self) -> Floats:
+        """(rows,) correlations of the estimates: 0 of independent data."""
+        if not self.is_paired:
+            return np.zeros(len(self.rows))
+        correlations = rate_correlations(*self.both)[self.rows]
+        sets = self._replicates
+        if not sets.shape[-1]:
+            return np.where(np.isnan(correlations), 0.0, correlations)
+        computable = np.isfinite(sets).all(axis=0)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            of_replicates = intervals.correlations_of(np.where(computable, sets, np.nan))
+        return np.where(np.isnan(correlations), of_replicates, correlations)
+
+    @cached_property
+    def are_alike(self) -> Flags:
+        """(rows,) whether paired systems do not differ, in the data or in what is drawn from
+        them.
+        """
+        if not self.is_paired:
+            return np.zeros(len(self.rows), np.bool_)
+        first, second = (system.ends(self.rows) for system in self.both)
+        sets = self._replicates
+        if not sets.shape[-1]:
+            alike: Flags = (first == second).all(axis=0) & (self.correlations > 1 - 1e-9)
+            return alike
+        return (sets[0] == sets[1]).all(axis=1) & (first[0] == second[0])
+
+    def limits(self, level: float | None = None) -> Floats:
+        """Compute the (4, rows) limits of differences and of ratios from those of the systems and
+        their correlation (MOVER); NaN where there are none. level: if not that of the systems.
+        """
+        first, second = (system.ends(self.rows, level) for system in self.both)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            has_difference = np.isfinite(first[0] - second[0]) & ~self.are_alike
+            has_ratio = has_difference & ((first[0] > 0) | (second[0] > 0))
+            of_difference = intervals.difference_interval(first, second, self.correlations)
+            of_ratio = intervals.ratio_interval(first, second, self.correlations)
+        return np.where([has_difference] * 2 + [has_ratio] * 2, [*of_difference, *of_ratio], np.nan)
+
+    def pvalues_of_limits(self) -> Floats:
+        """Compute the (quantities,) p-values that go with the limits of independent data.
+
+        That of a difference is one minus the level of the interval that ends at 0. Between the
+        levels at which limits are computed, of which one is that of the intervals, normal deviates
+        are interpolated. NaN for fairness measures and for what has no limits.
+        """
+        pvalues = np.full(len(self.quantities), np.nan)
+        rows = [k for k in self.rows if measure_of(self.quantities[k][0].name) is None]
+        if not rows:
+            return pvalues
+        asked = self.first.evaluation.settings["confidence_level"]
+        deviates = np.unique([*_DEVIATES, ndtri((1 + asked) / 2)])
+        differences, reaches = np.zeros(len(rows)), [np.zeros(len(rows))]
+        for level in 2 * ndtr(deviates) - 1:
+            first, second = (system.ends(rows, float(level)) for system in self.both)
+            with np.errstate(invalid="ignore"):
+                low, high = intervals.difference_interval(first, second, np.zeros(len(rows)))
+                differences = first[0] - second[0]
+            reaches.append(np.where(differences > 0, differences - low, high - differences))
+            if not (reaches[-1] < np.abs(differences)).any():
+                break
+        nodes = np.array([0.0, *deviates])[: len(reaches)]
+        sizes = np.abs(differences).tolist()
+        for k, size, reach in zip(rows, sizes, np.array(reaches).T, strict=True):
+            if np.isfinite(reach).all():
+                least = 0.0 if self.quantities[k][0].name in RATES else self.least
+                deviate = _deviate_at(size, np.maximum.accumulate(reach), nodes)
+                pvalues[k] = max(2 * ndtr(-deviate), least)
+        return pvalues
+
+    @property
+    def least(self) -> float:
+        """The smallest p-value that replicates can give; 0 without any."""
+        n = self._replicates.shape[-1]
+        return 2 / (1 + n) if n else 0.0
+
+
+# at which limits are computed for p-values, as far as differences need them
+_DEVIATES = np.append(np.arange(0.25, 3.01, 0.25), [3.5, 4, 4.5, 5])
+
+
+def _deviate_at(size: float, reach: Floats, deviates: Floats) -> float:
+    """Return the normal deviate of the level at which an interval reaches so far; the largest
+    beyond it.
+    """
+    if size <= 0:
+        return 0.0
+    k = int(np.searchsorted(reach, size))
+    if k == reach.size:
+        return float(deviates[-1])
+    run = reach[k] - reach[k - 1]
+    return float(deviates[k - 1] + (size - reach[k - 1]) / run * (deviates[k] - deviates[k - 1]))
+
+
+def difference_tests(pairs: Sequence[ComparedPair]) -> list[tuple[DifferenceTest, ...]]:
+    """Test whether the systems of each pair differ in each of their quantities.
 
     Parameters
     ----------
-    systems : sequence of ComparedSystem
-        The systems.
-    pairs : sequence of pairs of int
-        The systems to compare, by their positions.
+    pairs : sequence of ComparedPair
+        The pairs.
 
     Returns
     -------
     list of tuple of DifferenceTest
-        For each pair, and each quantity of the evaluations. Rates have score tests, fairness
-        measures joint test inversion, and EER and costs, as well as rates where units are not
-        independent, bootstrap p-values. Without replicates only rates are tested.
+        For each pair, and each quantity. Fairness measures have joint test inversion. Of
+        independent data, all else has the test of its limits. Of paired systems, rates have score
+        tests, and EERs, areas and costs, as well as rates where units are not independent,
+        bootstrap p-values. Without replicates only rates are tested.
     """
-    quantities = [system.evaluation.quantities for system in systems]
-    scores = score_pvalues([system.decisions for system in systems], quantities, pairs)
-    return [
-        _of_pair(systems[i], systems[j], of_pair.tolist())
-        for (i, j), of_pair in zip(pairs, scores, strict=True)
-    ]
+    if not pairs[0].is_paired:
+        return [_of_pair(pair, pair.pvalues_of_limits().tolist()) for pair in pairs]
+    systems = list({id(system): system for pair in pairs for system in pair.both}.values())
+    places = {id(system): k for k, system in enumerate(systems)}
+    positions = [(places[id(pair.first)], places[id(pair.second)]) for pair in pairs]
+    quantities = [system.quantities for system in systems]
+    scores = score_pvalues([system.decisions for system in systems], quantities, positions)
+    return [_of_pair(pair, of_pair.tolist()) for pair, of_pair in zip(pairs, scores, strict=True)]
 
 
-def _of_pair(
-    first: ComparedSystem, second: ComparedSystem, scores: Sequence[float]
-) -> tuple[DifferenceTest, ...]:
-    """Test two systems, given the p-values of score tests; NaN, without a reason, for what has no
+def _of_pair(pair: ComparedPair, of_rates: Sequence[float]) -> tuple[DifferenceTest, ...]:
+    """Test two systems, given the p-values of rates; NaN, without a reason, for what has no
     difference.
     """
-    pairs = zip(first.evaluation.quantities, second.evaluation.quantities, scores, strict=True)
-    has_replicates = bool(first.evaluation.settings["n_resamples"])
-    joint = _of_measures(first, second) if has_replicates else {}
+    joint = _of_measures(pair) if pair.has_replicates else {}
+    compared = set(pair.rows)
     tests = []
-    for k, (quantity, other, score) in enumerate(pairs):
-        measure, test = measure_of(quantity.name), DifferenceTest(score)
-        if not (
-            _are_compared(quantity, other) and math.isfinite(quantity.estimate - other.estimate)
-        ):
+    for k, ((quantity, other), pvalue) in enumerate(zip(pair.quantities, of_rates, strict=True)):
+        measure, test = measure_of(quantity.name), DifferenceTest(pvalue)
+        if k not in compared or not math.isfinite(quantity.estimate - other.estimate):
             test = DifferenceTest(math.nan)
-        elif math.isnan(score) and not has_replicates:
+        elif quantity.name in RATES and not pair.is_paired:
+            test = test if math.isfinite(pvalue) else _without_limits(pair, k)
+        elif not pair.has_replicates and (quantity.name not in RATES or math.isnan(pvalue)):
             test = DifferenceTest(math.nan, Code.WITHOUT_REPLICATES)
         elif measure is not None:
             reason = (
@@ -677,44 +876,64 @@ def _of_pair(
                 if measure.fairer == "nearer"
                 else Code.MEASURE_WITHOUT_ERRORS
             )
-            test = DifferenceTest(joint.get(k, math.nan))
+            test = DifferenceTest(joint.get(quantity.key, math.nan))
             test = replace(test, reason=reason) if math.isnan(test.pvalue) else test
-        elif math.isnan(score):
-            test = _bootstrap_test(first, second, k)
+        elif quantity.name not in RATES or math.isnan(pvalue):
+            test = _test_of_replicates(pair, k, pvalue)
         tests.append(test)
     return tuple(tests)
 
 
-def _bootstrap_test(first: ComparedSystem, second: ComparedSystem, k: int) -> DifferenceTest:
-    quantity = first.evaluation.quantities[k]
-    both = (first, second)
-    if quantity.n_subjects == 1 and first.evaluation.maker.sizes.unit == "subject":
-        return DifferenceTest(math.nan, Code.RATE_OF_ONE_SUBJECT)
-    errors = [system.errors_behind[k] for system in both]
-    if any(number is None or number < FEWEST_ERRORS for number in errors):
-        return DifferenceTest(math.nan, Code.SYSTEM_OF_FEW_ERRORS)
-    if any(system.is_held_by_few(quantity.at) for system in both):
-        return DifferenceTest(math.nan, Code.SYSTEM_OF_FEW_HELD)
-    with np.errstate(invalid="ignore"):
-        drawn = np.subtract(*(system.evaluation.maker.replicates[k] for system in both))
-    return DifferenceTest(
-        float(intervals.bootstrap_pvalue(drawn[None])[0]), least=2 / (1 + drawn.size)
+def _is_of_one_subject(pair: ComparedPair, k: int) -> bool:
+    return any(
+        quantity.n_subjects == 1 and system.evaluation.maker.sizes.unit == "subject"
+        for quantity, system in zip(pair.quantities[k], pair.both, strict=True)
     )
 
 
-def _of_measures(first: ComparedSystem, second: ComparedSystem) -> dict[int, float]:
-    """Return the p-values of fairness measures by their positions."""
-    both = [system.evaluation.maker.inversion for system in (first, second)]
+def _without_limits(pair: ComparedPair, k: int) -> DifferenceTest:
+    """Say why rates of independent data have no test."""
+    is_alone = _is_of_one_subject(pair, k)
+    reason = Code.RATE_OF_ONE_SUBJECT if is_alone else Code.RATE_WITHOUT_INTERVAL
+    return DifferenceTest(math.nan, reason)
+
+
+def _test_of_replicates(pair: ComparedPair, k: int, of_limits: float) -> DifferenceTest:
+    """Test an EER, area or cost, or a rate where units are not independent, if errors are enough.
+
+    of_limits: the p-value of limits, of independent data.
+    """
+    if _is_of_one_subject(pair, k):
+        return DifferenceTest(math.nan, Code.RATE_OF_ONE_SUBJECT)
+    errors = [system.errors_behind[k] for system in pair.both]
+    if any(number is None or number < FEWEST_ERRORS for number in errors):
+        return DifferenceTest(math.nan, Code.SYSTEM_OF_FEW_ERRORS)
+    at = pair.quantities[k][0].at
+    if any(system.is_held_by_few(at) for system in pair.both):
+        return DifferenceTest(math.nan, Code.SYSTEM_OF_FEW_HELD)
+    if not pair.is_paired:
+        reason = None if math.isfinite(of_limits) else Code.RATE_WITHOUT_INTERVAL
+        return DifferenceTest(of_limits, reason, pair.least)
+    with np.errstate(invalid="ignore"):
+        drawn = np.subtract(*(system.replicates[k] for system in pair.both))
+    return DifferenceTest(float(intervals.bootstrap_pvalue(drawn[None])[0]), least=pair.least)
+
+
+def _of_measures(pair: ComparedPair) -> dict[Key, float]:
+    """Return the p-values of fairness measures by their keys."""
+    both = [system.evaluation.maker.inversion for system in pair.both]
     if both[0] is None or both[1] is None:
         return {}
-    rows = both[0].rows
-    quantities = [system.evaluation.maker.quantities for system in (first, second)]
-    finite = {
-        key
-        for key, k in rows.items()
-        if all(math.isfinite(of_system[k].estimate) for of_system in quantities)
+    keys = {  # of the inversion of the first, whose operating points are numbers
+        key: pair.first.evaluation.maker.quantities[row].key for key, row in both[0].rows.items()
     }
-    return {rows[key]: pvalue for key, pvalue in joint_pvalues(both[0], both[1], finite).items()}
+    finite = {
+        quantity.key
+        for quantity, other in pair.quantities
+        if math.isfinite(quantity.estimate) and math.isfinite(other.estimate)
+    }
+    wanted = {key for key, of_quantity in keys.items() if of_quantity in finite}
+    return {keys[key]: pvalue for key, pvalue in joint_pvalues(both[0], both[1], wanted).items()}
 
 
 @dataclass(frozen=True)
@@ -771,27 +990,19 @@ class Contrast(Estimated):
 
 
 def contrasts_of(
-    pair: tuple[str, str],
-    systems: tuple[ComparedSystem, ComparedSystem],
-    tests: Sequence[DifferenceTest],
-    level: float,
-    adjusted: Floats,
+    pair: ComparedPair, tests: Sequence[DifferenceTest], level: float, adjusted: Floats
 ) -> tuple[Contrast, ...]:
-    """Compute the differences between two systems, given their names, and test and adjusted p-value
-    of each quantity.
+    """Compute the differences between two systems, given the test and the adjusted p-value of each
+    quantity.
 
     Thresholds and rates that operating points hold are left out.
     """
-    evaluations = [system.evaluation for system in systems]
-    each = [evaluation.quantities for evaluation in evaluations]
-    rows = [k for k, both in enumerate(zip(*each, strict=True)) if _are_compared(*both)]
-    ends, is_same = _intervals(evaluations, rows, rate_correlations(*systems)[rows])
     contrasts = []
+    ends = np.array([*pair.limits(), pair.not_computable])
     for k, (low, high, ratio_low, ratio_high, not_computable), same in zip(
-        rows, ends.T.tolist(), is_same, strict=True
+        pair.rows, ends.T.tolist(), pair.are_alike, strict=True
     ):
-        quantity = each[0][k]
-        other = each[1][k]
+        quantity, other = pair.quantities[k]
         test = tests[k]
         pvalue = float(adjusted[k])
         difference = (
@@ -810,10 +1021,10 @@ def contrasts_of(
         elif pvalue > 1 - level:
             verdict = "undecided"
         else:
-            verdict = "first" if (difference < 0) != is_fairer_above(quantity.name) else "second"
+            verdict = "first" if (difference < 0) != is_better_above(quantity.name) else "second"
         contrasts.append(
             Contrast(
-                *pair,
+                *pair.names,
                 quantity.name,
                 quantity.group,
                 quantity.at,
@@ -834,10 +1045,6 @@ def contrasts_of(
             )
         )
     return tuple(contrasts)
-
-
-def _are_compared(quantity: Quantity, other: Quantity) -> bool:
-    return quantity.name != "threshold" and not quantity.is_held and quantity.key == other.key
 
 
 def adjusted_pvalues(
@@ -887,41 +1094,6 @@ def adjusted_pvalues(
             FewResamplesWarning,
         )
     return adjusted
-
-
-def _intervals(
-    pair: Sequence[Evaluated], rows: list[int], correlations: Floats
-) -> tuple[Floats, Flags]:
-    """Compute intervals of differences and ratios from those of the systems and their correlation
-    (MOVER).
-
-    Returns the (5, rows) ends of differences and of ratios, and shares of replicates without a
-    difference; and where systems do not differ.
-    """
-    each = [
-        [(q.estimate, *ends_of(q)) for q in (evaluation.quantities[k] for k in rows)]
-        for evaluation in pair
-    ]
-    first_ends, second_ends = np.array(each).reshape(2, len(rows), 3).transpose(0, 2, 1)
-    if pair[0].settings["n_resamples"]:
-        sets = np.array([evaluation.maker.replicates[rows] for evaluation in pair])
-        unknown = ~np.isfinite(sets).all(axis=0)
-        not_computable = unknown.mean(axis=1)
-        same = (sets[0] == sets[1]).all(axis=1) & (first_ends[0] == second_ends[0])
-        with np.errstate(invalid="ignore", divide="ignore"):
-            of_replicates = intervals.correlations_of(np.where(unknown, np.nan, sets))
-        correlations = np.where(np.isnan(correlations), of_replicates, correlations)
-    else:
-        not_computable = np.full(len(rows), np.nan)
-        correlations = np.where(np.isnan(correlations), 0.0, correlations)
-        same = (first_ends == second_ends).all(axis=0) & (correlations > 1 - 1e-9)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        has_difference = np.isfinite(first_ends[0] - second_ends[0]) & ~same
-        has_ratio = has_difference & ((first_ends[0] > 0) | (second_ends[0] > 0))
-        of_difference = intervals.difference_interval(first_ends, second_ends, correlations)
-        of_ratio = intervals.ratio_interval(first_ends, second_ends, correlations)
-    ends = np.where([has_difference] * 2 + [has_ratio] * 2, [*of_difference, *of_ratio], np.nan)
-    return np.array([*ends, not_computable]), same
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ from fastfair import intervals
 from fastfair._lib import seeds, validation
 from fastfair._lib.arguments import Resamples, Share, checked
 from fastfair._lib.arrays import Floats, Integers, RandomKey
+from fastfair._lib.text import per_cent
 from fastfair._lib.threads import meanwhile
 from fastfair._lib.warnings import hold_warnings, warn
 from fastfair._lib.workers import Checkpoint, Executor, Workers
@@ -56,6 +57,7 @@ from fastfair.errors import (
 from fastfair.intervals import MethodOfEvaluations
 from fastfair.measures._fairness import KINDS, ZeroPolicy
 from fastfair.measures._registry import (
+    ACCURACY,
     MEASURES,
     Measure,
     measure_name,
@@ -115,11 +117,12 @@ from .failures import Failures
 from .result import Alternative, Evaluation
 
 IncompleteGroups = Literal["raise", "drop", "nan"]
-_Metrics = Literal["auto", "all", Metric]
+_Metrics = Literal["auto", "all", Metric, "accuracy"]
 _Found = TypeVar("_Found")
 METRICS_OF_SCANS = ("eer", "min_dcf", "cllr")  # Cllr only where the scan keeps all scores
 # Where failed comparisons, which have no score, count as non-matches.
 METRICS_WITH_FAILURES = ("eer", "min_dcf")
+_WITH_FAILURES = (*METRICS_WITH_FAILURES, ACCURACY)
 BY_NAME_ALONE = ("auc", "d_prime")  # which "auto" leaves out: they say nothing of a threshold
 USUAL_METRICS = METRICS_OF_SCANS[:-1]  # of any scores, and of vectors without a list of all pairs
 
@@ -195,8 +198,9 @@ def _complete_groups(comparisons: Comparisons, policy: str) -> list[int]:
     )
     if policy == "raise":
         raise InputError(
-            f"{len(lacking)} of {len(everything)} groups lack comparisons of their own, so they"
-            " have no FMR, FNMR or "
+            f"{len(lacking)} of {len(everything)} groups"
+            f" {'lacks' if len(lacking) == 1 else 'lack'} comparisons within the group, and so an"
+            " FMR, FNMR or "
             f'EER: {numbers_in_words}. Merge groups, or pass ⟦incomplete_groups="drop"⟧ (leave them out of the'
             ' measures) or "nan"'
         )
@@ -266,12 +270,39 @@ class EvaluationSettings:
     incomplete_groups: IncompleteGroups = "raise"
 
 
+@checked
+@dataclass(frozen=True)
+class MeasureSettings:
+    """Settings of `check` that are rarely changed: how quantities are defined.
+
+    Attributes
+    ----------
+    alpha, eer_method, zero_policy
+        As in `EvaluationSettings`.
+    costs : Costs
+        As in `min_dcf`.
+
+    Examples
+    --------
+    >>> import fastfair as ff
+    >>> ff.MeasureSettings(alpha=0.25).zero_policy
+    'keep'
+    """
+
+    alpha: Share = 0.5
+    eer_method: EerMethod = "nearest"
+    zero_policy: ZeroPolicy | float = "keep"
+    costs: Costs = Costs()  # noqa: RUF009 - frozen
+
+
 @dataclass(frozen=True, kw_only=True)
 class Request(EvaluationSettings):
     """The arguments of `evaluate`, as described there; the method `checked` validates them.
 
     Attributes
     ----------
+    among : tuple of str or None
+        Groups of which the fairness measures compare those that are there; all by default.
     measured : tuple of int
         Positions of the groups that the fairness measures compare; set by `checked`.
     """
@@ -284,12 +315,18 @@ class Request(EvaluationSettings):
     n_resamples: int
     confidence_level: float
     alternative: str = "two-sided"
+    among: tuple[str, ...] | None = None
     measured: tuple[int, ...] = ()
 
     @property
     def points(self) -> tuple[OperatingPoint, ...]:
         """The operating points, without repetitions."""
         return tuple(dict.fromkeys([self.at] if isinstance(self.at, OperatingPoint) else self.at))
+
+    @property
+    def score_metrics(self) -> tuple[str, ...]:
+        """The metrics that need no operating point."""
+        return tuple(name for name in as_names(self.metrics) if name != ACCURACY)
 
     @property
     def needs_all_pairs(self) -> bool:
@@ -328,14 +365,16 @@ class Request(EvaluationSettings):
         request = replace(request, measures=measures)
         for name in request.metrics:
             comparisons._require_rates(f"⟦metrics={name}⟧")
-            if name not in METRICS_WITH_FAILURES:
+            if name not in _WITH_FAILURES:
                 require_scores(comparisons.failed, name, NO_CLLR)
         if "eer" in request.metrics:
             require_eer(comparisons, self.eer_method)
         request._check_resampling(comparisons)
-        return replace(
-            request, measured=tuple(_complete_groups(comparisons, self.incomplete_groups))
-        )
+        complete = _complete_groups(comparisons, self.incomplete_groups)
+        measured = [
+            k for k in complete if self.among is None or comparisons.groups[k] in self.among
+        ]
+        return replace(request, measured=tuple(measured))
 
     def resolved(
         self, groups: Sequence[str], everything: Sequence[str], score_kind: str = "similarity"
@@ -421,6 +460,8 @@ class Request(EvaluationSettings):
         }
         if comparisons.failed is not None:
             settings["failures"] = comparisons.failed.policy
+        if comparisons.transactions is not None:
+            settings["transactions"] = comparisons.transactions.allowed
         if self.n_resamples:
             settings |= {
                 "scheme": self.scheme if self.unit == "subject" else "product",
@@ -509,9 +550,10 @@ def evaluate(
     measures : "all" or sequence of str or function
         Fairness measures, by names or as functions: those of `fastfair.measures`, and your own
         (`measures.measure`).
-    metrics : {"auto", "all", "eer", "min_dcf", "cllr", "min_cllr", "auc", "d_prime"} or several
+    metrics : {"auto", "all", "eer", "min_dcf", "cllr", "min_cllr", "auc", "d_prime", "accuracy"} or several
         Metrics to compute that need no operating point. "auto" computes the EER and minDCF, and of
-        log-likelihood ratios the first four.
+        log-likelihood ratios the first four. "accuracy", which "all" leaves out, is the share of
+        right decisions at each operating point, in the mix of comparisons that there is.
     unit : {"subject", "comparison", "sample", "subject+sample"}
         The units drawn with replacement: subjects within each group; comparisons, separately for
         mated and non-mated, which makes intervals too narrow where subjects repeat; samples within
@@ -839,7 +881,7 @@ class _Estimates:
             [*request.points, *(rates.at for rates in self.at_mean)],
             unit=request.unit,
             scheme=request.scheme,
-            metrics=Metrics(tuple(request.metrics), request.eer_method, request.costs),
+            metrics=Metrics(request.score_metrics, request.eer_method, request.costs),
             measured=request.measured,
             workers=workers,
         )
@@ -939,13 +981,14 @@ def _selection(
         group_nonmated=nonmated,
         n_points=len(request.points),
         with_mean_group_eer=with_mean_group_eer,
-        metrics=tuple(request.metrics),
+        metrics=request.score_metrics,
         measures=tuple(request.measures),
         alpha=request.alpha,
         zero_policy=request.zero_policy,
         matrix=tuple((reference, probe) for reference, probe in pairs),
         kinds=KINDS & comparisons.rates if comparisons.lacks_rate else KINDS,
         rates=tuple(name for name in ERROR_RATES if name in comparisons.rates),
+        sizes=tuple(map(len, comparisons.pairs)) if ACCURACY in request.metrics else (),
     )
 
 
@@ -1019,7 +1062,7 @@ def _metrics(comparisons: Comparisons, request: Request) -> dict[str, Floats]:
                 [compute[name](keys) if all(keys.sizes) else math.nan for keys in lists], np.float64
             )
         )
-        for name in request.metrics
+        for name in request.score_metrics
     }
     if "eer" in metrics and metrics["eer"][0] > 0.5:
         warn(
@@ -1126,6 +1169,8 @@ def quantity_of_entry(
         return Quantity(entry.name, None, point, value, notes=low)
     if measure_of(entry.name) is not None:
         return Quantity(entry.name, entry.group, point, value, notes=_not_computable(value))
+    if entry.name == ACCURACY:
+        return _accuracy_of_entry(entry, result)
     size, errors, subjects = counts_behind(result.counts, entry.name == "fnmr", entry.cell)
     concentrated = None
     if shares and errors:
@@ -1146,6 +1191,26 @@ def quantity_of_entry(
         notes=notes,
         probe_group=entry.probe_group,
         concentration=concentrated,
+    )
+
+
+def _accuracy_of_entry(entry: Entry, rates: Rates) -> Quantity:
+    """Make a quantity of the share of right decisions; its errors are wrong ones."""
+    of_mated, of_nonmated = (
+        counts_behind(rates.counts, mated, entry.cell)[:2] for mated in (True, False)
+    )
+    size = of_mated[0] + of_nonmated[0]
+    errors = of_mated[1] + of_nonmated[1]
+    notes = [Note(Code.FEW_ERRORS)] if errors < ENOUGH_ERRORS else []
+    notes.append(Note.of(Code.MIX_OF_COMPARISONS, share=per_cent(of_mated[0] / max(size, 1))))
+    return Quantity(
+        entry.name,
+        entry.group,
+        rates.at,
+        float(entry.value),
+        n_comparisons=size,
+        n_errors=errors,
+        notes=tuple(notes) if size else (Note(Code.NO_COMPARISONS),),
     )
 
 

@@ -140,10 +140,11 @@ def _people_of(
         )
     if other_group is not None and other_subject is None:
         raise InputError("other_group is that of other_subject: give it, too, or leave both out")
-    if of_two and named:
-        labels, codes = encode_together(list(named), list(named.values()))
-        return {name: Coded(labels, code) for name, code in zip(named, codes, strict=True)}
-    return {name: encode(name, column) for name, column in named.items()}
+    if not named:
+        return {}
+    labels, codes = encode_together(list(named), list(named.values()))
+    warn_of_look_alikes("person", labels.tolist())
+    return {name: Coded(labels, code) for name, code in zip(named, codes, strict=True)}
 
 
 def _sides_of_groups(
@@ -577,7 +578,7 @@ class FailureCounts(Shown):
         if rate == "fte":
             failures = (failures == attempts).astype(np.int64)
             attempts = np.ones_like(attempts)
-        made = cls(failures, attempts, groups, rate=rate)
+        made = cls(failures, attempts, None if group is None else groups, rate=rate)
         made.left_out = left_out
         return made
 

@@ -34,6 +34,7 @@ from .chapter import (
     printed_tables,
     rates_of,
     summary_of,
+    tables_of_rates,
     tables_to_show,
 )
 from .evaluated import Evaluated
@@ -319,6 +320,10 @@ class Evaluation(Evaluated, ResultOfEstimates):
 
     def _shown(self) -> Sequence[str]:
         return super().summary().splitlines() if self.rates else [self.description]
+
+    def _shown_tables(self) -> Sequence[Printed]:
+        """Return what a notebook shows: rates of groups with their intervals, then the others."""
+        return [*tables_of_rates([self]), *self._tables()]
 
     def _chapter_beside(self, beside: Beside) -> Chapter:
         """Make its chapter of a page on which tests and requirements stand, too."""

@@ -1,5 +1,5 @@
 """The results of `compare`: how two systems, or many, that scored the same comparisons differ, and
-how they rank.
+how they rank; or independent data sets.
 """
 
 from __future__ import annotations
@@ -34,11 +34,12 @@ from fastfair._lib.text import (
 from fastfair.error_rates.operating_points import OperatingPoint
 from fastfair.error_rates.rates import ERROR_RATES, ErrorRate
 from fastfair.errors import InputError, visible
-from fastfair.measures._registry import is_fairer_above, measure_of, printed_name
+from fastfair.measures._registry import is_better_above, measure_of, printed_name
 from fastfair.pages.drawings import Scale, det_panel, difference, interval
 from fastfair.pages.parts import Cell, Chapter, Column, FirstScreen, Panels, Row, Section, Table
 from fastfair.results import written
 from fastfair.results.result import Printed, Result
+from fastfair.results.written import UNWRITTEN
 from fastfair.uncertainty.notes import Note
 from fastfair.uncertainty.quantities import (
     IN_PER_CENT,
@@ -62,7 +63,14 @@ from .chapter import (
     sentences_on_limitations,
     size_of,
 )
-from .contrasts import REASONS, WITHHELD, Contrast, RankedSystem, possible_ranks, ranks_of
+from .contrasts import (
+    REASONS,
+    ComparedPair,
+    Contrast,
+    RankedSystem,
+    possible_ranks,
+    ranks_of,
+)
 from .evaluated import Evaluated
 from .result import Evaluation, file_part
 
@@ -132,6 +140,7 @@ class SystemComparison(Result):
     evaluations: tuple[Evaluation, ...]
     contrasts: tuple[Contrast, ...] = field(repr=False)
     settings: dict[str, Any] = field(repr=False)
+    _compared: tuple[ComparedPair, ...] = field(default=(), repr=False, metadata=UNWRITTEN)
 
     @checked
     def evaluation(self, system: str) -> Evaluation:
@@ -276,7 +285,7 @@ class SystemComparison(Result):
             [of_system.estimate for of_system in each],
             pvalues,
             1 - self.settings["confidence_level"],
-            higher_is_better=is_fairer_above(quantity.name),
+            higher_is_better=is_better_above(quantity.name),
         )
         rows = [
             RankedSystem(
@@ -292,6 +301,23 @@ class SystemComparison(Result):
             for system, of_system, ranks_of_system in zip(self.systems, each, ranks, strict=True)
         ]
         return tuple(sorted(rows, key=lambda row: row.rank))
+
+    def with_limits_at(
+        self, level: float | None = None
+    ) -> list[tuple[Contrast, tuple[float, float]]]:
+        """Return the contrasts with the limits of their differences, of another level than their
+        own where one is given.
+        """
+        if level is None:
+            return [(row, (row.low, row.high)) for row in self.contrasts]
+        if not self._compared:
+            raise InputError("this result was read from a file: compare the systems again")
+        ends = [
+            end
+            for pair in self._compared
+            for end in zip(*pair.limits(level)[:2].tolist(), strict=True)
+        ]
+        return list(zip(self.contrasts, ends, strict=True))
 
     def _systems(self) -> dict[str, Evaluation]:
         """Return the evaluations by the names of the systems."""
@@ -314,13 +340,8 @@ class SystemComparison(Result):
 
     def _sentences(self) -> list[str]:
         """Say how two systems differ, how many rank, or which of them differ from the baseline."""
-        first = self.evaluations[0]
         is_pair = len(self.systems) == 2
-        said = (
-            [f"{'Both' if is_pair else len(self.systems)} systems scored {size_of(first)}."]
-            if first.rates
-            else []
-        )
+        said = [*self._sizes(), *self._on_independence()]
         for ranking in self._rankings():
             if ranking[0].name in _IN_SENTENCES and ranking[0].group is None:
                 said += _on_ranking(ranking)
@@ -329,6 +350,42 @@ class SystemComparison(Result):
         elif self.settings["baseline"] is not None:
             said += _on_baseline(self._pairs(), self.settings["baseline"])
         return [*said, brackets_of(self.settings)]
+
+    @property
+    def is_paired(self) -> bool:
+        """Whether the systems scored the same comparisons; else their data are independent."""
+        return bool(self.settings.get("paired", True))
+
+    @property
+    def groups(self) -> tuple[str, ...]:
+        """The groups that all systems have, in which they are compared."""
+        first, *others = (evaluation.groups for evaluation in self.evaluations)
+        return tuple(group for group in first if all(group in groups for groups in others))
+
+    def _sizes(self) -> list[str]:
+        """Say how much each system scored."""
+        first = self.evaluations[0]
+        if not first.rates:
+            return []
+        if self.is_paired:
+            both = "Both" if len(self.systems) == 2 else str(len(self.systems))
+            return [f"{both} systems scored {size_of(first)}."]
+        return [
+            f"{visible(name)}: {size_of(evaluation)}."
+            for name, evaluation in self._systems().items()
+        ]
+
+    def _on_independence(self) -> list[str]:
+        """Say that data sets are independent, and which groups some of them lack."""
+        if self.is_paired:
+            return []
+        of_each = {
+            visible(name): [visible(group) for group in of.groups if group not in self.groups]
+            for name, of in self._systems().items()
+        }
+        named = [f"{', '.join(groups)} of {name}" for name, groups in of_each.items() if groups]
+        left_out = f"Groups that not all data sets have are left out: {'; '.join(named)}."
+        return ["The data sets are compared as independent ones.", *([left_out] if named else [])]
 
     def _tables(self) -> list[Printed]:
         """Return the tables that the terminal prints: rankings of all and of groups, or the
@@ -350,8 +407,8 @@ class SystemComparison(Result):
         if withheld:
             tables.append(
                 (
-                    f"{WITHHELD}: no test that would not too often tell equal systems apart",
-                    ["why"],
+                    "Withheld: any test would too often call equal systems different",
+                    ["Reason"],
                     withheld,
                 )
             )
@@ -603,9 +660,10 @@ def chapter_of_systems(comparison: SystemComparison) -> Chapter:
         ]
         picture = _differences(fnmr, comparison.settings) if len(fnmr) > 1 else None
     said = comparison._sentences()
-    answer = [("", sentence) for sentence in said[1:-1]]
-    screen = FirstScreen(_facts(systems), (), answer, sentences_on_limitations(first), picture)
-    title = "Two systems" if is_pair else "Several systems"
+    answer = [("", sentence) for sentence in said[len(comparison._sizes()) : -1]]
+    screen = FirstScreen(_facts(comparison), (), answer, sentences_on_limitations(first), picture)
+    number = "Two" if is_pair else "Several"
+    title = f"{number} {'systems' if comparison.is_paired else 'data sets'}"
     return Chapter(title, said, sections, comparison.settings, comparison._numbers(), first=screen)
 
 
@@ -756,14 +814,26 @@ def _ranking_table(ranking: Sequence[RankedSystem]) -> Table:
     return Table(f"Ranks by {ranking[0].title}", columns, rows, look="measures")
 
 
-def _facts(systems: Mapping[str, Evaluated]) -> Said:
+_FACTS = ("People", "Groups", "Comparisons")
+
+
+def _facts(comparison: SystemComparison) -> Said:
+    systems = comparison._systems()
     named = ", ".join(map(visible, list(systems)[:_MOST_CURVES]))
     named += ", and others" if len(systems) > _MOST_CURVES else ""
     first = next(iter(systems.values()))
-    about = [fact for fact in facts_of(first) if fact[0] in ("People", "Groups", "Comparisons")]
     points = ", ".join(str(rates.at) for rates in first.rates)
+    if comparison.is_paired:
+        about = [fact for fact in facts_of(first) if fact[0] in _FACTS]
+    else:
+        about = [
+            (f"{fact} of {visible(name)}", said)
+            for name, of_system in list(systems.items())[:_MOST_CURVES]
+            for fact, said in facts_of(of_system)
+            if fact in _FACTS
+        ]
     return [
-        ("Systems", f"{len(systems)}: {named}"),
+        ("Systems" if comparison.is_paired else "Data sets", f"{len(systems)}: {named}"),
         *about,
         *([("Operating points", points)] if points else []),
     ]

@@ -107,9 +107,10 @@ def require_subjects(
         f"{group!r} ({n})" for group, n in zip(groups, n_subjects, strict=True) if n < least
     )
     if few and policy == "raise":
+        n_few = len(groups) - len(kept)
         raise InputError(
-            f"{len(groups) - len(kept)} of {len(groups)} groups have {trials} of fewer than {least}"
-            f" subjects, too few to estimate how much they vary: {few}. Merge groups, or test the"
+            f"{n_few} of {len(groups)} groups {'has' if n_few == 1 else 'have'} {trials} of fewer"
+            f" than {least} subjects, too few to estimate how much they vary: {few}. Merge groups, or test the"
             ' others: ⟦incomplete_groups="drop"⟧'
         )
     if len(kept) < 2:

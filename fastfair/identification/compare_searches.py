@@ -21,6 +21,7 @@ from fastfair.claims import Check, Estimates, Requirement, judged_check, require
 from fastfair.data.exclusions import exclusions_of, exclusions_of_systems
 from fastfair.error_rates.operating_points import OperatingPoint
 from fastfair.errors import InputError
+from fastfair.measures._registry import name_of_difference
 from fastfair.results.result import Result
 from fastfair.uncertainty.notes import Code, Note, joined
 from fastfair.uncertainty.quantities import Estimate, find
@@ -34,7 +35,6 @@ from .searches import Searches
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_DIFFERENCE = "difference({})"  # of a rate, in requirements
 FEWEST_PEOPLE = 10  # with fewer, a correlation of what people do in two systems means little
 OF_FEW_PEOPLE = Note.of(Code.FEW_PEOPLE, least=FEWEST_PEOPLE)
 
@@ -128,7 +128,7 @@ class SearchComparison(Result):
         ----------
         requirements : str or sequence of str
             What must hold, such as "difference(fpir)[*] <= 0.1 %", of percentage points: as in
-            `Identification.check`, but of "difference(fpir)" and "difference(fnir)".
+            `Identification.check`, but of "difference(fpir)", or "fpir(first) - fpir(second)".
         at, confidence_level, allow_undecided
             As in `Identification.check`.
 
@@ -151,7 +151,8 @@ class SearchComparison(Result):
         {'difference(fpir) <= 5 %': 'met'}
         """
         level = intervals.level(confidence_level)
-        wanted = requirements_of(requirements, at or self.rows[0].at, _differences())
+        pairs = [("first", "second")]
+        wanted = requirements_of(requirements, at or self.rows[0].at, shares(), pairs)
         points = points_of(
             list(dict.fromkeys(required.at for required in wanted if required.at is not None))
         )
@@ -163,7 +164,7 @@ class SearchComparison(Result):
         @cache
         def rows_at(level: float) -> Callable[[Requirement], SearchDifference]:
             rows: dict[tuple[Any, ...], SearchDifference] = {
-                (_DIFFERENCE.format(row.name), row.group, row.at): row
+                (name_of_difference(row.name), row.group, row.at): row
                 for row in _compared((first, second), points, how, level)[0]
             }
 
@@ -224,11 +225,6 @@ class SearchComparison(Result):
             lines,
             xlabel="Difference, first minus second",
         )
-
-
-def _differences() -> list[str]:
-    """Return the names of what requirements may be about."""
-    return [_DIFFERENCE.format(name) for name in shares()]
 
 
 def _interval_and_p(row: SearchDifference) -> str:

@@ -544,7 +544,8 @@ class Estimator:
         """Count the searches of each person, and the errors among them, in this very gallery."""
         errors = rate.errors(self.searches, self.criterion_at(at)._replace(drawn=False))
         assert errors is not None
-        group = np.array(self.searches.groups, object)[errors.group]
+        groups = np.array(self.searches.groups, object)
+        group = groups[errors.group] if groups.size else None
         subject = self.searches.labels[errors.subject]
         name: Any = rate.name  # "fpir" or "fnir"
         return FailureCounts.from_decisions(errors.value.astype(int), subject, group, rate=name)

@@ -4,10 +4,12 @@ scores.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import itertools
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -17,14 +19,14 @@ from fastfair._lib.arrays import AnyArray, Flags
 from fastfair._lib.frames import FrameColumns
 from fastfair._lib.label_codes import MISSING_TEXTS, Coded, encode, encode_together
 from fastfair._lib.warnings import warn
-from fastfair.data import checks, side_columns
+from fastfair.data import checks, group_labels, side_columns
 from fastfair.data.columns import NOBODY, USUAL, Policies
 from fastfair.data.exclusions import gathering, leave_out
 from fastfair.errors import FastfairWarning, FileFormatError, InputError
 from fastfair.io import files, tables, text
 from fastfair.io.embeddings import as_text, cut_subjects
 
-from .searches import Searches, SearchScores, Templates
+from .searches import ListReader, Searches, SearchScores, Templates
 
 if TYPE_CHECKING:
     import polars as pl
@@ -75,14 +77,16 @@ class SearchLayout:
     least_score : float, optional
         The score from which on people are put on lists, of distances the greatest; by default the
         least that occurs.
-    candidates : int, default 20
-        How many of the best other people are kept of each search of a matrix. Rates in smaller
-        galleries need all at or above the threshold.
+    candidates : int, optional
+        How many of the best other people are kept of each search: by default 20 of a matrix, and
+        all of lists. Rates in smaller galleries need all at or above the threshold. With a number,
+        Parquet of lists is read part by part, so that it may be larger than memory; the rows of a
+        search then follow each other.
 
     Examples
     --------
     >>> import fastfair as ff
-    >>> ff.SearchLayout(nobody="unknown", length=20).candidates
+    >>> ff.SearchLayout(nobody="unknown", length=20).length
     20
     """
 
@@ -94,7 +98,12 @@ class SearchLayout:
     gallery_subject: str | None = None
     length: int | None = None
     least_score: float | None = None
-    candidates: AtLeastTwo = 20
+    candidates: AtLeastTwo | None = None
+
+
+_KEPT_OF_MATRIX = 20
+# of a Parquet file, that are read at once, and that are looked at to find the end of a list
+_ROWS_OF_A_PART, _ROWS_OF_A_LIST = 2**21, 2**12
 
 
 USUAL_SEARCH_LAYOUT = SearchLayout()
@@ -103,7 +112,7 @@ USUAL_SEARCH_LAYOUT = SearchLayout()
 @files.refuse_changes()
 @checked
 def read_searches(
-    path: str | Path | IntoDataFrame,
+    path: str | Path | Sequence[str | Path] | IntoDataFrame,
     search_id: str | None = None,
     candidate: str | None = None,
     score: str | None = None,
@@ -122,9 +131,10 @@ def read_searches(
 
     Parameters
     ----------
-    path : path or data frame
-        The candidates, one row for each: CSV, TSV, Parquet, or a log of NIST's validation packages.
-        A ``.npz`` has the arrays of scores and of places in the gallery that FAISS returns, or a
+    path : path, sequence of paths, or data frame
+        The candidates, one row for each: CSV, TSV, Parquet, or a log of NIST's validation packages;
+        or several such files, or a pattern such as ``"may/*.csv"``, read one after another. A
+        ``.npz`` has the arrays of scores and of places in the gallery that FAISS returns, or a
         matrix of scores, as a ``.npy`` does.
 
         Or any data frame.
@@ -182,8 +192,8 @@ def read_searches(
 
     Notes
     -----
-    A row without candidate and score says that its search has no candidate. Files are read whole:
-    ten million candidates take about 2 GB.
+    A row without candidate and score says that its search has no candidate. Files are read whole,
+    unless `layout` has a number of `candidates`: ten million candidates take about 2 GB.
 
     Examples
     --------
@@ -209,7 +219,8 @@ def read_searches(
         named, side_columns.names_of_groups(groups), subject_pattern, score_kind, layout, policies
     )
     with gathering() as left_out:
-        file = _opened(path, "path", "the data frame")
+        parts = _parts_of(path, how)
+        file = parts[0]()
         of_searches = None if searches is None else _opened(searches, "searches", "searches")
         gallery = (
             None
@@ -219,9 +230,12 @@ def read_searches(
         about = {"score_kind": score_kind, "templates": templates, "policies": policies}
         matrix, places = _arrays_of(file) if file.take is not None else (None, None)
         if matrix is not None or layout.shape == "matrix":
+            if len(parts) > 1:
+                raise InputError("a matrix is one file: name no others")
             made = _of_matrix(file, matrix, places, of_searches, gallery, how, about)
         else:
-            made = _of_lists(file, of_searches, gallery, how, about)
+            others = parts[1:]
+            made = _of_lists([lambda: file, *others], of_searches, gallery, how, about)
     made.left_out = (
         *(exclusion for exclusion in left_out if exclusion not in made.left_out),
         *made.left_out,
@@ -305,7 +319,9 @@ class _Gallery:
     @classmethod
     def of(cls, table: tables.Table, how: _How) -> _Gallery:
         """Read a table of the gallery."""
-        name = how.layout.gallery_id or table.names[0]
+        # a column without a name has numbers of rows, as R writes them
+        named = [name for name in table.names if name]
+        name = how.layout.gallery_id or (named or table.names)[0]
         subject = how.layout.gallery_subject
         wanted = [table.require("gallery_id", name)]
         wanted += [] if subject is None else [table.require("gallery_subject", subject)]
@@ -362,6 +378,40 @@ class _Gallery:
             )
 
 
+@checked
+def groups_of_gallery(
+    enrolled: str | Path | IntoDataFrame,
+    groups: str | Sequence[str],
+    *,
+    subject_pattern: str | None = None,
+    layout: SearchLayout = USUAL_SEARCH_LAYOUT,
+) -> dict[Any, str]:
+    """Read the group of each enrolled person, for the `returned_group` of `identify`; arguments are
+    those of `read_searches`, and `enrolled` has the columns of `groups`.
+    """
+    attributes = side_columns.names_of_groups(groups)
+    how = _How({}, attributes, subject_pattern, "similarity", layout, USUAL)
+    table = _opened(enrolled, "enrolled", "enrolled")
+    gallery = _Gallery.of(table, how)
+    whose = _coded("enrolled", gallery.ids if gallery.people is None else gallery.people)
+    frame = FrameColumns(table.columns([table.require("groups", name) for name in attributes]))
+    with table.placed():
+        coded = {name: frame.labels(name) for name in attributes}
+    texts = {name: group_labels.attribute(name, column.labels) for name, column in coded.items()}
+    codes = {name: column.codes.astype(np.uint16) for name, column in coded.items()}
+    labels, (of_templates,) = group_labels.intersections(tuple(texts), texts, [codes])
+    group_of: dict[Any, str] = {}
+    for row, (person, group) in enumerate(zip(whose.codes.tolist(), of_templates, strict=True)):
+        name, label = whose.labels.item(person), labels[group]
+        if group_of.setdefault(name, label) != label:
+            raise InputError(
+                f"{table.place}: {table.where(row)}: {name!r} is of the groups {group_of[name]!r}"
+                f" and {label!r}: an enrolled person is of one",
+                row=row,
+            )
+    return group_of
+
+
 @dataclass
 class _Declared:
     """Every search once: its name, the person of its probe, its groups, and whether it failed.
@@ -387,6 +437,45 @@ def _opened(source: Any, called: str, place: str) -> tables.Table:
             alone = " " if " " in content.first.strip() else ","  # of a single column
             return tables.read_text(content, tables.separator_of(content) or alone)
     return tables.read_source(source, called, place)
+
+
+def _parts_of(path: Any, how: _How) -> list[Callable[[], tables.Table]]:
+    """Return what opens each part of a log: its files, or some rows of them where not all
+    candidates are kept.
+    """
+    if not isinstance(path, str | Path | list | tuple):
+        return [partial(_opened, path, "path", "the data frame")]
+    parts: list[Callable[[], tables.Table]] = []
+    for file in files.files_of(path, "candidates"):
+        if how.layout.candidates is None or file.suffix.lower() != ".parquet":
+            parts.append(partial(_opened, file, "path", str(file)))
+        else:
+            parts += [
+                partial(tables.of_parquet, file, start, end - start)
+                for start, end in itertools.pairwise(_cuts(file, how))
+            ]
+    return parts
+
+
+def _cuts(file: Path, how: _How) -> list[int]:
+    """Return the rows at which to cut a Parquet file so that no search's rows are parted."""
+    files.require_kind(file, ".parquet")
+    with files.explain_reading(file):
+        n = int(tables.scan_schema(file).select(files.polars().len()).collect().item())
+    cuts = [0]
+    while cuts[-1] + _ROWS_OF_A_PART < n:
+        cut = cuts[-1] + _ROWS_OF_A_PART
+        while cut < n:
+            around = tables.of_parquet(file, cut - 1, _ROWS_OF_A_LIST)
+            name = how.column(around, "search_id")
+            search = around.columns([name])[name]
+            others = search.ne_missing(search[0]).arg_true()
+            if len(others):
+                cut += int(others[0]) - 1
+                break
+            cut += len(search) - 1
+        cuts.append(min(cut, n))
+    return [*cuts, n] if cuts[-1] < max(n, 1) else cuts
 
 
 def _declared(table: tables.Table, how: _How, rows: pl.DataFrame | None = None) -> _Declared:
@@ -476,13 +565,71 @@ _OF_PROBES = (
 
 
 def _of_lists(
-    file: tables.Table,
+    parts: Sequence[Callable[[], tables.Table]],
     of_searches: tables.Table | None,
     gallery: _Gallery | None,
     how: _How,
     about: Mapping[str, Any],
 ) -> Searches:
-    """Read rows of candidates."""
+    """Read rows of candidates, part by part."""
+    if len(parts) > 1 and (of_searches is None or gallery is None):
+        raise InputError(
+            "a log that is read part by part needs the tables of searches and of the gallery: give"
+            " ⟦searches=⟧ and ⟦enrolled=⟧"
+        )
+    reader: ListReader | None = None
+    declared: _Declared | None = None
+    by_code = None
+    for opened in parts:
+        file = opened()
+        part, declared = _rows_of(file, of_searches, declared, how)
+        names = part.names
+        if part.of_codes is not None:
+            failed = np.zeros(names.labels.size, np.bool_)
+            failed[part.of_rows.codes[part.of_codes]] = True
+            by_code = failed[names.codes] | (False if by_code is None else by_code)
+        if not part.is_entry.any():
+            continue
+        with file.placed(part.is_entry):
+            _require_usable(part.values, how.policies)
+            if part.ranks is not None:
+                _require_ranks(part.ranks, part.search, part.values, how)
+            people, probe, enrolled = _people_of(file, part, declared, gallery, how)
+        with files.name_file(file.place), file.placed(part.is_entry):
+            reader = reader or ListReader(
+                names,
+                probe,
+                enrolled,
+                declared.groups or None,
+                n_kept=how.layout.candidates,
+                **about,
+            )
+            reader.add(part.search, people, part.values)
+    if reader is None or declared is None:
+        raise InputError(f"{file.place} has no row with a candidate: no scores are known")
+    lost = _failed_searches(declared, by_code, how.policies)
+    with files.name_file(file.place):
+        return reader.finish(how.layout.length, how.layout.least_score, lost)
+
+
+class _Rows(NamedTuple):
+    """Rows of candidates, and of these, `is_entry`, the entries of lists."""
+
+    is_entry: Flags
+    of_rows: Coded  # searches
+    of_codes: Flags | None  # which rows say that the search failed
+    names: Coded  # of all searches
+    search: Coded  # of entries, as are the others
+    listed: _Column
+    column: str  # of the candidates
+    values: AnyArray
+    ranks: AnyArray | None
+
+
+def _rows_of(
+    file: tables.Table, of_searches: tables.Table | None, declared: _Declared | None, how: _How
+) -> tuple[_Rows, _Declared]:
+    """Read rows of candidates, and the searches where they were not read before."""
     search, candidate, score = (
         how.column(file, field_name) for field_name in ("search_id", "candidate", "score")
     )
@@ -501,10 +648,12 @@ def _of_lists(
     numbers = [score, *([] if rank is None else [rank]), *codes]
     frame = file.columns([*roles, *others, *codes], numbers, coded=[search, candidate])
     columns = FrameColumns(frame)
-    declared = _declared(of_searches or file, how, None if of_searches is not None else frame)
+    if declared is None:
+        rows = frame if of_searches is None else None
+        declared = _declared(of_searches or file, how, rows)
     with file.placed():
         values = columns.numbers(score)
-        is_entry, of_codes = _entries(file, columns, candidate, values, codes)
+        is_entry, of_codes = _entries(columns, candidate, values, codes)
         of_rows, names = _searches_of_rows(columns, search, declared)
         if of_searches is None and is_entry.all():
             _require_lists_alike(file, of_rows)
@@ -517,32 +666,22 @@ def _of_lists(
             ranks = None if ranks is None else ranks[is_entry]
     with file.placed(is_entry):
         listed = _column(FrameColumns(frame), candidate)
-        _require_usable(values, how.policies)
-        if ranks is not None:
-            _require_ranks(ranks, in_order, values, how)
-        if gallery is None:
-            whose = how.people(candidate, listed)
-            coded = _coded_together({candidate: whose, "probe": declared.probe})
-            people = coded[candidate]
-            probe = coded["probe"]
-            enrolled: Any = _gallery_of_lists(file, people, probe, declared.of_nobody, in_order)
-        else:
-            people, probe, enrolled = gallery.named(candidate, listed, declared.probe)
-    lost = _failed_searches(declared, names, of_rows, of_codes, how.policies)
-    with files.name_file(file.place), file.placed(is_entry):
-        return Searches.from_candidates(
-            in_order,
-            people,
-            values,
-            searches=names,
-            probe=probe,
-            enrolled=enrolled,
-            group=declared.groups or None,
-            length=how.layout.length,
-            least_score=how.layout.least_score,
-            failed=lost,
-            **about,
-        )
+    read = _Rows(is_entry, of_rows, of_codes, names, in_order, listed, candidate, values, ranks)
+    return read, declared
+
+
+def _people_of(
+    file: tables.Table, rows: _Rows, declared: _Declared, gallery: _Gallery | None, how: _How
+) -> tuple[Coded, Coded, Coded]:
+    """Return the people of candidates, of probes and of what is enrolled."""
+    name = rows.column
+    if gallery is not None:
+        return gallery.named(name, rows.listed, declared.probe)
+    whose = how.people(name, rows.listed)
+    coded = _coded_together({name: whose, "probe": declared.probe})
+    people = coded[name]
+    probe = coded["probe"]
+    return people, probe, _gallery_of_lists(file, people, probe, declared.of_nobody, rows.search)
 
 
 def _searches_of_rows(
@@ -568,7 +707,6 @@ def _searches_of_rows(
 
 
 def _entries(
-    file: tables.Table,
     columns: FrameColumns,
     candidate: str,
     values: AnyArray,
@@ -596,8 +734,6 @@ def _entries(
         texts, of_rows = FrameColumns(columns.polars([candidate])[unknown]).texts(candidate)
         blank = np.array([text is None or text in MISSING_TEXTS for text in texts], np.bool_)
         is_entry[unknown[blank[of_rows]]] = False
-    if not is_entry.any():
-        raise InputError(f"{file.place} has no row with a candidate: no scores are known")
     return is_entry, failed
 
 
@@ -671,18 +807,15 @@ def _require_ranks(rank: AnyArray, search: Coded, values: AnyArray, how: _How) -
 
 
 def _failed_searches(
-    declared: _Declared, names: Coded, of_rows: Coded, of_codes: Flags | None, policies: Policies
+    declared: _Declared, by_code: Flags | None, policies: Policies
 ) -> Flags | None:
     """Tell which declared searches failed; refuse them where policies do not say what to do.
 
-    names, of_rows: the searches declared, and those of the rows of candidates. of_codes: which of
-    these say that the search failed.
+    by_code: which failed as codes in rows of candidates say.
     """
     failed = declared.failed
-    if of_codes is not None:
-        by_code = np.zeros(names.labels.size, np.bool_)
-        by_code[of_rows.codes[of_codes]] = True
-        failed = by_code[names.codes] | (False if failed is None else failed)
+    if by_code is not None:
+        failed = by_code | (False if failed is None else failed)
     if failed is not None and failed.any() and policies.failures == "error":
         raise InputError(
             f"{int(failed.sum())} of {failed.size} searches failed;"
@@ -790,7 +923,7 @@ def _of_matrix(
                 coded["probe"],
                 coded["enrolled"],
                 group=groups or None,
-                candidates=how.layout.candidates,
+                candidates=how.layout.candidates or _KEPT_OF_MATRIX,
                 **about,
             )
     entries = places.ravel().astype(np.int64)
@@ -858,7 +991,7 @@ def _of_wide_table(
             f"{file.place} has {rows.size:,} rows, and {names.codes.size:,} searches are declared: a"
             " matrix needs one row for each, with its name"
         )
-    lost = _failed_searches(declared, names, of_rows, None, how.policies)
+    lost = _failed_searches(declared, None, how.policies)
     header = files.polars().Series("header", columns)
     if gallery is None:
         coded = _coded_together({"header": how.people("header", header), "probe": declared.probe})
@@ -880,6 +1013,6 @@ def _of_wide_table(
             probe,
             people,
             group=declared.groups or None,
-            candidates=how.layout.candidates,
+            candidates=how.layout.candidates or _KEPT_OF_MATRIX,
             **about,
         )

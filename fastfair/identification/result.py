@@ -22,7 +22,7 @@ from fastfair.claims import Check, Estimates, Requirement, judged_check, require
 from fastfair.error_rates.operating_points import RULES, OperatingPoint, at_rank
 from fastfair.errors import InputError
 from fastfair.evaluation.failure_counts import FailureCounts
-from fastfair.measures._registry import METRICS, measure_of
+from fastfair.measures._registry import MATED, METRICS, measure_of, quantity_name
 from fastfair.results.result import Result
 from fastfair.results.written import UNWRITTEN
 from fastfair.uncertainty.notes import Code, joined
@@ -123,6 +123,7 @@ class Identification(Result):
             raise InputError(
                 f"there are no rates in galleries of {wanted}, only of {', '.join(map(str, sizes))}"
             )
+        self._require_searches(quantity_name(name))
         return find([row for row in self.rows if row.gallery_size == wanted], name, group, at)
 
     @checked
@@ -178,6 +179,8 @@ class Identification(Result):
         """
         level = intervals.level(confidence_level)
         wanted = requirements_of(requirements, at or self.rows[0].at, quantities())
+        for rule in wanted:
+            self._require_searches(rule.name)
         points = points_of(
             list(
                 dict.fromkeys(
@@ -213,6 +216,14 @@ class Identification(Result):
         made = judged_check(wanted, families, estimates, settings)
         return replace(made, allow_undecided=allow_undecided, left_out=self.left_out)
 
+    def _require_searches(self, name: str) -> None:
+        """Refuse a rate, or a measure of one, of searches that there are none of."""
+        rate = name.partition("(")[2].removesuffix(")") or name
+        sides = METRICS[rate].sides if rate in METRICS else ()
+        is_mated = () if self.searches is None else self.searches.is_mated.tolist()
+        if is_mated and sides and (sides == (MATED,)) not in is_mated:
+            raise InputError(f"the {rate.upper()} is over {sides[0]} searches, and there are none")
+
     def _estimator(self, level: float = 0.95) -> Estimator:
         if self.searches is None:
             raise InputError("this result was read from a file: identify the searches again")
@@ -235,10 +246,10 @@ class Identification(Result):
         Returns
         -------
         FailureCounts
-            For `fnmr_test`, which then tests equal rates in this very gallery.
+            For `fnmr_test`, which then tests equal rates in this very gallery, and for `check`,
+            `claim` and `evaluate`.
         """
-        if not self.groups:
-            raise InputError("the searches have no groups to compare: give group")
+        self._require_searches(rate)
         return self._estimator().counts(RATES[rate], self.of(rate, at=at).at)
 
     @checked

@@ -29,7 +29,6 @@ from fastfair._lib.arguments import AtLeastTwo, checked
 from fastfair._lib.arrays import (
     AnyArray,
     AnyFloats,
-    AnyIntegers,
     Codes,
     Flags,
     Floats,
@@ -53,12 +52,20 @@ from fastfair.data.columns import (
     warn_of_look_alikes,
 )
 from fastfair.data.embeddings import Embeddings
-from fastfair.data.exclusions import Exclusions, Reason, gathering, leave_out
+from fastfair.data.exclusions import (
+    Exclusions,
+    Reason,
+    gathering,
+    leave_out,
+    merge_exclusions,
+)
 from fastfair.data.pair_search import lengths, padded_for_products, products_apart
 from fastfair.data.sample_names import advice_on_samples
 from fastfair.data.score_keys import given_similarities
 from fastfair.data.sorted_scores import read_only
 from fastfair.errors import InputError, LookAlikeWarning, ReversedScoresWarning
+
+from .candidate_lists import KeptLists
 
 # mates' scores and ranks, the best others' scores, and who
 Kept = tuple[Floats, Integers, Floats, Codes]
@@ -616,49 +623,17 @@ class Searches(Shown):
         ...                             enrolled=["ann", "bob", "cid", "dan"])
         Searches(2 searches of 4 enrolled people, 1 mated, 1 non-mated)
         """
-        values = checks.scores(scores)
-        of_person = encode("candidate", candidate)
-        names, (row, declared) = encode_together(["search", "searches"], [search, searches])
-        checks.same_length(
-            {"search": row.size, "candidate": of_person.codes.size, "scores": values.size}, "entry"
+        reader = ListReader(
+            searches, probe, enrolled, group, score_kind, templates=templates, policies=policies
         )
-        made = cls._prepared((declared.size, None), probe, enrolled, group, policies)
-        made.dtype, made.score_kind = values.dtype, score_kind
-        kept = made._without_padding(of_person, values)
-        if not kept.all():
-            row = row[kept]
-            values = values[kept]
-            of_person = of_person.take(kept)
-        listed_scores = made._similarities_of_lists(values, policies)
-        _refuse_twice("searches", names, declared)
-        made._warn_of_samples(names[declared])
-        if templates == "refuse":
-            _refuse_twice("enrolled", made.labels, made.enrolled)
-        position = np.full(names.size, -1, np.int64)
-        position[declared] = np.arange(declared.size)
-        _require_known("search", names, row, position < 0)
-        positions = _positions(of_person, made.labels)
-        is_enrolled = np.isin(np.arange(made.labels.size + 1), made.enrolled)
-        _require_known("candidate", of_person.labels, of_person.codes, ~is_enrolled[positions])
-        lists = _Lists.of_entries(
-            row, of_person.codes, listed_scores, (position, positions), declared.size
-        )
-        made.reach = made._reach_of(lists, length, least_score)
-        made.enrolled = np.unique(made.enrolled)
-        lists = lists.of_people() if templates == "best" else lists
-        are_failed = (lists.length > 0) & (lists.scores[:, 0] == -np.inf)
-        made._take_lists(lists, names[declared], policies.self_comparisons)
-        made._take_failed(failed, are_failed, lists.length)
-        made._exclude(policies)
-        return made._finished()
+        reader.add(search, candidate, scores)
+        return reader.finish(length, least_score, failed)
 
     def _similarities_of_lists(self, values: AnyFloats, policies: Policies) -> Floats:
         """Return the scores of entries of lists as similarities, those that failed as -inf."""
         failed = policies._find_failed(values)
         if failed is None and not np.isfinite(values).all():
             raise InputError("scores of candidates must be finite: leave out those that have none")
-        if not values.size or (failed is not None and failed.all()):
-            raise InputError("all lists are empty: no scores are known")
         similarities = values.astype(np.float64, copy=False)
         if self.score_kind == "distance":
             similarities = -similarities
@@ -666,13 +641,14 @@ class Searches(Shown):
             similarities = np.where(failed, -np.inf, similarities)
         return similarities
 
-    def _reach_of(self, lists: _Lists, length: int | None, least_score: float | None) -> Floats:
+    def _reach_of(self, lists: KeptLists, length: int | None, least_score: float | None) -> Floats:
         """Return above which score all candidates of each list are known."""
-        longest = lists.scores.shape[1]
+        longest, lowest = lists.longest, lists.lowest
         if length is not None and longest > length:
             raise InputError(f"a list has {longest} candidates, more than ⟦length={length}⟧")
+        if lowest == np.inf:
+            raise InputError("all lists are empty: no scores are known")
         sign = self._sign
-        lowest = float(lists.scores.min(initial=np.inf, where=lists.scores > -np.inf))
         least = lowest if least_score is None else sign * least_score
         if lowest < least:
             raise InputError(
@@ -682,7 +658,7 @@ class Searches(Shown):
         n_templates = self.enrolled.size
         # Someone with the very score of the last place of a full list may be missing.
         is_full = lists.length >= min(length or longest, n_templates)
-        of_full = np.where(lists.length >= n_templates, -np.inf, lists.scores[:, -1])
+        of_full = np.where(lists.length >= n_templates, -np.inf, lists.end)
         return np.where(is_full, of_full, np.nextafter(least, -np.inf))
 
     @property
@@ -700,35 +676,25 @@ class Searches(Shown):
             because = "as they fill places for which an index found nobody, with the candidate -1"
             with gathering() as excluded:
                 leave_out(~padding, "entries of lists", "padding", because)
-            self.left_out = tuple(excluded)
+            self.left_out = merge_exclusions((self.left_out, tuple(excluded)))
         return ~padding
 
-    def _take_lists(self, lists: _Lists, searches: AnyArray, policy: str) -> None:
-        """Take over lists, which change, of searches with these names; the reach of each is
-        known.
-        """
-        from fastfair.kernels.candidate_lists import take_mates
-
-        self.best, self.candidate = lists.scores, lists.people
-        self.mate_score, n_ahead = np.empty(len(self)), np.empty(len(self), np.int64)
-        last_list = np.full(self.labels.size, -1)
-        which = take_mates(
-            self.best, self.candidate, self.subject, self.mate_score, n_ahead, last_list
-        )
-        if which >= 0:
-            on_list = lists.people[which][lists.people[which] >= 0]
-            who = int(np.bincount(on_list).argmax())
-            raise InputError(
-                f"{self.labels.item(who)!r} is twice on the list of search"
-                f' {searches.item(which)!r}: say ⟦templates="best"⟧ where people have several'
-                " templates, or keep the best of them"
-            )
-        self.mate_score[~self.is_mated] = -np.inf
+    def _take_lists(
+        self, lists: KeptLists, length: int | None, least_score: float | None, policy: str
+    ) -> None:
+        """Take over what is kept of lists."""
+        self.reach = self._reach_of(lists, length, least_score)
+        self.enrolled = np.unique(self.enrolled)
+        self.best, self.candidate = lists.together()
+        self.mate_score = np.where(self.is_mated, lists.mate_score, -np.inf)
         self._refuse_lists_of_itself(policy)
-        self.rank = np.where(self.is_mated, n_ahead + 1, 0)
+        self.rank = np.where(self.is_mated, lists.n_ahead + 1, 0)
         with np.errstate(invalid="ignore"):
             is_open = self.is_mated & (self.reach > -np.inf) & ~(self.mate_score > self.reach)
         self.last_rank = np.where(is_open, self.n_enrolled, self.rank)
+        # that a list lacks the mate tells the mate's score down to the end of the whole list
+        is_cut = ~np.isnan(self.mate_score)
+        self.reach[is_cut] = np.maximum(self.reach, lists.cut)[is_cut]
 
     def _warn_of_samples(self, searches: AnyArray) -> None:
         """Warn where the gallery has names of samples, which searches have, in place of people."""
@@ -995,7 +961,8 @@ class Searches(Shown):
         # Below its end a list knows nobody.
         n_others = np.full(len(self), self.n_enrolled - 1)
         ends = np.flatnonzero(self.last_rank > self.rank)
-        n_others[ends] = (self.candidate[ends] >= 0).sum(axis=1)
+        n_listed = (self.candidate[ends] >= 0).sum(axis=1)
+        n_others[ends] = np.maximum(n_listed, self.rank[ends] - 1)
         with np.errstate(invalid="ignore"):
             rows = np.flatnonzero(self.is_mated & (self.mate_score > -np.inf) & (n_others > 0))
         mate = self.mate_score[rows, None]
@@ -1041,67 +1008,105 @@ class Searches(Shown):
         return self.subject.size
 
 
+class ListReader:
+    """Reads candidate lists, in one part or several, as `Searches`.
+
+    Parameters
+    ----------
+    searches, probe, enrolled, group, score_kind, templates, policies
+        As in `Searches.from_candidates`.
+    n_kept : int, optional
+        How many of the best other people are kept of each search, by default all.
+    """
+
+    def __init__(
+        self,
+        searches: Labels,
+        probe: Labels,
+        enrolled: Labels,
+        group: GroupLabels | None,
+        score_kind: SearchScores,
+        *,
+        templates: Templates,
+        policies: Policies,
+        n_kept: int | None = None,
+    ) -> None:
+        self._searches = encode("searches", searches)
+        n = self._searches.codes.size
+        self._made = made = Searches._prepared((n, None), probe, enrolled, group, policies)
+        made.score_kind = score_kind
+        self._names = self._searches.labels[self._searches.codes]
+        _refuse_twice("searches", self._searches.labels, self._searches.codes)
+        made._warn_of_samples(self._names)
+        if templates == "refuse":
+            _refuse_twice("enrolled", made.labels, made.enrolled)
+        self._is_enrolled = np.isin(np.arange(made.labels.size + 1), made.enrolled)
+        self._policies = policies
+        self._lists = KeptLists(made.subject, n_kept, templates == "best")
+        self._dtypes: list[np.dtype[Any]] = []
+
+    def add(self, search: Labels, candidate: Labels, scores: ArrayLike) -> None:
+        """Add the lists of some searches, of which no others come; the arguments are as in
+        `Searches.from_candidates`.
+        """
+        made = self._made
+        values = checks.scores(scores)
+        of_person = encode("candidate", candidate)
+        names, (row, declared) = encode_together(["search", "searches"], [search, self._searches])
+        checks.same_length(
+            {"search": row.size, "candidate": of_person.codes.size, "scores": values.size}, "entry"
+        )
+        self._dtypes.append(values.dtype)
+        kept = made._without_padding(of_person, values)
+        if not kept.all():
+            row = row[kept]
+            values = values[kept]
+            of_person = of_person.take(kept)
+        similarities = made._similarities_of_lists(values, self._policies)
+        position = np.full(names.size, -1, np.int64)
+        position[declared] = np.arange(declared.size)
+        _require_known("search", names, row, position < 0)
+        people = _positions(of_person, made.labels)
+        is_unknown = ~self._is_enrolled[people]
+        _require_known("candidate", of_person.labels, of_person.codes, is_unknown)
+        if not row.size:
+            return
+        lists = self._lists
+        has_list = (position >= 0) & (lists.length[position] > 0)
+        again = has_list[row] if has_list.any() else has_list[:0]
+        if again.any():
+            raise InputError(
+                f"the rows of search {names.item(row[again.argmax()])!r} do not follow each other,"
+                " as they have to in a log that is read part by part: sort it by search",
+                row=int(np.flatnonzero(kept)[again.argmax()]),
+            )
+        twice = lists.add(row, of_person.codes, similarities, (position, people))
+        if twice is not None:
+            which, who = twice
+            raise InputError(
+                f"{made.labels.item(who)!r} is twice on the list of search"
+                f' {self._names.item(which)!r}: say ⟦templates="best"⟧ where people have several'
+                " templates, or keep the best of them"
+            )
+
+    def finish(
+        self,
+        length: int | None = None,
+        least_score: float | None = None,
+        failed: Labels | None = None,
+    ) -> Searches:
+        """Return the searches; the arguments are as in `Searches.from_candidates`."""
+        made, lists = self._made, self._lists
+        made.dtype = np.result_type(*self._dtypes)
+        made._take_lists(lists, length, least_score, self._policies.self_comparisons)
+        made._take_failed(failed, (lists.length > 0) & ~lists.has_score, lists.length)
+        made._exclude(self._policies)
+        return made._finished()
+
+
 _OF_SEARCHES = (
     "subject", "group", "is_mated", "mate_score", "rank", "last_rank", "failed", "best", "candidate", "reach",
 )  # fmt: skip
-
-
-@dataclass(frozen=True)
-class _Lists:
-    """Candidate lists.
-
-    Attributes
-    ----------
-    scores : (searches, places) ndarray
-        Similarities, descending; -inf for empty places, and for what has no score.
-    people : (searches, places) ndarray of int32
-        Who has them; -1 for empty places.
-    length : (searches,) ndarray of int64
-        How many entries each list has.
-    """
-
-    scores: Floats
-    people: Codes
-    length: Integers
-
-    @classmethod
-    def of_entries(
-        cls,
-        search: AnyIntegers,
-        person: AnyIntegers,
-        scores: Floats,
-        places: tuple[Indices, Indices],
-        n: int,
-    ) -> _Lists:
-        """Arrange entries, in any order, as lists of n searches.
-
-        search, person: codes, of which `places` has the searches and the people.
-        """
-        from fastfair.kernels.candidate_lists import fill_lists
-
-        longest = int(np.bincount(search).max(initial=0))
-        listed, who = np.full((n, longest), -np.inf), np.full((n, longest), -1, np.int32)
-        length, is_unsorted = np.zeros(n, np.int64), np.zeros(n, np.bool_)
-        fill_lists(search, person, scores, places, (listed, who, length, is_unsorted))
-        rows = np.flatnonzero(is_unsorted)
-        order = np.argsort(-listed[rows], axis=1, kind="stable")
-        listed[rows] = np.take_along_axis(listed[rows], order, 1)
-        who[rows] = np.take_along_axis(who[rows], order, 1)
-        return cls(listed, who, length)
-
-    def of_people(self) -> _Lists:
-        """Keep the best entry of each person on a list."""
-        n, longest = self.people.shape
-        by_person = np.argsort(self.people, axis=1, kind="stable")
-        sorted_people = np.take_along_axis(self.people, by_person, 1)
-        first = np.ones((n, longest), np.bool_)
-        first[:, 1:] = sorted_people[:, 1:] != sorted_people[:, :-1]
-        is_best = np.empty_like(first)
-        np.put_along_axis(is_best, by_person, first, 1)
-        is_best &= self.people >= 0
-        search = np.nonzero(is_best)[0]
-        places = np.arange(n), np.arange(self.people.max() + 1)
-        return _Lists.of_entries(search, self.people[is_best], self.scores[is_best], places, n)
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ metadata, and into one.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,9 +15,10 @@ from fastfair._lib import whole_files
 from fastfair._lib.arguments import checked
 from fastfair._lib.arrays import AnyFloats, Flags, Floats
 from fastfair._lib.frames import FrameColumns
-from fastfair._lib.label_codes import Coded
+from fastfair._lib.label_codes import Coded, Labels
 from fastfair._lib.warnings import give_warnings, hold_warnings
 from fastfair.data import checks, group_labels
+from fastfair.data.attacks import read_attacks
 from fastfair.data.checks import ScoreKind
 from fastfair.data.columns import USUAL, Policies, checked_columns, without_diagonal
 from fastfair.data.comparisons import Comparisons
@@ -24,6 +26,7 @@ from fastfair.data.embeddings import NamedVectors
 from fastfair.data.exclusions import gathering, leave_out
 from fastfair.data.label_bands import banded, read_bands
 from fastfair.data.sorted_scores import CheckedColumns, SortedSide
+from fastfair.data.transactions import transactions
 from fastfair.errors import InputError
 
 from . import files, formats, tables
@@ -169,6 +172,9 @@ def read_comparisons(
         table = formats.choose(
             tables.read_frame(path, "path", "the data frame"), how, formats.FORMATS["csv"]
         )
+    apart = None
+    if layout.attack is not None:
+        table, apart = _apart(table, how)
     columns = code_rows(table, how)
     keep = columns.keep
     with table.placed(keep):
@@ -184,7 +190,10 @@ def read_comparisons(
     origin = {} if table.lines is None else {"line": np.asarray(table.lines, np.uint32)}
     origin |= {name: table.frame[name].to_numpy() for name in how.keep}
     comparisons.origin = {name: column[keep] for name, column in origin.items()}
-    return comparisons
+    if apart is not None:
+        comparisons = _with_attacks(comparisons, *apart, how)
+    of_transactions = layout.of_transactions
+    return transactions(comparisons, **of_transactions) if of_transactions else comparisons
 
 
 def _quality_of_samples(how: HowToRead, columns: CheckedColumns) -> tuple[Floats, Floats]:
@@ -244,7 +253,8 @@ def _of_two_files(genuine: Any, impostor: str | Path, how: HowToRead) -> Compari
         for name in (*how.names, "trials", "groups", "subject_pattern", "keep")
         if getattr(how, name)
     ]
-    given += [f"⟦{name}=⟧" for name in ("quality", "mated_value") if getattr(how.layout, name)]
+    others = "quality", "mated_value", "attempts", "transaction", "session", "attack"
+    given += [f"⟦{name}=⟧" for name in others if getattr(how.layout, name)]
     given += [] if how.described is None else ["⟦metadata=⟧"]
     if given or not isinstance(genuine, str | Path) or how.vectors is not None:
         raise InputError(
@@ -285,7 +295,7 @@ def code_rows(table: ScoreTable, how: HowToRead) -> CheckedColumns:
             keep &= without_diagonal(
                 values, of_sides, how.score_kind, how.policies.self_comparisons
             )
-        if table.attack is not None:
+        if table.attack is not None and how.layout.attack is None:
             keep &= _without_attacks(columns, table.attack)
         flags = (
             None
@@ -308,6 +318,9 @@ def code_rows(table: ScoreTable, how: HowToRead) -> CheckedColumns:
     def where(row: int) -> str:
         return table.where(int(np.flatnonzero(keep)[row]))
 
+    if flags is None and how.layout.attack is not None and subjects is not None:
+        # those of a detector compare each person with himself, and so have one class
+        flags = sides["reference"].codes == sides["probe"].codes
     left_out = tuple(without_labels)
     if not scores.size:
         return CheckedColumns(
@@ -411,6 +424,59 @@ def _without_attacks(columns: FrameColumns, name: str) -> Flags:
     return np.asarray(~attacks)
 
 
+_BONA_FIDE = ("", "bonafide", "bona fide", "bona_fide", "bona-fide", "-")
+
+
+def _apart(table: ScoreTable, how: HowToRead) -> tuple[ScoreTable, tuple[ScoreTable, Labels]]:
+    """Part bona fide rows from those of attacks, whose species are returned, too."""
+    assert table.attack is not None
+    texts, codes = FrameColumns(table.frame).texts(table.attack)
+    asked = how.layout.bona_fide
+    of_text = [
+        (text or "").lower() in _BONA_FIDE if asked is None else text == asked for text in texts
+    ]
+    is_bona_fide = np.array(of_text)[codes]
+    if is_bona_fide.all() or not is_bona_fide.any():
+        which = "attack" if is_bona_fide.all() else "bona fide"
+        raise InputError(
+            f"{table.place}: column {table.attack!r} has no {which} row, only"
+            f" {', '.join(map(repr, texts))}: say which value means bona fide, with ⟦bona_fide=⟧"
+        )
+    bona_fide, attacks = (_rows(table, which) for which in (is_bona_fide, ~is_bona_fide))
+    names = [str(text) for text in texts]
+    return bona_fide, (attacks, [names[code] for code in codes[~is_bona_fide].tolist()])
+
+
+def _rows(table: ScoreTable, which: Flags) -> ScoreTable:
+    """Return some of the rows, which know their places."""
+    rows = np.flatnonzero(which)
+    lines = None if table.lines is None else np.asarray(table.lines)[rows]
+    return replace(table, frame=table.frame[rows], lines=lines, numbers=rows)
+
+
+def _with_attacks(
+    comparisons: Comparisons, table: ScoreTable, species: Labels, how: HowToRead
+) -> Comparisons:
+    """Add attacks: their scores, and the subjects of the references that they are made on."""
+    table.subject_pattern = how.subject_pattern or table.subject_pattern
+    subjects, samples = _subjects_and_samples(table, how)
+    if subjects is None:
+        raise InputError(
+            "⟦attack=⟧ needs the people who are imitated: name columns with ⟦reference=⟧ and"
+            " ⟦probe=⟧"
+        )
+    everything = np.ones(table.frame.height, np.bool_)
+    with table.placed():
+        scores: AnyFloats = (
+            _scored(how.vectors, table, samples or subjects, everything)
+            if table.score is None
+            else FrameColumns(table.frame).numbers(table.score)
+        )
+        return read_attacks(
+            comparisons, (scores, species, subjects[0]), how.score_kind, how.policies
+        )
+
+
 def _flags(values: Any, mated_value: object) -> Flags:
     """Return which comparisons are mated; lists of trials say so as truth values."""
     is_known = isinstance(values, np.ndarray) and values.dtype == np.bool_
@@ -491,6 +557,8 @@ def write_comparisons(comparisons: Comparisons, path: str | Path) -> None:
         raise InputError(
             f"path must end in {', '.join(_SUFFIXES[:-1])} or {_SUFFIXES[-1]}, not {path.name!r}"
         )
+    if comparisons.attacks is not None:
+        raise InputError("a score file is written without attacks, and these comparisons have some")
     frame = _written_frame(comparisons, as_text=path.suffix != ".parquet")
     if path.suffix != ".parquet":
         whole_files.write_csv(frame, path, "\t" if path.suffix == ".tsv" else ",")

@@ -20,6 +20,7 @@ from fastfair.data.embeddings import (
     FailedVectors,
     FailuresOfVectors,
     NamedVectors,
+    PairKinds,
     SameName,
     TemplateScore,
     rows_of_vectors,
@@ -53,6 +54,7 @@ def read_embeddings(
     similarity: Similarity = "cosine",
     missing_labels: MissingLabels = "error",
     failures: FailuresOfVectors = "error",
+    pair_kinds: PairKinds = "both",
 ) -> Embeddings:
     r"""Read embeddings, and optionally a table with the subjects' metadata.
 
@@ -107,7 +109,7 @@ def read_embeddings(
         What to do with vectors of subjects that have no metadata, or with an empty label in these,
         in the file, in `samples` or in `groups`: raise an error; leave them out with a warning that
         says how many, which copies the other vectors; or take "unknown" for it.
-    failures
+    failures, pair_kinds
         As in `Embeddings`.
 
     Returns
@@ -194,7 +196,9 @@ def read_embeddings(
     with files.name_file(file.place):
         with file.placed(keep):
             kept: FailuresOfVectors = "non-match" if failures == "non-match" else "error"
-            made = Embeddings(array, who, labels or None, similarity, roles, kept)
+            made = Embeddings(
+                array, who, labels or None, similarity, roles, kept, pair_kinds=pair_kinds
+            )
         made = made._changed(made.grouping, left_out=tuple(left_out)) if left_out else made
         return made if templates is None else made.enrolled(templates, template_score)
 

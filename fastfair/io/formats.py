@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fastfair._lib import validation
-from fastfair._lib.arguments import checked
+from fastfair._lib.arguments import Natural, checked
 from fastfair._lib.arrays import AnyArray, Integers
 from fastfair._lib.frames import FrameColumns
 from fastfair.data import checks, side_columns
@@ -77,10 +77,23 @@ class Layout:
         `reference` and `probe` then name samples.
     bands : str or sequence of str
         Bands of an attribute that has numbers, as in "age=0,20,35,50,65", the first number of each
-        band; "age=cc" are the age bands of Common Criteria, 0-19, 20-34, 35-49, 50-64 and 65-99.
+        band; "age=cc" are the age bands of Common Criteria, 0-19, 20-34, 35-49, 50-64 and 65-99;
+        "age=none" leaves numbers as they are, for `error_model`.
     impostor : path, optional
         The scores of non-mated comparisons, one on each line or a one-dimensional ``.npy``, where
         the score file has nothing but those of mated ones.
+    attempts : int, optional
+        Make transactions of so many consecutive attempts, as `transactions` does.
+    transaction : str, optional
+        The column that names the transaction of each attempt.
+    session : str, optional
+        The column with the session of each attempt, in which consecutive attempts are counted.
+    attack : str, optional
+        The column with the species of presentation attacks, which imitate the subjects of their
+        references, as in `add_attacks`. Without a mated column, bona fide presentations are those of
+        a detector of attacks.
+    bona_fide : str, optional
+        What this column has for bona fide rows, by default nothing, "bonafide" or "bona fide".
 
     Examples
     --------
@@ -101,6 +114,17 @@ class Layout:
     metadata_subject: str | None = None
     bands: str | Sequence[str] = ()
     impostor: str | Path | None = None
+    attempts: Natural | None = None
+    transaction: str | None = None
+    session: str | None = None
+    attack: str | None = None
+    bona_fide: str | None = None
+
+    @property
+    def of_transactions(self) -> dict[str, Any]:
+        """What says that comparisons are attempts of transactions; empty where nothing does."""
+        given = {name: getattr(self, name) for name in ("attempts", "transaction", "session")}
+        return {name: value for name, value in given.items() if value is not None}
 
 
 USUAL_LAYOUT = Layout()
@@ -146,8 +170,10 @@ class HowToRead:
 
     def __post_init__(self, metadata: Any) -> None:
         self.attributes = side_columns.names_of_groups(self.groups)
-        self.keep = (
-            (self.layout.keep,) if isinstance(self.layout.keep, str) else tuple(self.layout.keep)
+        asked = self.layout.keep
+        named = self.layout.transaction, self.layout.session
+        self.keep = tuple(
+            dict.fromkeys([*([asked] if isinstance(asked, str) else asked), *filter(None, named)])
         )
         if self.vectors is not None and self.policies.failure_score is not None:
             raise InputError(
@@ -605,7 +631,9 @@ def choose(table: tables.Table, how: HowToRead, kind: Format) -> ScoreTable:
             attributes = {"group": ("reference_group", "probe_group")}
     of_samples = how.described is None and "sample" in attributes
     chosen["samples"] = _SAMPLES if set(_SAMPLES) <= set(names) and not of_samples else None
-    chosen["attack"] = next((name for name in kind.attacks if name in names), None)
+    chosen["attack"] = how.layout.attack or next(
+        (name for name in kind.attacks if name in names), None
+    )
     quality = None
     if how.layout.quality is not None and how.quality is None:
         (quality,) = side_columns.find_columns(
@@ -665,9 +693,8 @@ def _read_named(file: ScoreFile, how: HowToRead) -> ScoreTable:
 def _require_no_columns(file: ScoreFile, how: HowToRead, allowed: str = "") -> None:
     """Refuse what only files with named columns have."""
     given = [role for role, name in how.names.items() if name is not None and role != allowed]
-    given += [
-        name for name, value in (("keep", how.keep), ("quality", how.layout.quality)) if value
-    ]
+    columns = ("keep", "quality", "transaction", "session", "attack")
+    given += [name for name in columns if getattr(how.layout, name)]
     if how.quality is not None:
         given.remove("quality")
     if given:

@@ -175,6 +175,8 @@ def scan_comparisons(
         ("quality", layout.quality),
         ("keep", how.keep),
         ("impostor", layout.impostor),
+        ("attack", layout.attack),
+        *layout.of_transactions.items(),
     ):
         if given:
             raise InputError(f"a scan has no {name}=: leave it out, or use read_comparisons")

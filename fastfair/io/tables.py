@@ -58,19 +58,21 @@ class Rows:
         The line of each row in a text file; else None.
     first : int
         The number of the first row, where these are a part of a file.
+    numbers : (n,) ndarray of int, or None
+        The number of each row, where others stand between them.
     """
 
     place: Path | str
     lines: Integers | None = field(default=None, kw_only=True)
     first: int = field(default=0, kw_only=True)
+    numbers: Integers | None = field(default=None, kw_only=True)
 
     def where(self, row: int) -> str:
         """Return the line or the number of a row, for messages."""
-        return (
-            f"row {self.first + row} (counted from 0)"
-            if self.lines is None
-            else f"line {self.lines[row]}"
-        )
+        if self.lines is not None:
+            return f"line {self.lines[row]}"
+        number = row if self.numbers is None else self.numbers[row]
+        return f"row {self.first + number} (counted from 0)"
 
     @contextmanager
     def placed(self, keep: Any = None) -> Iterator[None]:

@@ -65,6 +65,8 @@ class Estimand:
     fitted : bool
         Whether it is a cost at a threshold, or of a calibration, that is fitted to the same
         comparisons.
+    better_above : bool
+        Whether larger values of a rate or metric are better.
     greatest : callable or None
         Returns the largest value of a cost, given the costs of errors.
     of : tuple of str
@@ -101,6 +103,7 @@ class Estimand:
     methods: tuple[str, ...] = ()
     in_per_cent: bool = True
     fitted: bool = False
+    better_above: bool = False
     greatest: Callable[[Any], float] | None = None
     of: tuple[str, ...] = ()
     fair_value: float = float("nan")
@@ -210,7 +213,7 @@ METRICS: dict[str, Estimand] = {
         ),
         _rate(
             "tmr", "TMR", MATED, "false non-match", "Which share of mated comparisons is accepted?",
-            long_title="True match rate",
+            long_title="True match rate", better_above=True,
         ),
         _rate(
             "fmr_matrix", "FMR matrix", NONMATED, "false match",
@@ -241,12 +244,17 @@ METRICS: dict[str, Estimand] = {
         _metric(
             "auc", "AUC", "Area under the ROC curve",
             "How often is a mated comparison more similar than a non-mated one, ties counted half?",
-            methods=("logit",), aliases=("ROC AUC",), in_per_cent=False,
+            methods=("logit",), aliases=("ROC AUC",), in_per_cent=False, better_above=True,
         ),
         _metric(
             "d_prime", "d'", "Decidability index",
             "How many standard deviations, averaged in square, lie between the means of mated and non-mated scores?",
-            range=(-_INF, _INF), aliases=("decidability", "d-prime"),
+            range=(-_INF, _INF), aliases=("decidability", "d-prime"), better_above=True,
+        ),
+        _metric(
+            "accuracy", "accuracy", "Accuracy",
+            "Which share of all decisions at the threshold is right, in this mix of mated and non-mated comparisons?",
+            kind="share of decisions", methods=("logit",), better_above=True,
         ),
         _rate(
             "frr", "FRR", MATED, "false rejection",
@@ -284,7 +292,7 @@ METRICS: dict[str, Estimand] = {
         _rate(
             "tpir", "TPIR", MATED, "false negative identification",
             "Which share of searches of enrolled people returns them?", kind="identification rate",
-            long_title="True positive identification rate",
+            long_title="True positive identification rate", better_above=True,
         ),
         _rate(
             "fta", "FTA", MATED, "failure to acquire", "Which share of acquisitions yields no sample?",
@@ -309,6 +317,11 @@ METRICS: dict[str, Estimand] = {
             "Which share of impostor attack presentations matches the person imitated?",
             long_title="Impostor attack presentation accept rate", kind="rate of counts",
         ),
+        _rate(
+            "riapar", "RIAPAR", MATED, "impostor attack presentation accept or false rejection",
+            "What are the shares of attack presentations that match and of mated comparisons that do not, together?",
+            long_title="Relative impostor attack presentation accept rate", kind="rate of attacks", range=(0.0, 2.0),
+        ),
         Estimand(
             name="selectivity", title="selectivity", range=(0.0, _INF), kind="identification rate",
             question="How many people does a search return on average whose own person is not enrolled?",
@@ -323,6 +336,7 @@ def names_of(kind: str) -> tuple[str, ...]:
     return tuple(name for name, metric in METRICS.items() if metric.kind == kind)
 
 
+ACCURACY = "accuracy"  # the metric that needs an operating point
 OF_ANY_SCORES: tuple[Literal["eer", "min_dcf", "cllr"], ...] = ("eer", "min_dcf", "cllr")
 THRESHOLD_FREE = (*OF_ANY_SCORES, "act_dcf")  # the last of log-likelihood ratios only
 _BASE_METRICS = ("fmr", "fnmr", "tmr", *THRESHOLD_FREE)  # that measures may be of
@@ -346,16 +360,37 @@ def measure_of(name: str) -> Estimand | None:
     return record
 
 
-def is_fairer_above(name: str) -> bool:
-    """Return whether larger values of a measure are fairer; not so for rates and costs."""
-    record = measure_of(name)
-    return record is not None and record.fairer == "higher"
+def is_better_above(name: str) -> bool:
+    """Return whether larger values are better, or fairer: not so for rates of errors and costs."""
+    measure = measure_of(name)
+    if measure is None:
+        return name in METRICS and METRICS[name].better_above
+    return measure.fairer == "higher"
+
+
+_DIFFERENCE = "difference({})"  # of a quantity of two systems
+
+
+def name_of_difference(name: str) -> str:
+    """Return what requirements and rows call the difference of two systems in a quantity."""
+    return _DIFFERENCE.format(name)
+
+
+def difference_of(name: str) -> str:
+    """Return the quantity that a name is of the difference in; "" for all others."""
+    before, after = _DIFFERENCE.split("{}")
+    is_difference = name.startswith(before) and name.endswith(after)
+    return name[len(before) : -len(after)] if is_difference else ""
 
 
 def range_of(name: str, costs: Any = None) -> tuple[float, float]:
     """Return the least and the greatest value that a quantity of this name can have; costs: those
     of DCFs, if any.
     """
+    compared = difference_of(name)
+    if compared:
+        least, most = range_of(compared, costs)
+        return least - most, most - least
     record = METRICS.get(name) or measure_of(name)
     if record is None:
         return -_INF, _INF
@@ -798,6 +833,9 @@ def printed_name(name: str) -> str:
     >>> printed_name("nrb(eer)"), printed_name("sed_mean"), printed_name("min_dcf")
     ('NRB of EER', 'mean SED', 'minDCF')
     """
+    compared = difference_of(name)
+    if compared:
+        return f"difference in {printed_name(compared)}"
     code, _, metric = name.partition("(")
     record = measure_of(name)
     if record is None:

@@ -17,14 +17,22 @@ from typing import Annotated, Any
 from fastfair._lib import whole_files
 from fastfair._lib.arguments import checked, is_a
 from fastfair._lib.tables import in_columns
-from fastfair._lib.text import NONE, cell, number_with_interval, per_cent, shown, value_and_interval
+from fastfair._lib.text import (
+    NONE,
+    cell,
+    number_with_interval,
+    per_cent,
+    shown,
+    value_and_interval,
+    written_level,
+)
 from fastfair._lib.warnings import require
 from fastfair._version import __version__
 from fastfair.data.exclusions import sentences_on_exclusions
 from fastfair.errors import InputError, visible
 from fastfair.measures._registry import MEASURES, METRICS, measure_of, printed_name
 from fastfair.uncertainty.notes import Note
-from fastfair.uncertainty.quantities import IN_PER_CENT
+from fastfair.uncertainty.quantities import is_in_per_cent
 
 from .drawings import Scale, interval, placed
 from .parts import (
@@ -224,11 +232,11 @@ def limits_table(check: Any) -> Table:
     """Write what each requirement is about with the limit that was judged, and why."""
     rows: list[Row] = []
     for row in check.rows:
-        is_rate = row.name in IN_PER_CENT
+        is_rate = is_in_per_cent(row.name)
         write = per_cent if is_rate else number_with_interval
         text, ends = value_and_interval(row.estimate, row.low, row.high, is_rate=is_rate)
         estimate = Cell(f"{text} %" if is_rate and text != NONE else text, ends)
-        limits = write(row.decided_by), f"{100 * row.decided_at:.4g} %"
+        limits = write(row.decided_by), written_level(row.decided_at)
         verdict = Cell(row.verdict.capitalize(), look=row.verdict)
         rows.append(
             [
@@ -263,7 +271,7 @@ def _card(rows: Sequence[Any], verdict: str, main_point: str | None) -> Card:
         return -math.inf if math.isnan(row.estimate) else row.estimate * (1 if is_upper else -1)
 
     row = max(deciding, key=badness)
-    unit, is_rate = (" %", True) if row.name in IN_PER_CENT else ("", False)
+    unit, is_rate = (" %", True) if is_in_per_cent(row.name) else ("", False)
     write = per_cent if is_rate else number_with_interval
     value, _ = value_and_interval(row.estimate, row.low, row.high, is_rate=is_rate)
     end = row.decided_by
@@ -271,8 +279,8 @@ def _card(rows: Sequence[Any], verdict: str, main_point: str | None) -> Card:
     groups = ""
     if len(rows) > 1:
         counts = {name: sum(row.verdict == name for row in rows) for name in VERDICTS}
-        groups = ", ".join(f"{n or 'none'} {name}" for name, n in counts.items()) + "."
-        groups = f"{len(rows)} groups: {groups}"
+        groups = ", ".join(f"{n} {name}" for name, n in counts.items() if n)
+        groups = f"{len(rows)} {_what_of(rows)}: {groups}."
     about = (
         f"{'highest' if is_upper else 'lowest'}: {visible(row.group)}"
         if len(rows) > 1
@@ -291,11 +299,17 @@ def _card(rows: Sequence[Any], verdict: str, main_point: str | None) -> Card:
     )
 
 
+def _what_of(rows: Sequence[Any]) -> str:
+    """Say what has a row each: groups, or attributes of a measure over the groups of one."""
+    measure = measure_of(rows[0].name)
+    return "groups" if measure is None or measure.per_group else "attributes"
+
+
 def _title(rows: Sequence[Any], main_point: str | None) -> str:
     row = rows[0]
     title = printed_name(row.name)
     if len(rows) > 1:
-        title += f" of each of {len(rows)} groups"
+        title += f" of each of {len(rows)} {_what_of(rows)}"
     elif row.group is not None:
         title += f" of {visible(row.group)}"
     elif measure_of(row.name) is None:

@@ -336,14 +336,15 @@ def strata_of_subjects(comparisons: Comparisons) -> AnyIntegers:
 
     Those who share the label of the first attribute make a stratum; inside, ten or more who share
     that of the next one do, and the others together. So an overall rate has one interval, not one
-    for each attribute.
+    for each attribute. Ten or more it must be also of an attribute of which people have several
+    labels, such as species of attacks, as few have the same.
     """
     assert comparisons.subjects is not None
     stratum: AnyIntegers = np.zeros(comparisons.subjects.size, np.int64)
     for k, name in enumerate(comparisons.attributes):
-        stratum = _split(
-            stratum, _labels_of_subjects(comparisons, name), _ENOUGH_SUBJECTS if k else 1
-        )
+        is_of_people = name in comparisons.mated.of_subject
+        enough = 1 if is_of_people and not k else _ENOUGH_SUBJECTS
+        stratum = _split(stratum, _labels_of_subjects(comparisons, name), enough)
     return stratum
 
 

@@ -22,6 +22,7 @@ from fastfair._lib.text import (
     p_value,
     rate_with_interval,
     typed,
+    written_level,
 )
 from fastfair._version import __version__
 from fastfair.data.exclusions import Exclusion, sentences_on_exclusions
@@ -31,7 +32,7 @@ from fastfair.measures._registry import printed_name
 from fastfair.pages.drawings import drawing, svg_of
 from fastfair.pages.parts import Chapter, Column, Picture, Section, Table
 from fastfair.pages.report import TITLE, report
-from fastfair.uncertainty.quantities import IN_PER_CENT
+from fastfair.uncertainty.quantities import is_in_per_cent
 
 from . import written
 from .display import DisplayTable, booktabs, write_tables
@@ -439,7 +440,9 @@ def _written(
         return p_value(value)
     if name.startswith("n_"):
         return NONE if math.isnan(value) else f"{value:,.1f}".removesuffix(".0")
-    is_rate = name == "decided_at" or (name in _RATES and (kind is None or kind in IN_PER_CENT))
+    if name == "decided_at":
+        return written_level(value, 3)
+    is_rate = name in _RATES and (kind is None or is_in_per_cent(kind))
     return (
         rate_with_interval(value, low, high) if is_rate else number_with_interval(value, low, high)
     )

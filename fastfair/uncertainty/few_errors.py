@@ -49,7 +49,7 @@ from fastfair.data.score_keys import count_below
 from fastfair.data.sorted_scores import ClassKeys, NotKeptError, not_kept
 from fastfair.error_rates.operating_points import FEWEST_ERRORS
 from fastfair.error_rates.score_metrics import Costs, least_cost, mean_cost
-from fastfair.measures._registry import MATED, METRICS
+from fastfair.measures._registry import ACCURACY, MATED, METRICS
 from fastfair.resampling.dependence import (
     ENOUGH_PAIRS,
     AddedSubject,
@@ -542,7 +542,9 @@ def hangs_on_threshold(rates: Floats, thresholds: Floats) -> Flags:
     return np.asarray(intervals.correlations_of(np.array([finite, rates])) ** 2 > _LARGE)
 
 
-_SIDES = {name: METRICS[name].sides for name in (*RATES, "eer", "act_dcf", "auc", *FITTED)}
+_SIDES = {
+    name: METRICS[name].sides for name in (*RATES, "eer", "act_dcf", "auc", ACCURACY, *FITTED)
+}
 
 
 @dataclass(frozen=True, eq=False)

@@ -531,7 +531,11 @@ class IntervalMaker:
             center = estimate + optimism + raised
             freedom = self.sizes.degrees_of_freedom[rows] + (raised > 0)
             widened = np.minimum(np.hypot(error, raised), center) * np.sqrt(1 + 1 / freedom)
-            return center, np.exp(stdtrit(freedom, (1 + confidence_level) / 2) * widened / center)
+            with np.errstate(
+                over="ignore"
+            ):  # of levels near 1, whose limits are those of the range
+                factor = np.exp(stdtrit(freedom, (1 + confidence_level) / 2) * widened / center)
+            return center, factor
 
         center, factor = middle_and_factor(np.zeros(rows.size))
         higher, its_factor = middle_and_factor(raised)

@@ -39,7 +39,7 @@ from fastfair._lib.seeds import Purpose
 from fastfair._lib.threads import in_threads
 from fastfair.error_rates.rates import ERROR_RATES
 from fastfair.measures import MEASURES
-from fastfair.measures._registry import METRICS, THRESHOLD_FREE, is_fairer_above, measure_of
+from fastfair.measures._registry import METRICS, THRESHOLD_FREE, is_better_above, measure_of
 from fastfair.resampling.dependence import CountModel
 from fastfair.resampling.engine import Replicates
 
@@ -235,7 +235,7 @@ class MovedSystems:
         self._start, self._scattered = _take(estimates, rows), _take(drawn, rows)
         entries = list(measure_entries(base_of(self._start), self._selection))
         self.estimates = np.array([float(entry.value) for entry in entries])
-        self.signs = np.array([-1.0 if is_fairer_above(entry.name) else 1.0 for entry in entries])
+        self.signs = np.array([-1.0 if is_better_above(entry.name) else 1.0 for entry in entries])
         self._fair = np.array(
             [measure.fair_value for entry in entries if (measure := measure_of(entry.name))]
         )
@@ -850,7 +850,7 @@ class MeasureInversion:
                     (
                         self.least_pvalues.get(key, 0.0),
                         measure_of(key[0]).fair_value,  # type: ignore[union-attr]
-                        is_fairer_above(key[0]),
+                        is_better_above(key[0]),
                     )
                     for key in self.inverted.keys
                 ]
@@ -931,7 +931,8 @@ def joint_pvalues(
     Parameters
     ----------
     first, second : MeasureInversion
-        The inversions of the same measures of two systems, with the same replicates of units.
+        The inversions of the measures of two systems, with the same replicates of units, or of two
+        independent data sets.
     wanted : container of EntryKey
         The measures to compare; those of others need not be finite.
 
@@ -940,11 +941,15 @@ def joint_pvalues(
     dict of float
         The p-value of each measure wanted, NaN where a system can be moved in neither way.
     """
-    moved = [(inversion.systems(), inversion.inverted) for inversion in (first, second)]
-    by_counts = [
-        {} if inversion.by_counts is None else dict(_ways(*inversion.by_counts))
-        for inversion in (first, second)
-    ]
+    ways, by_counts = [], []
+    estimates = []
+    for inversion in (first, second):
+        systems = inversion.systems()
+        ways.append(dict(_ways(systems, inversion.inverted)))
+        of_counts = inversion.by_counts
+        by_counts.append({} if of_counts is None else dict(_ways(*of_counts)))
+        signed = (systems.signs * systems.estimates).tolist()
+        estimates.append(dict(zip(systems.keys, signed, strict=True)))
     # Both systems draw numbers of errors from the same stream. Those of one are paired with the
     # other's from half the stream later, so that they are independent. Errors that systems share
     # make their differences vary less than that, so p-values are too large rather than too small.
@@ -955,19 +960,14 @@ def joint_pvalues(
             )
             for key, way in by_counts[1].items()
         }
-    estimates = [systems.estimates for systems, _ in moved]
-    signs = moved[0][0].signs
     pvalues: dict[EntryKey, float] = {}
-    for k, both in enumerate(zip(*(_ways(*inversion) for inversion in moved), strict=True)):
-        key = both[0][0]
-        if key in wanted:
-            ways = [
-                way if way.is_known else counts.get(key, way)
-                for (_, way), counts in zip(both, by_counts, strict=True)
+    for key in ways[0]:
+        if key in ways[1] and key in wanted:
+            both = [
+                of_system[key] if of_system[key].is_known else counts.get(key, of_system[key])
+                for of_system, counts in zip(ways, by_counts, strict=True)
             ]
-            pvalues[key] = _joint_pvalue(
-                ways[0], ways[1], signs[k] * (estimates[0][k] - estimates[1][k])
-            )
+            pvalues[key] = _joint_pvalue(both[0], both[1], estimates[0][key] - estimates[1][key])
     return pvalues
 
 

@@ -63,6 +63,7 @@ class Code(StrEnum):
     NOTHING_BUT_ERRORS_WITH_VALUE = "nothing-but-errors-with-value"
     NO_ERRORS_TO_COMPARE = "no-errors-to-compare"
     FEW_ERRORS_WITH_VALUE = "few-errors-with-value"
+    ERRORS_APART = "errors-apart"
     BELOW_RESOLUTION = "below-resolution"
     NO_END = "no-end"
     THRESHOLD_BEYOND_SCORES = "threshold-beyond-scores"
@@ -74,6 +75,9 @@ class Code(StrEnum):
     CONSTANT_REPLICATES = "constant-replicates"
     CONSTANT_AREA = "constant-area"
     FEW_COMPUTABLE = "few-computable"
+    FEW_REPLICATES = "few-replicates"
+    THRESHOLD_FIXED = "threshold-fixed"
+    BY_SEQUENCE = "by-sequence"
     NO_ERRORS_TO_MOVE = "no-errors-to-move"
     NO_ERRORS_TO_DRAW = "no-errors-to-draw"
     NO_ERRORS_OF_A_KIND = "no-errors-of-a-kind"
@@ -105,6 +109,8 @@ class Code(StrEnum):
     # Whom intervals are about.
     OF_THESE_PEOPLE = "of-these-people"
     OF_THIS_COHORT = "of-this-cohort"
+    # What a number depends on.
+    MIX_OF_COMPARISONS = "mix-of-comparisons"
     # Why two systems are not compared.
     NO_DIFFERENCE = "no-difference"
     TWO_SIDED_MEASURE = "two-sided-measure"
@@ -112,6 +118,7 @@ class Code(StrEnum):
     SYSTEM_OF_FEW_ERRORS = "system-of-few-errors"
     SYSTEM_OF_FEW_HELD = "system-of-few-held"
     RATE_OF_ONE_SUBJECT = "rate-of-one-subject"
+    RATE_WITHOUT_INTERVAL = "rate-without-interval"
     WITHOUT_REPLICATES = "without-replicates"
     FEW_PEOPLE = "few-people"
 
@@ -208,6 +215,7 @@ WORDS: Mapping[Code, Words] = {
         "no errors, or nothing but errors, in comparisons that it is compared with"
     ),
     Code.FEW_ERRORS_WITH_VALUE: _words("only {n} errors"),
+    Code.ERRORS_APART: _words("its numbers separate errors from other comparisons"),
     Code.BELOW_RESOLUTION: _words(
         "below the resolution of the data: {expected:.2g} {errors} are expected",
         ", which tell as much as {effective:.2g} independent ones",
@@ -231,6 +239,11 @@ WORDS: Mapping[Code, Words] = {
     Code.FEW_COMPUTABLE: _words(
         "no interval: too few replicates have a computable value for this method"
     ),
+    Code.FEW_REPLICATES: _words("limits of so high a level need {n:,} replicates"),
+    Code.THRESHOLD_FIXED: _words(
+        "this look fixes the threshold, {threshold}: it judges people of later looks"
+    ),
+    Code.BY_SEQUENCE: _words("a confidence sequence over {n:,} {units}"),
     Code.NO_ERRORS_TO_MOVE: _words("no interval: a group has no errors"),
     Code.NO_ERRORS_TO_DRAW: _words(
         "no interval: a group has no errors, and their numbers are drawn only for score files whose"
@@ -340,6 +353,10 @@ WORDS: Mapping[Code, Words] = {
     Code.OF_THIS_COHORT: _words(
         "for scores normalised with this very cohort; with another one the interval is too narrow"
     ),
+    Code.MIX_OF_COMPARISONS: _words(
+        "{share} of these comparisons are mated: with another mix the accuracy is another one",
+        on_page="Accuracy depends on the share of mated comparisons: with another one it differs.",
+    ),
     Code.NO_DIFFERENCE: _words(
         "no interval, as the two systems do not differ, in the data or in what is drawn from them"
     ),
@@ -355,6 +372,9 @@ WORDS: Mapping[Code, Words] = {
         f" {FEWEST_ERRORS} errors"
     ),
     Code.RATE_OF_ONE_SUBJECT: _words(f"{_NO_VERDICT} for a rate of one subject"),
+    Code.RATE_WITHOUT_INTERVAL: _words(
+        f"{_NO_VERDICT} where one of the data sets has no interval of its own"
+    ),
     Code.WITHOUT_REPLICATES: _words(f"{_NO_VERDICT} without replicates"),
     Code.FEW_PEOPLE: _words("no interval and no p-value for searches of fewer than {least} people"),
 }

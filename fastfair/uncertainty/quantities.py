@@ -28,8 +28,10 @@ from fastfair.error_rates.rates import ERROR_RATES, Rates
 from fastfair.errors import InputError, NarrowIntervalsWarning
 from fastfair.measures._fairness import KINDS, BaseMetric, MeasuredQuantity, measure_all
 from fastfair.measures._registry import (
+    ACCURACY,
     MATED,
     METRICS,
+    difference_of,
     methods_of,
     names_of,
     printed_name,
@@ -44,8 +46,16 @@ RATES, WITH_FAILURES, FAILURE_RATES = map(names_of, ("rate", "rate with failures
 IN_PER_CENT = tuple(
     name for name, metric in METRICS.items() if "logit" in methods_of(name) and metric.in_per_cent
 )
+
+
+def is_in_per_cent(name: str) -> bool:
+    """Return whether people read a quantity, or the difference of two, in per cent."""
+    return (difference_of(name) or name) in IN_PER_CENT
+
+
 OF_MATED = tuple(name for name, metric in METRICS.items() if metric.sides == (MATED,))
 FITTED = tuple(name for name, metric in METRICS.items() if metric.fitted)
+OF_SUCCESS = ("tar", "gar", "tpr", "tmr")  # what 1 - FNMR is called
 # the second is minus the logarithm
 RATIOS = ("group_to_average_ratio", "group_to_average_log_ratio")
 
@@ -179,7 +189,7 @@ class Quantity(Estimated):
     ----------
     name : str
         "threshold", "fmr", "fnmr", "fmr_matrix", "eer", "min_dcf", "cllr", "min_cllr", "auc",
-        "d_prime", or a fairness measure followed by its base metric, if it has one, in parentheses, such as
+        "d_prime", "accuracy", or a fairness measure followed by its base metric, if it has one, in parentheses, such as
         "gini(fmr)".
     group : str or None
         The group; None for all comparisons and for a measure over all groups. For "fmr_matrix", the
@@ -299,7 +309,7 @@ def in_words(quantity: Estimated) -> str:
         return rate_with_interval(quantity.estimate)
     write = (
         rate_with_interval
-        if getattr(quantity, "name", IN_PER_CENT[0]) in IN_PER_CENT
+        if is_in_per_cent(getattr(quantity, "name", IN_PER_CENT[0]))
         else number_with_interval
     )
     return write(quantity.estimate, quantity.low, quantity.high)
@@ -332,6 +342,8 @@ def find(rows: Sequence[_AnyRow], name: str, group: Group, at: OperatingPoint | 
     named = [row for row in rows if row.name == called]
     if not named:
         names = sorted({row.name for row in rows})
+        if called.lower() in OF_SUCCESS and "fnmr" in names:
+            raise InputError(f"{name} is 1 - FNMR: ask for fnmr, with its limits exchanged")
         raise InputError(f"there is no quantity {name!r}{did_you_mean(called, names)}")
     matching = [row for row in named if _group_of(row) == group]
     if not matching:
@@ -420,6 +432,9 @@ class Selection:
         Of which rates to report measures at operating points.
     rates : tuple of {"fmr", "fnmr"}
         Which rates to report; one of them where all comparisons are of one class.
+    sizes : tuple of int
+        Numbers of mated and of non-mated comparisons where the accuracy is to be reported, else
+        empty.
     """
 
     groups: tuple[str, ...]
@@ -435,6 +450,21 @@ class Selection:
     matrix: tuple[tuple[int, int], ...] = ()
     kinds: frozenset[str] = KINDS
     rates: tuple[str, ...] = ERROR_RATES
+    sizes: tuple[int, ...] = ()
+
+    def shares(self) -> Floats:
+        """Return the (2, 1 + groups) shares of mated and of non-mated comparisons, of all and of
+        each group.
+        """
+        sizes = np.array(
+            [
+                [self.sizes[0], *self.group_mated.tolist()],
+                [self.sizes[1], *self.group_nonmated.tolist()],
+            ],
+            np.float64,
+        )
+        with np.errstate(invalid="ignore"):
+            return sizes / sizes.sum(axis=0)
 
 
 def sizes_of_groups(comparisons: Comparisons) -> tuple[Integers, Integers]:
@@ -480,12 +510,25 @@ def entries(base: Replicates, selection: Selection) -> Iterator[Entry]:
             yield Entry(
                 "fmr_matrix", selection.groups[i], point, value, (i, j), selection.groups[j]
             )
+        if selection.sizes:
+            overall, *of_groups = _accuracies(base, selection, point)
+            yield Entry(ACCURACY, None, point, overall)
+            for k, (group, value) in enumerate(zip(selection.groups, of_groups, strict=True)):
+                yield Entry(ACCURACY, group, point, value, (k, k))
     for name in selection.metrics:
         overall, *of_groups = base.metrics[name]
         yield Entry(name, None, None, overall)
         for k, (group, value) in enumerate(zip(selection.groups, of_groups, strict=True)):
             yield Entry(name, group, None, value, (k, k))
     yield from measure_entries(base, selection)
+
+
+def _accuracies(base: Replicates, selection: Selection, point: int) -> Floats:
+    """Return the (1 + groups, ...) shares of decisions that are right, of all and of each group."""
+    rows = slice(0, 1 + len(selection.groups))
+    fnmr, fmr = base.fnmr[point][rows], base.fmr[point][rows]
+    of_mated, of_nonmated = selection.shares().reshape(2, -1, *(1,) * (fnmr.ndim - 1))
+    return np.asarray(1 - of_mated * fnmr - of_nonmated * fmr)
 
 
 def measure_entries(base: Replicates, selection: Selection) -> Iterator[Entry]:
@@ -533,6 +576,7 @@ def _numbers(base: Replicates, selection: Selection) -> Floats:
         rates = [getattr(base, name)[p] for name in selection.rates]
         rows += [base.threshold[p : p + 1], *(rate[:1] for rate in rates)]
         rows += [*(rate[groups] for rate in rates), base.fmr[p][between]]
+        rows += [_accuracies(base, selection, p)] if selection.sizes else []
     rows += [base.metrics[name] for name in selection.metrics]
     rows += [rows_of(*measured) for measured in measured_quantities(base, selection)]
     return np.concatenate(rows)

@@ -88,6 +88,24 @@ def test_tables_hold_counts_rates_and_escaped_labels():
     assert "50 %" in read.text
 
 
+def test_an_evaluation_shows_rates_of_groups_with_intervals_before_measures():
+    rng = np.random.default_rng(0)
+    who = np.repeat(np.arange(80), 5)
+    group = np.where(who % 2, "f", "m")
+    mated = np.arange(who.size) % 5 > 1
+    scores = rng.normal(size=who.size) + 2 * mated
+    probe = np.where(mated, who, (who + 2) % 80)
+    c = ff.Comparisons(scores, mated, who, probe, group, group)
+    ev = ff.evaluate(c, ff.at_threshold(1), n_resamples=50, rng=0)
+    text = Read(ev._repr_html_()).text
+    places = [
+        text.index(words) for words in ("Error rates at", "FNMR, % [95 %]", "Summaries of", "Gini")
+    ]
+    assert places == sorted(places)
+    row = next(line for line in ev.summary().splitlines() if line.startswith("f "))
+    assert row.split()[2] in text.replace("*", " ")
+
+
 def test_notebooks_show_p_values():
     made = valid_calls.made()
     one = made["Comparisons"]

@@ -210,7 +210,7 @@ def test_zero_policy_and_incomplete_groups_reach_evaluate(write):
     arguments = ["evaluate", path, "--group", "g", "--at", "threshold=0.5", "--n-resamples", "0"]
     done = run_program(*arguments)
     assert done.returncode == 2
-    assert done.stderr.startswith("Error: 1 of 3 groups lack comparisons")
+    assert done.stderr.startswith("Error: 1 of 3 groups lacks comparisons")
     assert "Traceback" not in done.stderr
     done = run_program(*arguments, "--incomplete-groups", "drop", "--zero-policy", "0.01")
     assert done.returncode == 0, done.stderr

@@ -3,6 +3,7 @@ everywhere."""
 
 from __future__ import annotations
 
+import ast
 import json
 import re
 import subprocess
@@ -259,7 +260,7 @@ def test_help_and_version_import_nothing_of_the_library():
             [sys.executable, "-c", code.format(word)], capture_output=True, text=True, check=True
         )
         modules, took = done.stderr.strip().split("|")
-        assert (
-            modules == "['fastfair', 'fastfair.__main__', 'fastfair._version', 'fastfair.errors']"
-        )
+        # The package of kernels, which in a clone stands elsewhere, is set up; it imports none.
+        names = set(ast.literal_eval(modules)) - {"fastfair.kernels"}
+        assert names == {"fastfair", "fastfair.__main__", "fastfair._version", "fastfair.errors"}
         assert float(took) < 0.15

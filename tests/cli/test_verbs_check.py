@@ -131,6 +131,20 @@ def test_files_are_written(tmp_path):
     assert ElementTree.parse(tmp_path / "junit.xml").getroot().get("failures") == "1"
 
 
+def test_looks_go_on_from_the_result_before_on_the_command_line_and_in_a_file(tmp_path):
+    first = run("check", SCORES, *asked(MET), "--looks", "1/2", "--output", tmp_path / "first")
+    assert checked(MET, looks=(1, 2)).summary() in first.output
+    earlier = ["--previous", tmp_path / "first" / "check.json"]
+    second = ["check", SCORES, *asked(MET), "--looks", "2/2", *earlier]
+    assert run(*second, "--output", tmp_path / "second").exit_code == 0
+    written = json.loads((tmp_path / "second" / "check.json").read_text())
+    assert written["look"]["number"] == written["look"]["planned"] == 2
+    again = run("check", SCORES, "--config", tmp_path / "second" / "config.toml", "--json")
+    assert json.loads(again.output)["look"] == written["look"]
+    with pytest.raises(InputError, match="another requirement"):
+        run("check", SCORES, *asked("fnmr <= 98 %"), "--looks", "2/2", *earlier)
+
+
 def test_what_cannot_be_judged_is_refused():
     assert "give --require or --profile" in run("check", SCORES).output
     with pytest.raises(InputError, match="no quantity 'nonsense'"):

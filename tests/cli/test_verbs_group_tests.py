@@ -115,7 +115,7 @@ def test_failures_to_acquire_and_to_enrol(folder, tmp_path, rate, attempts):
         "inputs",
     }
     wrong = run("group-test", folder / "scores.csv", "--group", "sex", "--rate", rate)
-    assert f"--rate {rate} needs samples that failed, but --input is scores" in wrong.output
+    assert f"--rate {rate} needs {attempts} that failed, but --input is scores" in wrong.output
 
 
 def test_one_rate_alone(folder, tmp_path):

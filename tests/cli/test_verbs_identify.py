@@ -190,7 +190,42 @@ def test_options_that_need_others_are_refused(months, faces, monkeypatch):
     asked += ["--at", "threshold=0.6"]
     assert "go with --require" in refused_by_command(*asked, "--allow-undecided")
     assert "go with --against" in refused_by_command(*asked, "--unpaired")
-    assert "--returned goes with" in refused_by_command(*asked, "--returned")
+    assert "give --gallery, whose table has the columns of --group, too" in refused_by_command(
+        *asked, "--returned"
+    )
     assert "--role goes with --input vectors" in refused_by_command(
         *asked, "--role", "role", "--input", "searches"
     )
+
+
+def test_who_is_returned_wrongly_of_a_log_is_counted_by_the_groups_of_the_gallery(
+    months, monkeypatch
+):
+    monkeypatch.chdir(months)
+    people = pl.read_csv("gallery.csv")["person"].to_list()
+    old = [int(name[1:]) % 3 == 0 for name in people]
+    sex = ["f" if int(name[1:]) % 2 else "m" for name in people]
+    about = {"person": people, "sex": sex, "old": old}
+    pl.DataFrame(about).write_csv("groups.csv")
+    searches = pl.read_csv("may_searches.csv")
+    asked = ["identify", "may.csv", "--searches", "may_searches.csv", "--gallery", "groups.csv"]
+    asked += ["--group", "sex", "--at", "threshold=0.45", "--returned", "--json"]
+    rows = printed(*asked)["rows"]
+    log = pl.read_csv("may.csv").filter(pl.col("score") >= 0.45)
+    first = log.sort("score", descending=True, maintain_order=True).unique("search", keep="first")
+    strangers = searches.filter(~pl.col("probe").is_in(people))
+    hits = first.join(strangers, on="search")
+    group_of = dict(zip(people, sex, strict=True))
+    for row in rows:
+        if row["name"] == "fpir_matrix":
+            of_group = row["probe_group"]
+            chosen = hits if of_group is None else hits.filter(pl.col("sex") == of_group)
+            n = sum(group_of[who] == row["group"] for who in chosen["candidate"])
+            assert row["n_errors"] == n
+    assert sum(row["name"] == "fpir_matrix" for row in rows) == 6
+    pl.DataFrame(about | {"template": people, "person": [people[0], *people[:-1]]}).write_csv(
+        "templates.csv"
+    )
+    asked[asked.index("groups.csv")] = "templates.csv"
+    asked += ["--gallery-id", "template", "--gallery-subject", "person", "--templates", "best"]
+    refused("'p000' is of the groups .* an enrolled person is of one", run, *asked)

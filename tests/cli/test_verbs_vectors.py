@@ -103,7 +103,7 @@ def test_claims_and_tests_take_all_pairs(systems):
         ),
         (
             ("group-test", "x.csv", "--subject", "r"),
-            "--subject goes with --input vectors or decisions",
+            "--subject goes with --input vectors or counts or decisions",
         ),
     ],
 )

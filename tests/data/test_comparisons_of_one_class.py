@@ -136,3 +136,82 @@ def test_a_file_may_say_that_all_are_mated(tmp_path):
 def test_a_class_that_was_left_out_is_an_error():
     policies = ff.Policies(failures="exclude")
     refused("both classes are needed", ff.Comparisons, [np.nan, 0.1], [1, 0], policies=policies)
+
+
+def test_groups_of_other_attributes_lack_the_same_rate():
+    """Also where a requirement is on an attribute among several."""
+    for kind, rate in RATES.items():
+        two = data(kind, "sex")
+        labels = {"sex": list("fm") * 4, "age": list("ooyy") * 2}
+        several = ff.Comparisons(
+            [0.9, 0.3, 0.6, 0.7, 0.4, 0.8, 0.2, 0.5],
+            [kind == "mated"] * 8,
+            list("abcdefgh"),
+            list("abcdefgh") if kind == "mated" else list("efghabcd"),
+            reference_group=labels,
+            probe_group=labels,
+        )
+        for changed in (several.by("sex"), two.without_failure_rates()):
+            assert changed.rates == {rate}
+        check = ff.check(several, f"{rate}[age=*]@threshold=0.5 <= 90 %", rng=0, n_resamples=20)
+        assert {row.name for row in check.rows} == {rate}
+
+
+def vectors(kinds: str = "non-mated") -> ff.Embeddings:
+    """Make a vector of each of 60 people, or all of one person."""
+    rng = np.random.default_rng(0)
+    who = np.arange(60) if kinds == "non-mated" else np.zeros(60, int)
+    group = np.array(["f", "m"])[who % 2]
+    return ff.Embeddings(rng.normal(size=(60, 6)), who, group, pair_kinds=kinds)
+
+
+@pytest.mark.filterwarnings("ignore::fastfair.errors.NarrowIntervalsWarning")
+def test_vectors_of_one_kind_of_pairs_have_the_numbers_of_their_comparisons():
+    e = vectors()
+    assert e.lacks == {"fnmr": "there are no mated comparisons among the 1770"}
+    both = [ff.evaluate(given, AT, n_resamples=50, rng=0) for given in (e, e.comparisons())]
+    assert rows_of(both[0], "fmr") == rows_of(both[1], "fmr") != []
+    claims = [
+        ff.claim(given, "fmr <= 20 %", AT, rng=0, n_resamples=50) for given in (e, e.comparisons())
+    ]
+    assert claims[0].overall == claims[1].overall
+    assert ff.fmr_test(e, AT, rng=0, n_resamples=99).rate_name == "fmr"
+    assert "fnmr" not in {
+        row.name for row in ff.compare(e, e, at=AT, rng=0, n_resamples=20).contrasts
+    }
+    assert vectors("mated").comparisons().rates == {"fnmr"}
+
+
+def test_vectors_of_one_kind_say_what_they_lack(tmp_path):
+    e = vectors()
+    lacking = "there are no mated comparisons among the 1770"
+    for what, call in (
+        ("the claim", lambda: ff.claim(e, "fnmr <= 5 %", AT)),
+        ("a band", lambda: ff.roc_band(e, [0.1])),
+        ("a count of false non-matches", lambda: ff.fnmr_test(e, AT)),
+        ("the threshold of EER", lambda: ff.evaluate(e, ff.at_eer())),
+    ):
+        refused(f"{what}.* needs an FNMR, but {lacking}", call)
+    refused(f"a scan keeps pairs of both kinds, but {lacking}", e.scanned)
+    refused("there are no mated pairs", ff.Embeddings, e.vectors, e.subject)
+    refused(
+        "of vectors whose pairs are all non-mated, but there are 1 mated and 2 non-mated pairs",
+        ff.Embeddings,
+        [[1, 0], [2, 1], [0, 1]],
+        list("aab"),
+        pair_kinds="non-mated",
+    )
+    np.savez(tmp_path / "v.npz", vectors=e.vectors, subject=e.subject)
+    assert ff.read_embeddings(tmp_path / "v.npz", pair_kinds="non-mated").lacks == e.lacks
+
+
+def test_a_threshold_of_other_data_is_applied():
+    both = ff.apply_threshold(data(), ff.at_fmr(0.05), data("non-mated"))
+    for kind, rate in RATES.items():
+        applied = ff.apply_threshold(data(kind), ff.at_fmr(0.05), data("non-mated"))
+        assert applied.names == [rate]
+        assert [row for row in both.rates if row.name == rate] == list(applied.rates)
+        assert len(applied._figures()) == 1
+        other = next(name for name in ERROR_RATES if name != rate)
+        refused("name must be", applied.rate, other)
+    refused("give the threshold", ff.apply_threshold, data(), ff.at_fmr(0.05), data("mated"))

@@ -73,8 +73,9 @@ def comparisons(bands: object = (), groups: object = "age", **more: object) -> f
 
 
 def test_numbers_of_metadata_are_proposed_to_be_banded_and_are():
-    with pytest.warns(ManyGroupsWarning, match="age=0,20,35,50,65"):
+    with pytest.warns(ManyGroupsWarning, match="age=0,20,35,50,65.*age=cc.*linear=.age"):
         assert len(comparisons().groups) == 40
+    assert comparisons("age=none").groups == (*map(str, range(18, 57)), "unknown")
     assert comparisons("age=cc").groups == ("0-19", "20-34", "35-49", "50-64", "unknown")
     assert comparisons(["age=0,30"]).groups == ("0-29", "30+", "unknown")
     both = comparisons("age=0,30", ["age", "sex"])
@@ -86,3 +87,19 @@ def test_bands_that_cannot_be_are_refused():
     refused("must name an attribute", comparisons, "age")
     refused("needs numbers, and has 'f'", comparisons, "sex=0,20", ["sex"])
     refused("'age': 18 is in none", comparisons, "age=30,40")
+
+
+def test_numbers_that_would_make_too_many_groups_make_none():
+    rng = np.random.default_rng(0)
+    who = np.append(np.arange(1500), np.arange(1500))
+    other = np.append(np.arange(1500), np.roll(np.arange(1500), 1))
+    columns = {"sex": np.arange(1500) % 2, "age": np.arange(1500)}
+    sides = [{name: column[side] for name, column in columns.items()} for side in (who, other)]
+    sides[0]["pose"], sides[1]["pose"] = rng.integers(0, 1000, (2, 3000))
+    data = np.append(np.ones(1500), np.zeros(1500)), who == other, who, other
+    with pytest.warns(ManyGroupsWarning, match="groups are made of 'sex', without the numbers of"):
+        made = ff.Comparisons(*data, *sides)
+    assert (made.grouping, made.groups) == (("sex",), ("0", "1"))
+    assert [*made.attributes] == ["sex", "age", "pose"]
+    words = [{name: np.char.add("x", c.astype(str)) for name, c in side.items()} for side in sides]
+    refused("at most 2000 are possible", ff.Comparisons, *data, *words)

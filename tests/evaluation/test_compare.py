@@ -139,7 +139,9 @@ def test_verdicts_follow_adjusted_pvalues(paired):
         ), "held for both"
         if contrast.verdict in ("first", "second", "undecided"):
             measure = measure_of(contrast.name)
-            lower_is_better = measure is None or measure.fairer != "higher"
+            lower_is_better = contrast.name not in ("auc", "d_prime")
+            if measure is not None:
+                lower_is_better = measure.fairer != "higher"
             better = "first" if (contrast.difference < 0) == lower_is_better else "second"
             assert contrast.verdict == (better if contrast.pvalue_adjusted <= 0.05 else "undecided")
             assert 0 < contrast.pvalue <= 1

@@ -120,7 +120,7 @@ def test_tables_of_samples_are_read(tmp_path):
                 )
     with pytest.raises(
         InputError,
-        match="failed=, failed_value= and subject= are of one with one row for each attempt",
+        match="failed= and failed_value= of one with one row for each attempt",
     ):
         ff.read_failure_counts(table, attempts="failed", failed_value="x")
 
@@ -128,7 +128,7 @@ def test_tables_of_samples_are_read(tmp_path):
 @pytest.mark.parametrize(
     ("given_", "message"),
     [
-        ({"rate": "fmr"}, "rate must be one of 'fnmr', 'frr', 'fta', .*not 'fmr'"),
+        ({"rate": "eer"}, "rate must be one of 'fnmr', 'fmr', 'frr', .*not 'eer'"),
         ({"failed": [0, 2]}, "failed must be 0 or 1, but row 1"),
         ({"failed": ["ok", "lost"]}, "failed"),
         (
@@ -144,7 +144,7 @@ def test_what_is_refused(given_, message):
         ff.FailureCounts.from_decisions(
             **({"failed": [0, 1], "subject": ["a", "b"], "group": ["f", "m"]} | given_)
         )
-    known = "'fnmr', 'frr', 'fta', 'fte', 'fnir', 'fpir', 'apcer', 'bpcer', 'iapar'"
+    known = "'fnmr', 'fmr', 'frr', 'far', 'fta', 'fte', 'fnir', 'fpir', 'apcer', 'bpcer', 'iapar'"
     refused(
-        f"rate must be one of {known}, not 'fmr'", ff.FailureCounts, [0], [1], ["f"], rate="fmr"
+        f"rate must be one of {known}, not 'eer'", ff.FailureCounts, [0], [1], ["f"], rate="eer"
     )

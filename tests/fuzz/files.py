@@ -61,8 +61,10 @@ class Case:
     share: int = 4
 
 
-def rows_of(c: ff.Comparisons | ff.Embeddings | ff.FailureCounts) -> list[tuple]:
+def rows_of(c: ff.Comparisons | ff.Embeddings | ff.FailureCounts | ff.Searches) -> list[tuple]:
     """Return all that is known of each row."""
+    if isinstance(c, ff.Searches):
+        return rows_of_searches(c)
     if isinstance(c, ff.FailureCounts):
         labels = [c.groups[code] for code in c.subject_group]
         return sorted(zip(labels, c.failures.tolist(), c.attempts.tolist(), strict=True))
@@ -83,6 +85,22 @@ def rows_of(c: ff.Comparisons | ff.Embeddings | ff.FailureCounts) -> list[tuple]
                 columns.append([labels[code] for code in codes])
         scores = np.asarray(side.similarities, np.float64).tolist()
         rows += list(zip(scores, [mated] * len(scores), *columns, strict=True))
+    return rows
+
+
+def rows_of_searches(s: ff.Searches) -> list[tuple]:
+    """Return what `slow.searches` does."""
+    rows = []
+    for k, subject in enumerate(s.subject.tolist()):
+        mate = s.mate_score[k].item()
+        others = [
+            (-score, str(s.labels[who]))
+            for score, who in zip(s.best[k].tolist(), s.candidate[k].tolist(), strict=True)
+            if who >= 0
+        ]
+        mate = None if not s.is_mated[k] or mate != mate else mate
+        row = str(s.labels[subject]), mate, s.rank[k].item(), tuple(sorted(others))
+        rows.append((*row, s.reach[k].item()))
     return rows
 
 
@@ -299,6 +317,52 @@ def in_hdf5(rng: random.Random) -> Files:
     return {"v.h5": file.getvalue()}
 
 
+def in_log(rng: random.Random, suffix: str) -> Files:
+    """Write lists of candidates with their ranks, and tables of searches and of the gallery."""
+    who = people(rng)
+    enrolled = who[: rng.randint(1, len(who))]
+    columns = ["search", "candidate", "score", "rank"]
+    rows: list[list[Any]] = []
+    searches = [["search", "probe"]]
+    for k in range(rng.randint(1, 5)):
+        searches.append([f"s{k}", rng.choice(who)])
+        listed = rng.sample(enrolled, rng.randint(0, len(enrolled)))
+        scores = sorted((round(rng.uniform(-2, 2), 2) for _ in listed), reverse=True)
+        rows += [
+            [f"s{k}", other, score, rank]
+            for rank, (other, score) in enumerate(zip(listed, scores, strict=True), 1)
+        ] or [[f"s{k}", "", "", ""]]
+    if not any(row[1] for row in rows):
+        rows[0] = ["s0", enrolled[0], 0.5, 1]
+    if rng.random() < 0.3:
+        rng.shuffle(rows)
+    files = {
+        "who.csv": top(rng) + delimited(searches, ","),
+        "gallery.csv": delimited([["person", "site"], *([name, "x"] for name in enrolled)], ","),
+    }
+    if suffix == "csv":
+        texts = [columns, *([str(field) for field in row] for row in rows)]
+        return files | {"log.csv": top(rng) + delimited(texts, ",")}
+    filled = [row for row in rows if row[1]]
+    frame = pl.DataFrame(dict(zip(columns, zip(*filled, strict=True), strict=True)))
+    return files | {"log.parquet": written(frame.write_parquet)}
+
+
+def log_case(suffix: str, share: int) -> Case:
+    """Searches of a log, whose lists are as long as the longest."""
+    tables = "who.csv", "gallery.csv"
+
+    def read(folder: Path) -> ff.Searches:
+        searches, enrolled = (folder / name for name in tables)
+        log = folder / f"log.{suffix}"
+        return ff.read_searches(log, searches=searches, enrolled=enrolled)
+
+    def expected(folder: Path) -> list[tuple]:
+        return slow.searches(folder / f"log.{suffix}", *(folder / name for name in tables))
+
+    return Case(partial(in_log, suffix=suffix), read, expected, share)
+
+
 def in_counts(rng: random.Random) -> Files:
     rows = [["failures", "attempts", "sex"]]
     for _ in range(rng.randint(2, 8)):
@@ -478,6 +542,8 @@ CASES = {
     "metadata csv": metadata_case("csv"),
     "metadata tsv": metadata_case("tsv"),
     "metadata parquet": metadata_case("parquet"),
+    "searches csv": log_case("csv", 12),
+    "searches parquet": log_case("parquet", 4),
     "failure counts": Case(
         in_counts,
         lambda f: ff.read_failure_counts(f / "f.csv", groups="sex"),
@@ -625,7 +691,7 @@ def outcome(seed: int, folder: Path, show: bool = False) -> tuple[str, str]:
         expected = CASES[name].expected(folder)
     except slow.UnclearError:
         return "wrong", f"{name}: cannot be told, but was read as {found!r}: {rows}"
-    if not isinstance(found, ff.Embeddings):
+    if not isinstance(found, ff.Embeddings | ff.Searches):
         rows, expected = sorted(rows), sorted(expected)
     return ("equal", name) if rows == expected else ("wrong", f"{name}: {rows} is not {expected}")
 

@@ -11,6 +11,7 @@ import ast
 import csv
 import gzip
 import io
+import itertools
 import math
 import re
 import zipfile
@@ -22,6 +23,7 @@ import polars as pl
 NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 MISSING = {"", "nan", "NaN", "<NA>", "NaT"}
 NO_SCORES = {"", "na", "n/a", "#n/a", "<na>", "null", "none", "-", "--", ".", "nan", "inf", "-inf"}
+NO_NUMBER = NO_SCORES - {"inf", "-inf"}
 WORDS = {"1": True, "target": True, "genuine": True} | dict.fromkeys(
     ["0", "nontarget", "impostor", "imposter"], False
 )
@@ -74,6 +76,10 @@ def rows_by_separator(path: Path, separator: str, names_of_rows: bool = False) -
     except csv.Error as error:
         raise UnclearError from error
     rows = [row for row in rows if len(row) > 1 or row[0].strip()]
+    lines = re.split(r"\r\n|\n|\r", text)[:2]
+    ends = not any('"' in line for line in lines) and len(rows) > 1
+    if ends and not rows[0][-1].strip() and len(rows[0]) == len(rows[1]) + 1:
+        rows[0].pop()  # a separator that ends the header alone
     first = [row[0] for row in rows[1:]]
     numbered = all(re.fullmatch("[0-9]+", name) for name in first) and len(set(first)) == len(first)
     if (
@@ -409,3 +415,74 @@ def metadata(path: Path, separator: str | None) -> dict[str, str]:
         ids, sexes = [cell(t).strip() for t in found["id"]], [cell(t).strip() for t in found["sex"]]
     sure(len(set(ids)) == len(ids) and not MISSING & set(ids))
     return {i: s for i, s in zip(ids, sexes, strict=True) if s not in MISSING}
+
+
+def searches(log: Path, of_searches: Path, gallery: Path) -> list[tuple]:
+    """Return the probe of each search, its mate's score and rank, the others on its list, and the
+    score down to which all are known."""
+    table = named(of_searches, ",", ["search", "probe"])
+    names, probes = ([label(text) for text in table[name]] for name in ("search", "probe"))
+    header = re.split(r"[\r\n]", body(text_of(gallery)))[0]
+    by = next((mark for mark in "\t,;" if mark in header), ",")
+    enrolled = [label(row[0]) for row in rows_by_separator(gallery, by)[1:]]
+    sure(enrolled and len(set(enrolled)) == len(enrolled) and len(set(names)) == len(names))
+    lists: dict[str, list[tuple[float | None, float, str]]] = {name: [] for name in names}
+    for search, who, score, rank in _entries_of(log):
+        sure(search in lists and who in enrolled)
+        lists[search].append((rank, score, who))
+    listed = [entry for entries in lists.values() for entry in entries]
+    sure(listed)
+    has_ranks = listed[0][0] is not None
+    lowest_rank = min(1.0, *(rank for rank, _, _ in listed)) if has_ranks else 0.0
+    for entries in lists.values():
+        entries.sort(key=lambda entry: entry[0] if has_ranks else -entry[1])
+        sure(len({who for _, _, who in entries}) == len(entries))
+        sure(not entries or not has_ranks or entries[0][0] in (1.0, lowest_rank))
+        for before, after in itertools.pairwise(entries if has_ranks else ()):
+            sure(after[0] == before[0] + 1 and after[1] <= before[1])
+    longest, least = max(map(len, lists.values())), min(score for _, score, _ in listed)
+    rows = []
+    for name, probe in zip(names, probes, strict=True):
+        entries = [(score, who) for _, score, who in lists[name]]
+        mate = next((score for score, who in entries if who == probe), None)
+        others = sorted(((-score, who) for score, who in entries if who != probe))
+        limit = -math.inf if mate is None else mate
+        rank = 1 + sum(-score >= limit for score, _ in others) if probe in enrolled else 0
+        reach = math.nextafter(least, -math.inf)
+        if len(entries) >= len(enrolled):
+            reach = -math.inf
+        elif len(entries) == longest:
+            reach = entries[-1][0]
+        rows.append((probe, mate, rank, tuple(others), reach))
+    return rows
+
+
+def _entries_of(log: Path) -> list[tuple[str, str, float, float | None]]:
+    """Return search, candidate, score and, where there are ranks, rank of each row of a log that
+    has a candidate."""
+    columns = ["search", "candidate", "score", "rank"]
+    if log.suffix == ".parquet":
+        try:
+            rows = pl.read_parquet(log).select(columns).rows()
+        except BaseException as error:
+            raise UnclearError from error
+        for row in rows:
+            sure(all(isinstance(text, str) for text in row[:2]))
+            sure(all(isinstance(x, float | int) and math.isfinite(x) for x in row[2:]))
+        return [(label(Plain(a)), label(Plain(b)), float(s), float(r)) for a, b, s, r in rows]
+    table = named(log, ",", columns[:3])
+    try:
+        ranks = named(log, ",", columns[3:])["rank"]
+    except UnclearError:
+        ranks = None
+    entries = []
+    for k, (search, who, score) in enumerate(zip(*table.values(), strict=True)):
+        rank = "" if ranks is None else ranks[k]
+        lacks = score.strip().lower() in NO_NUMBER
+        if lacks and cell(who).strip() in MISSING:
+            label(search)
+            sure(rank.strip().lower() in NO_NUMBER or number(rank) is not None)
+        else:
+            of_rank = None if ranks is None else number(rank)
+            entries.append((label(search), label(who), number(score), of_rank))
+    return entries

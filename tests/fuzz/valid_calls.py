@@ -105,6 +105,8 @@ def made() -> dict[str, Any]:
         "DiscardCurve": ff.discard_curve(
             comparisons, at, _quality(comparisons), fractions=[0, 0.3]
         ),
+        "AttackRates": ff.evaluate_attacks(_attacked(comparisons), at, n_resamples=20, rng=0),
+        "TransactionRates": ff.evaluate_transactions(ff.transactions(comparisons, 1), at),
         "Searches": _searches(),
         "Identification": ff.identify(_searches(), ff.at_threshold(0.45)),
         "OwnThresholds": ff.identify(_searches(), ff.at_fnir(0.4)).own_thresholds(),
@@ -112,6 +114,15 @@ def made() -> dict[str, Any]:
         "GroupTest": ff.fmr_test(comparisons, at, n_resamples=200, rng=0),
         "MarginOfError": ff.margin_of_error(counts, n_resamples=200, rng=0),
         "FmrPlan": ff.plan_fmr(claimed=0.05, fmr=0.01, covariance=1, n_simulations=20, rng=0),
+        "RequirementPlan": ff.plan_requirement(
+            "frr[*] <= 30 %",
+            n_subjects=[9, 20],
+            n_attempts=2,
+            rate=[0.1, 0.2],
+            n_simulations=2,
+            n_resamples=20,
+            rng=0,
+        ),
         "GroupsPlan": ff.plan_subjects(
             **_STUDY, margin=0.05, max_subjects=2000, n_simulations=20, rng=0
         ),
@@ -130,6 +141,11 @@ def made() -> dict[str, Any]:
         "BayesError": ff.calibration.bayes_error(_ratios()),
         "Tippett": ff.calibration.tippett(_ratios()),
     }
+
+
+def _attacked(comparisons: ff.Comparisons) -> ff.Comparisons:
+    people = [comparisons.subjects[0]] * 2
+    return ff.add_attacks(comparisons, [0.9, 0.1], ["x", "y"], people)
 
 
 def _ratios() -> ff.Comparisons:
@@ -281,6 +297,40 @@ def calls() -> dict[str, dict[str, Any]]:
             "thresholds": {"f": 0.5, "m": 0.4},
         },
         "fastfair.apply_threshold": {"comparisons": c, "at": ff.at_fmr(0.2), "development": c},
+        "AttackRates.of": {"name": "iapar", "species": "x", "group": None},
+        "TransactionRates.of": {"name": "frr", "group": "f"},
+        "fastfair.add_attacks": {
+            "comparisons": c,
+            "scores": [0.5],
+            "species": ["x"],
+            "subject": ["a"],
+        },
+        "fastfair.against_attacks": {
+            "comparisons": _attacked(c),
+            "species": ["x"],
+            "impostors": False,
+        },
+        "fastfair.evaluate_attacks": {
+            "comparisons": _attacked(c),
+            "at": at,
+            "rate": "iapar",
+            "n_resamples": 20,
+            "confidence_level": 0.9,
+            "rng": 0,
+            "n_threads": 1,
+            "progress": False,
+        },
+        "fastfair.transactions": {
+            "comparisons": c,
+            "attempts": 1,
+            "transaction": None,
+            "session": list(range(len(c.mated) + len(c.nonmated))),
+        },
+        "fastfair.evaluate_transactions": {
+            "transactions": ff.transactions(c, 1),
+            "at": at,
+            "confidence_level": 0.9,
+        },
         "fastfair.discard_curve": {
             "comparisons": c,
             "at": at,
@@ -329,6 +379,15 @@ def calls() -> dict[str, dict[str, Any]]:
         },
         "fastfair.plan_margin": {**study, "n_simulations": 20, "rng": 0},
         "fastfair.plan_power": {**study, "difference": 0.05, "n_simulations": 20, "rng": 0},
+        "fastfair.plan_requirement": {
+            "requirement": "frr[*] <= 30 %",
+            "n_subjects": [9],
+            "n_attempts": 2,
+            "rate": [0.1, 0.2],
+            "n_simulations": 2,
+            "n_resamples": 20,
+            "rng": 0,
+        },
         "fastfair.plan_subjects": {
             **_STUDY,
             "margin": 0.05,

@@ -104,6 +104,12 @@ def comparisons(kind: str = "similarity") -> ff.Comparisons:
             np.random.default_rng(8).normal(0, 0.5, given["scores"].size), 2
         )
         return ff.Comparisons(**given | {"scores": scores}).by("sex")
+    if kind == "numbers":
+        groups = {
+            f"{side}_group": given[f"{side}_group"] | {"years": 20 + given[side]}
+            for side in ("reference", "probe")
+        }
+        return ff.Comparisons(**given | groups).by("sex")
     return ff.Comparisons(**given).by("sex")
 
 
@@ -267,6 +273,12 @@ def rich() -> Iterator[tuple[str, Callable[[], Any]]]:
     yield "FMR test", lambda: ff.fmr_test(c.by("age"), POINTS[0], n_resamples=200, rng=0)
     yield "FNMR test", lambda: ff.fnmr_test(c.by("age"), POINTS[0], n_resamples=200, rng=0)
     yield "error model", lambda: ff.error_model(c, ["sex", "age"], POINTS[1])
+    yield (
+        "error model of numbers",
+        lambda: ff.error_model(
+            comparisons("numbers"), "age", POINTS[1], linear="years=mean", spline="years=difference"
+        ),
+    )
     yield (
         "shrunken rates",
         lambda: ff.shrunken_rates(

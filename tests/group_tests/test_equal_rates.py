@@ -681,7 +681,7 @@ def test_groups_with_two_subjects():
     label = np.array(list("ff" + "mmmmm" + "xxxxx"))
     scores = np.random.default_rng(1).normal(size=first.size)
     c = ff.Comparisons(scores, first == second, first, second, label[first], label[second])
-    few = r"1 of 3 groups have non-mated.*fewer than 3 subjects.*'f' \(2\)"
+    few = r"1 of 3 groups has non-mated.*fewer than 3 subjects.*'f' \(2\)"
     refused(few, ff.fmr_test, c, ff.at_threshold(0.5), incomplete_groups="raise")
     with pytest.warns(DroppedWarning, match=r"left out.*'f' \(2\)") as told:
         test = ff.fmr_test(c, ff.at_threshold(0.5), n_resamples=32, rng=0)

@@ -25,10 +25,14 @@ from fastfair.claims import (
     Claim,
     ClaimedRate,
     ClauseResult,
+    History,
+    PastQuantity,
     ProfileCheck,
 )
+from fastfair.claims.plans import RequirementPlan
 from fastfair.error_models.error_model import (
     AttributeTest,
+    CovariateCurve,
     Effect,
     ErrorModel,
     StratifiedDifference,
@@ -36,11 +40,13 @@ from fastfair.error_models.error_model import (
     StratifiedRates,
 )
 from fastfair.error_rates import rates, score_metrics
+from fastfair.evaluation.attacks import AttackRate, AttackRates
 from fastfair.evaluation.attributes import AttributeEvaluations
 from fastfair.evaluation.contrasts import Contrast, RankedSystem
 from fastfair.evaluation.counted_rates import CountedRates
 from fastfair.evaluation.result import Evaluation
 from fastfair.evaluation.system_comparison import SystemComparison
+from fastfair.evaluation.transactions import TransactionRate, TransactionRates
 from fastfair.evaluation.worst_comparisons import WorstComparisons
 from fastfair.group_tests.equal_rates import GroupTest, MarginOfError
 from fastfair.identification.compare_searches import SearchComparison, SearchDifference
@@ -63,15 +69,18 @@ from fastfair.uncertainty.quantities import Quantity
 # Made by the library, of what it has checked: their methods are at the door, their constructors are
 # not.
 RESULTS = {
-    ApplicationCost, AppliedRate, AppliedThreshold, AttributeEvaluations, AttributeTest, BayesError, BiasedSystem,
+    ApplicationCost, AppliedRate, AppliedThreshold, AttackRate, AttackRates,
+    AttributeEvaluations, AttributeTest, BayesError, BiasedSystem,
     CalibratedScores, Calibration, Check, CheckedQuantity, Claim, ClaimedRate, ClauseResult, Contrast,
-    CostDifference, CostMeasure, CountedRates, CoverageExperiment, DiscardArea, DiscardCurve, DiscardedRate,
+    CostDifference, CostMeasure, CountedRates, CovariateCurve, CoverageExperiment,
+    DiscardArea, DiscardCurve, DiscardedRate,
     Effect, ErrorModel, Evaluation, ExpectedError, ExpectedPerformance, FairnessBand, FmrPlan,
-    FmrStudy, GroupTest, GroupsPlan, IdentifiedRate, Identification,
-    MarginOfError, OwnThresholds, ProfileCheck, Quantity, RankedSystem, RatioCost, RocBand,
+    FmrStudy, GroupTest, GroupsPlan, History, IdentifiedRate, Identification,
+    MarginOfError, OwnThresholds, PastQuantity, ProfileCheck, Quantity, RankedSystem, RatioCost,
+    RequirementPlan, RocBand,
     ff.ScannedComparisons, ff.Searches, SearchComparison, SearchDifference, ShrunkenRates, StratifiedDifference,
     StratifiedRate,
-    StratifiedRates, Synthesis, SystemComparison, Tippett, TrainedTransform,
+    StratifiedRates, Synthesis, SystemComparison, Tippett, TrainedTransform, TransactionRate, TransactionRates,
     WorstComparisons, score_metrics.ActDcf, score_metrics.Det, score_metrics.Eer, score_metrics.MinDcf,
     score_metrics.Roc,
     measures.Estimand, rates.Rates,

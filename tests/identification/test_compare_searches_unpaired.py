@@ -85,7 +85,21 @@ def test_requirements_on_differences_are_judged_by_limits():
     )
     assert row.limit == at_90.of("fpir").high
     assert found.check("difference(fnir)@threshold=3 < 99 %", allow_undecided=True).passed
-    refused("name one of difference", found.check, "fpir <= 5 %")
+    refused(r"write one, as in .*difference\(fpir\)", found.check, "fpir <= 5 %")
+    assert found.check("fpir(first) - fpir(second) <= 50 %").verdict == "met"
     refused("there is no such difference", found.check, "difference(fpir)@rank=1 <= 5 %")
     pairs = ff.compare_searches(worse, worse, AT[0], gallery="fixed")
     assert pairs.check("difference(fpir) <= 8 %").verdict == "met"
+
+
+def test_differences_of_rates_are_judged_in_per_cent():
+    rng = np.random.default_rng(4)
+    people, mates = np.arange(300), np.eye(300)[:, :150]
+    sets = [
+        ff.Searches.from_matrix(rng.normal(size=(300, 150)) + 8 * mates, people, people[:150])
+        for _ in range(2)
+    ]
+    months = ff.compare_searches(*sets, ff.at_threshold(3.5), gallery="fixed", paired=False)
+    said = str(months.check("difference(fpir) <= 0.5 %").summary())
+    assert "> 0.5 %" in said
+    assert "0.005" not in said

@@ -615,7 +615,6 @@ _S = Searches.from_matrix([[0.5, 0.1], [0.3, 0.2]], ["a", "x"], ["a", "b"])
     ("is an operating point of searches", lambda: ff.evaluate(_VECTORS, ff.at_fnir(0.1))),
     ("is an operating point of searches", lambda: ff.fmr_test(_VECTORS, ff.at_fpir(0.1))),
     ("searches are made by from_scores", Searches),
-    ("have no groups to compare", lambda: ff.identify(_S, ff.at_rank(1)).failure_counts()),
 ])  # fmt: skip
 def test_bad_input_is_refused(told, call):
     with pytest.raises(InputError, match=told):
@@ -660,3 +659,41 @@ def test_names_of_people_decide_no_interval(seed):
             rows = ff.identify(searches, ff.at_threshold(1.5)).rows
         found.add(tuple((round(row.low, 9), round(row.high, 9)) for row in rows))
     assert len(found) == 1
+
+
+@pytest.mark.parametrize(("kind", "rate"), [("mated", "fnir"), ("non-mated", "fpir")])
+def test_searches_of_one_class_have_one_rate(kind, rate):
+    """Everything works that does not need the other searches, and what does says so."""
+    rng = np.random.default_rng(2)
+    who = np.repeat([f"{'e' if kind == 'mated' else 'u'}{k}" for k in range(30)], 4)
+    person = np.repeat(np.arange(30), 4)
+    if kind == "mated":
+        scores = rng.normal(size=(120, 40))
+        scores[np.arange(120), person] += 2.5 + rng.normal(0, 1.5, 30)[person]
+    else:  # the same people return someone again and again
+        scores = rng.normal(size=(30, 40))[person] + rng.normal(0, 0.3, (120, 40))
+    sex = np.array(["f", "m"])[np.repeat(np.arange(30), 4) % 2]
+    searches = ff.Searches.from_matrix(scores, who, [f"e{k}" for k in range(40)], group=sex)
+    at = ff.at_threshold(2.2)
+    result = ff.identify(searches, at, gallery="fixed")
+    assert {row.name for row in result.rows if row.name in ("fpir", "fnir")} == {rate}
+    counts = result.failure_counts(rate)
+    assert counts.rate == result.of(rate).estimate
+    # Of this very gallery limits are nearly those of counts in closed form: identify divides by one
+    # person less, and takes at least the variance of independent searches.
+    rates = ff.evaluate(counts, n_resamples=0)
+    alone = ff.FailureCounts(counts.failures, counts.attempts, rate=rate)
+    limits = {group: rates.interval(rate, group) for group in ("f", "m")}
+    limits[None] = ff.evaluate(alone, n_resamples=0).interval(rate)
+    for group, ends in limits.items():
+        row = result.of(rate, group)
+        assert ends == pytest.approx((row.low, row.high), rel=0.05)
+        assert row.low <= ends[0] < ends[1] <= row.high
+    verdicts = ff.check(counts, f"{rate}[*] <= 90 %", rng=0).verdicts
+    assert verdicts == result.check(f"{rate}[*] <= 90 %").verdicts
+    other, absent = ("fpir", "non-mated") if rate == "fnir" else ("fnir", "mated")
+    for call in (result.of, result.failure_counts):
+        refused(f"the {other.upper()} is over {absent} searches, and there are none", call, other)
+    refused("is over", result.check, f"{other}[*] <= 5 %")
+    held = ff.at_fpir(0.1) if rate == "fnir" else ff.at_fnir(0.1)
+    refused(f"is held over {absent} searches", ff.identify, searches, held)

@@ -302,3 +302,92 @@ def test_distances_have_thresholds_of_distances(folder):
                     b.high,
                     -b.threshold,
                 )
+
+
+def as_parts(monkeypatch: pytest.MonkeyPatch, n: int) -> None:
+    """Cut Parquet into parts of about n rows, and look for the ends of lists two rows at a time."""
+    from fastfair.identification import read_searches
+
+    monkeypatch.setattr(read_searches, "_ROWS_OF_A_PART", n)
+    monkeypatch.setattr(read_searches, "_ROWS_OF_A_LIST", 2)
+
+
+def test_a_log_that_is_read_part_by_part_gives_the_same(folder, monkeypatch):
+    month(np.random.default_rng(5), 400)
+    log = pl.read_csv("log.csv").sort("search", maintain_order=True)
+    log.write_parquet("log.parquet")
+    searches = [
+        log["search"].unique(maintain_order=True)[half]
+        for half in (slice(0, 170), slice(170, None))
+    ]
+    for k, names in enumerate(searches):
+        log.filter(pl.col("search").is_in(names.to_list())).write_csv(f"half{k}.csv")
+    how = {"length": 40, "least_score": 0.45}
+    points = [
+        ff.at_threshold(0.55),
+        ff.at_fpir(0.05),
+        ff.at_fnir(0.1),
+        ff.at_rank(1),
+        ff.at_rank(3),
+    ]
+    whole = ff.identify(read("log.parquet", groups="sex", layout=LAYOUT(**how)), points)
+    as_parts(monkeypatch, 97)
+    for path, candidates in (
+        ("log.parquet", 40),
+        ("log.parquet", 5),
+        ("half?.csv", None),
+        (["half0.csv", "half1.csv"], 5),
+    ):
+        s = read(path, groups="sex", layout=LAYOUT(candidates=candidates, **how))
+        assert s.best.shape[1] <= (candidates or 40)
+        of_parts = ff.identify(s, points)
+        for one, other in zip(
+            [row for row in whole.rows if row.name != "selectivity"],
+            [row for row in of_parts.rows if row.name != "selectivity"],
+            strict=True,
+        ):
+            assert (one.n_errors, one.threshold, one.low, one.high) == (
+                other.n_errors,
+                other.threshold,
+                other.low,
+                other.high,
+            )
+
+
+def test_parts_of_a_log_that_cannot_be_read_alone_are_refused(folder, monkeypatch):
+    log = pl.DataFrame(
+        {
+            "search": ["p", "q", "p", "q"],
+            "candidate": ["ann", "ann", "bob", "bob"],
+            "score": [0.4, 0.3, 0.2, 0.1],
+        }
+    )
+    log.write_parquet("log.parquet")
+    as_parts(monkeypatch, 2)
+    few = {"layout": LAYOUT(candidates=2)}
+    refused(
+        "row 2 .*the rows of search 'p' do not follow each other.*sort it by search",
+        read,
+        "log.parquet",
+        **few,
+    )
+    log.sort("search", "score", descending=[False, True]).write_parquet("log.parquet")
+    assert read("log.parquet", **few).rank.tolist() == [1, 0, 0]
+    refused(
+        "needs the tables of searches and of the gallery", read, "log.parquet", enrolled=None, **few
+    )
+    refused("no file matches", read, "no*.csv")
+    written("one.csv", "search,candidate,score\np,ann,0.9\n")
+    written("two.csv", "search,candidate,score\nq,cid,high\n")
+    with pytest.raises(FileFormatError, match=r"two.csv: line 2: column 'score' must be a number"):
+        read(["one.csv", "two.csv"])
+    np.save("scores.npy", np.eye(3))
+    refused("a matrix is one file", read, ["scores.npy", "one.csv"])
+
+
+def test_numbers_of_rows_are_not_taken_for_who_is_enrolled(folder):
+    log = written("log.csv", "search,candidate,score\np,2,0.9\nq,3,0.3\n")
+    who = written("searches.csv", "search,probe\np,2\nq,9\n")
+    for table in ('"","person"\n"1",2\n"2",3\n', '"person","site"\n"1",2,"x"\n"2",3,"x"\n'):
+        s = read(log, searches=who, enrolled=written("gallery.csv", table))
+        assert (s.labels[s.enrolled].tolist(), s.rank.tolist()) == (["2", "3"], [1, 0])

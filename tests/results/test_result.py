@@ -74,6 +74,14 @@ with quietly():
     E, GALLERY = draw_embeddings(), draw_embeddings(has_roles=True)
     COUNTS = ff.FailureCounts.from_comparisons(C.by("sex"), AT)
 QUICK = {"n_resamples": 60, "rng": 0}
+
+
+def with_attacks() -> Any:
+    people = [*C.subjects[:4]] * 5
+    rng = np.random.default_rng(0)
+    return ff.add_attacks(C.by("sex"), rng.normal(size=20), ["print", "mask"] * 10, people)
+
+
 PLAN = {"n_groups": 3, "fnmr": 0.1, "correlation": 0.1, "rng": 0}
 
 
@@ -82,6 +90,7 @@ def evaluation() -> Any:
 
 
 # By class of results: what makes some, of data of which something was left out.
+TWICE = {"n_simulations": 2, "n_resamples": 20, "rng": 0}
 MADE: dict[str, list[Callable[[], Any]]] = {
     "Evaluation": [evaluation, lambda: ff.evaluate(E, **QUICK), lambda: ff.evaluate(E.scanned(0.2), **QUICK)],
     "CountedRates": [lambda: ff.evaluate(COUNTS, **QUICK)],
@@ -102,6 +111,8 @@ MADE: dict[str, list[Callable[[], Any]]] = {
     "FairnessBand": [lambda: ff.fairness_band(C.by("sex"), fmr=[0.05, 0.1], **QUICK)],
     "StratifiedRates": [lambda: ff.stratified_rates(C, "sex", "eyes", AT)],
     "ErrorModel": [lambda: ff.error_model(C, ["sex", "eyes"], AT)],
+    "AttackRates": [lambda: ff.evaluate_attacks(with_attacks(), AT, **QUICK)],
+    "TransactionRates": [lambda: ff.evaluate_transactions(ff.transactions(C, 1), AT)],
     "DiscardCurve": [lambda: ff.discard_curve(C, AT)],
     "CalibratedScores": [lambda: ff.calibrate(C, rng=0)],
     "Calibration": [lambda: ff.evaluate_calibration(C, **QUICK)],
@@ -114,6 +125,9 @@ MADE: dict[str, list[Callable[[], Any]]] = {
     "MarginOfError": [lambda: ff.margin_of_error(COUNTS, **QUICK)],
     "GroupsPlan": [lambda: ff.plan_margin(n_subjects=60, n_attempts=COUNTS, n_simulations=20, **PLAN)],
     "FmrPlan": [lambda: ff.plan_fmr(claimed=0.1, at=ff.at_threshold(2), pilot=C, n_simulations=20, rng=0)],
+    "RequirementPlan": [
+        lambda: ff.plan_requirement("frr[*] <= 30 %", n_subjects=[9, 20], n_attempts=COUNTS, rate=[0.1, 0.2], **TWICE)
+    ],
     "Identification": [lambda: ff.identify(ff.Searches.from_embeddings(GALLERY), ff.at_rank(1))],
     "OwnThresholds": [
         lambda: ff.identify(ff.Searches.from_embeddings(GALLERY), ff.at_fnir(0.5)).own_thresholds()

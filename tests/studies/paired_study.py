@@ -102,9 +102,11 @@ def truth_of(
 
 
 def bootstrap_pvalues(paired: SystemComparison) -> list[float]:
-    """Return the p-value that replicates of each difference give; NaN where a rate has too few
-    errors for one."""
+    """Return the p-value that replicates of each difference give; NaN without any, and where a rate
+    has too few errors for one."""
     both = paired.evaluations
+    if not paired.settings["n_resamples"]:
+        return [np.nan] * len(paired.contrasts)
     rows = {(q.name, q.group, q.at, q.probe_group): k for k, q in enumerate(both[0].quantities)}
     found = []
     for contrast in paired.contrasts:
@@ -128,14 +130,22 @@ def _look(
     population: Population, levels: tuple[float, ...], seed: int
 ) -> dict[tuple[str, str], Count]:
     points = points_of(population, levels)
-    names = {str(point): name for name, point in points.items()}
-    alike = not (population.second_shifts or population.second_gaps)
-    found: dict[tuple[str, str], Count] = defaultdict(lambda: Counter(data_sets=1))
     systems = data_set(population, seed)
     paired = ff.compare(
         *systems, list(points.values()), metrics="all", n_resamples=RESAMPLES, rng=seed, n_threads=1
     )
-    for contrast, resampled in zip(paired.contrasts, bootstrap_pvalues(paired), strict=True):
+    return counted(population, points, paired)
+
+
+def counted(
+    population: Population, points: dict[str, ff.OperatingPoint], compared: SystemComparison
+) -> dict[tuple[str, str], Count]:
+    """Count what became of each kind of difference, at points of `points_of` and perhaps others."""
+    names = {str(point): name for name, point in points.items()}
+    known_points = ("threshold", "FMR")  # where rates are known
+    alike = not (population.second_shifts or population.second_gaps)
+    found: dict[tuple[str, str], Count] = defaultdict(lambda: Counter(data_sets=1))
+    for contrast, resampled in zip(compared.contrasts, bootstrap_pvalues(compared), strict=True):
         at = names.get(contrast.operating_point or "", "")
         count = found[kind_of(contrast), at]
         count["total"] += 1
@@ -150,7 +160,8 @@ def _look(
                 count["both_small"] += contrast.pvalue <= LEVEL
         if contrast.verdict in ("first", "second"):
             count["found"] = 1
-        first, second = truth_of(contrast, truths(population, at) if at else {}, alike)
+        rates = truths(population, at) if at.startswith(known_points) else {}
+        first, second = truth_of(contrast, rates, alike)
         if np.isfinite([contrast.low, first - second]).all():
             count["given"] += 1
             count["inside"] += contrast.low - 1e-12 <= first - second <= contrast.high + 1e-12

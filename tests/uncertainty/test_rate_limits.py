@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from oracles import applied_thresholds
 from oracles import rate_limits as slow
-from scipy.stats import binomtest
+from scipy.stats import beta, binomtest
 
 import fastfair as ff
 from fastfair._lib.proportions import clopper_pearson_line
@@ -178,15 +178,30 @@ def test_so_many_subjects_as_are_named_would_just_do(estimate, relative, freedom
 
 def test_more_subjects_shrink_all_that_limits_are_made_of():
     evidence = RateEvidence(
-        [0.1, 0.0], [0.02, 0.0], [17.0, 17.0], [30.0, 40.0], [0.01, math.nan], 3.0
+        [0.1, 0.0], [0.02, 0.0], [17.0, 17.0], [30.0, 40.0], [0.01, math.nan], 3.0, 50.0
     )
-    error, freedom, effective, raised, strata = astuple(evidence.times(4))[1:]
+    error, freedom, effective, raised, strata, independent = astuple(evidence.times(4))[1:]
+    assert independent.tolist() == [200.0, 200.0]
     assert error.tolist() == [0.01, 0.0]
     assert freedom.tolist() == [77.0, 77.0]
     assert effective.tolist() == [120.0, 160.0]
     assert raised[0] == 0.0025
     assert strata.tolist() == [3.0, 3.0]
     assert (evidence.times(0.01).degrees_of_freedom == 1).all()
+
+
+@given(errors=st.integers(0, 60), n=st.integers(60, 500), level=st.floats(0.5, 0.99))
+def test_attempts_taken_for_independent_have_exact_limits(errors, n, level):
+    """Clopper and Pearson's alone, whatever else is known, and p-values that agree with them."""
+    rate = RateEvidence(errors / n, 0.02, 17.0, 30.0, 0.01, independent=n)
+    low, high = map(float, rate.interval(level))
+    tail = (1 - level) / 2
+    assert high == pytest.approx(
+        beta.ppf(1 - tail, errors + 1, n - errors) if errors < n else 1.0, rel=1e-9
+    )
+    assert low == pytest.approx(beta.ppf(tail, errors, n - errors + 1) if errors else 0.0, rel=1e-9)
+    if errors < n:
+        assert rate.pvalue(high, "upper") == pytest.approx(tail, rel=1e-6)
 
 
 def test_a_rate_above_the_bound_is_never_within_it_by_more_of_the_same():
