@@ -80,8 +80,8 @@ def check(
         The operating point of rates, and of measures of rates, whose requirement names none. By
         default an FMR of 0.001, or that of the profile.
     profile : str or path, optional
-        In place of requirements, those of a standard or policy: "common-criteria", "eu-ees-face",
-        "eu-ees-finger", "iso-19795" or "nist-800-63a", which come with fastfair, or a TOML file.
+        Requirements of a standard or policy, by name or as a TOML file. With fastfair come
+        "common-criteria", "eu-ees-face", "eu-ees-finger", "iso-19795" and "nist-800-63a".
     n_resamples : int, default 2000
         Number of replicates, at least 2.
     confidence_level : float, default 0.95
@@ -143,6 +143,11 @@ def check(
     groups of "*" are met, each is judged by Holm's procedure: its limit then has a level of its
     own, `limit_level`. So are all opposite limits: with at most this probability is any requirement
     called not met although it is.
+
+    The lines of a profile are judged together, as requirements are: a clause is what its line is.
+    The first of several lines is judged that the data can answer, and a clause that they cannot
+    answer is *not judged*; so all is not passed unless all were judged. The standard's own rule
+    stands beside the limit, and decides nothing.
 
     All this holds of one look. Who checks all data so far again and again, until the verdict suits,
     errs more often: of 12 looks in up to 11 % where 5 % was meant. With `looks` all of them together

@@ -18,7 +18,7 @@ from fastfair.errors import visible
 from fastfair.evaluation.counted_rates import sentence_on_people
 from fastfair.pages.parts import Table
 from fastfair.pages.report import limits_table
-from fastfair.results.result import Result
+from fastfair.results.model_card import ResultOfEstimates
 from fastfair.uncertainty.notes import Code, has_code
 
 from .looks import Look
@@ -64,7 +64,7 @@ class CheckedQuantity(JudgedEstimate):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Check(Result):
+class Check(ResultOfEstimates):
     """The result of `check`.
 
     Attributes
@@ -101,6 +101,9 @@ class Check(Result):
     )
     _derived = ("passed", "verdict", "verdicts")
     _properties = "decided_by decided_at extra_room title"
+
+    def _estimates(self) -> Sequence[CheckedQuantity]:
+        return self.rows
 
     @property
     def passed(self) -> bool:

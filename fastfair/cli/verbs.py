@@ -274,13 +274,12 @@ VERBS: dict[str, Verb] = {
     ),
     "check": Verb(
         "Pass or fail requirements, by confidence limits; for CI. Exit codes: 0 if all are met, 1 if one is not, 3 "
-        "if the data do not decide (0 with --allow-undecided), 2 for wrong options and files.",
+        "if undecided, 2 for wrong options and files.",
         """fastfair check scores.csv --require "fnmr@fmr=0.001 <= 0.05" --require "fnmr[*] <= 8 %" --group sex
-        fastfair check scores.csv --require "max_geomean_ratio(fnmr) <= 1.5" --group sex --junit junit.xml
         fastfair check counts.csv --input counts --require "frr[*] <= 5 %" --group sex
         fastfair check scores.csv --profile common-criteria --at threshold=0.62 --group age --report page.html
         fastfair check scores.csv --require "fnmr <= 5 %" --looks 3/12 --previous february/check.json --output march""",
-        "requirements profile groups at kind allow_undecided looks previous worst rng output report junit",
+        "requirements profile groups at kind looks rng output report junit",
         "check", _SCORES + _COUNTS,
         options=(
             _kinds(),

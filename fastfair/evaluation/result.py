@@ -23,7 +23,8 @@ from fastfair.errors import InputError
 from fastfair.intervals import MethodOfEvaluations
 from fastfair.measures._registry import METRICS
 from fastfair.pages.parts import interval_name
-from fastfair.results.result import Printed, Result
+from fastfair.results.model_card import ResultOfEstimates
+from fastfair.results.result import Printed
 from fastfair.uncertainty.interval_maker import require_method
 from fastfair.uncertainty.quantities import Group, Quantity, ends_of, find, table_of
 
@@ -49,7 +50,7 @@ _CLASSES = (("mated", plots.USUAL, "-"), ("non-mated", plots.STANDS_OUT, "--"))
 
 
 @dataclass(frozen=True, eq=False)
-class Evaluation(Evaluated, Result):
+class Evaluation(Evaluated, ResultOfEstimates):
     """The result of `evaluate`: a list of quantities, with the rates and replicates behind them.
 
     Attributes
@@ -275,6 +276,9 @@ class Evaluation(Evaluated, Result):
         (1, 2, 'fewer than 30 errors')
         """
         return find(self.quantities, name, group, at)
+
+    def _estimates(self) -> Sequence[Quantity]:
+        return self.quantities
 
     def _columns(self) -> dict[str, list[Any]]:
         return table_of(self.quantities)

@@ -609,6 +609,7 @@ def calls() -> dict[str, dict[str, Any]]:
         *((name, {}) for name in ("to_json", "to_latex", "schema", "summary")),
         ("report", {"path": "report.html"}),
         ("table", {}),
+        ("to_model_card", {}),
         ("write_tables", {"path": "tables.md"}),
     ]
     for name in have:
@@ -624,4 +625,6 @@ def calls() -> dict[str, dict[str, Any]]:
 
 
 # What takes long by its nature, or needs a package that is not always there.
-LEFT_OUT = {"fastfair.datasets.voxceleb1_h", "fastfair.warm_up"}
+LEFT_OUT = {"fastfair.datasets.voxceleb1_h", "fastfair.warm_up"} | {
+    f"{result}.to_mlflow" for result in ("Evaluation", "Check", "ProfileCheck")
+}

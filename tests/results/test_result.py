@@ -134,8 +134,8 @@ MADE: dict[str, list[Callable[[], Any]]] = {
     ],
     "SearchComparison": [lambda: ff.compare_searches(*2 * [ff.Searches.from_embeddings(GALLERY)], ff.at_rank(1))],
 }  # fmt: skip
-# Not results of their own: the class that both bands share.
-ABSTRACT = {"Curve"}
+# Not results of their own: the classes that several share.
+ABSTRACT = {"Curve", "ResultOfEstimates"}
 
 
 def test_every_class_of_results_is_here():
