@@ -73,10 +73,9 @@ def table_of(path: Path, columns: Columns) -> Table:
     pl = files.polars()
     series = {name: _column(path, name, values) for name, values in columns.values.items()}
 
-    def read(wanted: list[str], _: Sequence[str]) -> pl.DataFrame:
+    def read(wanted: list[str], _: Sequence[str]) -> Any:
         checks.same_length({name: len(series[name]) for name in wanted})
-        frame: pl.DataFrame = pl.DataFrame([series[name] for name in wanted])
-        return frame
+        return pl.DataFrame([series[name] for name in wanted])
 
     return Table(path, list(series), read, lines=columns.lines)
 
