@@ -72,6 +72,20 @@ LIR = Peer("lir", "lir==1.3.1")
 LLREVAL = Peer("llreval", "llreval==0.0.3")
 PYANNOTE = Peer("pyannote", "pyannote.metrics==4.2.0")
 SCORE_ANALYSIS = Peer("score-analysis", "score-analysis==0.3.12")
+# What writes files of vectors.
+WRITERS = Peer(
+    "writers",
+    "kaldiio==2.18.1",
+    (
+        "kaldi-native-io==1.23.0",
+        "safetensors==0.8.0",
+        "duckdb==2.0.1",
+        "h5py==3.16.0",
+        "pandas==3.1.1",
+        "polars==2.1.0",
+        "pyarrow==26.0.1",
+    ),
+)
 # Tools on top of PyTorch share its environment, which is large.
 TORCH = Peer(
     "torch",
@@ -95,6 +109,7 @@ PEERS = (
     LLREVAL,
     PYANNOTE,
     SCORE_ANALYSIS,
+    WRITERS,
     TORCH,
 )
 

@@ -29,7 +29,7 @@ from fastfair.data.exclusions import gathering
 from fastfair.data.group_labels import MissingLabels
 from fastfair.errors import InputError
 
-from . import files, tables
+from . import files, tables, vector_files
 from .metadata import Metadata
 
 if TYPE_CHECKING:
@@ -61,10 +61,11 @@ def read_embeddings(
     Parameters
     ----------
     path : path or data frame
-        ``.npy`` (in a temporary file if large), ``.npz``, ``.parquet`` with a column of lists, or
-        HDF5 (``.h5``, ``.hdf5``); where each dataset of the latter is one vector, these are its
-        "vectors", and their paths its "name". CSV and other tables may have a column for each
-        number, such as v0, v1, .... A data frame is taken as Parquet.
+        ``.npy`` (in a temporary file if large), ``.npz``, ``.parquet`` with a column of lists,
+        ``.json`` or ``.jsonl``, Kaldi's ``.ark`` or ``.scp``, ``.safetensors``, or HDF5 (``.h5``,
+        ``.hdf5``). Where each array, dataset or entry is one vector, these are its "vectors", and
+        their names its "name". CSV and other tables may have a column for each number, such as v0,
+        v1, .... A data frame is taken as Parquet.
     vectors : str, optional
         The array or column with one vector for each sample; by default the one called "vectors". Of
         numbered columns what their names begin with, if there are several sets. A ``.npy`` has no
@@ -297,7 +298,7 @@ def _opened(
         vectors or "vectors",
         *(name for name in others if isinstance(name, str) and samples is None),
     ]
-    file = tables.of_vectors(source, list(dict.fromkeys(wanted)))
+    file = vector_files.open_vectors(source, list(dict.fromkeys(wanted)))
     return file, file if samples is None else tables.read_source(samples, "samples", "samples")
 
 

@@ -31,7 +31,7 @@ _BEGINNINGS = (
     (
         _HDF5,
         "an HDF5 file",
-        'scores are read from text, Parquet and NumPy files; vectors from names that end in ".h5"',
+        'give scores of sidekit, and vectors, a name that ends in ".h5"',
     ),
     (rb"\x93NUMPY", "a NumPy array", 'give it a name that ends in ".npy"'),
     (
@@ -61,6 +61,11 @@ _BEGINNINGS = (
     ),
     (rb"RDX[23]\n|[XA]\n\0\0\0|RDA[23]\n", "a file of R's own", "save the table with write.csv"),
     (rb"MATLAB 5", "a MATLAB file", "save a table as CSV, and vectors as HDF5"),
+    (
+        rb"Ix[0-9A-Za-z]{2}..\0\0",
+        "an index of FAISS",
+        "save its vectors, index.reconstruct_n(), with numpy.save",
+    ),
     (rb"%PDF", "a PDF document", "save the table in it as CSV"),
     (
         rb"\s*<(?i:!doctype|html|\?xml|head|body)",
@@ -70,7 +75,7 @@ _BEGINNINGS = (
     (
         rb"\s*(?:\{\s*\"|\[\s*[\[{])",
         "JSON",
-        "save the table as CSV or Parquet, as pandas.read_json and to_csv do",
+        'give it a name that ends in ".json" or ".jsonl"',
     ),
 )
 # What files with these suffixes begin with.

@@ -23,7 +23,7 @@ from fastfair.data.columns import Policies, columns_of_matrix
 from fastfair.data.embeddings import NamedVectors
 from fastfair.errors import FileFormatError, InputError
 
-from . import files, keys, tables, text_matrices
+from . import files, json_tables, keys, sidekit_scores, tables, text_matrices
 from . import text as texts
 from .metadata import Metadata, MetadataPer
 from .text import Text, fields_of, is_number
@@ -287,6 +287,8 @@ class Format:
         Whether other names are those of text files.
     fits : callable, optional
         Whether it is the format of a path with one of these suffixes; `HowToRead` is given, too.
+    of_pairs : bool
+        Whether it has scores of pairs of samples, and no rows.
     """
 
     name: str
@@ -303,11 +305,13 @@ class Format:
     suffixes: tuple[str, ...] = ()
     is_text: bool = True
     fits: Callable[[Path, HowToRead], bool] | None = None
+    of_pairs: bool = False
 
     @property
     def of_trials(self) -> bool:
         """Whether its rows name the samples of trials, and neither subjects nor columns."""
-        return bool(self.fields or self.listed) and self.sides == ("enrol", "test")
+        rows = self.fields or self.listed or self.of_pairs
+        return bool(rows) and self.sides == ("enrol", "test")
 
 
 @dataclass(frozen=True)
@@ -327,7 +331,12 @@ def read(path: Path, how: HowToRead) -> ScoreTable:
     trials.
     """
     roles = {role: getattr(how, role) or role for role in _CANONICAL}
-    listing = None if how.trials is None else keys.content_of(files.check_file(how.trials))
+    of_masks = (
+        how.trials is not None and files.suffix_of(Path(how.trials)) in sidekit_scores.SUFFIXES
+    )
+    listing = (
+        None if how.trials is None or of_masks else keys.content_of(files.check_file(how.trials))
+    )
     if listing is not None and how.vectors is None:
         key = keys.table_with((roles["reference"], roles["probe"]), listing)
         if key is not None:
@@ -355,7 +364,7 @@ def read(path: Path, how: HowToRead) -> ScoreTable:
         (kind.fields and not kind.listed) or files.suffix_of(path) == ".npy"
     ):
         raise InputError(f"{path} holds scores and no list of trials, so leave ⟦embeddings=⟧ out")
-    if trials is not None and not kind.of_trials:
+    if how.trials is not None and not (kind.of_pairs if of_masks else kind.of_trials):
         raise InputError(f"a {kind.name} file has its own labels: ⟦trials=⟧ goes with scores alone")
     return kind.read(ScoreFile(path, kind, text, trials), how)
 
@@ -672,7 +681,7 @@ def choose(table: tables.Table, how: HowToRead, kind: Format) -> ScoreTable:
 
 
 def _read_named(file: ScoreFile, how: HowToRead) -> ScoreTable:
-    """Read the named columns of text or Parquet, or the arrays of a .npz."""
+    """Read the named columns of text, Parquet or JSON, or the arrays of a .npz."""
     kind = file.format
     path = file.path
     text = file.text
@@ -687,6 +696,8 @@ def _read_named(file: ScoreFile, how: HowToRead) -> ScoreTable:
         return choose(tables.read_text(text, separator), how, kind)
     if kind.name == "parquet":
         return choose(tables.of_parquet(path), how, kind)
+    if kind.name == "json":
+        return choose(json_tables.read_json(path), how, kind)
     return choose(tables.read_arrays(path), how, kind)
 
 
@@ -739,6 +750,32 @@ def read_rows(file: ScoreFile, how: HowToRead) -> ScoreTable:
         samples=samples,
         lines=lines,
         names_samples=kind.of_trials,
+    )
+
+
+def _read_sidekit(file: ScoreFile, how: HowToRead) -> ScoreTable:
+    """Read the scores of pairs of models and segments, and their labels from `trials=`."""
+    _require_no_columns(file, how)
+    frame = sidekit_scores.read_scores(file.path)
+    if how.trials is None and how.subject_pattern is None:
+        raise FileFormatError(
+            f"{file.path} has scores but nothing says which are mated: give the key or the list of"
+            " trials as ⟦trials=⟧, or say how to find the subjects in its names with"
+            " ⟦subject_pattern=⟧"
+        )
+    place = file.path
+    lines = None
+    if how.trials is not None:
+        place = files.check_file(how.trials)
+        if file.trials is None:
+            listed = sidekit_scores.read_key(place)
+        else:
+            listed, lines = _fields(file.trials, "enrol test label", how.layout.mated_value)
+            _refuse_contradictions(place, listed, lines)
+        frame = _joined(listed, frame, None, file.path, place)
+    label = "label" if "label" in frame.columns else None
+    return ScoreTable(
+        place, frame, "score", label, "enrol", "test", lines=lines, names_samples=True
     )
 
 
@@ -864,6 +901,13 @@ def _with_scores(text: Text, listed: pl.DataFrame, trials: Path) -> pl.DataFrame
         )
     score_first = is_number(first[0]) and not is_number(first[2])
     scores, lines = _fields(text, "score enrol test" if score_first else "enrol test score")
+    return _joined(listed, scores, lines, path, trials)
+
+
+def _joined(
+    listed: pl.DataFrame, scores: pl.DataFrame, lines: Integers | None, path: Path, trials: Path
+) -> pl.DataFrame:
+    """Add to each trial the score that has its names; `lines` are those of scores in text."""
     pairs = _pairs(listed)
     if (
         scores.height == listed.height
@@ -871,7 +915,8 @@ def _with_scores(text: Text, listed: pl.DataFrame, trials: Path) -> pl.DataFrame
         and pairs.n_unique() == pairs.len()
     ):
         return listed.hstack([scores["score"]])
-    scores = scores.with_columns(line=lines).unique(
+    numbers = np.arange(scores.height) if lines is None else lines
+    scores = scores.with_columns(line=numbers).unique(
         [*_TRIAL, "score"], keep="first", maintain_order=True
     )
     several = _of_several(scores)
@@ -892,7 +937,8 @@ def _with_scores(text: Text, listed: pl.DataFrame, trials: Path) -> pl.DataFrame
         (unlisted, f"{unlisted.height} scores of {path} have no trial in {trials}"),
     ):
         if rows.height:
-            line = f" in line {rows['line'][0]}" if "line" in rows.columns else ""
+            numbered = lines is not None and "line" in rows.columns
+            line = f" in line {rows['line'][0]}" if numbered else ""
             raise FileFormatError(f"{message}, first {rows['enrol'][0]} {rows['test'][0]}{line}")
     return scored.drop("line")
 
@@ -1018,6 +1064,14 @@ FORMATS: dict[str, Format] = {
             is_text=False,
         ),
         Format(
+            "json",
+            "an object with named entries, in a list or on a line; or an object of columns",
+            "`.json`, `.jsonl`, `.ndjson`",
+            _read_named,
+            suffixes=json_tables.SUFFIXES,
+            is_text=False,
+        ),
+        Format(
             "bob-csv",
             "bob's metadata columns and `score`",
             "columns `bio_ref_…` and `probe_…`",
@@ -1089,6 +1143,15 @@ FORMATS: dict[str, Format] = {
             _read_matrix,
             suffixes=(".npy", ".npz"),
             fits=_is_matrix,
+        ),
+        Format(
+            "sidekit",
+            "a matrix with `modelset`, `segset` and `score_mask`, or BOSARIS' names of them",
+            "`.h5`, `.hdf5`; `trials=` is a list, or a key of sidekit",
+            _read_sidekit,
+            suffixes=sidekit_scores.SUFFIXES,
+            is_text=False,
+            of_pairs=True,
         ),
         Format(
             "arrays",

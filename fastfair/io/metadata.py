@@ -25,6 +25,19 @@ _NAMED = 5  # ids and rows that a message names
 _Column = tuple[list[str | None], Indices]
 
 
+def _failure_codes(names: Sequence[str], quality: str) -> tuple[str, tuple[float, ...]] | None:
+    """Return the column, and its numbers, that say which samples failed; None where none does.
+
+    OFIQ writes -1 as the scalar of what failed, and 0 beside it; NFIQ 2, which has a column of
+    errors, 255.
+    """
+    scalar = f"{quality.removesuffix('.scalar')}.scalar"
+    if scalar in names:
+        return scalar, (-1.0,)
+    of_nfiq = "OptionalError" in names or "nfiq" in quality.lower()
+    return (quality, (255.0, -1.0)) if of_nfiq else None
+
+
 class Metadata:
     """Labels of subjects or of samples.
 
@@ -71,13 +84,26 @@ class Metadata:
         named = [("metadata_id", ids), *(("groups", name) for name in attributes)]
         named += [] if subject is None else [("metadata_subject", subject)]
         named += [] if quality is None else [("quality", quality)]
-        numbers = [] if quality is None else [quality]
+        coded = None if quality is None else _failure_codes(table.names, quality)
+        named += [] if coded is None else [("quality", coded[0])]
+        numbers = [] if quality is None else [quality, *([] if coded is None else [coded[0]])]
         frame = FrameColumns(
-            table.columns([table.require(role, name) for role, name in named], numbers)
+            table.columns([table.require(role, name) for role, name in named], [*set(numbers)])
         )
         self._labels = {name: frame.texts(name) for name in attributes}
         self._subject = None if subject is None else frame.texts(subject)
         self._quality = None if quality is None else frame.numbers(quality).astype(np.float64)
+        if coded is not None and self._quality is not None:
+            failed = np.isin(frame.numbers(coded[0]), coded[1])
+            if failed.any() and not failures:
+                row = int(np.argmax(failed))
+                code = f"{frame.numbers(coded[0])[row]:g}"
+                raise InputError(
+                    f"{table.place}: {table.where(row)}: {code} in column {coded[0]!r} says that the"
+                    f" sample failed, as do {int(failed.sum()):,} in all: say what becomes of these"
+                    ' with ⟦failures="exclude"⟧'
+                )
+            self._quality[failed] = np.nan
         texts, codes = frame.texts(ids)
         if None in texts:
             row = int(np.argmax(codes == texts.index(None)))

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import io
 import json
+import math
 import os
 import re
 import subprocess
@@ -39,7 +40,6 @@ if TYPE_CHECKING:
 SEPARATORS = ("\t", ",", ";")
 _PARQUET = b"PAR1"  # what Parquet files begin with
 _END = 8  # bytes behind their footer
-_OF_VECTORS = (".npy", ".npz", ".parquet", ".h5", ".hdf5")
 _PROGRAM = Path(__file__).with_name("hdf5_program.py")
 _SECONDS = 10.0  # time limit of that program
 # the limit grows with the size of the file; datasets of one vector each take long
@@ -196,13 +196,15 @@ class Table(Rows):
             if isinstance(column.dtype, pl.List):
                 sizes = column.list.len().fill_null(0)
                 size = int(np.max(sizes.to_numpy(), initial=0))
-                wrong = (sizes != size).arg_true()
+                wrong = ((sizes != size) & (sizes > 0)).arg_true()
                 if len(wrong):
                     row = int(wrong[0])
                     raise FileFormatError(
                         f"{described} holds {int(sizes[row])} numbers in row {row} (counted from 0),"
                         f" but {size} in others; {len(wrong)} such rows"
                     )
+                # Samples that failed have no list, or an empty one: they have no number.
+                column = column.to_frame().select(pl.when(sizes > 0).then(pl.col(name)))[name]
                 column = column.list.to_array(size)
             return np.asarray(column.to_numpy())
 
@@ -285,48 +287,38 @@ def read_source(source: Any, called: str, source_name: str, failures: bool | Non
     if not isinstance(source, str | Path):
         return read_frame(source, called, source_name)
     path = files.check_file(source)
-    return (
-        of_parquet(path)
-        if path.suffix.lower() == ".parquet"
-        else read_text(text.read(path, failures))
-    )
+    if path.suffix.lower() == ".parquet":
+        return of_parquet(path)
+    content = text.read(path, failures)
+    of_map = re.fullmatch("([A-Za-z]+)2([A-Za-z]+)", path.name)
+    if of_map is None or separator_of(content) is not None:
+        return read_text(content)
+    return _of_map(content, [of_map[1], of_map[2]])
 
 
-def of_vectors(source: Any, wanted: Sequence[str]) -> Table:
-    """Make a table of a file of vectors, of which some columns are wanted, that of the vectors
-    first, or of a frame.
+def _of_map(content: text.Text, names: list[str]) -> Table:
+    """Make a table of one of Kaldi's maps, whose name says what its two fields are, as in
+    `spk2gender`.
     """
-    if not isinstance(source, str | Path):
-        return read_frame(source, "path", "the data frame")
-    path = files.check_file(source)
-    suffix = path.suffix.lower()
-    if suffix not in _OF_VECTORS:
-        return _of_vectors_in_text(path)
-    if suffix in (".npy", ".npz"):
-        return read_arrays(path)
-    return of_parquet(path) if suffix == ".parquet" else _of_hdf5(path, wanted)
-
-
-def _of_vectors_in_text(path: Path) -> Table:
-    """Make a table of a text file of vectors, with a header, and a column for each of their
-    numbers.
-    """
-    would_do = (
-        f"vectors are read from {', '.join(_OF_VECTORS)}, and from CSV with a column for each"
-        " number; save arrays with numpy.savez(path, vectors=..., subject=...), or pass them to"
-        " Embeddings(vectors, subject)"
-    )
-    with path.open("rb") as file:
-        start = file.read(files.LOOKED_AT)
-    if what := files.kind_of(start):
-        raise FileFormatError(f"{path} is {what}; {would_do}")
-    content = text.read(path, failures=True)  # rows of missing numbers are vectors that failed
-    separator = separator_of(content)
-    if separator is None or all(map(text.is_number, content.first.split(separator))):
+    cells, lines = text.split(content, None)
+    if cells.width != len(names):
         raise FileFormatError(
-            f"{path} has no header that names columns: {content.first[:120]!r}; {would_do}"
+            f"{content.path}: a row of {' and '.join(names)} has two fields, not {cells.width}"
         )
-    return read_text(content, separator)
+    cells.columns = names
+
+    def read(wanted: list[str], numbers: Sequence[str]) -> Any:
+        columns = {
+            name: text.numbers(
+                content.path, f"column {name!r}", cells[name], lines, content.failures
+            )
+            if name in numbers
+            else cells[name]
+            for name in wanted
+        }
+        return files.polars().DataFrame(columns)
+
+    return Table(content.path, names, read, lines=lines)
 
 
 def read_frame(frame: Any, called: str, source_name: str) -> Table:
@@ -424,7 +416,7 @@ def of_parquet(path: Path, first: int = 0, n: int | None = None) -> Table:
             rows = rows.select(wanted).slice(first, n)
             return rows.with_columns(pl.col(texts).cast(pl.Categorical)).collect()
 
-    with files.explain_reading(path):
+    with files.explain_reading(path), _explain_types(path):
         schema = scan_schema(path).collect_schema()
     return Table(path, schema.names(), read, first=first)
 
@@ -444,9 +436,24 @@ def scan_schema(path: Path) -> pl.LazyFrame:
     return lazy
 
 
-def _of_arrays(
+@contextmanager
+def _explain_types(path: Path) -> Iterator[None]:
+    """Turn the panic of polars about types that it does not know into an error."""
+    try:
+        yield
+    except BaseException as error:
+        if type(error).__name__ != "PanicException":
+            raise
+        raise FileFormatError(
+            f"{path} cannot be read: it has a column of a type that polars does not know, such as"
+            " list_view: write vectors as lists (pyarrow.list_)"
+        ) from None
+
+
+def of_arrays(
     path: Path, names: list[str], take: Callable[[str], AnyArray], kind: str = "array"
 ) -> Table:
+    """Make a table of arrays by name."""
     return Table(
         path, names, lambda wanted, *_: _frame({name: take(name) for name in wanted}), take, kind
     )
@@ -458,7 +465,7 @@ def read_arrays(path: Path) -> Table:
         files.require_kind(path, ".npy")
         with files.explain_reading(path), path.open("rb") as stream:
             _refuse_objects(str(path), stream)
-        return _of_arrays(path, [""], lambda _: read_npy(path))
+        return of_arrays(path, [""], lambda _: read_npy(path))
     files.require_kind(path, ".npz")
     with files.explain_reading(path), zipfile.ZipFile(path) as file:
         names = [member.removesuffix(".npy") for member in file.namelist()]
@@ -484,17 +491,50 @@ def read_arrays(path: Path) -> Table:
                     raise FileFormatError(f"{described} has more bytes than its header says")
         return array
 
-    return _of_arrays(path, names, take)
+    return of_arrays(path, names, take)
+
+
+def headers_of_arrays(path: Path) -> dict[str, tuple[tuple[int, ...], np.dtype[Any]]]:
+    """Return shape and type of each array of a .npz file."""
+    headers = {}
+    with files.explain_reading(path), zipfile.ZipFile(path) as file:
+        for info in file.infolist():
+            with file.open(info) as stream:
+                headers[info.filename.removesuffix(".npy")] = _header(stream)
+    return headers
+
+
+def stack_arrays(
+    path: Path, headers: Mapping[str, tuple[tuple[int, ...], np.dtype[Any]]]
+) -> AnyArray:
+    """Return the arrays of a .npz file, a vector each, as the rows of one."""
+    size = math.prod(next(iter(headers.values()))[0])
+    stacked = room((len(headers), size), np.result_type(*(dtype for _, dtype in headers.values())))
+    with files.explain_reading(path), zipfile.ZipFile(path) as file:
+        for row, info in zip(stacked, file.infolist(), strict=True):
+            with file.open(info) as stream:
+                row[...] = npy.read_array(stream, allow_pickle=False).ravel()
+                if stream.read(1):
+                    raise FileFormatError(
+                        f"{path}: array {info.filename!r} has more bytes than its header says"
+                    )
+    return stacked
+
+
+def _header(stream: IO[bytes]) -> tuple[tuple[int, ...], np.dtype[Any]]:
+    """Return the shape and type in the header of an array."""
+    read = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}.get(
+        npy.read_magic(stream)
+    )
+    shape, _, dtype = ((), False, np.dtype(bool)) if read is None else read(stream)
+    return shape, dtype
 
 
 def _refuse_objects(described: str, stream: IO[bytes]) -> None:
     """Refuse an array of Python objects, which would have to be unpickled, before NumPy does in its
     own words.
     """
-    read_header = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}.get(
-        npy.read_magic(stream)
-    )
-    shape, _, dtype = ((), False, np.dtype(bool)) if read_header is None else read_header(stream)
+    shape, dtype = _header(stream)
     if not dtype.hasobject:
         return
     if shape == ():
@@ -545,7 +585,7 @@ def _frame(arrays: Mapping[str, AnyArray]) -> pl.DataFrame:
     return pl.DataFrame([pl.Series(name, column) for name, column in columns.items()])
 
 
-def _of_hdf5(path: Path, wanted: Sequence[str]) -> Table:
+def read_hdf5(path: Path, wanted: Sequence[str]) -> Table:
     """Make a table of datasets by path; where each is one vector, of all as "vectors" and of their
     paths as "name".
 
@@ -576,7 +616,7 @@ def _of_hdf5(path: Path, wanted: Sequence[str]) -> Table:
     if "error" in answer:
         raise FileFormatError(f"{path} cannot be read: {answer['error']}")
     names = answer["names"]
-    table = _of_arrays(
+    table = of_arrays(
         path, names, lambda name: read_npy(folder.path / f"{names.index(name)}.npy"), "dataset"
     )
     table.exchanged = answer["exchanged"]

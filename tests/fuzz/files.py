@@ -292,6 +292,85 @@ def in_npz_vectors(rng: random.Random) -> Files:
     return {"v.npz": archived(rng, vectors=vectors, subject=np.array(subjects))}
 
 
+def in_archive(rng: random.Random) -> Files:
+    """Vectors as Kaldi writes them, binary or text, or as matrices with one row."""
+    vectors, subjects = vectors_and_subjects(rng)
+    kind, as_matrix = rng.choice("FDT"), rng.random() < 0.3
+    line = b"\n  " if as_matrix else b" "
+    sizes = b"".join(b"\4" + n.to_bytes(4, "little") for n in [1] * as_matrix + [3])
+    content = b""
+    names = ["".join(name.split()) for name in subjects]  # Kaldi's have no blanks
+    for name, vector in zip(names, vectors.tolist(), strict=True):
+        if kind == "T":
+            content += f"{name}  [".encode() + line + b" ".join(b"%g" % v for v in vector) + b" ]\n"
+        else:
+            numbers = np.array(vector, {"F": "<f4", "D": "<f8"}[kind]).tobytes()
+            content += f"{name} \0B{kind}{'M' if as_matrix else 'V'} ".encode() + sizes + numbers
+    return {"v.ark": content}
+
+
+def expected_archive(folder: Path) -> list[tuple]:
+    return slow.embeddings(*slow.archive_of((folder / "v.ark").read_bytes()))
+
+
+def in_tensors(rng: random.Random) -> Files:
+    """Vectors as safetensors writes them for PyTorch, with a number for each subject."""
+    vectors, _ = vectors_and_subjects(rng)
+    vectors = vectors.astype(vectors.dtype.newbyteorder("<"))
+    subject = np.arange(len(vectors), dtype="<i8") % (len(vectors) // 2)
+    name = {"f": "F", "i": "I"}[vectors.dtype.kind] + str(8 * vectors.itemsize)
+    ends = [vectors.nbytes, vectors.nbytes + subject.nbytes]
+    header = {
+        "__metadata__": {"format": "pt"},
+        "vectors": {"dtype": name, "shape": [*vectors.shape], "data_offsets": [0, ends[0]]},
+        "subject": {"dtype": "I64", "shape": [*subject.shape], "data_offsets": ends},
+    }
+    text = json.dumps(header).encode()
+    length = len(text).to_bytes(8, "little")
+    return {"v.safetensors": length + text + vectors.tobytes() + subject.tobytes()}
+
+
+def expected_tensors(folder: Path) -> list[tuple]:
+    data = (folder / "v.safetensors").read_bytes()
+    start = 8 + int.from_bytes(data[:8], "little")
+    try:
+        header = json.loads(data[8:start])
+        arrays = []
+        for name in ("vectors", "subject"):
+            entry = header[name]
+            begin, end = entry["data_offsets"]
+            kind = f"<{entry['dtype'][0].lower()}{int(entry['dtype'][1:]) // 8}"
+            slow.sure(entry["dtype"][0] in "FIU" and 0 <= begin <= end <= len(data) - start)
+            numbers = np.frombuffer(data[start + begin : start + end], kind)
+            arrays.append(numbers.reshape(entry["shape"]))
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+        raise slow.UnclearError from error
+    slow.sure(arrays[1].ndim == 1)
+    return slow.embeddings(arrays[0], [slow.Plain(n) for n in arrays[1].tolist()])
+
+
+def in_json_vectors(rng: random.Random) -> Files:
+    vectors, subjects = vectors_and_subjects(rng)
+    rows = [{"subject": s, "vectors": v} for s, v in zip(subjects, vectors.tolist(), strict=True)]
+    text = json.dumps(rows) if rng.random() < 0.5 else "\n".join(map(json.dumps, rows))
+    return {"v.json": text.encode()}
+
+
+def expected_json(folder: Path) -> list[tuple]:
+    try:
+        text = (folder / "v.json").read_bytes().decode("utf-8-sig")
+        try:
+            rows = json.loads(text)
+        except ValueError:
+            rows = [json.loads(line) for line in text.split("\n") if line.strip()]
+        vectors = np.array([row["vectors"] for row in rows], float)
+        who = [row["subject"] for row in rows]
+    except (LookupError, RecursionError, TypeError, ValueError) as error:
+        raise slow.UnclearError from error
+    slow.sure(all(isinstance(name, str) for name in who))
+    return slow.embeddings(vectors, [slow.Plain(name) for name in who])
+
+
 def in_npy_and_table(rng: random.Random) -> Files:
     vectors, subjects = vectors_and_subjects(rng)
     rows = [["image", "subject"]] + [[f"i{k}", s] for k, s in enumerate(subjects)]
@@ -539,6 +618,13 @@ CASES = {
     ),
     "embeddings parquet": vectors_case("v.parquet", in_parquet_vectors, expected_parquet_vectors),
     "embeddings hdf5": vectors_case("v.h5", in_hdf5, expected_hdf5, 2),
+    "embeddings kaldi": Case(
+        in_archive,
+        lambda f: ff.read_embeddings(f / "v.ark", subject="name"),
+        expected_archive,
+    ),
+    "embeddings safetensors": vectors_case("v.safetensors", in_tensors, expected_tensors),
+    "embeddings json": vectors_case("v.json", in_json_vectors, expected_json),
     "metadata csv": metadata_case("csv"),
     "metadata tsv": metadata_case("tsv"),
     "metadata parquet": metadata_case("parquet"),

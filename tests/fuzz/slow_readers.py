@@ -373,6 +373,58 @@ def of_array(matrix: np.ndarray) -> list[tuple]:
     return of_square(matrix.tolist())
 
 
+def archive_of(data: bytes) -> tuple[np.ndarray, list[object]]:
+    """Read Kaldi's vectors, and their names, one byte after another."""
+    names: list[object] = []
+    rows: list[list[float]] = []
+    kinds = set()
+    at = 0
+    while at < len(data):
+        if data[at] in b"\r\n":
+            at += 1
+            continue
+        end = at
+        while end < len(data) and data[end] not in b" \n":
+            end += 1
+        sure(end > at and data[end : end + 1] == b" " and end - at <= 1000)
+        try:
+            names.append(Plain(data[at:end].decode()))
+        except UnicodeDecodeError as error:
+            raise UnclearError from error
+        at = end + 1
+        if data[at : at + 2] == b"\0B":
+            kind = data[at + 2 : at + 5]
+            sure(kind in (b"FV ", b"DV ", b"FM ", b"DM "))
+            at += 5
+            sizes = []
+            for _ in kind[1:2].replace(b"M", b"MM").rstrip(b" "):
+                sure(data[at : at + 1] == b"\4" and len(data) >= at + 5)
+                sizes.append(int.from_bytes(data[at + 1 : at + 5], "little", signed=True))
+                at += 5
+            each = {b"F": 4, b"D": 8}[kind[:1]]
+            sure(min(sizes) > 0 and (len(sizes) == 1 or sizes[0] == 1))
+            end = at + sizes[-1] * each
+            sure(end <= len(data))
+            numbers = np.frombuffer(data[at:end], f"<f{each}").astype(np.float64).tolist()
+            kinds.add(each)
+            at = end
+        else:
+            end = data.find(b"]", at)
+            sure(end >= 0 and data[at:end].lstrip(b" \t").startswith(b"["))
+            lines = data[at:end].lstrip(b" \t")[1:].split(b"\n")
+            lines = [line.split() for line in lines if line.split()]
+            sure(len(lines) == 1 and b"_" not in data[at:end])
+            try:
+                numbers = [float(np.float32(float(field))) for field in lines[0]]
+            except ValueError as error:
+                raise UnclearError from error
+            kinds.add(4)
+            at = end + 1
+        rows.append(numbers)
+    sure(len(kinds) == 1 and len({len(row) for row in rows}) == 1)
+    return np.array(rows), names
+
+
 def embeddings(vectors: np.ndarray, subjects: list[object]) -> list[tuple]:
     sure(
         vectors.dtype.kind in "fiu"

@@ -231,7 +231,7 @@ def test_lists_of_several_lengths(tmp_path):
     )
     frame.write_parquet(tmp_path / "v.parquet")
     message = (
-        r"column 'vectors' holds 1 numbers in row 1 \(counted from 0\), but 2 in others; 2 such"
+        r"column 'vectors' holds 1 numbers in row 1 \(counted from 0\), but 2 in others; 1 such"
         r" rows"
     )
     with pytest.raises(FileFormatError, match=message):

@@ -412,6 +412,36 @@ def test_headers_that_end_with_their_separator(images):
     refused("expected 4 fields", ff.read_comparisons, pairs, **PATTERN, layout=layout)
 
 
+@pytest.mark.parametrize(
+    ("header", "failed", "quality"),
+    [
+        ("Filename;Q;Q.scalar", "0;-1", "Q.scalar"),  # of OFIQ
+        ("Filename;Q;Q.scalar", "0;-1", "Q"),
+        ("Filename,NFIQ2Score,Quantized", "255,0", "NFIQ2Score"),
+        ("Filename,QualityScore,OptionalError", "255,no fingerprint", "QualityScore"),
+        ("Filename,QualityScore,OptionalError", "-1,no fingerprint", "QualityScore"),
+        ("Filename,QualityScore,OptionalError", "NA,no fingerprint", "QualityScore"),
+    ],
+)
+def test_codes_of_failures_are_no_quality(images, header, failed, quality):
+    folder, pairs, table = images
+    by = ";" if ";" in header else ","
+    names = table.to_series(0).to_list()
+    rows = [f"{name}{by}{20 + k}{by}{30 + k}" for k, name in enumerate(names[:-1])]
+    for last, message in ((failed, "255|-1|NA|missing"), (f"40{by}50", None)):
+        (folder / "q.csv").write_text("\n".join([header, *rows, f"{names[-1]}{by}{last}"]))
+        layout = ff.Layout(quality=quality, quality_table=folder / "q.csv")
+        if message is not None:
+            refused(message, ff.read_comparisons, pairs, **PATTERN, layout=layout)
+        read = ff.read_comparisons(
+            pairs, **PATTERN, layout=layout, policies=ff.Policies(failures="exclude")
+        )
+        values = np.concatenate(read.quality)
+        assert np.isnan(values).any() == (message is not None)
+        assert np.nanmin(values) >= 20
+        assert np.nanmax(values) < 255
+
+
 def test_the_command_reads_quality_from_a_table(images):
     folder, pairs, table = images
     pairs.write_csv(folder / "s.csv")

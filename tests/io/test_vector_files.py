@@ -1,0 +1,140 @@
+"""Files of vectors in which each vector has a name, and rows without a vector."""
+
+import json
+import struct
+
+import numpy as np
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import fastfair as ff
+from fastfair.errors import FastfairWarning, FileFormatError, InputError
+
+VECTORS = np.float32([[1 / 3, 2], [2, 1], [0, 1], [1, 3]])
+NAMES = ["ann/1", "ann/2", "bob/1", "bob/2"]
+BY_NAME = dict(zip(NAMES, VECTORS, strict=True))
+
+
+def in_safetensors(arrays: dict[str, np.ndarray], metadata: dict[str, str] | None = None) -> bytes:
+    types = {"f": "F", "i": "I", "u": "U"}
+    header: dict[str, object] = {} if metadata is None else {"__metadata__": metadata}
+    data = b""
+    for name, array in arrays.items():
+        end = len(data) + array.nbytes
+        kind = types[array.dtype.kind] + str(8 * array.itemsize)
+        offsets = [len(data), end]
+        header[name] = {"dtype": kind, "shape": [*array.shape], "data_offsets": offsets}
+        data += array.tobytes()
+    text = json.dumps(header).encode()
+    return struct.pack("<Q", len(text)) + text + data
+
+
+PT = {"format": "pt"}
+
+
+def test_arrays_of_one_vector_each(tmp_path):
+    np.savez(tmp_path / "v.npz", **{name.replace("/", "-"): v for name, v in BY_NAME.items()})
+    np.savez_compressed(tmp_path / "m.npz", **{name: v[None] for name, v in BY_NAME.items()})
+    (tmp_path / "v.safetensors").write_bytes(in_safetensors(BY_NAME, PT))
+    lists = {name: vector.tolist() for name, vector in BY_NAME.items()}
+    (tmp_path / "v.json").write_text(json.dumps(lists))
+    for file in ("v.npz", "m.npz", "v.safetensors", "v.json"):
+        read = ff.read_named_vectors(tmp_path / file)
+        assert np.array_equal(read.vectors, VECTORS), file
+        assert read.names.tolist() == [
+            name.replace("/", "-" * (file == "v.npz") or "/") for name in NAMES
+        ]
+        assert read.vectors.dtype == (np.float64 if file == "v.json" else np.float32)
+
+
+def test_arrays_that_are_no_vectors_are_columns(tmp_path):
+    """With an array that is asked for, of other lengths, or of text, arrays are what they were."""
+    np.savez(tmp_path / "v.npz", vectors=VECTORS, subject=[1, 1, 2, 2])
+    assert ff.read_embeddings(tmp_path / "v.npz").subjects.tolist() == [1, 2]
+    for other in (
+        {"a": [1.0, 2], "b": [1.0, 2, 3]},
+        {"a": ["x", "y"], "b": ["z", "w"]},
+        {"a": 1.0},
+    ):
+        np.savez(tmp_path / "v.npz", **other)
+        with pytest.raises(InputError, match="no array 'vectors'"):
+            ff.read_embeddings(tmp_path / "v.npz", subject=[1, 2])
+
+
+def test_tensors_by_name(tmp_path):
+    path = tmp_path / "v.safetensors"
+    path.write_bytes(in_safetensors({"vectors": VECTORS, "subject": np.int64([1, 1, 2, 2])}, PT))
+    assert ff.read_embeddings(path).subjects.tolist() == [1, 2]
+
+
+def test_order_of_tensors_is_doubted_unless_pytorch_wrote_them(tmp_path):
+    path = tmp_path / "v.safetensors"
+    for metadata in (None, {"format": "np"}):
+        path.write_bytes(in_safetensors(BY_NAME, metadata))
+        with pytest.warns(FastfairWarning, match=r"column order.*ascontiguousarray"):
+            assert np.array_equal(ff.read_named_vectors(path).vectors, VECTORS)
+
+
+def test_bfloat16_is_widened(tmp_path):
+    halves = (VECTORS.view(np.uint32) >> 16).astype(np.uint16)
+    content = in_safetensors({"vectors": halves}, PT).replace(b'"U16"', b'"BF16"')
+    (tmp_path / "v.safetensors").write_bytes(
+        struct.pack("<Q", len(content) - 8 - halves.nbytes) + content[8:]
+    )
+    read = ff.read_named_vectors(tmp_path / "v.safetensors", name=NAMES)
+    assert np.array_equal(read.vectors, (halves.astype(np.uint32) << 16).view(np.float32))
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"\0" * 7, "no file of safetensors|no length"),
+        (struct.pack("<Q", 2**60) + b"{}", "its header has no length"),
+        (in_safetensors(BY_NAME)[:-1], "do not fit into the file"),
+        (in_safetensors(BY_NAME).replace(b'"shape": [2]', b'"shape": [3]'), "do not fit"),
+        (in_safetensors(BY_NAME).replace(b'"shape": [2]', b'"shape": -2 '), "nothing sensible"),
+        (in_safetensors(BY_NAME).replace(b"ann/2", b"ann/1"), "a name twice"),
+        (in_safetensors(BY_NAME, PT).replace(b'"F32"', b'"F8_"'), "no array 'name'"),
+    ],
+)
+def test_damaged_tensors_are_refused(tmp_path, content, message):
+    (tmp_path / "v.safetensors").write_bytes(content)
+    with pytest.raises((FileFormatError, InputError), match=message):
+        ff.read_named_vectors(tmp_path / "v.safetensors")
+
+
+@pytest.mark.parametrize("kind", [pl.List(pl.Float32), pl.Array(pl.Float32, 2)])
+def test_rows_without_a_vector_failed(tmp_path, kind):
+    vectors = [[1.0, 2.0], None, None, [3.0, 4.0]]
+    if kind == pl.List(pl.Float32):
+        vectors[2] = []
+    frame = pl.DataFrame(
+        {"vectors": vectors, "subject": [1, 1, 2, 2]}, {"vectors": kind, "subject": pl.Int64}
+    )
+    frame.write_parquet(tmp_path / "v.parquet")
+    for source in (frame, tmp_path / "v.parquet"):
+        with pytest.raises(InputError, match="row 1"):
+            ff.read_embeddings(source)
+        read = ff.read_embeddings(source, failures="non-match")
+        assert read.vectors.dtype == np.float32
+        assert np.isnan(read.vectors).any(axis=1).tolist() == [False, True, True, False]
+
+
+def test_list_views_are_refused_in_one_line(tmp_path):
+    vectors = pa.array(VECTORS.tolist(), pa.list_view(pa.float32()))
+    pq.write_table(pa.table({"vectors": vectors}), tmp_path / "v.parquet")
+    with pytest.raises(FileFormatError, match="list_view: write vectors as lists"):
+        ff.read_named_vectors(tmp_path / "v.parquet", name=NAMES)
+
+
+def test_arrow_keeps_float32(tmp_path):
+    for kind in (pa.list_(pa.float32()), pa.list_(pa.float32(), 2), pa.large_list(pa.float32())):
+        pq.write_table(
+            pa.table({"vectors": pa.array(VECTORS.tolist(), kind), "name": NAMES}),
+            tmp_path / "v.parquet",
+        )
+        read = ff.read_named_vectors(tmp_path / "v.parquet")
+        assert read.vectors.dtype == np.float32
+        assert np.array_equal(read.vectors, VECTORS)

@@ -1,0 +1,79 @@
+"""Vectors that other tools write are read to the numbers that they were given.
+
+sidekit needs PyTorch, and is not installed: tests/io writes the datasets that it writes.
+"""
+
+from __future__ import annotations
+
+import importlib
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import fastfair as ff
+from fastfair.errors import FastfairWarning, FileFormatError
+
+sys.path.append(str(Path(__file__).resolve().parents[2]))  # benchmarks are not installed
+
+environments = importlib.import_module("benchmarks.versus.environments")
+NotMeasuredError = importlib.import_module("benchmarks.versus.rows").NotMeasuredError
+
+pytestmark = [pytest.mark.slow, pytest.mark.nightly]
+
+WORKER = Path(__file__).parent / "workers" / "written_files.py"
+NAMES = ["ann/1", "ann/2", "bob/1", "bob/2"]
+# with digits of float32 or fewer
+ROUNDED = {"native_text.ark": 1e-6, "pandas.jsonl": 1e-9, "polars.jsonl": 1e-7}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    made = tmp_path_factory.mktemp("written")
+    try:
+        python = environments.WRITERS.python()
+    except NotMeasuredError as error:
+        pytest.skip(str(error))
+    done = subprocess.run(
+        [str(python), "-W", "ignore", str(WORKER), str(made)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return made
+
+
+@pytest.mark.parametrize(
+    "file",
+    [
+        *("kaldiio.ark", "kaldiio.scp", "kaldiio_text.ark", "kaldiio_double.ark"),
+        *("kaldiio_matrices.ark", "ranges.scp", "native.ark", "native_text.ark", "each.npz"),
+        *("each.h5", "lists.json", "polars.parquet", "polars.jsonl", "pandas.parquet"),
+        *("pandas.jsonl", "tensors.parquet", "duckdb.parquet", "duckdb_array.parquet"),
+    ],
+)
+def test_numbers_are_those_written(folder, file):
+    read = ff.read_named_vectors(folder / file, failures="nan")
+    expected = np.load(folder / "expected.npy")
+    assert [name for name in read.names if name != "none"] == NAMES
+    if not file.endswith((".json", ".jsonl", "_double.ark")):
+        assert read.vectors.dtype == np.float32
+    kept = np.asarray(read.vectors)
+    assert np.abs(kept - expected).max() <= ROUNDED.get(file, 0) * np.abs(expected).max()
+
+
+def test_order_of_safetensors_is_doubted(folder):
+    with pytest.warns(FastfairWarning, match="column order"):
+        read = ff.read_named_vectors(folder / "each.safetensors")
+    assert np.array_equal(read.vectors[np.argsort(read.names)], np.load(folder / "expected.npy"))
+    with pytest.warns(FastfairWarning, match="column order"):
+        read = ff.read_named_vectors(folder / "one.safetensors", name=NAMES)
+    assert np.array_equal(read.vectors, np.load(folder / "expected.npy"))
+
+
+def test_list_views_are_refused(folder):
+    with pytest.raises(FileFormatError, match="list_view"):
+        ff.read_named_vectors(folder / "views.parquet")
