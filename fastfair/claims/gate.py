@@ -95,7 +95,7 @@ def check(
         Whether the check passes where the data do not decide.
     looks : str or pair of int, optional
         Which look at growing data this is, and how many are planned, as in 3/12, or "any" for any
-        number: without it every look may err in 5 %, and some of 12 in up to 11 %.
+        number: without it every look may err in 5 %, and some of 12 in up to 17 %.
 
         The pair (3, 12) is the same as 3/12. About as many people are to be new at each look.
     previous : path, optional
@@ -150,7 +150,7 @@ def check(
     stands beside the limit, and decides nothing.
 
     All this holds of one look. Who checks all data so far again and again, until the verdict suits,
-    errs more often: of 12 looks in up to 11 % where 5 % was meant. With `looks` all of them together
+    errs more often: of 12 looks in up to 17 % where 5 % was meant. With `looks` all of them together
     err in 5 %: limits have O'Brien and Fleming's levels [2]_, high at first and at the last look
     nearly that of a single one. With "any" limits are confidence sequences [3]_ on people, or for FMRs
     on pairs of people of whom nobody is in two. They are for rates of failure and FMRs alone, and

@@ -42,6 +42,7 @@ VERBS: dict[str, tuple[str, ...]] = {
     "evaluate": ("scores.csv", "--group", "group", "--unit", "comparison", *_FEW),
     "claim": ("scores.csv", "fnmr <= 0.5", "--at", "fmr=0.3", "--group", "group", "--unit", "comparison", *_FEW),
     "check": ("scores.csv", "--require", "fnmr@threshold=-1 <= 0.99", "--group", "group", *_FEW),
+    "history": ("check.json", "check.json"),
     "apply": ("scores.csv", "--development", "scores.csv", "--at", "fmr=0.3", "--group", "group"),
     "discard": ("quality.csv", "--at", "fmr=0.3", "--quality", "quality", "--group", "sex", "--fractions", "0,0.3"),
     "calibration": ("ratios.csv", "--score-kind", "log-likelihood-ratio", "--group", "group", *_FEW),
@@ -84,6 +85,7 @@ def make_files() -> None:
     """Write the small files that the lines read."""
     made = valid_calls.made()
     ff.write_comparisons(made["Comparisons"], "scores.csv")
+    made["Check"].to_json("check.json")
     ff.write_comparisons(made["ratios"], "ratios.csv")
     ff.write_comparisons(valid_calls.three_groups(), "three.csv")
     ff.write_comparisons(made["two attributes"], "pairs.csv")

@@ -101,6 +101,9 @@ def made() -> dict[str, Any]:
         "Claim": ff.claim(comparisons, "fnmr <= 0.5", at, n_resamples=20, rng=0),
         "Check": ff.check(comparisons, "fnmr[*] <= 0.5", at, n_resamples=20, rng=0),
         "ProfileCheck": ff.check(comparisons, at=at, profile="nist-800-63a", n_resamples=20, rng=0),
+        "History": ff.history(
+            [ff.check(comparisons, "fnmr <= 0.5", at, n_resamples=20, rng=0)] * 2
+        ),
         "WorstComparisons": ff.worst_comparisons(comparisons, at, "f", 5),
         "DiscardCurve": ff.discard_curve(
             comparisons, at, _quality(comparisons), fractions=[0, 0.3]
@@ -275,6 +278,9 @@ def calls() -> dict[str, dict[str, Any]]:
                 _SCORES, _MATED, *([100 + ord(who) for who in side] for side in _WHO), *_GROUP
             ),
             "by": "group",
+        },
+        "fastfair.history": {
+            "results": [ff.check(c, "fnmr <= 0.5", at, n_resamples=20, rng=0) for _ in range(2)]
         },
         "fastfair.check": {
             "comparisons": c,
@@ -565,6 +571,7 @@ def calls() -> dict[str, dict[str, Any]]:
         "Checkpoint": {"folder": "checkpoint"},
         "BandSettings": {"alpha": 0.3},
         "EvaluationSettings": {"incomplete_groups": "drop"},
+        "MeasureSettings": {"alpha": 0.3},
         "VonMisesFisherIdentities": {
             "centers": [[1.0, 0.0], [0.0, 1.0]],
             "concentrations": [5.0, 5.0],
