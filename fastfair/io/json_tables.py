@@ -73,7 +73,7 @@ def table_of(path: Path, columns: Columns) -> Table:
     pl = files.polars()
     series = {name: _column(path, name, values) for name, values in columns.values.items()}
 
-    def read(wanted: list[str], _: Sequence[str]) -> Any:
+    def read(wanted: list[str], *_: Sequence[str]) -> Any:
         checks.same_length({name: len(series[name]) for name in wanted})
         return pl.DataFrame([series[name] for name in wanted])
 

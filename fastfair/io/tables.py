@@ -307,7 +307,7 @@ def _of_map(content: text.Text, names: list[str]) -> Table:
         )
     cells.columns = names
 
-    def read(wanted: list[str], numbers: Sequence[str]) -> Any:
+    def read(wanted: list[str], numbers: Sequence[str], _: Sequence[str]) -> Any:
         columns = {
             name: text.numbers(
                 content.path, f"column {name!r}", cells[name], lines, content.failures
