@@ -109,6 +109,7 @@ def probit_axes(ax: Axes) -> Axes:
 # Okabe and Ito's colours; the yellow is left out, as it is too light for lines.
 COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 LINES = ("-", "--", "-.", ":")
+MARKERS = ("o", "D", "s", "^")
 USUAL, STANDS_OUT = COLORS[:2]
 GREY = "0.45"
 LONGEST_LABEL = 60  # characters of a row's label; longer ones lose their middle
@@ -124,8 +125,15 @@ _LEGEND_DROP = 0.47
 
 
 def line_style(k: int) -> dict[str, Any]:
-    """Return colour and line style of the k-th line; lines of one colour differ in style."""
-    return {"color": COLORS[k % len(COLORS)], "linestyle": LINES[k // len(COLORS) % len(LINES)]}
+    """Return colour and line style of the k-th line: neighbours differ in both, and twelve lines in
+    one of them.
+    """
+    return {"color": COLORS[k % len(COLORS)], "linestyle": LINES[k % len(LINES)]}
+
+
+def mark_style(k: int) -> dict[str, Any]:
+    """Return colour and marker of the k-th of what has marks, as `line_style` does for lines."""
+    return {"color": COLORS[k % len(COLORS)], "marker": MARKERS[k % len(MARKERS)]}
 
 
 def row_size(labels: Sequence[str], width: float = 6.4) -> tuple[float, float]:

@@ -24,7 +24,6 @@ from fastfair._lib import seeds, validation
 from fastfair._lib.arguments import ManyResamples, checked
 from fastfair._lib.arrays import Floats, Integers, RandomKey
 from fastfair._lib.plots import (
-    COLORS,
     GREY,
     STANDS_OUT,
     USUAL,
@@ -33,6 +32,7 @@ from fastfair._lib.plots import (
     axes_or_new,
     draw_rows,
     explain,
+    mark_style,
 )
 from fastfair._lib.tables import columns_of
 from fastfair._lib.text import p_in_words, typed
@@ -376,7 +376,8 @@ def _draw_pairs(
     ax = axes_or_new(ax)
     several = len(curves) > 1
     colors: dict[str, dict[str, Any]] = {
-        name: {"color": COLORS[k % len(COLORS)]} for k, name in enumerate(curves)
+        name: mark_style(k) | {"markevery": 0.12, "markersize": 4} if several else {"color": USUAL}
+        for k, name in enumerate(curves)
     }
     for name, (places, line, dashed) in curves.items():
         ax.plot(places, line, **colors[name], **style)

@@ -21,7 +21,6 @@ from fastfair._lib import validation
 from fastfair._lib.arguments import Probability, checked
 from fastfair._lib.arrays import Flags, Floats, Indices, Integers
 from fastfair._lib.plots import (
-    COLORS,
     GREY,
     LONGEST_LABEL,
     USUAL,
@@ -30,6 +29,7 @@ from fastfair._lib.plots import (
     axes_or_new,
     draw_ranges,
     draw_rows,
+    mark_style,
     plain_ticks,
     row_size,
 )
@@ -417,9 +417,6 @@ def _log_ratio(
     )
 
 
-_MARKERS = ("o", "D", "s", "^")  # of values that share a colour
-
-
 @dataclass(frozen=True, eq=False, repr=False)
 class StratifiedRates(Result):
     """The result of `stratified_rates`.
@@ -516,8 +513,6 @@ class StratifiedRates(Result):
         steps = np.linspace(-0.25, 0.25, len(values)) if len(values) > 1 else np.zeros(1)
         bars = []
         for k, (value, step) in enumerate(zip(values, steps, strict=True)):
-            color = COLORS[k % len(COLORS)]
-            marker = _MARKERS[k // len(COLORS) % len(_MARKERS)]
             for row in self.rates:
                 if row.group == value and not math.isnan(row.estimate):
                     y = places.index(row.stratum or places[int(row.standardised)]) + step
@@ -526,8 +521,7 @@ class StratifiedRates(Result):
                         Bar(
                             y,
                             *ends,
-                            color=color,
-                            marker=marker,
+                            **mark_style(k),
                             label=drawn(shortened(value, LONGEST_LABEL)),
                         )
                     )
@@ -899,9 +893,7 @@ class ErrorModel(Result):
             return _draw_curve(ax, by_name[validation.choice("curve", curve, by_name)], error)
         names = list(dict.fromkeys(effect.attribute for effect in self.effects))
         bars = [
-            Bar(
-                y, e.odds_ratio, e.low, e.high, color=COLORS[names.index(e.attribute) % len(COLORS)]
-            )
+            Bar(y, e.odds_ratio, e.low, e.high, **mark_style(names.index(e.attribute)))
             for y, e in enumerate(self.effects)
             if not math.isnan(e.odds_ratio)
         ]

@@ -29,6 +29,7 @@ _FIRST, _LAST = 3.0, 97.0  # per cent of the width between which values lie
 _DECADES_FROM = 19.0  # where a logarithmic axis begins; 0 stands left of it
 _MOST_DECADES = 6
 _SIDE, _MARGIN = 150, 31  # of a small drawing, in pixels
+_LABEL = 13  # pixels of an axis's label
 _PROBIT_TICKS = (1e-6, 1e-5, 1e-4, 1e-3, 0.01, 0.05, 0.2, 0.4, 0.6, 0.8, 0.95, 0.99)
 
 
@@ -218,7 +219,7 @@ def det_panel(
             )
             if across - end >= 6 + 6 * len(_tick(rate)):
                 parts.append(
-                    f'<text x="{across:.1f}" y="{side - 12}"'
+                    f'<text x="{across:.1f}" y="{side - 18}"'
                     f' text-anchor="middle">{_tick(rate)}</text>'
                 )
                 parts.append(
@@ -243,7 +244,12 @@ def det_panel(
                 f'<circle class="point {name}" cx="{across:.1f}" cy="{y(ndtri(of_fnmr)):.1f}"'
                 ' r="3.5"/>'
             )
-    return _panel("det", side, side, "".join(parts))
+    parts += [
+        f'<text x="{side - 4}" y="{side - 4}" text-anchor="end">FMR, %</text>',
+        f'<text x="0" y="{9 - _LABEL}">FNMR, %</text>',
+    ]
+    moved = f'<g transform="translate(0 {_LABEL})">{"".join(parts)}</g>'
+    return _panel("det", side, side + _LABEL, moved)
 
 
 def scores_panel(bins: Integers, edges: Floats, thresholds: Sequence[float]) -> str:
@@ -272,7 +278,10 @@ def scores_panel(bins: Integers, edges: Floats, thresholds: Sequence[float]) -> 
         parts.append(
             f'<text x="{across:.0f}" y="{height - 5}" text-anchor="{anchor}">{value:.3g}</text>'
         )
-    return _panel("scores", width, height, "".join(parts))
+    parts.append(
+        f'<text x="{width / 2:.0f}" y="{height - 5 + _LABEL}" text-anchor="middle">Score</text>'
+    )
+    return _panel("scores", width, height + _LABEL, "".join(parts))
 
 
 def _panel(name: str, width: int, height: int, inner: str) -> str:

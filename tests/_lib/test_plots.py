@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
 import fastfair as ff
+from fastfair._lib import plots
 
 SEX, AGE = "sex of the person as recorded", "age of the person at enrolment"
 LONG = (
@@ -120,3 +123,10 @@ def test_nothing_is_cut(name, n_groups):
             label = ax.xaxis.label.get_window_extent(renderer)
             assert not label.overlaps(legend.get_window_extent(renderer))
     plt.close(figure)
+
+
+def test_groups_differ_in_line_and_marker_besides_their_colour():
+    lines, marks = ([style(k) for k in range(12)] for style in (plots.line_style, plots.mark_style))
+    for styles, look in ((lines, "linestyle"), (marks, "marker")):
+        assert len({(style["color"], style[look]) for style in styles}) == 12
+        assert all(a[look] != b[look] for a, b in pairwise(styles))
