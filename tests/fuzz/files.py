@@ -163,6 +163,18 @@ def in_parquet(rng: random.Random) -> Files:
     return {"s.parquet": written(pl.DataFrame(columns).write_parquet, compression=compression)}
 
 
+def in_json(rng: random.Random) -> Files:
+    """Rows as objects on lines."""
+    header, *rows = score_rows(rng)
+    entries = [dict(zip(header, row, strict=True)) for row in rows]
+    for entry in entries:
+        same = entry["reference"] == entry["probe"]
+        entry |= {"score": float(entry["score"]), "mated": same}
+    ends = rng.choice([True, False])
+    text = "\n".join(json.dumps(entry, ensure_ascii=ends) for entry in entries)
+    return {"s.jsonl": text.encode()}
+
+
 def words(rng: random.Random) -> list[str]:
     return [w for w in people(rng) if not set(w) & set(", \n")] + ["ann2", "bob2"]
 
@@ -510,6 +522,7 @@ CASES = {
     "tsv": csv_case("s.tsv", "\t", 8),
     "csv.gz": csv_case("s.csv.gz", ",", 4),
     "parquet": scores_case("s.parquet", in_parquet, slow.of_parquet, 8, **NAMED),
+    "jsonl": scores_case("s.jsonl", in_json, slow.of_json, 4, **NAMED),
     "bob-4": bob_case(4),
     "bob-5": bob_case(5, format="bob-5"),
     "bob-csv": scores_case("s.csv", in_bob_csv, slow.of_bob_csv),
