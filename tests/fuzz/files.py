@@ -16,6 +16,7 @@ import faulthandler
 import gzip
 import io
 import json
+import math
 import random
 import signal
 import subprocess
@@ -390,6 +391,44 @@ def in_hdf5(rng: random.Random) -> Files:
     return {"v.h5": file.getvalue()}
 
 
+def in_sidekit(rng: random.Random) -> Files:
+    """Scores of models and segments, as sidekit writes them; two models are of one person."""
+    import h5py
+
+    models = [f"s{k % 3}-{k}m" for k in range(rng.randint(2, 4))]
+    segments = [f"s{k % 3}-{k}t" for k in range(rng.randint(2, 5))]
+    shape = (len(models), len(segments))
+    scores = np.array([rng.randint(-9, 9) / 4 for _ in range(math.prod(shape))], "f4")
+    mask = np.array([rng.random() < 0.8 for _ in scores], "i1")
+    file = io.BytesIO()
+    with h5py.File(file, "w", libver=rng.choice(["earliest", "latest"])) as made:
+        for name, names in (("modelset", models), ("segset", segments)):
+            made.create_dataset(name, data=np.array(names, "S"), compression="gzip")
+        for name, matrix in (("score_mask", mask), ("scores", scores)):
+            made.create_dataset(name, data=matrix.reshape(shape), compression="gzip")
+    return {"s.h5": file.getvalue()}
+
+
+def expected_sidekit(folder: Path) -> list[tuple]:
+    import h5py
+
+    with h5py.File(folder / "s.h5") as file:
+        models, segments = (
+            [name.decode() for name in file[name][...].tolist()] for name in ("modelset", "segset")
+        )
+        mask, scores = (file[name][...].tolist() for name in ("score_mask", "scores"))
+    slow.sure(len({*models}) == len(models) and len({*segments}) == len(segments))
+    slow.sure(all("-" in name[1:] for name in (*models, *segments)))
+    chosen = [
+        (float(scores[i][j]), models[i].partition("-")[0], segments[j].partition("-")[0])
+        for i in range(len(models))
+        for j in range(len(segments))
+        if mask[i][j]
+    ]
+    values, *sides = ([*column] for column in zip(*chosen, strict=True))
+    return slow.comparisons(values, None, *sides)
+
+
 def in_counts(rng: random.Random) -> Files:
     rows = [["failures", "attempts", "sex"]]
     for _ in range(rng.randint(2, 8)):
@@ -574,6 +613,12 @@ CASES = {
     ),
     "embeddings safetensors": vectors_case("v.safetensors", in_tensors, expected_tensors),
     "embeddings json": vectors_case("v.json", in_json_vectors, expected_json),
+    "sidekit": Case(
+        in_sidekit,
+        scores_read("s.h5", subject_pattern="^([^-]+)-"),
+        expected_sidekit,
+        2,
+    ),
     "metadata csv": metadata_case("csv"),
     "metadata tsv": metadata_case("tsv"),
     "metadata parquet": metadata_case("parquet"),
