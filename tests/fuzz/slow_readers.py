@@ -139,11 +139,12 @@ def flags(texts: list[str]) -> list[bool]:
 
 def comparisons(scores: list[float], mated: list[bool] | None, *labels: list[str]) -> list[tuple]:
     """Return scores, flags and labels of each row, subjects first."""
+    labelled = mated is not None  # then all may be mated, or non-mated
     if mated is None:
         mated = [a == b for a, b in zip(labels[0], labels[1], strict=True)]
     elif labels:
         sure(mated == [a == b for a, b in zip(labels[0], labels[1], strict=True)])
-    sure(len(scores) == len(mated) and 0 < sum(mated) < len(mated))
+    sure(len(scores) == len(mated) and (labelled or 0 < sum(mated) < len(mated)))
     return list(zip(scores, mated, *labels, strict=True))
 
 
