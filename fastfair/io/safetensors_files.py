@@ -85,9 +85,9 @@ def _tensor(path: Path, name: str, entry: Mapping[str, object], start: int, size
     if not isinstance(dtype, str) or not all(type(n) is int and n >= 0 for n in whole):
         raise FileFormatError(f"{path}: the header says nothing sensible of tensor {name!r}")
     begin, end = whole[-2:]
-    known = _TYPES.get(dtype)
-    n_bytes = prod(whole[:-2]) * (known.itemsize if known is not None else 1)
-    if not begin <= end <= size or (known is not None and end - begin != n_bytes):
+    number = _TYPES.get(dtype)
+    n_bytes = prod(whole[:-2]) * (number.itemsize if number is not None else 1)
+    if not begin <= end <= size or (number is not None and end - begin != n_bytes):
         raise FileFormatError(f"{path}: the numbers of tensor {name!r} do not fit into the file")
     return Tensor(dtype, tuple(whole[:-2]), start + begin)
 

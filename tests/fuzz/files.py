@@ -16,6 +16,7 @@ import faulthandler
 import gzip
 import io
 import json
+import math
 import random
 import signal
 import subprocess
@@ -179,6 +180,18 @@ def in_parquet(rng: random.Random) -> Files:
     columns["mated"] = [a == b for a, b in zip(columns["reference"], columns["probe"], strict=True)]
     compression = rng.choice(["zstd", "snappy", "uncompressed", "gzip"])
     return {"s.parquet": written(pl.DataFrame(columns).write_parquet, compression=compression)}
+
+
+def in_json(rng: random.Random) -> Files:
+    """Rows as objects on lines."""
+    header, *rows = score_rows(rng)
+    entries = [dict(zip(header, row, strict=True)) for row in rows]
+    for entry in entries:
+        same = entry["reference"] == entry["probe"]
+        entry |= {"score": float(entry["score"]), "mated": same}
+    ends = rng.choice([True, False])
+    text = "\n".join(json.dumps(entry, ensure_ascii=ends) for entry in entries)
+    return {"s.jsonl": text.encode()}
 
 
 def words(rng: random.Random) -> list[str]:
@@ -442,6 +455,44 @@ def log_case(suffix: str, share: int) -> Case:
     return Case(partial(in_log, suffix=suffix), read, expected, share)
 
 
+def in_sidekit(rng: random.Random) -> Files:
+    """Scores of models and segments, as sidekit writes them; two models are of one person."""
+    import h5py
+
+    models = [f"s{k % 3}-{k}m" for k in range(rng.randint(2, 4))]
+    segments = [f"s{k % 3}-{k}t" for k in range(rng.randint(2, 5))]
+    shape = (len(models), len(segments))
+    scores = np.array([rng.randint(-9, 9) / 4 for _ in range(math.prod(shape))], "f4")
+    mask = np.array([rng.random() < 0.8 for _ in scores], "i1")
+    file = io.BytesIO()
+    with h5py.File(file, "w", libver=rng.choice(["earliest", "latest"])) as made:
+        for name, names in (("modelset", models), ("segset", segments)):
+            made.create_dataset(name, data=np.array(names, "S"), compression="gzip")
+        for name, matrix in (("score_mask", mask), ("scores", scores)):
+            made.create_dataset(name, data=matrix.reshape(shape), compression="gzip")
+    return {"s.h5": file.getvalue()}
+
+
+def expected_sidekit(folder: Path) -> list[tuple]:
+    import h5py
+
+    with h5py.File(folder / "s.h5") as file:
+        models, segments = (
+            [name.decode() for name in file[name][...].tolist()] for name in ("modelset", "segset")
+        )
+        mask, scores = (file[name][...].tolist() for name in ("score_mask", "scores"))
+    slow.sure(len({*models}) == len(models) and len({*segments}) == len(segments))
+    slow.sure(all("-" in name[1:] for name in (*models, *segments)))
+    chosen = [
+        (float(scores[i][j]), models[i].partition("-")[0], segments[j].partition("-")[0])
+        for i in range(len(models))
+        for j in range(len(segments))
+        if mask[i][j]
+    ]
+    values, *sides = ([*column] for column in zip(*chosen, strict=True))
+    return slow.comparisons(values, None, *sides)
+
+
 def in_counts(rng: random.Random) -> Files:
     rows = [["failures", "attempts", "sex"]]
     for _ in range(rng.randint(2, 8)):
@@ -574,6 +625,7 @@ CASES = {
     "tsv": csv_case("s.tsv", "\t", 8),
     "csv.gz": csv_case("s.csv.gz", ",", 4),
     "parquet": scores_case("s.parquet", in_parquet, slow.of_parquet, 8, **NAMED),
+    "jsonl": scores_case("s.jsonl", in_json, slow.of_json, 4, **NAMED),
     "bob-4": bob_case(4),
     "bob-5": bob_case(5, format="bob-5"),
     "bob-csv": scores_case("s.csv", in_bob_csv, slow.of_bob_csv),
@@ -625,6 +677,12 @@ CASES = {
     ),
     "embeddings safetensors": vectors_case("v.safetensors", in_tensors, expected_tensors),
     "embeddings json": vectors_case("v.json", in_json_vectors, expected_json),
+    "sidekit": Case(
+        in_sidekit,
+        scores_read("s.h5", subject_pattern="^([^-]+)-"),
+        expected_sidekit,
+        2,
+    ),
     "metadata csv": metadata_case("csv"),
     "metadata tsv": metadata_case("tsv"),
     "metadata parquet": metadata_case("parquet"),

@@ -12,6 +12,7 @@ import csv
 import gzip
 import io
 import itertools
+import json
 import math
 import re
 import zipfile
@@ -144,11 +145,12 @@ def flags(texts: list[str]) -> list[bool]:
 
 def comparisons(scores: list[float], mated: list[bool] | None, *labels: list[str]) -> list[tuple]:
     """Return scores, flags and labels of each row, subjects first."""
+    labelled = mated is not None  # then all may be mated, or non-mated
     if mated is None:
         mated = [a == b for a, b in zip(labels[0], labels[1], strict=True)]
     elif labels:
         sure(mated == [a == b for a, b in zip(labels[0], labels[1], strict=True)])
-    sure(len(scores) == len(mated) and 0 < sum(mated) < len(mated))
+    sure(len(scores) == len(mated) and (labelled or 0 < sum(mated) < len(mated)))
     return list(zip(scores, mated, *labels, strict=True))
 
 
@@ -179,6 +181,25 @@ def of_parquet(path: Path) -> list[tuple]:
         sides.append(texts)
     sure(frame["mated"].dtype == pl.Boolean)
     return comparisons(found["score"], found["mated"], *sides)
+
+
+def of_json(path: Path) -> list[tuple]:
+    """Read an object a line."""
+    names = ("reference", "probe", "reference_sex", "probe_sex")
+    try:
+        lines = path.read_bytes().decode("utf-8-sig").split("\n")
+        rows = [json.loads(line) for line in lines if line.strip()]
+        scores, mated = ([row[name] for row in rows] for name in ("score", "mated"))
+        sides = [[row[name] for row in rows] for name in names]
+    except (LookupError, RecursionError, TypeError, ValueError) as error:
+        raise UnclearError from error
+    sure(all(type(s) in (int, float) for s in scores) and all(type(m) is bool for m in mated))
+    sure(all(isinstance(text, str) for texts in sides for text in texts))
+    sides = [[text.strip() for text in texts] for texts in sides]
+    sure(not MISSING & {text for texts in sides for text in texts})
+    scores = [float(s) for s in scores]
+    sure(all(map(math.isfinite, scores)))
+    return comparisons(scores, mated, *sides)
 
 
 def of_bob(path: Path, n: int) -> list[tuple]:

@@ -138,3 +138,11 @@ def test_arrow_keeps_float32(tmp_path):
         read = ff.read_named_vectors(tmp_path / "v.parquet")
         assert read.vectors.dtype == np.float32
         assert np.array_equal(read.vectors, VECTORS)
+
+
+def test_an_index_of_faiss_is_named(tmp_path):
+    (tmp_path / "v.index").write_bytes(b"IxFI\x03\x00\x00\x00\x04" + bytes(40))
+    with pytest.raises(
+        FileFormatError, match=r"an index of FAISS: save its vectors, .* numpy\.save"
+    ):
+        ff.read_named_vectors(tmp_path / "v.index")
