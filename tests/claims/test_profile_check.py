@@ -261,6 +261,31 @@ def test_attacks_are_judged_as_soon_as_the_data_have_them(policies):
     )
 
 
+def test_attacks_beside_comparisons_are_judged(policies):
+    rng = np.random.default_rng(0)
+    c = draw(0.05, 0.005)
+    attacked = ff.add_attacks(c, 0.505 * rng.random(200), ["print"] * 200, rng.integers(0, 60, 200))
+    result = ff.check(attacked, profile=policies / "policy.toml", **FEW)
+    together = ff.check(attacked, list(result.requirements), AT, **FEW)
+    assert "iapar <= 10 %" in result.requirements
+    assert verdicts(result)["attacks"] == together.verdicts["iapar <= 10 %"] == MET
+
+
+def test_transactions_answer_frr_and_far(policies):
+    c = draw(0.4, 0.005)
+    numbers = np.append(np.repeat(np.arange(60), 5), 60 + np.arange(60 * 59 // 2))
+    made = ff.transactions(c, 5, transaction=numbers)
+    result = ff.check(made, profile=policies / "policy.toml", **FEW)
+    rows = {row.clause: row for row in result.clauses}
+    assert rows["FMR"].requirement == "far <= 5 %"
+    assert rows["FNMR"].requirement == "frr <= 20 %"
+    assert rows["FNMR"].verdict == MET
+    # a person a transaction
+    n = next(row.n_errors for row in result.rows if row.requirement == "frr <= 20 %")
+    people = (np.arange(60) < n).astype(int)
+    assert rows["FNMR"].rule_limit == pytest.approx(normal_limit(people, np.ones(60, int), 0.9))
+
+
 def test_the_rules_of_the_standard_stand_beside(good):
     rows = {row.clause: row for row in good.clauses}
     fnmr, fmr = good.rows[1], good.rows[0]
