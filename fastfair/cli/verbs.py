@@ -230,9 +230,8 @@ VERBS: dict[str, Verb] = {
         "Pass or fail requirements, by confidence limits; for CI. Exit codes: 0 if all are met, 1 if one is not, 3 "
         "if the data do not decide (0 with --allow-undecided), 2 for wrong options and files.",
         """fastfair check scores.csv --require "fnmr@fmr=0.001 <= 0.05" --require "fnmr[*] <= 8 %" --group sex
-        fastfair check scores.csv --require "max_geomean_ratio(fnmr) <= 1.5" --group sex --junit junit.xml
-        fastfair check scores.csv --require "fnmr <= 5 %" --looks 3/12 --previous february/check.json --output march""",
-        "requirements groups at allow_undecided looks previous worst rng output report junit",
+        fastfair check scores.csv --require "max_geomean_ratio(fnmr) <= 1.5" --group sex --junit junit.xml""",
+        "requirements groups at looks previous worst rng output report junit",
         "check", _SCORES,
         options=(
             *_SIDES,
@@ -243,7 +242,7 @@ VERBS: dict[str, Verb] = {
         ),
     ),
     "history": Verb(
-        "Tell what looks at growing data showed: rates, limits, verdicts and thresholds. RESULTS are the JSON of "
+        "Put checks beside each other: rates, limits, verdicts. RESULTS are the JSON of "
         "`fastfair check`, in the order of the looks.",
         """fastfair history january/check.json february/check.json march/check.json
         fastfair history january/check.json february/check.json --report looks.html""",
