@@ -246,7 +246,7 @@ VERBS: dict[str, Verb] = {
         "`fastfair check`, in the order of the looks.",
         """fastfair history january/check.json february/check.json march/check.json
         fastfair history january/check.json february/check.json --report looks.html""",
-        "output plots report title",
+        "output plots report",
         "history", "", "results...", without="results",
     ),
     "apply": Verb(
