@@ -81,8 +81,8 @@ class History(Result):
         text = [f"{n} check{'s' if n > 1 else ''}, from {self.names[0]} to {self.names[-1]}."]
         if "" in self.looks and n > 1:
             text.append(
-                "Each that is no look of several may err with the probability of its level, and some"
-                " of all of them more often."
+                "These checks are no planned looks, so that some of them errs more often than one"
+                " alone."
             )
         for (requirement, title), rows in self.quantities.items():
             changes = [

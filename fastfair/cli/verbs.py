@@ -293,11 +293,11 @@ VERBS: dict[str, Verb] = {
         without="method scheme simultaneous incomplete_groups",
     ),
     "history": Verb(
-        "Tell what looks at growing data showed: rates, limits, verdicts and thresholds. RESULTS are the JSON of "
+        "Put checks beside each other: rates, limits, verdicts. RESULTS are the JSON of "
         "`fastfair check`, in the order of the looks.",
         """fastfair history january/check.json february/check.json march/check.json
         fastfair history january/check.json february/check.json --report looks.html""",
-        "output plots report title",
+        "output plots report",
         "history", "", "results...", without="results",
     ),
     "apply": Verb(

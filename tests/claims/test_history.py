@@ -49,9 +49,9 @@ def test_rows_are_those_of_the_checks(checks):
     assert said.startswith("3 checks, from look 1 of 4 to look 4 of 4.")
     assert "fnmr <= 9 %: undecided (look 1 of 4)" in said
     assert "met (look 4 of 4)" in said
-    assert "no look of several" not in said
+    assert "no planned looks" not in said
     alone = ff.history([check_of(100), check_of(200)]).summary()
-    assert "some of all of them more often" in alone
+    assert "errs more often than one alone" in alone
 
 
 def test_files_are_named_after_their_folders(checks, tmp_path):
