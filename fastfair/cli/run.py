@@ -149,7 +149,7 @@ class Run:
     def kind_of(self, path: Path) -> str:
         """Return what a file holds, by --input; counts may stand in its place."""
         kind: str = self.options.get("kind", "scores")
-        has_counts = any(param.name == "attempts" for param in self.command.params)
+        has_counts = any(param.name == "totals" for param in self.command.params)
         is_counted = has_counts and counted_in_words(path) is not None
         return "counts" if is_counted and kind == "scores" else kind
 

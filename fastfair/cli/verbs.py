@@ -192,7 +192,14 @@ def _kinds(*others: str) -> Option:
     return Option("kind", text, "choice", choices, "scores", section="Input")
 
 
+_ATTEMPTS = Option(
+    "attempts",
+    "Counts: column of attempts, by default attempts. Scores: how many consecutive attempts of a"
+    " subject against a reference make a transaction.",
+    section="Input",
+)
 _OF_COUNTS = (
+    _ATTEMPTS,
     Option("failures", "Counts: column of failed attempts, by default failures. Scores: what to do with comparisons "
            "that failed, error, exclude or non-match.", section="Input"),
     Option("subject", "Counts and decisions: column of whose attempts these are. Vectors: array or column of subjects "
@@ -272,7 +279,7 @@ VERBS: dict[str, Verb] = {
         fastfair check scores.csv --require "max_geomean_ratio(fnmr) <= 1.5" --group sex --junit junit.xml
         fastfair check counts.csv --input counts --require "frr[*] <= 5 %" --group sex
         fastfair check scores.csv --profile common-criteria --at threshold=0.62 --group age --report page.html""",
-        "requirements profile groups at kind allow_undecided worst rng output report junit",
+        "requirements profile groups at allow_undecided worst rng output report junit",
         "check", _SCORES + _COUNTS,
         options=(
             _kinds(),
@@ -364,8 +371,7 @@ VERBS: dict[str, Verb] = {
             *_SIDES,
             Option("failures", "Counts: column of failed attempts, by default failures. Scores: what to do with "
                    "comparisons that failed, error, exclude or non-match.", section="Input"),
-            Option("attempts", "Counts: column of attempts, by default attempts. Scores: how many consecutive attempts "
-                   "of a subject against a reference make a transaction.", section="Input"),
+            _ATTEMPTS,
             Option("subject", "Counts and decisions: column of whose attempts these are. Vectors: array or column of "
                    "subjects or paths.", section="Input"),
             Option("rate", "Error rates to test, by default both of scores and vectors. Of counts and decisions fnmr, "
