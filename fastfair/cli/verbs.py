@@ -279,7 +279,7 @@ VERBS: dict[str, Verb] = {
         fastfair check counts.csv --input counts --require "frr[*] <= 5 %" --group sex
         fastfair check scores.csv --profile common-criteria --at threshold=0.62 --group age --report page.html
         fastfair check scores.csv --require "fnmr <= 5 %" --looks 3/12 --previous february/check.json --output march""",
-        "requirements profile groups at kind looks rng output report junit",
+        "requirements profile groups at looks rng output report junit",
         "check", _SCORES + _COUNTS,
         options=(
             _kinds(),
@@ -459,7 +459,7 @@ VERBS: dict[str, Verb] = {
         """fastfair model scores.csv --at fmr=0.001 --group sex --group age
         fastfair model scores.csv --at threshold=0.6 --group sex --group age --baseline sex=m --output results
         fastfair model scores.csv --at fmr=0.001 --group sex --linear age=mean --spline age=difference""",
-        "metadata metadata_id groups baseline linear spline at rate unit confidence_level output plots",
+        "metadata metadata_id groups baseline linear spline at rate output",
         "error_model", _SCORES, options=_SIDES, without="attributes",
     ),
     "plan": Verb(

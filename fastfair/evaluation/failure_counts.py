@@ -135,8 +135,8 @@ def _people_of(
         )
     if not of_two and other_subject is not None:
         raise InputError(
-            f"an {rate.upper()} is of attempts of one person each: leave other_subject out, or name"
-            ' the rate of comparisons of two people, as in rate="fmr"'
+            f"an {rate.upper()} is of attempts of one person each: leave ⟦other_subject⟧ out, or"
+            ' name the rate of comparisons of two people, as in ⟦rate="fmr"⟧'
         )
     if other_group is not None and other_subject is None:
         raise InputError("other_group is that of other_subject: give it, too, or leave both out")

@@ -134,7 +134,7 @@ def study(population: Counted, n: int, first: int = 0) -> np.ndarray:
             edge, room = (
                 ff.claim(
                     counts,
-                    f"{population.rate} <= {population.truth * factor!r}",
+                    f"{population.rate} <= {float(population.truth * factor)!r}",
                     n_resamples=RESAMPLES,
                     rng=k,
                     n_threads=1,
