@@ -110,7 +110,7 @@ def test_pages_are_short() -> None:
     pages = {page.stem: page.read_text("utf-8") for page in (ROOT / "docs").glob("*.md")}
     words = {name: len(text.split()) for name, text in pages.items()}
     evidence = sum(words.pop(name) for name in EVIDENCE)  # whose tables grow with what is studied
-    assert evidence < 8_000
+    assert evidence < 8_500
     assert sum(words.values()) < 32_000
     tasks = re.findall(r"^(\w+)$", pages["how_to"].split(":maxdepth: 1")[1], re.M)
     assert len(tasks) > 10
