@@ -720,7 +720,7 @@ class FailureCounts(Shown):
             raise InputError(
                 f"an {self.rate_name.upper()} is of comparisons of two people, but row {row}"
                 " (counted from 0) has one person on both sides: leave it out, or count it for"
-                ' rate="fnmr"',
+                ' ⟦rate="fnmr"⟧',
                 row=row,
             )
 
