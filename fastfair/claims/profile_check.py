@@ -17,10 +17,12 @@ from fastfair._lib.arrays import Integers
 from fastfair._lib.text import joined_by_or, per_cent, shown
 from fastfair._version import __version__
 from fastfair.data.comparisons import Comparisons
+from fastfair.data.group_labels import UNKNOWN
+from fastfair.data.label_bands import NO_BANDS, edges_of, names_of
 from fastfair.data.scans import ScannedComparisons
 from fastfair.error_rates.operating_points import ENOUGH_ERRORS, OperatingPoint, threshold_key
 from fastfair.errors import FastfairWarning, InputError, visible
-from fastfair.evaluation.failure_counts import OF_TWO_PEOPLE, FailureCounts
+from fastfair.evaluation.failure_counts import ATTEMPTS, OF_TWO_PEOPLE, FailureCounts
 from fastfair.pages.parts import Cell, Chapter, Column, FirstScreen, Row, Section, Table
 from fastfair.pages.report import limits_table
 from fastfair.results.result import Printed, printed
@@ -44,6 +46,7 @@ _LOOKS = {
 }
 _ERRORS_OF_RULE_OF_30 = 1.3  # times the rate, with 90 % confidence
 _BY_RULE_OF_3 = 3
+OF_MATED = ("fnmr", "frr")  # rates of counts whose attempts are mated comparisons
 
 Data = Comparisons | ScannedComparisons | FailureCounts
 
@@ -184,7 +187,8 @@ class ProfileCheck(Check):
         text += [_lacking(row) for row in self._with(NOT_JUDGED, TOO_FEW)]
         n_items = len(self._with(TO_FILL_IN))
         if n_items:
-            text.append(f"{n_items} items are to be filled in by a person.")
+            are = "item is" if n_items == 1 else "items are"
+            text.append(f"{n_items} {are} to be filled in by a person.")
         return text
 
     def _tables(self) -> list[Printed]:
@@ -361,7 +365,7 @@ def check_profile(
         _judged(clause, line, why, made, data)
         for clause, (line, why) in zip(profile.clauses, asked, strict=True)
     ]
-    counted = [_counted(rule, data) for rule in profile.data]
+    counted = [_counted(rule, data, profile.bands) for rule in profile.data]
     items = [
         ClauseResult(clause=item.clause, title=item.title, kind="item", verdict=TO_FILL_IN)
         for item in profile.items
@@ -517,14 +521,15 @@ _WHAT = {
 }
 
 
-def _counted(rule: DataRule, data: Data) -> ClauseResult:
+def _counted(rule: DataRule, data: Data, bands: str) -> ClauseResult:
     """Hold the number of people, comparisons or attempts against what the profile asks for."""
-    n, said = _number_of(rule, data)
+    n, said = _number_of(rule, data, bands)
     about: dict[str, Any] = {"clause": rule.clause, "title": rule.title, "kind": "data"}
     asked = f"{rule.least:,} or more {_WHAT[rule.count]}{f' of {rule.attribute}' * bool(rule.attribute)}"
     if n is None:
+        needs = rule.needs if rule.count.startswith("people") else asked
         return ClauseResult(
-            **about, requirement=asked, verdict=NOT_JUDGED, reason=said, needs=rule.needs
+            **about, requirement=asked, verdict=NOT_JUDGED, reason=said, needs=needs
         )
     is_enough = n >= rule.least
     needs = ""
@@ -552,30 +557,41 @@ def _people_in_words(n_comparisons: int) -> str:
     )
 
 
-def _number_of(rule: DataRule, data: Data) -> tuple[int | None, str]:
+def _number_of(rule: DataRule, data: Data, bands: str) -> tuple[int | None, str]:
     """Count what a rule is about; None, and why, where the data do not tell."""
     if rule.count == "people of each label":
-        return _people_of_labels(rule.attribute, data)
+        return _people_of_labels(rule.attribute, data, _names_of_bands(rule.attribute, bands))
     if rule.count == "people":
         n = data.n_people if isinstance(data, FailureCounts) else _n_subjects(data)
         return n, "the data have no people" if n is None else f"{n:,} people"
     if isinstance(data, FailureCounts):
-        is_nonmated = data.rate_name in OF_TWO_PEOPLE
-        if is_nonmated != (rule.count == "nonmated"):
+        if data.rate_name not in (OF_MATED if rule.count == "mated" else OF_TWO_PEOPLE):
             return None, f"the data are counts of the {data.rate_name.upper()}"
         n = int(data.attempts.sum())
         return n, f"{n:,} {data.attempt}s"
     kept = data if isinstance(data, Comparisons) else data.kept
-    n = len(kept.mated if rule.count == "mated" else kept.nonmated)
-    return n, f"{n:,} {'mated' if rule.count == 'mated' else 'non-mated'} comparisons"
+    is_mated = rule.count == "mated"
+    n = len(kept.mated if is_mated else kept.nonmated)
+    if kept.transactions:
+        return n, f"{n:,} {ATTEMPTS['frr' if is_mated else 'far']}s"
+    return n, f"{n:,} {'mated' if is_mated else 'non-mated'} comparisons"
 
 
 def _n_subjects(data: Comparisons | ScannedComparisons) -> int | None:
     return None if data.subjects is None else len(data.subjects)
 
 
-def _people_of_labels(attribute: str, data: Data) -> tuple[int | None, str]:
-    """Count the people with the rarest label of an attribute."""
+def _names_of_bands(attribute: str, bands: str) -> list[str]:
+    """Return the labels that the profile's bands give an attribute; none where it has no bands."""
+    name, _, edges = (part.strip() for part in bands.partition("="))
+    return names_of(edges_of(edges)) if name == attribute and edges != NO_BANDS else []
+
+
+def _people_of_labels(attribute: str, data: Data, wanted: Sequence[str]) -> tuple[int | None, str]:
+    """Count the people with the rarest label of an attribute, which may be one that nobody has.
+
+    wanted: the labels that there are to be; by default those that people have.
+    """
     grouping = tuple(getattr(data, "attributes", None) or data.grouping)
     if attribute not in grouping:
         return None, f"the data have no attribute {attribute!r}"
@@ -591,6 +607,14 @@ def _people_of_labels(attribute: str, data: Data) -> tuple[int | None, str]:
         counts = dict(
             zip(by.groups, np.bincount(codes, minlength=len(by.groups)).tolist(), strict=True)
         )
+    if wanted:
+        others = [label for label in counts if label not in wanted and label != UNKNOWN]
+        if others:
+            return None, (
+                f"{attribute!r} has {others[0]!r}, which is none of the profile's bands"
+                f" {', '.join(wanted)}"
+            )
+        counts = {label: counts.get(label, 0) for label in wanted}
     rarest = min(counts, key=lambda label: counts[label])
     said = ", ".join(f"{n:,} of {label}" for label, n in counts.items())
     return counts[rarest], f"people: {said}"

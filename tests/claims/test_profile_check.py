@@ -271,6 +271,45 @@ def test_attacks_beside_comparisons_are_judged(policies):
     assert verdicts(result)["attacks"] == together.verdicts["iapar <= 10 %"] == MET
 
 
+def number_asked(result: ProfileCheck, clause: str) -> tuple[str, str, str]:
+    row = next(row for row in result.clauses if row.clause == clause and row.kind == "data")
+    return row.verdict, row.result or row.reason, row.needs
+
+
+@pytest.mark.parametrize("aged", [lambda ages: ages, ff.label_bands], ids=["numbers", "bands"])
+def test_a_band_that_nobody_is_in_is_missing(aged):
+    ages = np.tile([17, 25, 40, 60], 30)
+    counts = ff.FailureCounts(np.zeros(120, int), [5] * 120, {"age": aged(ages)}, rate="frr")
+    result = ff.check(counts, profile="common-criteria", **FEW)
+    verdict, said, _ = number_asked(result, "Report, age bands")
+    if aged is ff.label_bands:
+        assert (verdict, said) == (
+            TOO_FEW,
+            "people: 30 of 0-19, 30 of 20-34, 30 of 35-49, 30 of 50-64, 0 of 65-99",
+        )
+    else:
+        assert verdict == NOT_JUDGED
+        assert "none of the profile's bands 0-19, 20-34" in said
+
+
+def test_bands_that_all_have_people_are_enough():
+    ages = ff.label_bands(np.tile([17, 25, 40, 60, 80], 20))
+    counts = ff.FailureCounts(np.zeros(100, int), [5] * 100, {"age": ages}, rate="frr")
+    result = ff.check(counts, profile="common-criteria", **FEW)
+    assert number_asked(result, "Report, age bands")[0] == ENOUGH
+
+
+@pytest.mark.parametrize("rate", ["iapar", "fta", "frr"])
+def test_attempts_are_counted_as_what_they_are(rate):
+    """Attacks and acquisitions are no mated comparisons."""
+    counts = ff.FailureCounts(1, 200, rate=rate)
+    result = ff.check(counts, profile="iso-19795", **FEW)
+    expected = ENOUGH if rate == "frr" else NOT_JUDGED
+    assert number_asked(result, "19795-1, mated comparisons")[0] == expected
+    verdict, _, needs = number_asked(result, "19795-1, non-mated comparisons")
+    assert (verdict, needs) == (NOT_JUDGED, "1 or more non-mated comparisons or attempts")
+
+
 def test_transactions_answer_frr_and_far(policies):
     c = draw(0.4, 0.005)
     numbers = np.append(np.repeat(np.arange(60), 5), 60 + np.arange(60 * 59 // 2))
@@ -280,6 +319,7 @@ def test_transactions_answer_frr_and_far(policies):
     assert rows["FMR"].requirement == "far <= 5 %"
     assert rows["FNMR"].requirement == "frr <= 20 %"
     assert rows["FNMR"].verdict == MET
+    assert rows["comparisons"].result == "1,770 impostor transactions"
     # a person a transaction
     n = next(row.n_errors for row in result.rows if row.requirement == "frr <= 20 %")
     people = (np.arange(60) < n).astype(int)
