@@ -72,7 +72,7 @@ def estimates_of_differences(comparison: SystemComparison) -> Estimates:
     def rows_at(level: float | None = None) -> Callable[[Requirement], Difference]:
         rows = {
             ((row.first_system, row.second_system), row.name, row.group, row.at): (row, *ends)
-            for row, ends in comparison.with_limits_at(level)
+            for row, ends in comparison._with_limits_at(level)
             if row.probe_group is None
         }
 

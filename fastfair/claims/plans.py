@@ -238,7 +238,7 @@ def plan_requirement(
     >>> study = {"n_attempts": 5, "rate": 0.05, "n_groups": 2, "correlation": 0.1}
     >>> plan = ff.plan_requirement("frr[*] <= 8 %", n_subjects=[50, 300], **study, n_simulations=20, rng=0)
     >>> [row.met for row in plan.rows], plan.n_needed
-    ([0.05, 0.95], 300)
+    ([0.0, 0.95], 300)
     """
     name = rate_named(requirement)
     if name in OF_TWO_PEOPLE or name is None:

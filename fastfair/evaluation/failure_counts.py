@@ -401,10 +401,12 @@ class FailureCounts(Shown):
         other_group: GroupLabels | None = None,
         totals: bool = False,
     ) -> None:
-        are_numbers = [np.ndim(values) == 0 for values in (failures, attempts)]
+        are_numbers = [np.isscalar(values) for values in (failures, attempts)]
         e, m = (
-            _whole_numbers(name, np.atleast_1d(values) if np.ndim(values) == 0 else values)
-            for name, values in (("failures", failures), ("attempts", attempts))
+            _whole_numbers(name, [values] if is_number else values)
+            for is_number, name, values in zip(
+                are_numbers, ("failures", "attempts"), (failures, attempts), strict=True
+            )
         )
         sizes = {"failures": e.size, "attempts": m.size}
         people = _people_of(rate, subject, other_subject, other_group, totals or all(are_numbers))

@@ -302,7 +302,7 @@ class SystemComparison(Result):
         ]
         return tuple(sorted(rows, key=lambda row: row.rank))
 
-    def with_limits_at(
+    def _with_limits_at(
         self, level: float | None = None
     ) -> list[tuple[Contrast, tuple[float, float]]]:
         """Return the contrasts with the limits of their differences, of another level than their

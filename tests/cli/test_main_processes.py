@@ -31,6 +31,8 @@ LINES: dict[str, tuple[str, ...]] = command_lines.VERBS | {
                                "--n-resamples", "100", "--seed", "0"),
     "group-test [scores]": ("three.csv", "--at", "threshold=0.5", "--rate", "fnmr", "--group", "group",
                             "--n-resamples", "100", "--seed", "0"),
+    "plan requirement": ("frr <= 30 %", "--subjects", "20", "--attempts", "2", "--rate", "0.05", "--n-simulations",
+                         "5", "--seed", "0"),
     "plan fmr": ("--claimed", "1e-2", "--fmr", "5e-3", "--covariance", "1.2"),
     "demo": ("--n-resamples", "64", "--seed", "0", "--report", "demo.html"),
     "warm-up": (),

@@ -218,7 +218,7 @@ def incomplete():
 def test_a_group_without_nonmated_comparisons_is_refused_dropped_or_nan(incomplete):
     with pytest.raises(
         InputError,
-        match=r"1 of 3 groups lack .* 'c' has 1 mated and 0 non-mated.*incomplete_groups",
+        match=r"1 of 3 groups lacks .* 'c' has 1 mated and 0 non-mated.*incomplete_groups",
     ):
         ff.evaluate(incomplete, at=POINT, n_resamples=0)
     with pytest.warns(DroppedWarning, match="'c' has 1 mated and 0 non-mated"):

@@ -413,10 +413,10 @@ def written(folder, text):
 @each(
     ("name", "content", "says"),
     [
-        ("v.json", b'[{"subject": "a", "embedding": [1, 2]}]', "is JSON: .*numpy.savez"),
+        ("v.json", b'[{"subject": "a", "embedding": [1, 2]}]', "no column 'vectors'.*embedding"),
         ("v.pkl", pickle.dumps({"a": [1.0]}), "is a pickle of Python objects.*numpy.savez"),
         ("v.txt", b"a 0.1 0.2\nb 0.3 0.4\n", "no header that names columns.*numpy.savez"),
-        ("v.ark", b"a  [ 0.1 0.2 ]\n", "no header that names columns.*numpy.savez"),
+        ("v.ark", b"a  [ 0.1 0.2 ]\n", "no array 'subject'.*vectors, name"),
         ("v.csv", b"1,0.1,0.2\n2,0.3,0.4\n", "no header that names columns.*numpy.savez"),
         (
             "v.csv",

@@ -21,7 +21,10 @@ MOST_ARGUMENTS = 8  # what belongs together is a named tuple
 
 def names_in(tree: ast.AST) -> set[str]:
     return {n.attr for n in ast.walk(tree) if isinstance(n, ast.Attribute)} | {
-        alias.name for n in ast.walk(tree) if isinstance(n, ast.ImportFrom) for alias in n.names
+        alias.name
+        for n in ast.walk(tree)
+        if isinstance(n, ast.ImportFrom) and n.module != "typing"  # which has an `overload`, too
+        for alias in n.names
     }
 
 

@@ -102,6 +102,7 @@ MADE: dict[str, list[Callable[[], Any]]] = {
     "ShrunkenRates": [lambda: ff.shrunken_rates(evaluation())],
     "Claim": [lambda: ff.claim(C, "fmr <= 0.5", AT, **QUICK)],
     "Check": [lambda: ff.check(C, "fnmr <= 0.9", AT, **QUICK)],
+    "History": [],  # of results, whose data it has not
     "ProfileCheck": [lambda: ff.check(C, profile="nist-800-63a", at=AT, **QUICK)],
     "AppliedThreshold": [lambda: ff.apply_threshold(C, ff.at_fmr(0.05), draw_comparisons(3, first=100))],
     "ExpectedPerformance": [
