@@ -235,8 +235,8 @@ def at_look(estimates: Estimates, look: Look, n_resamples: int) -> Estimates:
     )
 
 
-def read_earlier(path: str | Path) -> Any:
-    """Read the JSON of an earlier check.
+def read_earlier(path: str | Path, argument: str) -> Any:
+    """Read the JSON of an earlier check, which an argument names.
 
     Raises
     ------
@@ -248,9 +248,9 @@ def read_earlier(path: str | Path) -> Any:
         if isinstance(content, dict) and content.get("kind") == "Check":
             return read(content)
     except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
-        raise FileFormatError(f"⟦previous⟧: {path} cannot be read: {error!r}") from None
+        raise FileFormatError(f"{argument}: {path} cannot be read: {error!r}") from None
     raise FileFormatError(
-        f"⟦previous⟧: {path} is not the JSON of a check, which its folder of results has as check.json"
+        f"{argument}: {path} is not the JSON of a check, which its folder of results has as check.json"
     )
 
 
