@@ -107,9 +107,13 @@ class Look:
     def in_words(self, confidence_level: float) -> str:
         """Say what looks have spent."""
         if self.planned is None:
+            fixed = {str(who.at): f"{who.threshold:.7g}" for who in self.judged if who.n_before}
+            listed = ", ".join(f"{threshold} for {at}" for at, threshold in fixed.items())
             return (
                 f"This is {self}, judged by confidence sequences: all of them together, however many,"
                 f" err in at most {per_cent(self.spent)}."
+                + f" Limits are at the threshold of the first look, {listed}, estimates at that of"
+                " all data so far." * (bool(fixed) and self.number > 1)
             )
         return (
             f"This is {self}, judged by limits of {written_level(self.limit_level)}: looks so far"
