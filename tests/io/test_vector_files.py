@@ -63,6 +63,17 @@ def test_arrays_that_are_no_vectors_are_columns(tmp_path):
             ff.read_embeddings(tmp_path / "v.npz", subject=[1, 2])
 
 
+def test_vectors_by_name_have_the_same_length(tmp_path):
+    vectors = {**BY_NAME, "bob/9": np.ones(3)}
+    np.savez(tmp_path / "v.npz", **vectors)
+    (tmp_path / "v.json").write_text(
+        json.dumps({k: list(map(float, v)) for k, v in vectors.items()})
+    )
+    for path in (tmp_path / "v.npz", tmp_path / "v.json"):
+        with pytest.raises(FileFormatError, match="'bob/9' has 3 numbers, and most others have 2"):
+            ff.read_named_vectors(path)
+
+
 def test_tensors_by_name(tmp_path):
     path = tmp_path / "v.safetensors"
     path.write_bytes(in_safetensors({"vectors": VECTORS, "subject": np.int64([1, 1, 2, 2])}, PT))
