@@ -120,10 +120,14 @@ def test_what_files_leave_open_is_refused(folder):
     refused("search 'z' in row 3 .* is not in searches", read, lost)
     blank = written("blank.csv", SEARCHES.replace("eve", ""))
     refused('blank.csv: line 3: .*nobody=""', read, searches=blank)
+    unlabelled = written("unlabelled.csv", SEARCHES.replace("eve,f", "eve,"))
+    refused(
+        "unlabelled.csv: line 3: group 'sex' is missing", read, searches=unlabelled, groups="sex"
+    )
     twice = written("twice.csv", f"{GALLERY}ann\n")
     refused("'ann' is twice in column 'person': line 2 and line 5", read, enrolled=twice)
     refused(
-        "'p' in searches is named twice",
+        "again.csv: line 5: 'p' is twice in column 'search': line 2 and line 5",
         read,
         searches=written("again.csv", f"{SEARCHES}p,ann,f\n"),
     )
