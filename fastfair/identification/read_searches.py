@@ -489,7 +489,7 @@ def _declared(table: tables.Table, how: _How, rows: pl.DataFrame | None = None) 
     failed = how.column_if_there(table, "failed")
     attributes = [table.require("groups", attribute) for attribute in how.attributes]
     wanted = [name, probe, *attributes, *([] if failed is None else [failed])]
-    is_of_searches = rows is None
+    candidates = rows
     if rows is None:
         rows = table.columns(wanted)
     else:
@@ -513,9 +513,17 @@ def _declared(table: tables.Table, how: _How, rows: pl.DataFrame | None = None) 
     with table.placed():
         search = _complete(frame, name, _EACH)
         groups = {attribute: frame.entries(attribute) for attribute in attributes}
-        if is_of_searches:  # whose rows these are
+        if candidates is None:
             _refuse_twice(table, name, search)
+        try:
             group_labels.attributes_by_policy(groups, how.policies.missing_labels)
+        except InputError:
+            whole = (
+                frame if candidates is None else FrameColumns(candidates)
+            )  # as the table has rows
+            entries = {attribute: whole.entries(attribute) for attribute in attributes}
+            group_labels.attributes_by_policy(entries, how.policies.missing_labels)
+            raise
         return _Declared(
             search,
             *_probes(frame, probe, how),

@@ -108,6 +108,12 @@ def test_what_files_leave_open_is_refused(folder):
         "uneven.csv", "search,probe,candidate,score\np,a,ann,0.9\np,a,bob,0.4\nq,b,cid,0.3\n"
     )
     refused("lists have from 1 to 2 candidates", read, uneven, searches=None)
+    bare = written(
+        "bare.csv", "search,probe,candidate,score,sex\np,a,ann,0.9,f\np,a,bob,0.4,f\nq,b,cid,0.3,\n"
+    )
+    refused(
+        "bare.csv: line 4: group 'sex' is missing in row 2", read, bare, searches=None, groups="sex"
+    )
     two = written("two.csv", "search,probe,candidate,score\np,a,ann,0.9\np,b,bob,0.4\n")
     refused("search 'p' has two entries in column 'probe'", read, two, searches=None)
     stranger = written("stranger.csv", f"{LOG}q,zoe,0.2\n")
