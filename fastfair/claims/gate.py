@@ -353,7 +353,7 @@ def _earlier(
     previous: str | Path, planned: tuple[int, int] | None, asked: list[str], level: float
 ) -> Check:
     """Read the result of the look before, and refuse one of something else."""
-    earlier: Check = read_earlier(previous)
+    earlier: Check = read_earlier(previous, "⟦previous⟧")
     before = dict.fromkeys(_with_point(row.requirement, row.at) for row in earlier.rows)
     about = (("requirement", list(before), asked), ("level", earlier.confidence_level, level))
     require_later(planned, earlier.look, about)

@@ -194,14 +194,17 @@ def history(results: Sequence[Check | str | Path]) -> History:
     """
     if not results:
         raise InputError("⟦results⟧ is empty: give the results of checks, one after another")
-    checks = [item if isinstance(item, Check) else read_earlier(item) for item in results]
+    checks = [
+        item if isinstance(item, Check) else read_earlier(item, "⟦results⟧") for item in results
+    ]
     looks = [result.look for result in checks]
+    names = _names_of(results, checks)
     for k, (before, look) in enumerate(itertools.pairwise(looks), 1):
         if before is not None and look is not None and look.number <= before.number:
             raise InputError(
-                f"⟦results[{k}]⟧ is {look} and comes after {before}: give looks in their order"
+                f"⟦results⟧: place {k} (counted from 0) is {look} and comes after {before}: give looks"
+                " in their order"
             )
-    names = _names_of(results, checks)
     return History(
         names,
         tuple("" if look is None else str(look) for look in looks),

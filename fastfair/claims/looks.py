@@ -107,9 +107,13 @@ class Look:
     def in_words(self, confidence_level: float) -> str:
         """Say what looks have spent."""
         if self.planned is None:
+            fixed = {str(who.at): f"{who.threshold:.7g}" for who in self.judged if who.n_before}
+            listed = ", ".join(f"{threshold} for {at}" for at, threshold in fixed.items())
             return (
                 f"This is {self}, judged by confidence sequences: all of them together, however many,"
                 f" err in at most {per_cent(self.spent)}."
+                + f" Limits are at the threshold of the first look, {listed}, estimates at that of"
+                " all data so far." * (bool(fixed) and self.number > 1)
             )
         return (
             f"This is {self}, judged by limits of {written_level(self.limit_level)}: looks so far"
@@ -235,8 +239,8 @@ def at_look(estimates: Estimates, look: Look, n_resamples: int) -> Estimates:
     )
 
 
-def read_earlier(path: str | Path) -> Any:
-    """Read the JSON of an earlier check.
+def read_earlier(path: str | Path, argument: str) -> Any:
+    """Read the JSON of an earlier check, which an argument names.
 
     Raises
     ------
@@ -248,9 +252,9 @@ def read_earlier(path: str | Path) -> Any:
         if isinstance(content, dict) and content.get("kind") == "Check":
             return read(content)
     except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
-        raise FileFormatError(f"⟦previous⟧: {path} cannot be read: {error!r}") from None
+        raise FileFormatError(f"{argument}: {path} cannot be read: {error!r}") from None
     raise FileFormatError(
-        f"⟦previous⟧: {path} is not the JSON of a check, which its folder of results has as check.json"
+        f"{argument}: {path} is not the JSON of a check, which its folder of results has as check.json"
     )
 
 

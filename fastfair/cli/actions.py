@@ -315,7 +315,10 @@ def _names_of(files: Sequence[Path], named: Sequence[str] = ()) -> list[str]:
     same name; files may repeat.
     """
     if named:
-        if len(named) != len(files) or len(set(named)) < len(named):
+        if len(set(named)) < len(named):
+            twice = next(name for k, name in enumerate(named) if name in named[:k])
+            raise click.UsageError(f"--name {twice} is given twice: name each file differently")
+        if len(named) != len(files):
             raise click.UsageError(
                 f"--name is given {len(named)} times for {len(files)} files: give another name for"
                 " each, in their order"

@@ -1047,7 +1047,11 @@ def error_model(
     """
     names = (attributes,) if isinstance(attributes, str) else tuple(attributes)
     covariates = read_covariates(linear, spline, tuple(comparisons.attributes), names)
-    if names or not covariates:
+    if not names and not covariates:
+        raise InputError(
+            "a model needs at least one attribute: name one, or numbers as ⟦linear⟧ or ⟦spline⟧"
+        )
+    if names:
         names = check_attributes(names, comparisons.attributes)
     for name in baseline or {}:
         validation.choice("⟦baseline⟧", name, names)

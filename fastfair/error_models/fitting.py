@@ -127,6 +127,7 @@ def count_cells(
     """Count comparisons and errors by the values of attributes; key: the lowest that is
     accepted.
     """
+    comparisons._require_rates(f'⟦rate="{rate}"⟧', [rate])
     by_group = _grouped(comparisons, attributes, rate)
     values = _values_of_groups(by_group, attributes)
     counts = by_group.cells

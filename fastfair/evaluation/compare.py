@@ -377,6 +377,12 @@ def _among_shared_groups(
                 f"the groups of {name!r} are by {_by(data)}, and those of {other_name!r} by"
                 f" {_by(other)}: give both the same attributes"
             )
+        if not data.rates & other.rates:
+            mated, nonmated = (other_name, name) if "fmr" in data.rates else (name, other_name)
+            raise InputError(
+                f"{mated!r} has mated comparisons alone and {nonmated!r} non-mated ones, so that they"
+                " have no error rate in common: give both comparisons of one class"
+            )
         shared = derived.overlap(data, other)
         if shared:
             warn(

@@ -294,6 +294,20 @@ def _complete(frame: FrameColumns, name: str, advice: str) -> _Column:
     return column
 
 
+def _refuse_twice(table: tables.Table, name: str, column: _Column) -> None:
+    """Refuse labels of a table of which one is in two rows."""
+    coded = _coded(name, column)
+    of_label = np.bincount(coded.codes, minlength=coded.labels.size)
+    if of_label.max(initial=0) > 1:
+        again = int(of_label.argmax())
+        first, second = np.flatnonzero(coded.codes == again)[:2].tolist()
+        raise InputError(
+            f"{coded.labels.item(again)!r} is twice in column {name!r}: {table.where(first)} and"
+            f" {table.where(second)}",
+            row=second,
+        )
+
+
 def _coded(name: str, column: _Column, advice: str = label_codes.COMPLETE) -> Coded:
     """Turn a column of labels into codes."""
     return _coded_together({name: column}, advice)[name]
@@ -328,16 +342,7 @@ class _Gallery:
         frame = FrameColumns(table.columns(wanted))
         with table.placed():
             ids = _column(frame, name)
-            coded = _coded(name, ids)
-            of_label = np.bincount(coded.codes, minlength=coded.labels.size)
-            if of_label.max() > 1:
-                again = int(of_label.argmax())
-                first, second = np.flatnonzero(coded.codes == again)[:2].tolist()
-                raise InputError(
-                    f"{coded.labels.item(again)!r} is twice in column {name!r}: {table.where(first)}"
-                    f" and {table.where(second)}",
-                    row=second,
-                )
+            _refuse_twice(table, name, ids)
             whose = None if subject is None else _column(frame, subject)
         if whose is not None or how.subject_pattern is not None:
             whose = how.people(subject or name, ids if whose is None else whose)
@@ -484,6 +489,7 @@ def _declared(table: tables.Table, how: _How, rows: pl.DataFrame | None = None) 
     failed = how.column_if_there(table, "failed")
     attributes = [table.require("groups", attribute) for attribute in how.attributes]
     wanted = [name, probe, *attributes, *([] if failed is None else [failed])]
+    candidates = rows
     if rows is None:
         rows = table.columns(wanted)
     else:
@@ -506,10 +512,22 @@ def _declared(table: tables.Table, how: _How, rows: pl.DataFrame | None = None) 
     frame = FrameColumns(rows)
     with table.placed():
         search = _complete(frame, name, _EACH)
+        groups = {attribute: frame.entries(attribute) for attribute in attributes}
+        if candidates is None:
+            _refuse_twice(table, name, search)
+        try:
+            group_labels.attributes_by_policy(groups, how.policies.missing_labels)
+        except InputError:
+            whole = (
+                frame if candidates is None else FrameColumns(candidates)
+            )  # as the table has rows
+            entries = {attribute: whole.entries(attribute) for attribute in attributes}
+            group_labels.attributes_by_policy(entries, how.policies.missing_labels)
+            raise
         return _Declared(
             search,
             *_probes(frame, probe, how),
-            {attribute: frame.entries(attribute) for attribute in attributes},
+            groups,
             None if failed is None else _flags(frame, failed),
         )
 
@@ -903,6 +921,7 @@ def _of_matrix(
     with table.placed():
         who, _ = _probes(frame, probe, how)
         groups = {attribute: frame.entries(attribute) for attribute in how.attributes}
+        group_labels.attributes_by_policy(groups, how.policies.missing_labels)
     if gallery is None:
         if "enrolled" not in file.names:
             raise InputError(

@@ -115,7 +115,7 @@ def _is_object(line: str) -> bool:
 def _refuse_twice(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     entries = dict(pairs)
     if len(entries) != len(pairs):
-        raise FileFormatError("an object has a name twice")
+        raise ValueError("an object has a name twice")
     return entries
 
 

@@ -72,7 +72,7 @@ def read_header(path: Path) -> dict[str, Tensor]:
 def _refuse_twice(pairs: list[tuple[str, object]]) -> dict[str, object]:
     entries = dict(pairs)
     if len(entries) != len(pairs):
-        raise FileFormatError("the header has a name twice")
+        raise ValueError("the header has a name twice")
     return entries
 
 

@@ -5,6 +5,7 @@ The documentation takes its table from `VECTOR_FILES`.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +20,7 @@ from . import files, json_tables, kaldi_archives, safetensors_files, tables, tex
 from .tables import Table
 
 _EACH = ["vectors", "name"]
+_MOST = 0.5  # of arrays have one length where they are vectors
 
 
 @dataclass(frozen=True)
@@ -76,16 +78,30 @@ def _of_text(path: Path) -> Table:
     return tables.read_text(content, separator)
 
 
-def _are_vectors(shapes: Mapping[str, tuple[tuple[int, ...], str]], wanted: Sequence[str]) -> bool:
-    """Return whether each of several arrays is a vector, so that their names are those of samples.
+def _are_vectors(
+    path: Path, shapes: Mapping[str, tuple[tuple[int, ...], str]], wanted: Sequence[str]
+) -> bool:
+    """Return whether each of several arrays is a vector, so that their names are those of samples;
+    refused are vectors of which a few have another length than most.
 
     shapes: shape and kind of type of each.
     """
     sizes = {
-        max(shape) if max(shape, default=0) == np.prod(shape) and kind in "fiu" and kind else 0
-        for shape, kind in shapes.values()
+        name: max(shape)
+        if max(shape, default=0) == np.prod(shape) and kind in "fiu" and kind
+        else 0
+        for name, (shape, kind) in shapes.items()
     }
-    return wanted[0] not in shapes and len(sizes) == 1 and min(sizes) > 1
+    if wanted[0] in shapes or not sizes or min(sizes.values()) < 2:
+        return False
+    ((usual, n_usual), *others) = Counter(sizes.values()).most_common()
+    if others and n_usual > _MOST * len(sizes):
+        name = next(name for name, size in sizes.items() if size != usual)
+        raise FileFormatError(
+            f"{path}: {name!r} has {sizes[name]} numbers, and most others have {usual}: vectors have"
+            " the same length"
+        )
+    return not others
 
 
 def _of_each(path: Path, names: list[str], take: Callable[[], AnyArray]) -> Table:
@@ -104,7 +120,7 @@ def _of_npz(path: Path, wanted: Sequence[str]) -> Table:
     if wanted[0] not in arrays.names and len(set(arrays.names)) == len(arrays.names):
         headers = tables.headers_of_arrays(path)
         shapes = {name: (shape, dtype.kind) for name, (shape, dtype) in headers.items()}
-        if _are_vectors(shapes, wanted):
+        if _are_vectors(path, shapes, wanted):
             return _of_each(path, arrays.names, lambda: tables.stack_arrays(path, headers))
     return arrays
 
@@ -117,7 +133,7 @@ def _of_json(path: Path, wanted: Sequence[str]) -> Table:
     """Make a table of rows, or of an object whose entries are vectors by name."""
     columns = json_tables.read_columns(path)
     if columns.by_name and _are_vectors(
-        {name: ((len(values),), "f") for name, values in columns.values.items()}, wanted
+        path, {name: ((len(values),), "f") for name, values in columns.values.items()}, wanted
     ):
         rows = [json_tables.numbers(path, name, row) for name, row in columns.values.items()]
         return _of_each(path, list(columns.values), lambda: np.array(rows))
@@ -132,7 +148,7 @@ def _of_safetensors(path: Path, wanted: Sequence[str]) -> Table:
     def take(name: str) -> AnyArray:
         return safetensors_files.read_tensor(path, name, tensors[name])
 
-    if _are_vectors(shapes, wanted):
+    if _are_vectors(path, shapes, wanted):
         return _of_each(
             path, list(tensors), lambda: np.stack([take(name).ravel() for name in tensors])
         )

@@ -88,7 +88,10 @@ def test_a_threshold_of_the_first_look_judges_those_who_come_later(tmp_path):
         assert math.isnan(row.limit)
         assert "it judges people of later looks" in row.reason
         assert (state.threshold, state.n_before, state.n) == (threshold, 30, 0)
+    assert "first look" not in first.summary()
     later = ff.check(comparisons(60), texts, looks="any", previous=place, **FEW)
+    says = f"the threshold of the first look, {threshold:.7g} for FMR=0.1, estimates at that of all"
+    assert says in later.summary()
     for row, state, sex in zip(later.rows, later.look.judged, (None, "f", "m"), strict=True):
         errors, attempts = judged_by_loops(60, "fnmr", threshold, sex, start=30)
         error = 1 - row.limit_level

@@ -105,9 +105,12 @@ def test_thresholds_that_data_give_are_drawn():
 
 
 def test_other_orders_and_files_are_refused(checks, tmp_path):
-    refused("is look 1 of 4 and comes after look 2 of 4", ff.history, checks[1::-1])
+    refused(
+        "^results: place 1 .* is look 1 of 4 and comes after look 2 of 4", ff.history, checks[1::-1]
+    )
     refused("results is empty", ff.history, [])
     refused("results", ff.history, [3])
     (tmp_path / "other.json").write_text("{}")
-    with pytest.raises(ff.errors.FileFormatError, match="not the JSON of a check"):
+    with pytest.raises(ff.errors.FileFormatError, match=r"^results: .*not the JSON of a check"):
         ff.history([tmp_path / "other.json"])
+    refused("^results: .*none.json cannot be read", ff.history, [tmp_path / "none.json"])

@@ -74,7 +74,7 @@ def test_names_stand_for_files_everywhere():
     assert run("compare", *MONTHS, *named, "--require", text).exit_code == 0
     assert "another name for each" in refused("compare", *MONTHS, "--name", "New")
     twice = ["--name", "a", "--name", "a"]
-    assert "another name for each" in refused("compare", *MONTHS, *twice)
+    assert "--name a is given twice" in refused("compare", *MONTHS, *twice)
 
 
 def test_rows_that_one_system_lacks_are_refused_or_left_out():

@@ -283,7 +283,7 @@ def test_comparisons_without_a_number_are_left_out_and_counted():
         ([], {"linear": "endless"}, "'endless' needs finite numbers, and has 'inf'"),
         ([], {"linear": ["age", "twice=mean"]}, "the mean of 'twice' cannot be told from"),
         ([], {"linear": 3}, "linear"),
-        ([], {}, "needs at least one attribute"),
+        ([], {}, "model needs at least one attribute"),
     ],
 )
 def test_what_is_no_number_is_refused(attributes, named, message):

@@ -211,7 +211,7 @@ def test_different_values_are_compared_with_the_same():
     ("attributes", "named", "message"),
     [
         (["gender", "nothing"], {}, "nothing"),
-        ([], {}, "needs at least one attribute"),
+        ([], {}, "model needs at least one attribute"),
         (["gender", "gender"], {}, "given twice"),
         (["gender"], {"baseline": {"gender": "x"}}, "has no value 'x'"),
         (["gender"], {"baseline": {"region": "A"}}, "baseline"),
@@ -229,6 +229,14 @@ def test_what_cannot_be_modelled_is_refused(attributes, named, message):
         AT,
         **named,
     )
+
+
+@pytest.mark.parametrize(("rate", "lacked"), [("fmr", "non-mated"), ("fnmr", "mated")])
+def test_models_of_a_rate_need_its_comparisons(rate, lacked):
+    mated = [rate == "fmr"] * 16
+    data = ff.Comparisons([0.9, 0.1] * 8, mated, reference_group={"gender": list("fm") * 8})
+    says = f'rate="{rate}" needs .* there are no {lacked} comparisons'
+    refused(says, ff.error_model, data, "gender", AT, rate=rate)
 
 
 def test_attributes_that_follow_from_each_other_are_refused():

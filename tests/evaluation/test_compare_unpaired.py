@@ -199,3 +199,20 @@ def test_pairs_of_equal_systems_are_alike_only_if_paired(sets):
     assert isinstance(apart, ComparedPair)
     assert not apart.are_alike.any()
     assert (apart.correlations == 0).all()
+
+
+def test_data_sets_without_a_rate_in_common_are_refused():
+    scores = np.arange(20.0)
+    mated = ff.Comparisons(scores, np.ones(20))
+    impostors = ff.Comparisons(scores, np.zeros(20))
+    says = "'{}' has mated comparisons alone and '{}' non-mated ones"
+    for systems in (mated, impostors), (impostors, mated):
+        names = ("first", "second") if systems[0] is mated else ("second", "first")
+        refused(
+            says.format(*names),
+            ff.compare,
+            *systems,
+            at=ff.at_threshold(5),
+            paired=False,
+            unit="comparison",
+        )

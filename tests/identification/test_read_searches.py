@@ -108,6 +108,12 @@ def test_what_files_leave_open_is_refused(folder):
         "uneven.csv", "search,probe,candidate,score\np,a,ann,0.9\np,a,bob,0.4\nq,b,cid,0.3\n"
     )
     refused("lists have from 1 to 2 candidates", read, uneven, searches=None)
+    bare = written(
+        "bare.csv", "search,probe,candidate,score,sex\np,a,ann,0.9,f\np,a,bob,0.4,f\nq,b,cid,0.3,\n"
+    )
+    refused(
+        "bare.csv: line 4: group 'sex' is missing in row 2", read, bare, searches=None, groups="sex"
+    )
     two = written("two.csv", "search,probe,candidate,score\np,a,ann,0.9\np,b,bob,0.4\n")
     refused("search 'p' has two entries in column 'probe'", read, two, searches=None)
     stranger = written("stranger.csv", f"{LOG}q,zoe,0.2\n")
@@ -120,10 +126,14 @@ def test_what_files_leave_open_is_refused(folder):
     refused("search 'z' in row 3 .* is not in searches", read, lost)
     blank = written("blank.csv", SEARCHES.replace("eve", ""))
     refused('blank.csv: line 3: .*nobody=""', read, searches=blank)
+    unlabelled = written("unlabelled.csv", SEARCHES.replace("eve,f", "eve,"))
+    refused(
+        "unlabelled.csv: line 3: group 'sex' is missing", read, searches=unlabelled, groups="sex"
+    )
     twice = written("twice.csv", f"{GALLERY}ann\n")
     refused("'ann' is twice in column 'person': line 2 and line 5", read, enrolled=twice)
     refused(
-        "'p' in searches is named twice",
+        "again.csv: line 5: 'p' is twice in column 'search': line 2 and line 5",
         read,
         searches=written("again.csv", f"{SEARCHES}p,ann,f\n"),
     )

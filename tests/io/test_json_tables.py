@@ -49,7 +49,7 @@ def test_numbers_are_the_nearest(tmp_path):
         ('{"a": 1}\n[2]', "line 2 is no object"),
         ('{"a": 1}\n{"a": }', "line 2 cannot be read"),
         ('{"a": {"0": 1}}', "an object that is no table.*records"),
-        ('[{"a": 1, "a": 2}]', "a name twice"),
+        ('[{"a": 1, "a": 2}]', "s.json cannot be read: an object has a name twice"),
         ('[{"a": 1}, {"a": "x"}]', "'a' holds int and str"),
         ('[{"a": [1]}, {"a": ["x"]}]', "something else than numbers"),
         ('{"a": [1], "b": [1, 2]}', "a has 1, b has 2"),

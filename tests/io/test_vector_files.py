@@ -63,6 +63,17 @@ def test_arrays_that_are_no_vectors_are_columns(tmp_path):
             ff.read_embeddings(tmp_path / "v.npz", subject=[1, 2])
 
 
+def test_vectors_by_name_have_the_same_length(tmp_path):
+    vectors = {**BY_NAME, "bob/9": np.ones(3)}
+    np.savez(tmp_path / "v.npz", **vectors)
+    (tmp_path / "v.json").write_text(
+        json.dumps({k: list(map(float, v)) for k, v in vectors.items()})
+    )
+    for path in (tmp_path / "v.npz", tmp_path / "v.json"):
+        with pytest.raises(FileFormatError, match="'bob/9' has 3 numbers, and most others have 2"):
+            ff.read_named_vectors(path)
+
+
 def test_tensors_by_name(tmp_path):
     path = tmp_path / "v.safetensors"
     path.write_bytes(in_safetensors({"vectors": VECTORS, "subject": np.int64([1, 1, 2, 2])}, PT))
@@ -95,7 +106,7 @@ def test_bfloat16_is_widened(tmp_path):
         (in_safetensors(BY_NAME)[:-1], "do not fit into the file"),
         (in_safetensors(BY_NAME).replace(b'"shape": [2]', b'"shape": [3]'), "do not fit"),
         (in_safetensors(BY_NAME).replace(b'"shape": [2]', b'"shape": -2 '), "nothing sensible"),
-        (in_safetensors(BY_NAME).replace(b"ann/2", b"ann/1"), "a name twice"),
+        (in_safetensors(BY_NAME).replace(b"ann/2", b"ann/1"), "cannot be read: .*a name twice"),
         (in_safetensors(BY_NAME, PT).replace(b'"F32"', b'"F8_"'), "no array 'name'"),
     ],
 )
