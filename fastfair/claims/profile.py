@@ -10,7 +10,7 @@ import datetime
 import hashlib
 import re
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import MISSING, Field, dataclass, fields
 from importlib import resources
 from pathlib import Path
@@ -18,8 +18,9 @@ from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 
 from fastfair._lib.text import did_you_mean, joined_by_or
 from fastfair.error_rates.operating_points import OperatingPoint, at_fmr, read_point
+from fastfair.error_rates.rates import ERROR_RATES
 from fastfair.errors import InputError
-from fastfair.measures._registry import names_of
+from fastfair.measures._registry import measures_called, names_of
 
 from .requirements import Requirement, read_requirement
 
@@ -333,12 +334,19 @@ def _check_clause(clause: Clause, point: OperatingPoint, lines: _Lines, k: int) 
             raise lines.error("clauses", k, "rule", f"{line!r}: rules are of rates of errors")
 
 
+def _measures_of(rate: str) -> Iterator[str]:
+    """Yield the measures of a rate that comparisons call their FMR or FNMR, or may call so."""
+    for of_decisions in ERROR_RATES:
+        yield from measures_called(rate, of_decisions)
+
+
 def _read_line(line: str, point: OperatingPoint) -> Requirement:
     """Read a requirement on comparisons, or on what other data have."""
     try:
         return read_requirement(line, point)
     except InputError as error:
-        others = [name for kind in _OTHER_KINDS for name in names_of(kind)]
+        rates = [name for kind in _OTHER_KINDS for name in names_of(kind)]
+        others = [*rates, *(name for rate in rates for name in _measures_of(rate))]
         try:
             return read_requirement(line, point, others)
         except InputError:
