@@ -140,6 +140,8 @@ def test_commands_take_transactions(tmp_path):
     assert json.loads(of_visits.stdout)["rows"] == rows
     done = run("check", *given, "--attempts", "3", "--require", "frr <= 90 %")
     assert [row["name"] for row in json.loads(done.stdout)["rows"]] == ["frr"]
+    done = run("check", *given, "--attempts", "3", "--require", "far <= 0.1 %", "--worst", "2")
+    assert json.loads(done.stdout)["worst"]["error"] == ["false match"] * 2
     counts = tmp_path / "c.csv"
     counts.write_text("subject,failures,n\na,1,10\nb,0,12\nc,0,9\nd,1,10\n")
     words = ["--input", "counts", "--attempts", "n", "--rate", "frr", "--require", "frr <= 90 %"]
