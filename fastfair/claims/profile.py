@@ -10,13 +10,14 @@ import datetime
 import hashlib
 import re
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, Field, dataclass, fields
 from importlib import resources
 from pathlib import Path
 from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 
 from fastfair._lib.text import did_you_mean, joined_by_or
+from fastfair.data.label_bands import read_bands
 from fastfair.error_rates.operating_points import OperatingPoint, at_fmr, read_point
 from fastfair.error_rates.rates import ERROR_RATES
 from fastfair.errors import InputError
@@ -210,9 +211,13 @@ def profile_of(content: bytes, name: str) -> Profile:
         raise InputError(f"profile {name} is no TOML: {error}") from None
     lines = _Lines(name, text.splitlines())
     made = _made(Profile, table, lines, "", 0)
+    point = _read("at", lambda: made.point, lines)
+    _read("bands", lambda: made.bands and read_bands(made.bands), lines)
     for k, clause in enumerate(made.clauses):
-        _check_clause(clause, made.point, lines, k)
+        _check_clause(clause, point, lines, k)
     for k, rule in enumerate(made.data):
+        if rule.least < 1:
+            raise lines.error("data", k, "least", f"must be at least 1, not {rule.least}")
         _require_word("count", rule.count, COUNTED, lines, "data", k)
         if (rule.count == "people of each label") != bool(rule.attribute):
             raise lines.error(
@@ -301,6 +306,17 @@ def _value(kind: Any, value: Any, lines: _Lines, where: tuple[str, int, str]) ->
     if not isinstance(value, kind) or (kind is int and not is_number):
         raise lines.error(name, k, key, f"must be {_WORDS[kind]}, not {value!r}")
     return value
+
+
+_Read = TypeVar("_Read")
+
+
+def _read(key: str, read: Callable[[], _Read], lines: _Lines) -> _Read:
+    """Return what a word of the profile itself means; an error names its line."""
+    try:
+        return read()
+    except InputError as error:
+        raise lines.error("", 0, key, error.marked) from None
 
 
 def _replaced(profile: Profile, **more: Any) -> Profile:
