@@ -110,7 +110,8 @@ def _required(data: Any, rules: Sequence[Requirement]) -> Comparisons:
         )
     if data.subjects is None:
         raise InputError(
-            '⟦looks="any"⟧ judges people, but the comparisons have no subjects: give reference and probe'
+            '⟦looks="any"⟧ judges people, but there are no subjects: give reference and probe, or counts'
+            " of people in place of totals"
         )
     return data
 

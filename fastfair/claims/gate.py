@@ -34,7 +34,7 @@ from .profile import Profile, read_profile
 from .profile_check import check_profile
 from .requirements import Requirement, requirements_of
 from .result import Check, CheckedQuantity
-from .transactions import names_of_rates, of_transactions
+from .transactions import measures_of_rates, names_of_rates_and_measures, of_transactions
 from .verdicts import Estimates, judged, level_of_limits
 
 _USUAL_LEVEL = 0.95
@@ -221,9 +221,12 @@ def check(
         comparisons = comparisons.decisions
         at = AT
     else:
-        wanted = requirements_of(requirements, at, also=names_of_attacks(comparisons))
+        also = (*names_of_attacks(comparisons), *measures_of_rates(comparisons))
+        wanted = requirements_of(requirements, at, also=also)
     of_attacks = [rule for rule in wanted if rule.name in names_of_attacks(comparisons)]
-    called = names_of_rates(comparisons) if counts is None else names_of_decisions(counts)
+    called = names_of_rates_and_measures(comparisons)
+    if counts is not None:
+        called = names_of_decisions(counts)
     if isinstance(comparisons, Comparisons):  # scans have both classes
         wanted = of_transactions(comparisons, wanted) if comparisons.transactions else wanted
         for requirement in wanted:
@@ -353,7 +356,7 @@ def _earlier(
     previous: str | Path, planned: tuple[int, int] | None, asked: list[str], level: float
 ) -> Check:
     """Read the result of the look before, and refuse one of something else."""
-    earlier: Check = read_earlier(previous, "⟦previous⟧")
+    earlier: Check = read_earlier(previous)
     before = dict.fromkeys(_with_point(row.requirement, row.at) for row in earlier.rows)
     about = (("requirement", list(before), asked), ("level", earlier.confidence_level, level))
     require_later(planned, earlier.look, about)

@@ -194,9 +194,7 @@ def history(results: Sequence[Check | str | Path]) -> History:
     """
     if not results:
         raise InputError("⟦results⟧ is empty: give the results of checks, one after another")
-    checks = [
-        item if isinstance(item, Check) else read_earlier(item, "⟦results⟧") for item in results
-    ]
+    checks = [item if isinstance(item, Check) else _read(item) for item in results]
     looks = [result.look for result in checks]
     names = _names_of(results, checks)
     for k, (before, look) in enumerate(itertools.pairwise(looks), 1):
@@ -215,6 +213,12 @@ def history(results: Sequence[Check | str | Path]) -> History:
         ),
         left_out=checks[-1].left_out,
     )
+
+
+def _read(path: str | Path) -> Check:
+    """Read a check, perhaps of a profile, whose rows are those of the lines that were judged."""
+    check: Check = read_earlier(path, ("Check", "ProfileCheck"), "⟦results⟧")
+    return check
 
 
 def _names_of(results: Sequence[Check | str | Path], checks: Sequence[Check]) -> tuple[str, ...]:

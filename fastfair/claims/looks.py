@@ -239,8 +239,11 @@ def at_look(estimates: Estimates, look: Look, n_resamples: int) -> Estimates:
     )
 
 
-def read_earlier(path: str | Path, argument: str) -> Any:
-    """Read the JSON of an earlier check, which an argument names.
+def read_earlier(
+    path: str | Path, kinds: Sequence[str] = ("Check",), argument: str = "⟦previous⟧"
+) -> Any:
+    """Read the JSON of an earlier check; kinds: the classes of results that it may be; argument:
+    what names it in messages.
 
     Raises
     ------
@@ -249,7 +252,7 @@ def read_earlier(path: str | Path, argument: str) -> Any:
     """
     try:
         content = json.loads(Path(path).read_text("utf-8"))
-        if isinstance(content, dict) and content.get("kind") == "Check":
+        if isinstance(content, dict) and content.get("kind") in kinds:
             return read(content)
     except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
         raise FileFormatError(f"{argument}: {path} cannot be read: {error!r}") from None

@@ -10,16 +10,18 @@ import datetime
 import hashlib
 import re
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, Field, dataclass, fields
 from importlib import resources
 from pathlib import Path
 from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 
 from fastfair._lib.text import did_you_mean, joined_by_or
+from fastfair.data.label_bands import read_bands
 from fastfair.error_rates.operating_points import OperatingPoint, at_fmr, read_point
+from fastfair.error_rates.rates import ERROR_RATES
 from fastfair.errors import InputError
-from fastfair.measures._registry import names_of
+from fastfair.measures._registry import measures_called, names_of
 
 from .requirements import Requirement, read_requirement
 
@@ -209,9 +211,13 @@ def profile_of(content: bytes, name: str) -> Profile:
         raise InputError(f"profile {name} is no TOML: {error}") from None
     lines = _Lines(name, text.splitlines())
     made = _made(Profile, table, lines, "", 0)
+    point = _read("at", lambda: made.point, lines)
+    _read("bands", lambda: made.bands and read_bands(made.bands), lines)
     for k, clause in enumerate(made.clauses):
-        _check_clause(clause, made.point, lines, k)
+        _check_clause(clause, point, lines, k)
     for k, rule in enumerate(made.data):
+        if rule.least < 1:
+            raise lines.error("data", k, "least", f"must be at least 1, not {rule.least}")
         _require_word("count", rule.count, COUNTED, lines, "data", k)
         if (rule.count == "people of each label") != bool(rule.attribute):
             raise lines.error(
@@ -302,6 +308,17 @@ def _value(kind: Any, value: Any, lines: _Lines, where: tuple[str, int, str]) ->
     return value
 
 
+_Read = TypeVar("_Read")
+
+
+def _read(key: str, read: Callable[[], _Read], lines: _Lines) -> _Read:
+    """Return what a word of the profile itself means; an error names its line."""
+    try:
+        return read()
+    except InputError as error:
+        raise lines.error("", 0, key, error.marked) from None
+
+
 def _replaced(profile: Profile, **more: Any) -> Profile:
     return Profile(**{field.name: getattr(profile, field.name) for field in fields(Profile)} | more)
 
@@ -333,12 +350,19 @@ def _check_clause(clause: Clause, point: OperatingPoint, lines: _Lines, k: int) 
             raise lines.error("clauses", k, "rule", f"{line!r}: rules are of rates of errors")
 
 
+def _measures_of(rate: str) -> Iterator[str]:
+    """Yield the measures of a rate that comparisons call their FMR or FNMR, or may call so."""
+    for of_decisions in ERROR_RATES:
+        yield from measures_called(rate, of_decisions)
+
+
 def _read_line(line: str, point: OperatingPoint) -> Requirement:
     """Read a requirement on comparisons, or on what other data have."""
     try:
         return read_requirement(line, point)
     except InputError as error:
-        others = [name for kind in _OTHER_KINDS for name in names_of(kind)]
+        rates = [name for kind in _OTHER_KINDS for name in names_of(kind)]
+        others = [*rates, *(name for rate in rates for name in _measures_of(rate))]
         try:
             return read_requirement(line, point, others)
         except InputError:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, Literal
 
 import click
 import numpy as np
@@ -54,6 +54,9 @@ from .terminal import print_result, print_table, say
 from .verbs import OUTPUT
 
 _POINT = at_fmr(1e-3)
+# what comparisons call the rates of checks, those of transactions, too
+_OF_COMPARISONS: Mapping[str, Literal["fnmr", "fmr"]]
+_OF_COMPARISONS = {"fnmr": "fnmr", "fmr": "fmr", "frr": "fnmr", "far": "fmr"}
 _LEAST_REPLICATES = 2  # that limits are made of
 
 
@@ -382,10 +385,10 @@ def _worst_of(data: Any, checks: Check, n: int) -> list[tuple[str, Any]]:
     rows = {
         row.title: row
         for row in reversed(checks.rows)
-        if row.verdict != MET and row.name in ("fmr", "fnmr")
+        if row.verdict != MET and row.name in _OF_COMPARISONS
     }
     return [
-        (title, ff.worst_comparisons(data, row.at, row.group, n, rate=cast(Any, row.name)))
+        (title, ff.worst_comparisons(data, row.at, row.group, n, rate=_OF_COMPARISONS[row.name]))
         for title, row in reversed(rows.items())
         if n and row.at is not None
     ]

@@ -98,13 +98,15 @@ def label_bands(values: ArrayLike, edges: str | Sequence[float] = "cc") -> NDArr
     return np.array(names_of(bounds))[places]
 
 
-def read_bands(given: str | Sequence[str], attributes: Sequence[str]) -> dict[str, str]:
-    """Read bands such as "age=0,20,35" of some attributes."""
+def read_bands(
+    given: str | Sequence[str], attributes: Sequence[str] | None = None
+) -> dict[str, str]:
+    """Read bands such as "age=0,20,35" of some attributes, or of any."""
     by_attribute = {}
     for text in [given] if isinstance(given, str) else given:
         name, sign, edges = (part.strip() for part in text.partition("="))
-        if not sign or name not in attributes:
-            near = did_you_mean(name, attributes)
+        if not sign or not name or (attributes is not None and name not in attributes):
+            near = did_you_mean(name, attributes or ())
             raise InputError(
                 f"⟦bands=⟧ must name an attribute of ⟦groups=⟧, as in age=0,20,35,50,65, not"
                 f" {text!r}{near}"

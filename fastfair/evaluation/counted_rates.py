@@ -14,8 +14,7 @@ from fastfair._lib.arguments import checked
 from fastfair._lib.text import NONE, p_value
 from fastfair.error_rates.operating_points import ENOUGH_ERRORS, OperatingPoint, at_threshold
 from fastfair.errors import InputError, visible
-from fastfair.measures import MEASURES
-from fastfair.measures._registry import METRICS, measure_of, printed_name
+from fastfair.measures._registry import METRICS, measure_of, measures_called, printed_name
 from fastfair.results.result import Printed, Result
 from fastfair.uncertainty.notes import Code, has_code
 from fastfair.uncertainty.quantities import Estimate, Quantity, find, in_words
@@ -34,10 +33,7 @@ def names_of_counts(counts: FailureCounts) -> dict[str, str]:
     """
     rate = counts.rate_name
     of_decisions = "fmr" if rate in OF_TWO_PEOPLE else "fnmr"
-    measures = [name for name, measure in MEASURES.items() if of_decisions in measure.of]
-    return {rate: of_decisions} | {
-        f"{name}({rate})": f"{name}({of_decisions})" for name in measures
-    }
+    return {rate: of_decisions} | measures_called(rate, of_decisions)
 
 
 def require_no_point(at: OperatingPoint | None) -> None:

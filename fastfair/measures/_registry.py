@@ -360,6 +360,20 @@ def measure_of(name: str) -> Estimand | None:
     return record
 
 
+def measures_called(rate: str, of_decisions: str) -> dict[str, str]:
+    """Return the names of measures of a rate, by those of the same measures of what comparisons
+    call this rate, their FMR or FNMR.
+
+    Examples
+    --------
+    >>> from fastfair.measures._registry import measures_called
+    >>> measures_called("frr", "fnmr")["max_min_ratio(frr)"]
+    'max_min_ratio(fnmr)'
+    """
+    names = [name for name, measure in MEASURES.items() if of_decisions in measure.of]
+    return {f"{name}({rate})": f"{name}({of_decisions})" for name in names}
+
+
 def is_better_above(name: str) -> bool:
     """Return whether larger values are better, or fairer: not so for rates of errors and costs."""
     measure = measure_of(name)

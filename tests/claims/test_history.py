@@ -104,6 +104,17 @@ def test_thresholds_that_data_give_are_drawn():
     assert line.get_label() == "FMR=0.01"
 
 
+def test_checks_of_profiles_are_read(tmp_path):
+    counts = ff.FailureCounts(5, 174, rate="frr")
+    check = ff.check(counts, profile="common-criteria", rng=0)
+    check.to_json(tmp_path / "check.json")
+    read, made = ff.history([tmp_path / "check.json"]), ff.history([check])
+    assert [(row.title, row.verdict) for row in read.rows] == [
+        (row.title, row.verdict) for row in made.rows
+    ]
+    assert read.rows[0].requirement == "frr <= 5 %"
+
+
 def test_other_orders_and_files_are_refused(checks, tmp_path):
     refused(
         "^results: place 1 .* is look 1 of 4 and comes after look 2 of 4", ff.history, checks[1::-1]

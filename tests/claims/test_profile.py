@@ -113,6 +113,10 @@ WRONG = (
     ("[[source]]", "[source]", "line 6, 'source'", "write it as [source]"),
     ("[data]", "[[data]]", "line 22, 'data'", "write it as [[data]]"),
     ("level = ", "level = 0.9", "is no TOML", "line 4"),
+    ('at = "fmr=200 %"', "level = 0.9", "line 4, 'at'", "write 0.02"),
+    ('bands = "age=50,20"', "level = 0.9", "line 4, 'bands'", "ascending edges"),
+    ('bands = "0,20"', "level = 0.9", "line 4, 'bands'", "age=0,20,35,50,65"),
+    ("least = -1", "least = 100", "line 26, 'least'", "at least 1, not -1"),
 )  # fmt: skip
 
 

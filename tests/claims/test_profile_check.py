@@ -253,6 +253,18 @@ def test_counts_answer_the_lines_on_their_rate(policies, rate, clause, line):
     assert row.verdict == ff.check(counts, line, rng=0).verdict
 
 
+def test_measures_of_counted_rates_are_judged(tmp_path):
+    line = "max_min_ratio(frr) <= 30"
+    (tmp_path / "p.toml").write_text(
+        WITHOUT_ATTACKS.replace('["fmr <= 5 %", "far <= 5 %"]', f'"{line}"').replace(
+            'rule = "rule of 3 or 30"', ""
+        )
+    )
+    counts = ff.FailureCounts([0, 1] * 50, [5] * 100, ["f", "f", "m", "m"] * 25, rate="frr")
+    result = ff.check(counts, profile=tmp_path / "p.toml", **FEW)
+    assert verdicts(result)["FMR"] == ff.check(counts, line, **FEW).verdict == MET
+
+
 def test_attacks_are_judged_as_soon_as_the_data_have_them(policies):
     counts = ff.FailureCounts([0, 1] * 50, [5] * 100, rate="iapar")
     result = ff.check(counts, profile=policies / "policy.toml", rng=0)

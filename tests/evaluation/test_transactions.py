@@ -101,6 +101,21 @@ def test_rates_of_attempts_are_refused_of_transactions():
     refused("some of these transactions were left out", ff.evaluate_transactions, some, AT)
 
 
+def test_measures_of_transactions_are_of_their_rates():
+    t = ff.transactions(compare(rows_of(4)), 3)
+    lines = ["max_min_ratio(frr) <= 9", "group_to_average_ratio(far)[*] <= 9"]
+    checked = ff.check(t, lines, AT, rng=0, n_resamples=50)
+    assert [row.name for row in checked.rows] == [
+        "max_min_ratio(frr)",
+        *["group_to_average_ratio(far)"] * 2,
+    ]
+    result = ff.evaluate_transactions(t, AT)
+    women, men = (result.of("frr", group)[-1].estimate for group in "fm")
+    assert checked.rows[0].estimate == pytest.approx(max(women, men) / min(women, men))
+    refused(r"write max_min_ratio\(frr\)", ff.check, t, "max_min_ratio(fnmr) <= 2", AT)
+    refused(r"write max_min_ratio\(fmr\)", ff.check, compare(rows_of(4)), lines, AT)
+
+
 def test_evaluations_say_what_their_rates_are():
     t = ff.transactions(compare(rows_of(4), "non-match"), 3)
     evaluation = ff.evaluate(t, AT, n_resamples=0)
@@ -125,6 +140,8 @@ def test_commands_take_transactions(tmp_path):
     assert json.loads(of_visits.stdout)["rows"] == rows
     done = run("check", *given, "--attempts", "3", "--require", "frr <= 90 %")
     assert [row["name"] for row in json.loads(done.stdout)["rows"]] == ["frr"]
+    done = run("check", *given, "--attempts", "3", "--require", "far <= 0.1 %", "--worst", "2")
+    assert json.loads(done.stdout)["worst"]["error"] == ["false match"] * 2
     counts = tmp_path / "c.csv"
     counts.write_text("subject,failures,n\na,1,10\nb,0,12\nc,0,9\nd,1,10\n")
     words = ["--input", "counts", "--attempts", "n", "--rate", "frr", "--require", "frr <= 90 %"]
