@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 
 # errors, or people or pairs of people who err: with fewer, no variance is estimated from them
 ENOUGH_PAIRS = 5
+# times as many attempts as is typical, from which on those who fail try again; chance makes it 1.2
+# of numbers between 1 and 20, and trying until success 1.9 to 3.7
+_TRY_AGAIN = 1.5
 
 
 def share_of(part: Any, whole: Any) -> Floats:
@@ -109,14 +112,14 @@ def typical_subject(sums: AttemptSums, of_all: AttemptSums) -> AddedSubject:
     """Return a subject as those of the data are, half of whose attempts fail.
 
     It has as many attempts as are typical, of subjects or of those who fail if that is larger.
-    Where those who fail try more often, as when people try until they succeed, a group may have
+    Where those who fail try far more often, as when people try until they succeed, a group may have
     drawn none of them: then it has at least the attempts and the failures that are typical of those
     who fail among all subjects.
 
     sums: of each rate, (...); of_all: of the subjects of all groups, an array that broadcasts.
     """
     attempts = np.fmax(sums.typical_attempts, sums.attempts_of_failing)
-    try_again = of_all.attempts_of_failing > of_all.typical_attempts
+    try_again = of_all.attempts_of_failing > _TRY_AGAIN * of_all.typical_attempts
     attempts = np.where(try_again, np.fmax(attempts, of_all.attempts_of_failing), attempts)
     of_failing = np.fmax(sums.failures_of_failing, of_all.failures_of_failing)
     half = attempts / 2

@@ -53,7 +53,7 @@ def typical_subject(subjects: Counted, everyone: Counted) -> tuple[float, float]
     """Attempts and failures of one more subject of a group, in which some attempt failed.
 
     As many as the subject behind an attempt has on average, or the one behind a failure if these
-    are more; half of them fail. Where of everyone the latter are more, at least as many attempts
+    are more; half of them fail. Where of everyone the latter are 1.5 times as many, at least as many attempts
     and failures as the subject behind a failure has on average, in the group and of everyone.
     """
 
@@ -67,7 +67,7 @@ def typical_subject(subjects: Counted, everyone: Counted) -> tuple[float, float]
         return behind_a_failure(of, lambda _, m: m)
 
     attempts = max(behind_an_attempt(subjects), attempts_of_failing(subjects))
-    if attempts_of_failing(everyone) <= behind_an_attempt(everyone):
+    if attempts_of_failing(everyone) <= 1.5 * behind_an_attempt(everyone):
         return attempts, attempts / 2
     attempts = max(attempts, attempts_of_failing(everyone))
     failures = [behind_a_failure(of, lambda e, _: e) for of in (subjects, everyone)]
