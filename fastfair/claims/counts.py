@@ -30,6 +30,7 @@ __all__ = [
     "claimed_rate",
     "names_of_decisions",
     "rate_named",
+    "require_no_point",
     "requirements_on",
     "unit_of_counts",
 ]

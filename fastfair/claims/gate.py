@@ -26,7 +26,7 @@ from fastfair.resampling.units import Unit
 
 from .any_look import judge_any
 from .attacks import JudgedAttacks, names_of_attacks, require_rates_of_attacks
-from .counts import AT, names_of_decisions, requirements_on, unit_of_counts
+from .counts import AT, names_of_decisions, require_no_point, requirements_on, unit_of_counts
 from .differences import estimates_of_differences, labels_of, pairs_of, point_of
 from .families import Attributes, estimates_of_each
 from .looks import Look, Looks, at_look, look_at, read_earlier, read_looks, require_later
@@ -213,14 +213,15 @@ def check(
             )
         made = _check_differences(comparisons, requirements, at, confidence_level)
         return replace(made, allow_undecided=allow_undecided)
-    at = at or at_fmr(_USUAL_FMR)
     counts = comparisons if isinstance(comparisons, FailureCounts) else None
     if isinstance(comparisons, FailureCounts):
+        require_no_point(at)
         wanted = requirements_on(comparisons, requirements)
         unit = unit_of_counts(comparisons, unit)
         comparisons = comparisons.decisions
         at = AT
     else:
+        at = at or at_fmr(_USUAL_FMR)
         also = (*names_of_attacks(comparisons), *measures_of_rates(comparisons))
         wanted = requirements_of(requirements, at, also=also)
     of_attacks = [rule for rule in wanted if rule.name in names_of_attacks(comparisons)]

@@ -166,6 +166,7 @@ def test_what_counts_do_not_have_is_refused():
     refused("there is no quantity 'eer'.*: name one of fta", ff.check, counts, "eer <= 1 %")
     refused("so leave FMR=0.1 out", ff.check, counts, "fta@fmr=0.1 <= 1 %")
     refused("leave it out", ff.claim, counts, "fta <= 1 %", AT)
+    refused("leave it out", ff.check, counts, "fta <= 1 %", AT)
     refused("on the FNMR, but the FTA was counted", ff.claim, counts, "fnmr <= 1 %")
     refused('statement must be "fta"', ff.claim, counts, "eer <= 1 %")
     refused("at is missing", ff.claim, with_scores(0), "fnmr <= 1 %")
