@@ -33,7 +33,7 @@ from .verdicts import MET, NOT_MET, UNDECIDED, written_value
 
 NOT_JUDGED = "not judged"
 _MORE = "more people or comparisons like these, as many as the reason says where that is known"
-_BLANK = "_" * 24
+_BLANK = "_" * 18  # a line to write on that no column of a page breaks
 ENOUGH, TOO_FEW = "enough", "too few"
 TO_FILL_IN = "to fill in"
 _LOOKS = {
