@@ -33,7 +33,7 @@ from .verdicts import MET, NOT_MET, UNDECIDED, written_value
 
 NOT_JUDGED = "not judged"
 _MORE = "more people or comparisons like these, as many as the reason says where that is known"
-_BLANK = "_" * 18  # a line to write on that no column of a page breaks
+_BLANK = "_" * 24
 ENOUGH, TOO_FEW = "enough", "too few"
 TO_FILL_IN = "to fill in"
 _LOOKS = {
@@ -283,7 +283,7 @@ class ProfileCheck(Check):
         items = self._with(TO_FILL_IN)
         if items:
             cells = [[visible(row.clause), visible(row.title), _BLANK] for row in items]
-            columns = ["Clause", Column("Item", "text"), Column("Filled in", "text")]
+            columns = ["Clause", Column("Item", "text"), "Filled in"]
             yield Section("To fill in", tables=[Table("What only a person knows", columns, cells)])
         yield Section("Signature", tables=[self._signature()], anchor="signature")
         if self.rows:
