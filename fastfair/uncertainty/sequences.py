@@ -27,7 +27,6 @@ from fastfair._lib.arrays import Floats, Integers
 _SHARES_ABOVE = 0.98 / 2.0 ** np.arange(10)
 _SHARES_BELOW = 0.5 / 2.0 ** np.arange(14)
 _LEAST_RATE = 1e-15
-_STEPS = 60  # of a bisection
 
 
 def _capital(kinds: Floats, n: Integers, rate: float, *, above: bool) -> float:
@@ -51,25 +50,26 @@ def sequence_limits(
     """Return the limits of a rate to both sides, each with an error probability over all looks; 0 and
     1 where nothing is excluded.
     """
-    kinds, n = np.unique(np.stack((errors, comparisons)), axis=1, return_counts=True)
-    shares = kinds / most
+    codes, n = np.unique(errors * (most + 1) + comparisons, return_counts=True)
+    shares = np.stack(np.divmod(codes, most + 1)) / most
     enough = -math.log(tail)
     low = high = math.nan
     if n.size:
         low, high = 0.0, 1.0
         if _capital(shares, n, 1.0, above=False) >= enough:
-            high = _least(lambda rate: _capital(shares, n, rate, above=False) >= enough)
+            high = _crossing(lambda rate: _capital(shares, n, rate, above=False) - enough)
         if errors.any():
-            low = _least(lambda rate: _capital(shares, n, rate, above=True) < enough)
+            low = _crossing(lambda rate: enough - _capital(shares, n, rate, above=True))
     return low, high
 
 
-def _least(holds: Callable[[float], bool]) -> float:
-    """Return the least rate of which something holds, as it does of all above; on a scale of
+def _crossing(excess: Callable[[float], float]) -> float:
+    """Return the rate from which on something is above 0 that grows with rates; on a scale of
     logarithms.
     """
-    low, high = math.log(_LEAST_RATE), 0.0
-    for _ in range(_STEPS):
-        middle = (low + high) / 2
-        low, high = (low, middle) if holds(math.exp(middle)) else (middle, high)
-    return math.exp(high)
+    from scipy.optimize import brentq
+
+    if excess(_LEAST_RATE) >= 0:
+        return _LEAST_RATE
+    ends = math.log(_LEAST_RATE), 0.0
+    return math.exp(brentq(lambda x: excess(math.exp(x)), *ends, xtol=1e-14, rtol=1e-15))

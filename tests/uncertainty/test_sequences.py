@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -91,10 +92,12 @@ def test_order_does_not_matter_and_more_data_of_the_same_narrow():
     assert alone[1] > 0.3
 
 
-def test_sequences_rarely_leave_out_the_rate_at_any_look():
+@pytest.mark.slow
+@pytest.mark.study
+def test_sequences_rarely_leave_out_the_rate_at_any_look(data_sets: Callable[[int], int]):
     """Of 300 data sets, looked at after every 50 of 1,000 people, a tenth of whom fail often."""
     rng = np.random.default_rng(1)
-    n, tail, wrong = 300, 0.05, np.zeros(2)
+    n, tail, wrong = data_sets(300), 0.05, np.zeros(2)
     for _ in range(n):
         attempts = rng.integers(1, 6, 1000)
         errors = rng.binomial(attempts, np.where(rng.random(1000) < 0.1, 0.32, 0.02))
