@@ -5,6 +5,7 @@ An archive may hold pickles, and a list commands of a shell; neither is ever run
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -23,6 +24,8 @@ from . import files
 
 _BLOCK = 2**20  # bytes read at once
 _LONGEST = 1000  # characters of a name
+_ALWAYS_TAKEN = 2**30  # bytes of vectors, however small their archives are
+_TIMES_AS_LARGE = 100  # as their archives vectors may be
 _BINARY = b"\0B"
 _INTEGER = b"\4"  # the size of the integer behind it
 _NUMBERS: dict[bytes, np.dtype[Any]] = {b"F": np.dtype("<f4"), b"D": np.dtype("<f8")}
@@ -45,6 +48,7 @@ class _Source:
     def __init__(self, file: IO[bytes], place: str) -> None:
         self.file = file
         self.place = place
+        self.size = os.fstat(file.fileno()).st_size
         self.data = b""
         self.at = 0
         self.begin = 0  # where the data are in the file
@@ -65,7 +69,7 @@ class _Source:
 
     def take(self, n: int) -> bytes:
         """Return the next bytes, all of which must be there."""
-        taken = self.look(n)
+        taken = self.look(n) if self.begin + self.at + n <= self.size else b""
         if len(taken) < n:
             raise FileFormatError(f"{self.place} ends in the middle of a vector")
         self.at += n
@@ -169,14 +173,23 @@ def read_vectors(path: Path) -> tuple[list[str], AnyArray]:
     """
     if path.suffix.lower() == ".ark":
         with files.explain_reading(path), path.open("rb") as file:
+            source = _Source(file, str(path))
             # Text may take two bytes for a number of four.
-            size = 2 * path.stat().st_size
             return _joined(
-                path, _of_archive(_Source(file, str(path))), lambda n_bytes: size // n_bytes
+                path,
+                _of_archive(source),
+                lambda n_bytes: 2 * source.size // n_bytes,
+                lambda: source.size,
             )
-    with files.explain_reading(path):
+    with files.explain_reading(path), ExitStack() as opened:
         lines = path.read_bytes().splitlines()
-        return _joined(path, _of_list(path, lines), lambda _: len(lines))
+        sources: dict[str, _Source] = {}
+        return _joined(
+            path,
+            _of_list(path, lines, sources, opened),
+            lambda _: len(lines),
+            lambda: sum(source.size for source in sources.values()),
+        )
 
 
 def _of_archive(source: _Source) -> Iterator[tuple[str, AnyArray]]:
@@ -185,15 +198,26 @@ def _of_archive(source: _Source) -> Iterator[tuple[str, AnyArray]]:
 
 
 def _joined(
-    path: Path, entries: Iterator[tuple[str, AnyArray]], most: Callable[[int], int]
+    path: Path,
+    entries: Iterator[tuple[str, AnyArray]],
+    most: Callable[[int], int],
+    size: Callable[[], int],
 ) -> tuple[list[str], AnyArray]:
     """Return names, and vectors as the rows of one array.
 
     most: says how many vectors of some bytes there may be.
+    size: returns the bytes of all archives opened so far.
     """
     names: list[str] = []
     array: AnyArray | None = None
+    row_bytes = 0
     for name, vector in entries:
+        row_bytes = row_bytes or vector.nbytes
+        if (len(names) + 1) * row_bytes > max(_ALWAYS_TAKEN, _TIMES_AS_LARGE * size()):
+            raise FileFormatError(
+                f"{path}: with {name!r} its vectors are {_TIMES_AS_LARGE} times as large as the"
+                " archives that they are in: most are empty, or listed again and again"
+            )
         if vector.size and array is None:
             array = room((len(names) + most(vector.nbytes), vector.size), vector.dtype)
             array[: len(names)] = np.nan
@@ -210,37 +234,39 @@ def _joined(
     return names, array[: len(names)]
 
 
-def _of_list(path: Path, lines: list[bytes]) -> Iterator[tuple[str, AnyArray]]:
-    """Read the vectors of the lines `name file:offset[range]`."""
-    sources: dict[str, _Source] = {}
-    with ExitStack() as opened:
-        for number, line in enumerate(lines, 1):
-            where = f"{path}: line {number}"
-            try:
-                fields = line.decode().split(maxsplit=1)
-            except UnicodeDecodeError:
-                raise FileFormatError(f"{where} is not UTF-8") from None
-            if not fields:
-                continue
-            place = fields[1].strip() if len(fields) == 2 else ""
-            if place.endswith("|") or place.startswith("|"):
-                raise FileFormatError(
-                    f"{where} has a command, which is never run: write what it gives to an archive"
-                )
-            match = _PLACE.fullmatch(place)
-            if match is None:
-                raise FileFormatError(
-                    f"{where} must have a name and a place, such as 'ann xvector.ark:4'"
-                )
-            if match["path"] not in sources:
-                file = opened.enter_context(_file_of(path, match["path"]).open("rb"))
-                sources[match["path"]] = _Source(file, match["path"])
-            source = sources[match["path"]]
-            source.seek(int(match["offset"] or 0))
-            numbers = source.numbers(repr(fields[0]))
-            if match["range"] is not None:
-                numbers = _ranged(where, numbers, match["range"])
-            yield fields[0], _vector(where, repr(fields[0]), numbers)
+def _of_list(
+    path: Path, lines: list[bytes], sources: dict[str, _Source], opened: ExitStack
+) -> Iterator[tuple[str, AnyArray]]:
+    """Read the vectors of the lines `name file:offset[range]`; files that are opened for them join
+    the sources, and are closed with `opened`.
+    """
+    for number, line in enumerate(lines, 1):
+        where = f"{path}: line {number}"
+        try:
+            fields = line.decode().split(maxsplit=1)
+        except UnicodeDecodeError:
+            raise FileFormatError(f"{where} is not UTF-8") from None
+        if not fields:
+            continue
+        place = fields[1].strip() if len(fields) == 2 else ""
+        if place.endswith("|") or place.startswith("|"):
+            raise FileFormatError(
+                f"{where} has a command, which is never run: write what it gives to an archive"
+            )
+        match = _PLACE.fullmatch(place)
+        if match is None:
+            raise FileFormatError(
+                f"{where} must have a name and a place, such as 'ann xvector.ark:4'"
+            )
+        if match["path"] not in sources:
+            file = opened.enter_context(_file_of(path, match["path"]).open("rb"))
+            sources[match["path"]] = _Source(file, match["path"])
+        source = sources[match["path"]]
+        source.seek(int(match["offset"] or 0))
+        numbers = source.numbers(repr(fields[0]))
+        if match["range"] is not None:
+            numbers = _ranged(where, numbers, match["range"])
+        yield fields[0], _vector(where, repr(fields[0]), numbers)
 
 
 def _file_of(listing: Path, name: str) -> Path:

@@ -28,6 +28,7 @@ _TYPES = {
     },
     "BF16": np.dtype("<u2"),  # the upper half of float32
 }
+_MOST_DIMENSIONS = 64  # of an array of NumPy
 _KEEPS_ORDER = "pt"  # what PyTorch's writer calls its format: it refuses other orders of numbers
 
 
@@ -59,7 +60,8 @@ def read_header(path: Path) -> dict[str, Tensor]:
         metadata = header.pop("__metadata__", {})
         size = path.stat().st_size - start
         tensors = {name: _tensor(path, name, entry, start, size) for name, entry in header.items()}
-    if metadata.get("format") != _KEEPS_ORDER:
+        is_ordered = metadata.get("format") == _KEEPS_ORDER
+    if not is_ordered:
         warn(
             f"{path}: PyTorch did not write it, and safetensors.numpy 0.8.0 puts numbers of arrays"
             " in column order, and of views, in other places: compare some vectors with those of"
@@ -82,7 +84,11 @@ def _tensor(path: Path, name: str, entry: Mapping[str, object], start: int, size
         *(shape if isinstance(shape, list) else [None]),
         *(offsets if isinstance(offsets, list) and len(offsets) == 2 else [None]),
     ]
-    if not isinstance(dtype, str) or not all(type(n) is int and n >= 0 for n in whole):
+    if (
+        not isinstance(dtype, str)
+        or len(whole) > _MOST_DIMENSIONS + 2
+        or not all(type(n) is int and n >= 0 for n in whole)
+    ):
         raise FileFormatError(f"{path}: the header says nothing sensible of tensor {name!r}")
     begin, end = whole[-2:]
     number = _TYPES.get(dtype)

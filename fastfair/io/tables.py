@@ -495,12 +495,21 @@ def read_arrays(path: Path) -> Table:
 
 
 def headers_of_arrays(path: Path) -> dict[str, tuple[tuple[int, ...], np.dtype[Any]]]:
-    """Return shape and type of each array of a .npz file."""
+    """Return shape and type of each array of a .npz file; refused are headers that promise other
+    numbers than there are.
+    """
     headers = {}
     with files.explain_reading(path), zipfile.ZipFile(path) as file:
         for info in file.infolist():
             with file.open(info) as stream:
-                headers[info.filename.removesuffix(".npy")] = _header(stream)
+                shape, dtype = _header(stream)
+                n_bytes = info.file_size - stream.tell()
+            if not dtype.hasobject and math.prod(shape) * dtype.itemsize != n_bytes:
+                raise FileFormatError(
+                    f"{path}: array {info.filename!r} has {n_bytes:,} bytes of numbers, but its"
+                    f" header says that its shape is {shape}"
+                )
+            headers[info.filename.removesuffix(".npy")] = shape, dtype
     return headers
 
 

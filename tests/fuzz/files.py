@@ -305,25 +305,84 @@ def in_npz_vectors(rng: random.Random) -> Files:
     return {"v.npz": archived(rng, vectors=vectors, subject=np.array(subjects))}
 
 
-def in_archive(rng: random.Random) -> Files:
-    """Vectors as Kaldi writes them, binary or text, or as matrices with one row."""
+def archived_vectors(rng: random.Random) -> Iterator[tuple[str, bytes]]:
+    """Give names, and vectors as Kaldi writes them, binary or text, or as matrices with one row."""
     vectors, subjects = vectors_and_subjects(rng)
     kind, as_matrix = rng.choice("FDT"), rng.random() < 0.3
     line = b"\n  " if as_matrix else b" "
     sizes = b"".join(b"\4" + n.to_bytes(4, "little") for n in [1] * as_matrix + [3])
-    content = b""
     names = ["".join(name.split()) for name in subjects]  # Kaldi's have no blanks
     for name, vector in zip(names, vectors.tolist(), strict=True):
         if kind == "T":
-            content += f"{name}  [".encode() + line + b" ".join(b"%g" % v for v in vector) + b" ]\n"
+            yield name, b" [" + line + b" ".join(b"%g" % v for v in vector) + b" ]\n"
         else:
             numbers = np.array(vector, {"F": "<f4", "D": "<f8"}[kind]).tobytes()
-            content += f"{name} \0B{kind}{'M' if as_matrix else 'V'} ".encode() + sizes + numbers
-    return {"v.ark": content}
+            yield name, f"\0B{kind}{'M' if as_matrix else 'V'} ".encode() + sizes + numbers
+
+
+def in_archive(rng: random.Random) -> Files:
+    entries = archived_vectors(rng)
+    return {"v.ark": b"".join(f"{name} ".encode() + data for name, data in entries)}
 
 
 def expected_archive(folder: Path) -> list[tuple]:
     return slow.embeddings(*slow.archive_of((folder / "v.ark").read_bytes()))
+
+
+def in_list(rng: random.Random) -> Files:
+    """A list of the places of vectors in an archive: behind their names, or rows of one matrix."""
+    if rng.random() < 0.5:
+        content, lines = b"", []
+        for name, data in archived_vectors(rng):
+            content += f"{name} ".encode()
+            lines.append(f"{name} v.ark:{len(content)}")
+            content += data
+    else:
+        vectors, subjects = vectors_and_subjects(rng)
+        sizes = b"".join(b"\4" + n.to_bytes(4, "little") for n in vectors.shape)
+        content = b"all \0BFM " + sizes + vectors.astype("<f4").tobytes()
+        columns = rng.choice(["", "", ",0:1", ",:"])
+        names = ["".join(name.split()) for name in subjects]
+        lines = [f"{name} v.ark:4[{k}:{k}{columns}]" for k, name in enumerate(names)]
+    rng.shuffle(lines)
+    return {"v.ark": content, "v.scp": "".join(line + "\n" for line in lines).encode()}
+
+
+def expected_list(folder: Path) -> list[tuple]:
+    archive = folder / "v.ark"
+    return slow.embeddings(*slow.list_of((folder / "v.scp").read_bytes(), archive.read_bytes()))
+
+
+def in_npz_of_each(rng: random.Random) -> Files:
+    """An array for each vector, by its name; some have one row or one column."""
+    vectors, subjects = vectors_and_subjects(rng)
+    shape = rng.choice([(3,), (3,), (1, 3), (3, 1)])
+    names = [f"{who}_{k}" for k, who in enumerate(subjects)]
+    arrays = {name: vector.reshape(shape) for name, vector in zip(names, vectors, strict=True)}
+    return {"v.npz": archived(rng, **arrays)}
+
+
+def expected_npz_of_each(folder: Path) -> list[tuple]:
+    return slow.embeddings_of_each(*slow.vectors_of_members(folder / "v.npz"))
+
+
+def in_tensors_of_each(rng: random.Random) -> Files:
+    """A tensor for each vector, by its name."""
+    vectors, subjects = vectors_and_subjects(rng)
+    vectors = vectors.astype(vectors.dtype.newbyteorder("<"))
+    kind = {"f": "F", "i": "I"}[vectors.dtype.kind] + str(8 * vectors.itemsize)
+    size = vectors[0].nbytes
+    header: dict[str, Any] = {"__metadata__": {"format": "pt"}}
+    for k, who in enumerate(subjects):
+        place = [k * size, (k + 1) * size]
+        header[f"{who}_{k}"] = {"dtype": kind, "shape": [3], "data_offsets": place}
+    text = json.dumps(header).encode()
+    return {"v.safetensors": len(text).to_bytes(8, "little") + text + vectors.tobytes()}
+
+
+def expected_tensors_of_each(folder: Path) -> list[tuple]:
+    tensors = slow.tensors_of((folder / "v.safetensors").read_bytes())
+    return slow.embeddings_of_each(*slow.stacked(list(tensors), list(tensors.values())))
 
 
 def in_tensors(rng: random.Random) -> Files:
@@ -344,22 +403,10 @@ def in_tensors(rng: random.Random) -> Files:
 
 
 def expected_tensors(folder: Path) -> list[tuple]:
-    data = (folder / "v.safetensors").read_bytes()
-    start = 8 + int.from_bytes(data[:8], "little")
-    try:
-        header = json.loads(data[8:start])
-        arrays = []
-        for name in ("vectors", "subject"):
-            entry = header[name]
-            begin, end = entry["data_offsets"]
-            kind = f"<{entry['dtype'][0].lower()}{int(entry['dtype'][1:]) // 8}"
-            slow.sure(entry["dtype"][0] in "FIU" and 0 <= begin <= end <= len(data) - start)
-            numbers = np.frombuffer(data[start + begin : start + end], kind)
-            arrays.append(numbers.reshape(entry["shape"]))
-    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
-        raise slow.UnclearError from error
-    slow.sure(arrays[1].ndim == 1)
-    return slow.embeddings(arrays[0], [slow.Plain(n) for n in arrays[1].tolist()])
+    tensors = slow.tensors_of((folder / "v.safetensors").read_bytes())
+    slow.sure({"vectors", "subject"} <= set(tensors) and tensors["subject"].ndim == 1)
+    who = [slow.Plain(n) for n in tensors["subject"].tolist()]
+    return slow.embeddings(tensors["vectors"], who)
 
 
 def in_json_vectors(rng: random.Random) -> Files:
@@ -610,12 +657,17 @@ def metadata_case(suffix: str) -> Case:
 
 
 def vectors_case(
-    name: str, make: Callable[..., Files], expected: Callable[..., list[tuple]], share: int = 4
+    name: str,
+    make: Callable[..., Files],
+    expected: Callable[..., list[tuple]],
+    share: int = 4,
+    **options: Any,
 ) -> Case:
-    return Case(make, lambda f: ff.read_embeddings(f / name), expected, share)
+    return Case(make, lambda f: ff.read_embeddings(f / name, **options), expected, share)
 
 
 SUBJECTS = {"reference": "reference", "probe": "probe", "groups": "sex"}
+BY_NAME = {"subject": "name", "subject_pattern": "^([^_]+)_"}
 NAMED = SUBJECTS | {"mated": "mated"}
 CASES = {
     "csv": csv_case("s.csv", ",", 12),
@@ -670,12 +722,13 @@ CASES = {
     ),
     "embeddings parquet": vectors_case("v.parquet", in_parquet_vectors, expected_parquet_vectors),
     "embeddings hdf5": vectors_case("v.h5", in_hdf5, expected_hdf5, 2),
-    "embeddings kaldi": Case(
-        in_archive,
-        lambda f: ff.read_embeddings(f / "v.ark", subject="name"),
-        expected_archive,
-    ),
+    "embeddings kaldi": vectors_case("v.ark", in_archive, expected_archive, subject="name"),
+    "embeddings scp": vectors_case("v.scp", in_list, expected_list, 8, subject="name"),
+    "embeddings npz, each": vectors_case("v.npz", in_npz_of_each, expected_npz_of_each, **BY_NAME),
     "embeddings safetensors": vectors_case("v.safetensors", in_tensors, expected_tensors),
+    "embeddings safetensors, each": vectors_case(
+        "v.safetensors", in_tensors_of_each, expected_tensors_of_each, **BY_NAME
+    ),
     "embeddings json": vectors_case("v.json", in_json_vectors, expected_json),
     "sidekit": Case(
         in_sidekit,

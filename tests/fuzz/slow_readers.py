@@ -397,8 +397,7 @@ def of_array(matrix: np.ndarray) -> list[tuple]:
 def archive_of(data: bytes) -> tuple[np.ndarray, list[object]]:
     """Read Kaldi's vectors, and their names, one byte after another."""
     names: list[object] = []
-    rows: list[list[float]] = []
-    kinds = set()
+    rows: list[np.ndarray] = []
     at = 0
     while at < len(data):
         if data[at] in b"\r\n":
@@ -408,42 +407,126 @@ def archive_of(data: bytes) -> tuple[np.ndarray, list[object]]:
         while end < len(data) and data[end] not in b" \n":
             end += 1
         sure(end > at and data[end : end + 1] == b" " and end - at <= 1000)
-        try:
-            names.append(Plain(data[at:end].decode()))
-        except UnicodeDecodeError as error:
-            raise UnclearError from error
-        at = end + 1
-        if data[at : at + 2] == b"\0B":
-            kind = data[at + 2 : at + 5]
-            sure(kind in (b"FV ", b"DV ", b"FM ", b"DM "))
-            at += 5
-            sizes = []
-            for _ in kind[1:2].replace(b"M", b"MM").rstrip(b" "):
-                sure(data[at : at + 1] == b"\4" and len(data) >= at + 5)
-                sizes.append(int.from_bytes(data[at + 1 : at + 5], "little", signed=True))
-                at += 5
-            each = {b"F": 4, b"D": 8}[kind[:1]]
-            sure(min(sizes) > 0 and (len(sizes) == 1 or sizes[0] == 1))
-            end = at + sizes[-1] * each
-            sure(end <= len(data))
-            numbers = np.frombuffer(data[at:end], f"<f{each}").astype(np.float64).tolist()
-            kinds.add(each)
-            at = end
-        else:
-            end = data.find(b"]", at)
-            sure(end >= 0 and data[at:end].lstrip(b" \t").startswith(b"["))
-            lines = data[at:end].lstrip(b" \t")[1:].split(b"\n")
-            lines = [line.split() for line in lines if line.split()]
-            sure(len(lines) == 1 and b"_" not in data[at:end])
-            try:
-                numbers = [float(np.float32(float(field))) for field in lines[0]]
-            except ValueError as error:
-                raise UnclearError from error
-            kinds.add(4)
-            at = end + 1
+        names.append(Plain(plain_text(data[at:end])))
+        numbers, at = numbers_at(data, end + 1)
         rows.append(numbers)
-    sure(len(kinds) == 1 and len({len(row) for row in rows}) == 1)
-    return np.array(rows), names
+    return stacked(names, rows)
+
+
+def plain_text(data: bytes) -> str:
+    try:
+        return data.decode()
+    except UnicodeDecodeError as error:
+        raise UnclearError from error
+
+
+def numbers_at(data: bytes, at: int) -> tuple[np.ndarray, int]:
+    """Read the vector or matrix of Kaldi at a place, and return where it ends."""
+    if data[at : at + 2] == b"\0B":
+        kind = data[at + 2 : at + 5]
+        sure(kind in (b"FV ", b"DV ", b"FM ", b"DM "))
+        at += 5
+        sizes = []
+        for _ in range(2 if kind[1:2] == b"M" else 1):
+            sure(data[at : at + 1] == b"\4" and len(data) >= at + 5)
+            sizes.append(int.from_bytes(data[at + 1 : at + 5], "little", signed=True))
+            at += 5
+        each = {b"F": 4, b"D": 8}[kind[:1]]
+        sure(min(sizes) > 0)
+        end = at + math.prod(sizes) * each
+        sure(end <= len(data))
+        return np.frombuffer(data[at:end], f"<f{each}").reshape(sizes), end
+    end = data.find(b"]", at)
+    sure(end >= 0 and data[at:end].lstrip(b" \t").startswith(b"["))
+    inside = data[at:end].lstrip(b" \t")[1:]
+    lines = [line.split() for line in inside.split(b"\n") if line.split()]
+    sure(lines and len({len(line) for line in lines}) == 1 and b"_" not in inside)
+    is_matrix = inside.lstrip(b" \t\r").startswith(b"\n")
+    sure(is_matrix or len(lines) == 1)
+    try:
+        with np.errstate(over="ignore"):
+            numbers = np.array([[float(field) for field in line] for line in lines], np.float32)
+    except ValueError as error:
+        raise UnclearError from error
+    return numbers if is_matrix else numbers[0], end + 1
+
+
+def stacked(names: list, rows: list[np.ndarray]) -> tuple[np.ndarray, list[object]]:
+    """Return vectors, of one length and at least two numbers each, as the rows of one array, and
+    their names."""
+    sure(rows and all(row.size > 1 and max(row.shape) == row.size for row in rows))
+    sure(all(row.dtype.kind in "fiu" for row in rows))
+    sure(len({row.size for row in rows}) == 1)
+    return np.array([row.ravel().tolist() for row in rows]), [Plain(name) for name in names]
+
+
+def list_of(listing: bytes, archive: bytes) -> tuple[np.ndarray, list[object]]:
+    """Read the vectors of a list, all of one archive."""
+    names, rows = [], []
+    for line in re.split("\r\n|\n|\r", plain_text(listing)):
+        if not line.strip():
+            continue
+        match = re.fullmatch(
+            r"\s*(\S+)\s+v\.ark(?::([0-9]+))?(?:\[([0-9:]*)(?:,([0-9:]*))?\])?\s*", line
+        )
+        sure(match)
+        numbers, _ = numbers_at(archive, int(match[2] or 0))
+        sure(match[4] is None or numbers.ndim == 2)
+        if match[3] is not None:
+            numbers = numbers[rows_of_range(match[3], len(numbers))]
+        if match[4] is not None:
+            numbers = numbers[:, rows_of_range(match[4], numbers.shape[1])]
+        sure(numbers.ndim == 1 or len(numbers) == 1)
+        names.append(match[1])
+        rows.append(numbers)
+    sure(len({row.dtype for row in rows}) == 1)
+    return stacked(names, rows)
+
+
+def rows_of_range(text: str, size: int) -> list[int]:
+    """Return the numbers of a range whose last counts."""
+    if text in ("", ":"):
+        return list(range(size))
+    match = re.fullmatch("([0-9]+):([0-9]+)", text)
+    sure(match)
+    first, last = int(match[1]), int(match[2])
+    sure(first <= last < size)
+    return list(range(first, last + 1))
+
+
+def vectors_of_members(path: Path) -> tuple[np.ndarray, list[object]]:
+    """Read the arrays of an archive of NumPy, a vector each."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            members = archive.namelist()
+    except Exception as error:
+        raise UnclearError from error
+    names = [member.removesuffix(".npy") for member in members]
+    sure(len(set(names)) == len(names) and "vectors" not in names)
+    return stacked(names, [member_of(path, name) for name in names])
+
+
+def tensors_of(data: bytes) -> dict[str, np.ndarray]:
+    """Read the arrays of a file of safetensors."""
+    start = 8 + int.from_bytes(data[:8], "little")
+    try:
+        header = json.loads(data[8:start], object_pairs_hook=_all_pairs)
+        header.pop("__metadata__", None)
+        tensors = {}
+        for name, entry in header.items():
+            begin, end = entry["data_offsets"]
+            kind = f"<{entry['dtype'][0].lower()}{int(entry['dtype'][1:]) // 8}"
+            sure(entry["dtype"][0] in "FIU" and 0 <= begin <= end <= len(data) - start)
+            numbers = np.frombuffer(data[start + begin : start + end], kind)
+            tensors[name] = numbers.reshape(entry["shape"])
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+        raise UnclearError from error
+    return tensors
+
+
+def _all_pairs(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    sure(len(dict(pairs)) == len(pairs))
+    return dict(pairs)
 
 
 def embeddings(vectors: np.ndarray, subjects: list[object]) -> list[tuple]:
@@ -456,6 +539,12 @@ def embeddings(vectors: np.ndarray, subjects: list[object]) -> list[tuple]:
     values = vectors.astype(np.float64)
     sure(np.isfinite(values).all() and values.any(axis=1).all())
     return [(tuple(row), label(who)) for row, who in zip(values.tolist(), subjects, strict=True)]
+
+
+def embeddings_of_each(vectors: np.ndarray, names: list[object]) -> list[tuple]:
+    """Return vectors whose subjects are their names up to an underscore."""
+    sure(all("_" in str(name)[1:] and str(name)[0] != "_" for name in names))
+    return embeddings(vectors, [Plain(str(name).partition("_")[0]) for name in names])
 
 
 def counts(path: Path, separator: str) -> list[tuple]:

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 import fastfair as ff
 from fastfair.errors import FileFormatError, MissingFileError
+from fastfair.io import kaldi_archives
 from fastfair.io.kaldi_archives import read_vectors
 
 TYPES = {np.dtype("<f4"): b"F", np.dtype("<f8"): b"D"}
@@ -144,6 +145,21 @@ def test_archives_of_something_else_are_refused(tmp_path, content, message):
     (tmp_path / "v.ark").write_bytes(content)
     with pytest.raises((FileFormatError, ff.errors.InputError), match=message):
         read_vectors(tmp_path / "v.ark")
+
+
+def test_small_archives_of_large_arrays_are_refused(tmp_path, monkeypatch):
+    """Vectors that are nearly all empty, or listed again and again, would fill the memory."""
+    monkeypatch.setattr(kaldi_archives, "_ALWAYS_TAKEN", 2**20)
+    vector = {"a": np.ones(5000, np.float32)}
+    failed = {f"f{k}": np.ones(0, np.float32) for k in range(200)}
+    (tmp_path / "failed.ark").write_bytes(archive(failed | vector))
+    (tmp_path / "v.ark").write_bytes(archive(vector))
+    (tmp_path / "v.scp").write_text("".join(f"n{k} v.ark:2\n" for k in range(200)))
+    for file in ("failed.ark", "v.scp"):
+        with pytest.raises(FileFormatError, match="100 times as large as the archives"):
+            read_vectors(tmp_path / file)
+    names, _ = read_vectors(tmp_path / "v.ark")
+    assert names == ["a"]
 
 
 def test_names_of_an_archive_are_those_of_samples(tmp_path):

@@ -1,7 +1,10 @@
 """Files of vectors in which each vector has a name, and rows without a vector."""
 
+import io
 import json
 import struct
+import tracemalloc
+import zipfile
 
 import numpy as np
 import polars as pl
@@ -157,3 +160,44 @@ def test_an_index_of_faiss_is_named(tmp_path):
         FileFormatError, match=r"an index of FAISS: save its vectors, .* numpy\.save"
     ):
         ff.read_named_vectors(tmp_path / "v.index")
+
+
+def of_shape(shape: tuple[int, ...]) -> bytes:
+    """Return a file of two arrays with four bytes each, whose headers have another shape."""
+    member, content = io.BytesIO(), io.BytesIO()
+    described = {"descr": "<f4", "fortran_order": False, "shape": shape}
+    np.lib.format.write_array_header_1_0(member, described)
+    with zipfile.ZipFile(content, "w") as file:
+        for name in ("a.npy", "b.npy"):
+            file.writestr(name, member.getvalue() + bytes(4))
+    return content.getvalue()
+
+
+def tensor_of_shape(shape: list[int]) -> bytes:
+    header = {"a": {"dtype": "F32", "shape": shape, "data_offsets": [0, 4]}}
+    text = json.dumps(header).encode()
+    return struct.pack("<Q", len(text)) + text + bytes(4)
+
+
+@pytest.mark.parametrize(
+    ("file", "content", "message"),
+    [
+        ("v.npz", of_shape((10**9,)), r"has 4 bytes .* its shape is \(1000000000,\)"),
+        ("v.npz", of_shape((2**70,)), "has 4 bytes of numbers"),
+        ("v.npz", of_shape((-4,)), "has 4 bytes of numbers"),
+        ("v.safetensors", tensor_of_shape([2**62, 2**62]), "do not fit into the file"),
+        ("v.safetensors", tensor_of_shape([10**18] * 100_000), "nothing sensible"),
+        ("v.safetensors", struct.pack("<Q", 10**6) + b"[" * 10**6, "recursion|nest"),
+        ("v.ark", b"a \0BFV \4\xff\xff\xff\x7f0000", "ends in the middle|of memory"),
+        ("v.ark", b"a [" + b"1 " * 10**6, r"no numbers between \[ and \]"),
+    ],
+)
+def test_sizes_that_files_do_not_have_take_no_memory(tmp_path, file, content, message):
+    (tmp_path / file).write_bytes(content)
+    tracemalloc.start()
+    try:
+        with pytest.raises((FileFormatError, InputError), match=message):
+            ff.read_named_vectors(tmp_path / file)
+        assert tracemalloc.get_traced_memory()[1] < 64e6
+    finally:
+        tracemalloc.stop()
