@@ -30,6 +30,7 @@ import numpy as np
 from scipy.special import gammaln
 
 from fastfair._lib.arrays import AnyArray, Codes, Flags, Floats, Indices, Integers
+from fastfair._lib.products import dot
 from fastfair._lib.text import typed
 from fastfair.errors import InputError
 from fastfair.measures._registry import MATED, METRICS, Estimand
@@ -96,9 +97,10 @@ class SearchContributions:
     @cached_property
     def attempts(self) -> tuple[Floats, Floats]:
         """(probed people,) number of searches, and of errors, of each."""
-        people, place = np.unique(self.subject, return_inverse=True)
-        n_searches = sum_by_place(place, np.ones(place.size), people.size)
-        return n_searches, sum_by_place(place, self.value, people.size)
+        n_searches = np.bincount(self.subject)
+        n_errors = sum_by_place(self.subject, self.value, n_searches.size)
+        is_probed = n_searches > 0
+        return n_searches[is_probed].astype(np.float64), n_errors[is_probed]
 
 
 # times its terms: so little is rounding, which the order of people's names decides
@@ -150,9 +152,9 @@ class PersonSums(NamedTuple):
         """What enrolled people add to the sum of squares; 0 for what would be negative, or but for
         rounding.
         """
-        squares = float(self.of_pairs @ self.of_pairs)
-        of_all = float(self.of_all @ self.of_all)
-        beyond = of_all - float(self.of_probes @ self.of_probes) - squares
+        squares = dot(self.of_pairs, self.of_pairs)
+        of_all = dot(self.of_all, self.of_all)
+        beyond = of_all - dot(self.of_probes, self.of_probes) - squares
         return beyond if beyond > _SUM_IS_ZERO * (of_all + squares) else 0.0
 
 
@@ -198,8 +200,8 @@ def influence(
     of_probes = added.of_probes
     beyond = added.beyond_probes
     centred = errors.value - rate
-    fixed = float(of_probes @ of_probes) * n_probed / max(n_probed - 1, 1)
-    least = float(centred @ centred) / n**2
+    fixed = dot(of_probes, of_probes) * n_probed / max(n_probed - 1, 1)
+    least = dot(centred, centred) / n**2
     variance = max(fixed + beyond, least)
     total = of_probes
     n_units = n_probed
@@ -212,7 +214,7 @@ def influence(
         each = np.maximum(total**2 - shared / 2, 0.0)
     rarer = max(min(errors.value.sum(), n - errors.value.sum()), 1e-9)
     uneven = (
-        float(each @ each) / float(each.sum()) ** 2 - 1 / n_units - 1 / (2 * rarer)
+        dot(each, each) / float(each.sum()) ** 2 - 1 / n_units - 1 / (2 * rarer)
         if each.any()
         else 0.0
     )

@@ -20,6 +20,7 @@ from scipy.special import stdtrit
 
 from fastfair import intervals
 from fastfair._lib.arrays import Floats
+from fastfair._lib.products import dot
 from fastfair._lib.text import per_cent
 from fastfair.data.score_keys import typed_threshold
 from fastfair.error_rates.operating_points import FEWEST_ERRORS, OperatingPoint, allowed_errors
@@ -303,7 +304,7 @@ class Estimator:
             x = nearest.value.sum()
             if x < n:
                 return effective_size(n, x, self.influence(nearest).variance * n**2)
-        return float(m.sum() ** 2 / (m @ m))
+        return float(m.sum() ** 2) / dot(m, m)
 
     def limits(
         self, errors: SearchContributions, influence: Influence, target: _RateOfGroup, level: float
@@ -345,7 +346,7 @@ class Estimator:
         if rate in (0, 1):
             return RateEvidence(rate, math.nan, freedom, max(1.0, self.effective(errors, target)))
         effective = self.effective(errors, target) if rate * n < ENOUGH_PAIRS else math.nan
-        sums = AttemptSums(n, e.sum(), m @ m, e @ m, e @ e)
+        sums = AttemptSums(n, e.sum(), dot(m, m), dot(e, m), dot(e, e))
         raised = raised_rate(rate, n, typical_subject(sums, sums))
         return RateEvidence(rate, math.sqrt(influence.variance), freedom, effective, raised)
 
@@ -506,8 +507,8 @@ class Estimator:
         ]
         sign = -1.0 if target.rate.of_mated == held.rate.of_mated else 1.0
         mine, of_held = influence.of_people, held.influence.of_people
-        scale = math.sqrt(float(mine @ mine) * float(of_held @ of_held))
-        correlation = sign * float(mine @ of_held) / scale if scale else 0.0
+        scale = math.sqrt(dot(mine, mine) * dot(of_held, of_held))
+        correlation = sign * dot(mine, of_held) / scale if scale else 0.0
         shift = np.array([0.0, min(rates) - influence.rate, max(rates) - influence.rate])
         joined = intervals.sum_interval(
             np.array([influence.rate, *ends]), shift, np.array(correlation)
@@ -537,7 +538,7 @@ class Estimator:
         reach = abs(rates[0] - rates[1]) / 2 / float(stdtrit(held.influence.freedom, 1 - held.tail))
         sign = -1.0 if rate.of_mated == held.rate.of_mated else 1.0
         of_held = held.influence.of_people
-        length = math.sqrt(float(of_held @ of_held))
+        length = math.sqrt(dot(of_held, of_held))
         return mine + (sign * reach / length) * of_held if length else mine
 
     def counts(self, rate: SearchRate, at: OperatingPoint) -> FailureCounts:

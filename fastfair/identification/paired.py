@@ -29,6 +29,7 @@ from scipy.special import stdtr, stdtrit
 
 from fastfair import intervals
 from fastfair._lib.arrays import Floats, Indices
+from fastfair._lib.products import dot
 from fastfair.error_rates.operating_points import OperatingPoint
 
 from .errors import RATES, PersonSums, SearchContributions, Term, sum_by_place, sum_over_people
@@ -69,11 +70,11 @@ def score_test(
     squares = total**2
     difference = float(added.of_probes.sum())
     difference = difference if abs(difference) > _SMALL else 0.0
-    alike = float(squares.sum()) ** 2 / float(squares @ squares) if squares.any() else 1.0
+    alike = float(squares.sum()) ** 2 / dot(squares, squares) if squares.any() else 1.0
     freedom = max(alike - 1, 1.0)
     # The variance is at_zero - 2 cross d + bend d^2 where the difference is d.
-    at_zero = float(added.of_probes @ added.of_probes) + beyond + of_thresholds
-    cross, bend = float(total @ of_searches), float(of_searches @ of_searches)
+    at_zero = dot(added.of_probes, added.of_probes) + beyond + of_thresholds
+    cross, bend = dot(total, of_searches), dot(of_searches, of_searches)
     if not at_zero:  # nobody differs
         return side * intervals.upper_limit_without_errors(max(1.0, 1 / bend), level), 1.0
     standard = abs(difference) / math.sqrt(at_zero)
