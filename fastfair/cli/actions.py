@@ -261,23 +261,25 @@ def compare(run: Run) -> None:
     unpaired = run.take("unpaired", False)
     if unpaired and run.options.get("common"):
         raise click.UsageError("--common is for systems that scored the same comparisons")
-    wanted = _requirements_on_differences(run, names, baseline)
+    are_counts = run.kind_of(files[0]) in OF_FAILURES
+    wanted = [] if are_counts else _requirements_on_differences(run, names, baseline)
     if baseline is not None and baseline not in names:
         raise click.UsageError(
             f"--baseline is {baseline!r}, but the systems are {', '.join(map(repr, names))}"
         )
     systems = [run.read(file, **(of_second if k == 1 else {})) for k, file in enumerate(files)]
     given = dict(zip(names, systems, strict=True))
+    # which tell what counts are of
+    texts = run.take("requirements", ()) if are_counts else [rule.text for rule in wanted]
     junit = run.take("junit")
     allow_undecided = run.take("allow_undecided", False)
-    if not wanted and (junit or allow_undecided):
+    if not texts and (junit or allow_undecided):
         raise click.UsageError("--junit and --allow-undecided go with --require")
     more = arguments_for(ff.evaluate, run.options) | {"paired": not unpaired}
     results: dict[str, Any] = {"comparison": run.call(ff.compare, given, None, **more)}
-    if not wanted:
+    if not texts:
         run.deliver(results)
         return
-    texts = [rule.text for rule in wanted]
     level = run.options.get("confidence_level", default_of(ff.check, "confidence_level"))
     results["check"] = ff.check(
         results["comparison"],

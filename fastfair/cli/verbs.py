@@ -167,15 +167,6 @@ _SIDES = (
            multiple=True),
 )  # fmt: skip
 _SCORES, _VECTORS = "read_comparisons read_named_vectors", "read_embeddings"
-_KIND = Option(
-    "kind",
-    "What files hold. Scores, or lists of trials to score with --embeddings; or vectors, as"
-    " `fastfair embeddings` reads them, every two of which are compared.",
-    "choice",
-    ("scores", "vectors"),
-    "scores",
-    section="Input",
-)
 _COUNTS = " read_failure_counts"
 
 
@@ -251,11 +242,12 @@ VERBS: dict[str, Verb] = {
         "these are without suffix, or by --name; more than two are ranked. Exit codes are those of `fastfair check`.",
         """fastfair compare first.csv second.csv --group sex --at fmr=0.001
         fastfair compare old.csv new.csv small.csv --baseline old --report report.html
-        fastfair compare june.csv may.csv --unpaired --at fmr=0.001 --require "fnmr(june) - fnmr(may) <= 1 %\"""",
+        fastfair compare june.csv may.csv --unpaired --at fmr=0.001 --require "fnmr(june) - fnmr(may) <= 1 %"
+        fastfair compare june.csv may.csv --unpaired --input counts --require "difference(frr) <= 1 %\"""",
         "groups at unpaired common system_names requirements baseline rng output report",
-        "compare evaluate", f"{_SCORES} {_VECTORS}", "first second others...",
+        "compare evaluate", f"{_SCORES} {_VECTORS}{_COUNTS}", "first second others...",
         (
-            _KIND, *_SIDES, _QUICK,
+            _kinds("vectors"), *_OF_COUNTS, *_SIDES, _QUICK,
             Option("unpaired", "Compare data sets of other comparisons, such as two months, as independent ones.",
                    "flag"),
             Option("common", "Compare the comparisons that all systems have, and count the others.", "flag"),
