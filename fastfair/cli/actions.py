@@ -750,9 +750,10 @@ def _narrow_tables(
 
 def plan(run: Run) -> None:
     """Plan margins of error, power or subjects, whichever the settings are for."""
-    from fastfair.planning.fnmr import SETTINGS
+    from fastfair.planning.fnmr import RATES_OF_GROUPS, SETTINGS
 
     given = {*given_options(run.context)}
+    rates = [name for name in RATES_OF_GROUPS if name in given]
     pilot = run.take("pilot")
     function: Callable[..., Any] = ff.plan_subjects
     what = "--margin"
@@ -776,8 +777,9 @@ def plan(run: Run) -> None:
     if pilot:
         what = f"{what} and --pilot"
         without = without | {"n_attempts"}
-    _refuse(run, given, function, what, without)
-    missing = {*SETTINGS} - given - {"n_subjects", "n_attempts" if pilot else ""}
+    _refuse(run, given - {*rates}, function, what, without)
+    unneeded = {"n_subjects", "n_attempts" if pilot else "", "fnmr" if rates else ""}
+    missing = {*SETTINGS} - given - unneeded
     if missing:
         raise click.UsageError(f"a plan also needs {', '.join(_flags(run, missing))}")
     more: dict[str, Any] = {} if pilot is None else {"n_attempts": ff.read_failure_counts(pilot)}
@@ -789,7 +791,7 @@ def plan(run: Run) -> None:
         more["method"] = run.take("method", "simulation" if more else "exact")
         if "n_simulations" in given and more["method"] == "exact":
             raise click.UsageError("--n-simulations goes with --method simulation")
-    gridded = (*SETTINGS, "margin", "assurance", "difference", "power")
+    gridded = (*SETTINGS, *RATES_OF_GROUPS, "margin", "assurance", "difference", "power")
     # every combination is planned
     grid = {name: run.options.pop(name) for name in gridded if name in run.options}
     arrays = dict(zip(grid, np.ix_(*map(np.array, grid.values())), strict=True))

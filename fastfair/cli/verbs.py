@@ -455,16 +455,19 @@ VERBS: dict[str, Verb] = {
         "error_model", _SCORES, options=_SIDES, without="attributes",
     ),
     "plan": Verb(
-        "Plan a study of groups' FNMRs: margins, power, subjects. The command `fmr` plans one that is to support a "
-        "claimed FMR. Of several numbers with commas between them every combination is planned.",
+        "Plan a study of groups' FNMRs or other rates: margins, power, subjects. The command `fmr` plans one that is "
+        "to support a claimed FMR. Of several numbers with commas between them every combination is planned.",
         """fastfair plan --groups 3,10 --subjects 100,400 --attempts 2 --fnmr 0.05 --correlation 0.25
-        fastfair plan --groups 10 --attempts 2 --fnmr 0.05 --correlation 0.25 --difference 0.05 --power 0.8
+        fastfair plan --groups 10 --attempts 2 --apcer 0.05 --correlation 0.25 --difference 0.05 --power 0.8
         fastfair plan --groups 10 --pilot counts.csv --fnmr 0.05 --correlation 0.25 --margin 0.03""",
         "n_groups n_subjects n_attempts fnmr correlation margin difference power pilot output",
         "plan_subjects plan_margin", "", "",
         (
             Option("n_subjects", "Subjects in each group; without them, the plan computes them.", "numbers"),
             Option("n_attempts", "Number of mated comparisons of each subject, if it is the same for all.", "numbers"),
+            *(Option(name, f"True {name.upper()} of every group, in place of --fnmr{also}.", "numbers")
+              for name, also in {"frr": "", "fta": ", or beside it for the FRR of one attempt", "fte": "", "fnir": "",
+                                 "fpir": "", "apcer": "", "bpcer": "", "iapar": ""}.items()),
             Option("assurance", "Share of studies that are to stay within the margin of error. By default 0.8 with "
                    "--margin; without it, the margin is that for a known FNMR.", "numbers"),
             Option("power", "How often the test should find --difference; the plan computes the subjects. By default "

@@ -53,7 +53,8 @@ from .result import Evaluation
 from .system_comparison import SystemComparison
 
 _Scored = Comparisons | ScannedComparisons
-_System = Comparisons | ScannedComparisons | Embeddings | FailureCounts
+_Scores = Comparisons | ScannedComparisons | Embeddings
+_System = _Scores | FailureCounts
 _Counts = Mapping[str, FailureCounts]
 _Several = Sequence[_System] | Mapping[str, _System]
 _SETTINGS_OF_SYSTEMS = ("thresholds", "score_kind")  # which each system has of its own
@@ -236,10 +237,12 @@ def compare(
     }
     workers = Workers(asked["n_threads"], asked["progress"], asked["executor"]).checked(rng)
     asked |= vars(asked["settings"])
-    systems = _named(first, second)
-    counted = _counts_of(systems, asked, is_paired=paired)
-    if counted:
-        systems = {name: counts.decisions for name, counts in counted.items()}
+    named = _named(first, second)
+    counted = _counts_of(named, asked, is_paired=paired)
+    systems: dict[str, _Scores] = {
+        name: data.decisions if isinstance(data, FailureCounts) else data
+        for name, data in named.items()
+    }
     request = Request(
         **{field.name: asked[field.name] for field in fields(Request) if field.name in asked}
     )
@@ -318,7 +321,7 @@ def _counts_of(
     return counted
 
 
-def _shared(systems: Mapping[str, _System], paired: bool) -> dict[str, _System]:
+def _shared(systems: Mapping[str, _Scores], paired: bool) -> dict[str, _Scores]:
     """Keep the comparisons that all systems have."""
     if not paired:
         raise InputError(
