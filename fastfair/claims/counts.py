@@ -17,13 +17,14 @@ from fastfair.errors import InputError
 from fastfair.evaluation.counted_rates import (
     AT,
     names_of_counts,
+    names_of_decisions,
     require_groups_of_counts,
     require_no_point,
     unit_of_counts,
 )
 from fastfair.evaluation.failure_counts import ATTEMPTS, FailureCounts, RateOfFailure
 
-from .requirements import Requirement, read_statement, requirements_of
+from .requirements import Requirement, Systems, read_statement, requirements_of
 
 __all__ = [
     "AT",
@@ -32,6 +33,7 @@ __all__ = [
     "rate_named",
     "require_no_point",
     "requirements_on",
+    "requirements_on_rate",
     "unit_of_counts",
 ]
 
@@ -47,34 +49,45 @@ def rate_named(texts: str | Sequence[str]) -> RateOfFailure | None:
     return next((rate for rate in get_args(RateOfFailure) if {rate} == names), None)
 
 
-def _require_rate(counts: FailureCounts, text: str) -> None:
+def _require_rate(rate: str, text: str) -> None:
     """Refuse a requirement or statement on another rate than the one that was counted."""
     named = rate_named(text)
-    if named is not None and named != counts.rate_name:
+    if named is not None and named != rate:
         raise InputError(
-            f"{text.strip()!r} is on the {named.upper()}, but the {counts.rate_name.upper()} was"
-            f" counted, of {counts.attempt}s: name it, or give counts with"
+            f"{text.strip()!r} is on the {named.upper()}, but the {rate.upper()} was"
+            f" counted, of {ATTEMPTS[rate]}s: name it, or give counts with"
             f' ⟦rate="{named}"⟧ if they are of {ATTEMPTS[named]}s'
         )
+
+
+def requirements_on_rate(
+    rate: str, requirements: str | Sequence[str], pairs: Sequence[Systems] = ()
+) -> list[Requirement]:
+    """Read requirements on a rate that was counted, and measures of it; of pairs of data sets, on
+    differences.
+    """
+    listed = [requirements] if isinstance(requirements, str) else list(requirements)
+    for text in listed:
+        _require_rate(rate, text)
+    read = requirements_of(listed, AT, list(names_of_counts(rate)), pairs)
+    for requirement in read:
+        if requirement.at != AT:
+            raise InputError(
+                f"requirement {requirement.text!r}: counts hold decisions, so leave"
+                f" {requirement.at} out"
+            )
+    return read
 
 
 def requirements_on(counts: FailureCounts, requirements: str | Sequence[str]) -> list[Requirement]:
     """Read requirements on the rate of counts, and measures of it, as those on the rate of their
     decisions.
     """
-    listed = [requirements] if isinstance(requirements, str) else list(requirements)
-    for text in listed:
-        _require_rate(counts, text)
-    names = names_of_counts(counts)
-    read = requirements_of(listed, AT, list(names))
+    names = names_of_counts(counts.rate_name)
+    read = requirements_on_rate(counts.rate_name, requirements)
     for requirement in read:
         if requirement.name != counts.rate_name:
             require_groups_of_counts(counts, [requirement.name])
-        if requirement.at != AT:
-            raise InputError(
-                f"requirement {requirement.text!r}: counts hold decisions, so leave"
-                f" {requirement.at} out"
-            )
     return [replace(requirement, name=names[requirement.name]) for requirement in read]
 
 
@@ -83,11 +96,6 @@ def claimed_rate(
 ) -> tuple[str, float]:
     """Return the rate of the decisions that a statement is about, and what is claimed of it."""
     require_no_point(at)
-    _require_rate(counts, statement)
+    _require_rate(counts.rate_name, statement)
     claimed = read_statement(statement, [counts.rate_name])[1]
-    return names_of_counts(counts)[counts.rate_name], claimed
-
-
-def names_of_decisions(counts: FailureCounts) -> dict[str, str]:
-    """Return what results call the rates and measures of the decisions."""
-    return {of_decisions: called for called, of_decisions in names_of_counts(counts).items()}
+    return names_of_counts(counts.rate_name)[counts.rate_name], claimed

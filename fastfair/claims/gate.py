@@ -26,7 +26,14 @@ from fastfair.resampling.units import Unit
 
 from .any_look import judge_any
 from .attacks import JudgedAttacks, names_of_attacks, require_rates_of_attacks
-from .counts import AT, names_of_decisions, require_no_point, requirements_on, unit_of_counts
+from .counts import (
+    AT,
+    names_of_decisions,
+    require_no_point,
+    requirements_on,
+    requirements_on_rate,
+    unit_of_counts,
+)
 from .differences import estimates_of_differences, labels_of, pairs_of, point_of
 from .families import Attributes, estimates_of_each
 from .looks import Look, Looks, at_look, look_at, read_earlier, read_looks, require_later
@@ -227,7 +234,7 @@ def check(
     of_attacks = [rule for rule in wanted if rule.name in names_of_attacks(comparisons)]
     called = names_of_rates_and_measures(comparisons)
     if counts is not None:
-        called = names_of_decisions(counts)
+        called = names_of_decisions(counts.rate_name)
     if isinstance(comparisons, Comparisons):  # scans have both classes
         wanted = of_transactions(comparisons, wanted) if comparisons.transactions else wanted
         for requirement in wanted:
@@ -377,7 +384,13 @@ def _check_differences(
     """Judge requirements on differences of systems."""
     level = level_of_limits(confidence_level)
     usual = at or point_of(comparison) or at_fmr(_USUAL_FMR)
-    wanted = requirements_of(requirements, usual, pairs=pairs_of(comparison))
+    pairs = pairs_of(comparison)
+    if comparison.counted is None:
+        wanted = requirements_of(requirements, usual, pairs=pairs)
+    else:
+        require_no_point(at)
+        read = requirements_on_rate(comparison.counted, requirements, pairs)
+        wanted = [replace(rule, at=None) for rule in read]
     about = Attributes(labels_of(comparison))
     families = [about.family(rule) for rule in wanted]
     settings = {**comparison.settings, "confidence_level": level}

@@ -261,23 +261,25 @@ def compare(run: Run) -> None:
     unpaired = run.take("unpaired", False)
     if unpaired and run.options.get("common"):
         raise click.UsageError("--common is for systems that scored the same comparisons")
-    wanted = _requirements_on_differences(run, names, baseline)
+    are_counts = run.kind_of(files[0]) in OF_FAILURES
+    wanted = [] if are_counts else _requirements_on_differences(run, names, baseline)
     if baseline is not None and baseline not in names:
         raise click.UsageError(
             f"--baseline is {baseline!r}, but the systems are {', '.join(map(repr, names))}"
         )
     systems = [run.read(file, **(of_second if k == 1 else {})) for k, file in enumerate(files)]
     given = dict(zip(names, systems, strict=True))
+    # which tell what counts are of
+    texts = run.take("requirements", ()) if are_counts else [rule.text for rule in wanted]
     junit = run.take("junit")
     allow_undecided = run.take("allow_undecided", False)
-    if not wanted and (junit or allow_undecided):
+    if not texts and (junit or allow_undecided):
         raise click.UsageError("--junit and --allow-undecided go with --require")
     more = arguments_for(ff.evaluate, run.options) | {"paired": not unpaired}
     results: dict[str, Any] = {"comparison": run.call(ff.compare, given, None, **more)}
-    if not wanted:
+    if not texts:
         run.deliver(results)
         return
-    texts = [rule.text for rule in wanted]
     level = run.options.get("confidence_level", default_of(ff.check, "confidence_level"))
     results["check"] = ff.check(
         results["comparison"],
@@ -748,9 +750,10 @@ def _narrow_tables(
 
 def plan(run: Run) -> None:
     """Plan margins of error, power or subjects, whichever the settings are for."""
-    from fastfair.planning.fnmr import SETTINGS
+    from fastfair.planning.fnmr import RATES_OF_GROUPS, SETTINGS
 
     given = {*given_options(run.context)}
+    rates = [name for name in RATES_OF_GROUPS if name in given]
     pilot = run.take("pilot")
     function: Callable[..., Any] = ff.plan_subjects
     what = "--margin"
@@ -774,8 +777,9 @@ def plan(run: Run) -> None:
     if pilot:
         what = f"{what} and --pilot"
         without = without | {"n_attempts"}
-    _refuse(run, given, function, what, without)
-    missing = {*SETTINGS} - given - {"n_subjects", "n_attempts" if pilot else ""}
+    _refuse(run, given - {*rates}, function, what, without)
+    unneeded = {"n_subjects", "n_attempts" if pilot else "", "fnmr" if rates else ""}
+    missing = {*SETTINGS} - given - unneeded
     if missing:
         raise click.UsageError(f"a plan also needs {', '.join(_flags(run, missing))}")
     more: dict[str, Any] = {} if pilot is None else {"n_attempts": ff.read_failure_counts(pilot)}
@@ -787,7 +791,7 @@ def plan(run: Run) -> None:
         more["method"] = run.take("method", "simulation" if more else "exact")
         if "n_simulations" in given and more["method"] == "exact":
             raise click.UsageError("--n-simulations goes with --method simulation")
-    gridded = (*SETTINGS, "margin", "assurance", "difference", "power")
+    gridded = (*SETTINGS, *RATES_OF_GROUPS, "margin", "assurance", "difference", "power")
     # every combination is planned
     grid = {name: run.options.pop(name) for name in gridded if name in run.options}
     arrays = dict(zip(grid, np.ix_(*map(np.array, grid.values())), strict=True))

@@ -167,15 +167,6 @@ _SIDES = (
            multiple=True),
 )  # fmt: skip
 _SCORES, _VECTORS = "read_comparisons read_named_vectors", "read_embeddings"
-_KIND = Option(
-    "kind",
-    "What files hold. Scores, or lists of trials to score with --embeddings; or vectors, as"
-    " `fastfair embeddings` reads them, every two of which are compared.",
-    "choice",
-    ("scores", "vectors"),
-    "scores",
-    section="Input",
-)
 _COUNTS = " read_failure_counts"
 
 
@@ -251,11 +242,12 @@ VERBS: dict[str, Verb] = {
         "these are without suffix, or by --name; more than two are ranked. Exit codes are those of `fastfair check`.",
         """fastfair compare first.csv second.csv --group sex --at fmr=0.001
         fastfair compare old.csv new.csv small.csv --baseline old --report report.html
-        fastfair compare june.csv may.csv --unpaired --at fmr=0.001 --require "fnmr(june) - fnmr(may) <= 1 %\"""",
+        fastfair compare june.csv may.csv --unpaired --at fmr=0.001 --require "fnmr(june) - fnmr(may) <= 1 %"
+        fastfair compare june.csv may.csv --unpaired --input counts --require "difference(frr) <= 1 %\"""",
         "groups at unpaired common system_names requirements baseline rng output report",
-        "compare evaluate", f"{_SCORES} {_VECTORS}", "first second others...",
+        "compare evaluate", f"{_SCORES} {_VECTORS}{_COUNTS}", "first second others...",
         (
-            _KIND, *_SIDES, _QUICK,
+            _kinds("vectors"), *_OF_COUNTS, *_SIDES, _QUICK,
             Option("unpaired", "Compare data sets of other comparisons, such as two months, as independent ones.",
                    "flag"),
             Option("common", "Compare the comparisons that all systems have, and count the others.", "flag"),
@@ -463,16 +455,19 @@ VERBS: dict[str, Verb] = {
         "error_model", _SCORES, options=_SIDES, without="attributes",
     ),
     "plan": Verb(
-        "Plan a study of groups' FNMRs: margins, power, subjects. The command `fmr` plans one that is to support a "
-        "claimed FMR. Of several numbers with commas between them every combination is planned.",
+        "Plan a study of groups' FNMRs or other rates: margins, power, subjects. The command `fmr` plans one that is "
+        "to support a claimed FMR. Of several numbers with commas between them every combination is planned.",
         """fastfair plan --groups 3,10 --subjects 100,400 --attempts 2 --fnmr 0.05 --correlation 0.25
-        fastfair plan --groups 10 --attempts 2 --fnmr 0.05 --correlation 0.25 --difference 0.05 --power 0.8
+        fastfair plan --groups 10 --attempts 2 --apcer 0.05 --correlation 0.25 --difference 0.05 --power 0.8
         fastfair plan --groups 10 --pilot counts.csv --fnmr 0.05 --correlation 0.25 --margin 0.03""",
         "n_groups n_subjects n_attempts fnmr correlation margin difference power pilot output",
         "plan_subjects plan_margin", "", "",
         (
             Option("n_subjects", "Subjects in each group; without them, the plan computes them.", "numbers"),
             Option("n_attempts", "Number of mated comparisons of each subject, if it is the same for all.", "numbers"),
+            *(Option(name, f"True {name.upper()} of every group, in place of --fnmr{also}.", "numbers")
+              for name, also in {"frr": "", "fta": ", or beside it for the FRR of one attempt", "fte": "", "fnir": "",
+                                 "fpir": "", "apcer": "", "bpcer": "", "iapar": ""}.items()),
             Option("assurance", "Share of studies that are to stay within the margin of error. By default 0.8 with "
                    "--margin; without it, the margin is that for a known FNMR.", "numbers"),
             Option("power", "How often the test should find --difference; the plan computes the subjects. By default "

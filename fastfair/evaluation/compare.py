@@ -1,5 +1,5 @@
 """`compare`: how systems that scored the same comparisons differ, with intervals from the same
-replicates, or data sets that are independent.
+replicates, or data sets that are independent, such as failure counts.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from fastfair.data.comparisons import Comparisons
 from fastfair.data.embeddings import Embeddings
 from fastfair.data.exclusions import exclusions_of_systems
 from fastfair.data.scans import ScannedComparisons
-from fastfair.error_rates.operating_points import OperatingPoint, at_fmr
+from fastfair.error_rates.operating_points import OperatingPoint
 from fastfair.errors import InputError, SharedSubjectsWarning
 from fastfair.measures._registry import Measure
 
@@ -37,12 +37,25 @@ from .contrasts import (
     difference_tests,
     with_shared_quantities,
 )
-from .evaluate import USUAL_METRICS, Request, as_names, evaluate, evaluated, on_comparisons
+from .counted_rates import AT, counted_evaluation, names_of_decisions, settings_of_counts
+from .evaluate import (
+    USUAL_METRICS,
+    USUAL_POINTS,
+    Request,
+    as_names,
+    evaluate,
+    evaluated,
+    metrics_of_counts,
+    on_comparisons,
+)
+from .failure_counts import FailureCounts
 from .result import Evaluation
 from .system_comparison import SystemComparison
 
 _Scored = Comparisons | ScannedComparisons
-_System = Comparisons | ScannedComparisons | Embeddings
+_Scores = Comparisons | ScannedComparisons | Embeddings
+_System = _Scores | FailureCounts
+_Counts = Mapping[str, FailureCounts]
 _Several = Sequence[_System] | Mapping[str, _System]
 _SETTINGS_OF_SYSTEMS = ("thresholds", "score_kind")  # which each system has of its own
 
@@ -51,7 +64,7 @@ _SETTINGS_OF_SYSTEMS = ("thresholds", "score_kind")  # which each system has of 
 def compare(
     first: _System | _Several,
     second: _System | None = None,
-    at: OperatingPoint | Sequence[OperatingPoint] = (at_fmr(1e-3),),  # noqa: B008 - frozen
+    at: OperatingPoint | Sequence[OperatingPoint] = USUAL_POINTS,
     measures: Measure | Sequence[Measure] = "all",
     *,
     baseline: str | None = None,
@@ -67,13 +80,13 @@ def compare(
 
     Parameters
     ----------
-    first, second : Comparisons, ScannedComparisons or Embeddings
+    first, second : Comparisons, ScannedComparisons, Embeddings or FailureCounts
         The same comparisons scored by each system, in any order. They are matched by the samples of
         reference and probe where both systems have these, else by the subjects. Scores may be on
         different scales. Or two systems' vectors of the same samples, row by row, all of whose
-        pairs are compared; see Notes. Or `first` alone: two or more systems, as a dict by their
-        names, or a list of systems that are called "1", "2" and so on. Two systems are called
-        "first" and "second".
+        pairs are compared; see Notes. Or counts of one rate, with ``paired=False``. Or `first`
+        alone: two or more systems, as a dict by their names, or a list of systems that are called
+        "1", "2" and so on. Two systems are called "first" and "second".
     at : OperatingPoint or sequence of OperatingPoint
         Operating points at which rates, and fairness measures of these, are computed. The threshold
         of each is found from all comparisons of each system, and again in every replicate. Repeated
@@ -159,6 +172,10 @@ def compare(
     their names; fairness measures are of the groups that all data sets have. People who are in two
     data sets make them alike, so that limits are then too wide rather than too narrow.
 
+    Failure counts have no names of people and of attempts, so that they are compared as independent
+    data sets alone, without an operating point. Numbers are those of the same decisions with
+    scores, to the last bit.
+
     Of vectors the pairs near the errors are kept, as many as are needed. Numbers are those of
     `Embeddings.comparisons`, to the last bit, but for what follows from limits of rates without
     errors that rest on pairs not kept, which are wider. `evaluate` says what scans lack, and when
@@ -198,6 +215,13 @@ def compare(
     >>> fnmr = months.contrast("fnmr")
     >>> fnmr.verdict, round(fnmr.difference, 2), round(fnmr.low, 2), round(fnmr.high, 2)
     ('undecided', 0.17, -0.56, 0.97)
+
+    Counts of two laboratories:
+
+    >>> labs = {"a": ff.FailureCounts(5, 174, rate="frr"), "b": ff.FailureCounts(21, 180, rate="frr")}
+    >>> frr = ff.compare(labs, paired=False).contrast("frr")
+    >>> frr.verdict, round(frr.low, 3), round(frr.high, 3)
+    ('first', -0.149, -0.03)
     """
     # Options that are left out have the defaults of `evaluate`.
     asked = {
@@ -213,10 +237,15 @@ def compare(
     }
     workers = Workers(asked["n_threads"], asked["progress"], asked["executor"]).checked(rng)
     asked |= vars(asked["settings"])
+    named = _named(first, second)
+    counted = _counts_of(named, asked, is_paired=paired)
+    systems: dict[str, _Scores] = {
+        name: data.decisions if isinstance(data, FailureCounts) else data
+        for name, data in named.items()
+    }
     request = Request(
         **{field.name: asked[field.name] for field in fields(Request) if field.name in asked}
     )
-    systems = _named(first, second)
     if baseline is not None:
         if second is not None:
             raise InputError("baseline is for a dict or a list of systems, not for two")
@@ -228,7 +257,7 @@ def compare(
     if paired and all(isinstance(system, Embeddings) for system in given):
         for system in given[1:]:
             derived.require_the_same_vectors(given[0], system)  # type: ignore[arg-type]
-    how = _How(baseline, paired, workers, seed)
+    how = _How(baseline, paired, workers, seed, counted)
 
     def compared(scored: Sequence[_Scored]) -> SystemComparison:
         return _compared(dict(zip(systems, scored, strict=True)), request, how)
@@ -255,7 +284,44 @@ def _named(first: _System | _Several, second: _System | None) -> dict[str, _Syst
     raise InputError("second is missing: give two systems, or a dict or a list of systems as first")
 
 
-def _shared(systems: Mapping[str, _System], paired: bool) -> dict[str, _System]:
+def _counts_of(
+    systems: Mapping[str, _System], asked: dict[str, Any], *, is_paired: bool
+) -> _Counts:
+    """Return the systems that are counts, all or none of them, and ask for what decisions have."""
+    counted = {name: data for name, data in systems.items() if isinstance(data, FailureCounts)}
+    if not counted:
+        return {}
+    first, *others = counted
+    rate = counted[first].rate_name
+    for name in systems:
+        if name not in counted:
+            raise InputError(
+                f"{first!r} holds failure counts and {name!r} does not: make counts of its"
+                " comparisons with FailureCounts.from_comparisons"
+            )
+    for name in others:
+        if counted[name].rate_name != rate:
+            raise InputError(
+                f"the {rate.upper()} of {first!r} was counted, and the"
+                f" {counted[name].rate_name.upper()} of {name!r}: give both counts of one rate"
+            )
+    if is_paired:
+        raise InputError(
+            "failure counts do not say which attempts are the same: compare them as independent"
+            " data sets, with ⟦paired=False⟧. Where they are of the same people, limits of"
+            " differences are then too wide rather than too narrow"
+        )
+    for counts in counted.values():
+        asked["metrics"] = metrics_of_counts(
+            counts, asked["at"], asked["metrics"], asked["measures"]
+        )
+    asked["at"] = AT
+    if all(counts.totals and not counts.groups for counts in counted.values()):
+        asked["n_resamples"] = 0  # limits of totals are exact, and there are no measures
+    return counted
+
+
+def _shared(systems: Mapping[str, _Scores], paired: bool) -> dict[str, _Scores]:
     """Keep the comparisons that all systems have."""
     if not paired:
         raise InputError(
@@ -278,6 +344,7 @@ class _How(NamedTuple):
     is_paired: bool
     workers: Workers
     seed: int | np.random.SeedSequence
+    counted: _Counts
 
     def seed_of(self, k: int) -> int | np.random.SeedSequence:
         """Return the seed of a system: the same for all that are paired."""
@@ -302,12 +369,14 @@ def _compared(scored: Mapping[str, _Scored], request: Request, how: _How) -> Sys
     matched = [data.without_failure_rates() for data in matched]
     request = _of_all(request, given, matched)
     if not how.is_paired:
-        request = _among_shared_groups(request, names, matched)
+        request = _among_shared_groups(request, names, matched, have_names=not how.counted)
     of_all = UnitCounts(matched[0], request.unit)
     systems: list[ComparedSystem] = []
     for k, (system, comparisons) in enumerate(zip(given, matched, strict=True)):
         whole = system if isinstance(system, ScannedComparisons) else comparisons
-        evaluation = evaluated(whole, request, how.workers, how.seed_of(k))
+        unit = "comparison" if comparisons.is_independent else request.unit
+        of_unit = replace(request, unit=unit)
+        evaluation = evaluated(whole, of_unit, how.workers, how.seed_of(k))
         if evaluation.uncertainty is None:
             comparisons._require("closed forms")
             raise InputError(
@@ -315,9 +384,11 @@ def _compared(scored: Mapping[str, _Scored], request: Request, how: _How) -> Sys
                 ' forms: give at, and subjects or ⟦unit="comparison"⟧; or ⟦n_resamples⟧ of at'
                 " least 2"
             )
-        counts = of_all if how.is_paired else UnitCounts(comparisons, request.unit)
+        counts = of_all if how.is_paired else UnitCounts(comparisons, unit)
         systems.append(ComparedSystem(comparisons, evaluation, counts, how.workers.n_threads))
-    systems = with_shared_quantities(systems)
+    rates = {counts.rate_name for counts in how.counted.values()}
+    names_of_rates = [name for rate in rates for name in names_of_decisions(rate)]
+    systems = with_shared_quantities(systems, names_of_rates or None)
     evaluations: list[Evaluation] = [system.evaluation for system in systems]  # type: ignore[misc]
     settings = {
         name: value
@@ -342,8 +413,24 @@ def _compared(scored: Mapping[str, _Scored], request: Request, how: _How) -> Sys
     for pair, of_pair, pvalues in zip(pairs, tests, adjusted, strict=True):
         contrasts += contrasts_of(pair, of_pair, level, pvalues)
     left_out = exclusions_of_systems(zip(names, evaluations, strict=True))
-    return SystemComparison(
+    made = SystemComparison(
         tuple(names), tuple(evaluations), contrasts, settings, tuple(pairs), left_out=left_out
+    )
+    return _as_counted(made, how.counted) if how.counted else made
+
+
+def _as_counted(comparison: SystemComparison, counted: _Counts) -> SystemComparison:
+    """Call the rate of decisions, and measures of it, as counts call them."""
+    counts = list(counted.values())
+    names = names_of_decisions(counts[0].rate_name)
+    return replace(
+        comparison,
+        evaluations=tuple(map(counted_evaluation, counts, comparison.evaluations)),
+        contrasts=tuple(
+            replace(row, name=names[row.name], at=None) for row in comparison.contrasts
+        ),
+        settings=settings_of_counts(comparison.settings, counts[0]),
+        left_out=exclusions_of_systems(counted.items()),
     )
 
 
@@ -365,10 +452,14 @@ def _kept(scored: Sequence[_Scored]) -> list[Comparisons]:
 
 
 def _among_shared_groups(
-    request: Request, names: Sequence[str], independent: Sequence[Comparisons]
+    request: Request,
+    names: Sequence[str],
+    independent: Sequence[Comparisons],
+    *,
+    have_names: bool,
 ) -> Request:
     """Compare fairness measures among the groups that all data sets have, and warn of people who
-    are in two of them.
+    are in two of them, where people have names.
     """
     first = independent[0]
     for (name, data), (other_name, other) in combinations(zip(names, independent, strict=True), 2):
@@ -383,7 +474,7 @@ def _among_shared_groups(
                 f"{mated!r} has mated comparisons alone and {nonmated!r} non-mated ones, so that they"
                 " have no error rate in common: give both comparisons of one class"
             )
-        shared = derived.overlap(data, other)
+        shared = derived.overlap(data, other) if have_names else ""
         if shared:
             warn(
                 f"{name} and {other_name} are compared as independent data sets, but {shared}:"

@@ -22,7 +22,7 @@ p-value is one minus the level of the interval that ends at 0.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from typing import Any
@@ -607,15 +607,21 @@ class ComparedSystem:
         return tuple(map(count, self.quantities))
 
 
-def with_shared_quantities(systems: Sequence[ComparedSystem]) -> list[ComparedSystem]:
+def with_shared_quantities(
+    systems: Sequence[ComparedSystem], names: Container[str] | None = None
+) -> list[ComparedSystem]:
     """Give systems the positions of the quantities that all of them have, in the order of the
-    first.
+    first; of some names, or by default all.
     """
     places = [
         {quantity.key: k for k, quantity in enumerate(system.evaluation.quantities)}
         for system in systems
     ]
-    keys = [key for key in places[0] if all(key in of_system for of_system in places)]
+    keys = [
+        key
+        for key in places[0]
+        if all(key in of_system for of_system in places) and (names is None or key[0] in names)
+    ]
     return [
         replace(system, shared=[of_system[key] for key in keys])
         for system, of_system in zip(systems, places, strict=True)

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from fastfair._lib import plots
@@ -20,6 +20,7 @@ from fastfair.uncertainty.notes import Code, has_code
 from fastfair.uncertainty.quantities import Estimate, Quantity, find, in_words
 
 from .failure_counts import ATTEMPTS, OF_TWO_PEOPLE, FailureCounts
+from .result import Evaluation
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -27,13 +28,17 @@ if TYPE_CHECKING:
 AT = at_threshold(0.5)  # decisions score 1 where they are accepted, and 0 where they are not
 
 
-def names_of_counts(counts: FailureCounts) -> dict[str, str]:
-    """Return the names of what counts tell, the rate and measures of it, with those that they have
-    of the decisions.
+def names_of_counts(rate: str) -> dict[str, str]:
+    """Return the names of what counts of a rate tell, the rate and measures of it, with those that
+    they have of the decisions.
     """
-    rate = counts.rate_name
     of_decisions = "fmr" if rate in OF_TWO_PEOPLE else "fnmr"
     return {rate: of_decisions} | measures_called(rate, of_decisions)
+
+
+def names_of_decisions(rate: str) -> dict[str, str]:
+    """Return what results call the rates and measures of the decisions that counts are."""
+    return {of_decisions: called for called, of_decisions in names_of_counts(rate).items()}
 
 
 def require_no_point(at: OperatingPoint | None) -> None:
@@ -61,6 +66,14 @@ def sentence_on_people(name: str) -> str:
         f"The {ATTEMPTS[name]}s are taken for independent, as people are not given: limits are too"
         " narrow if some people have several."
     )
+
+
+def sizes_of_counts(evaluation: Evaluation, rate: str) -> str:
+    """Say how many attempts, people and groups an evaluation of counts is of."""
+    row = find(evaluation.quantities, rate, None, None)
+    people = "" if evaluation.n_subjects is None else f" of {evaluation.n_subjects:,} people"
+    groups = f", in {len(evaluation.groups)} groups" if evaluation.groups else ""
+    return f"{row.n_comparisons:,} {ATTEMPTS[rate]}s{people}{groups}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -262,22 +275,43 @@ def counted_rates(
     settings: dict[str, Any],
 ) -> CountedRates:
     """Make the result of an evaluation of the decisions."""
-    named = {of_decisions: name for name, of_decisions in names_of_counts(counts).items()}
+    named = names_of_decisions(counts.rate_name)
     rows = tuple(
         CountedRate._of(quantity, name=named[quantity.name], pvalue=quantity.pvalue)
         for quantity in quantities
         if quantity.name in named
     )
-    no_use = (
-        "at",
-        "thresholds",
-        "metrics",
-        "score_kind",
-        "p_target",
-        "c_miss",
-        "c_fa",
-        "normalize",
-    )
-    kept = {name: value for name, value in settings.items() if name not in no_use}
-    kept |= {"grouping": list(counts.grouping), "rate": counts.rate_name}
+    kept = settings_of_counts(settings, counts)
     return CountedRates(counts.rate_name, rows, counts.groups, kept, left_out=counts.left_out)
+
+
+def counted_evaluation(counts: FailureCounts, evaluation: Evaluation) -> Evaluation:
+    """Return an evaluation of the decisions that counts are with the names of counts."""
+    names = names_of_decisions(counts.rate_name)
+    return replace(
+        evaluation,
+        quantities=tuple(
+            replace(quantity, name=names[quantity.name], at=None)
+            for quantity in evaluation.quantities
+            if quantity.name in names
+        ),
+        rates=(),
+        settings=settings_of_counts(evaluation.settings, counts),
+        description=repr(counts),
+        uncertainty=None,
+        comparisons=None,
+        n_subjects=counts.n_people,
+        left_out=counts.left_out,
+    )
+
+
+_OF_SCORES = (
+    *("at", "thresholds", "metrics", "score_kind", "score_kinds"),
+    *("p_target", "c_miss", "c_fa", "normalize"),
+)
+
+
+def settings_of_counts(settings: dict[str, Any], counts: FailureCounts) -> dict[str, Any]:
+    """Return the settings of the decisions that are of use for counts, and which rate they have."""
+    kept = {name: value for name, value in settings.items() if name not in _OF_SCORES}
+    return kept | {"grouping": list(counts.grouping), "rate": counts.rate_name}

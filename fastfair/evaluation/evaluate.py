@@ -472,7 +472,7 @@ class Request(EvaluationSettings):
         return settings
 
 
-_USUAL_POINTS = (at_fmr(1e-3),)
+USUAL_POINTS = (at_fmr(1e-3),)
 
 
 @overload
@@ -518,7 +518,7 @@ def evaluate(
 @checked
 def evaluate(
     comparisons: Comparisons | ScannedComparisons | Embeddings | FailureCounts,
-    at: OperatingPoint | Sequence[OperatingPoint] = _USUAL_POINTS,
+    at: OperatingPoint | Sequence[OperatingPoint] = USUAL_POINTS,
     measures: Measure | Sequence[Measure] = "all",
     *,
     metrics: _Metrics | Sequence[_Metrics] = "auto",
@@ -665,7 +665,7 @@ def evaluate(
     counts = comparisons if isinstance(comparisons, FailureCounts) else None
     names: str | Sequence[str] = metrics
     if counts is not None:
-        names = _without_scores(counts, at, metrics, measures)
+        names = metrics_of_counts(counts, at, metrics, measures)
         at, unit = AT, unit_of_counts(counts, unit)
         if counts.totals and not counts.groups:
             n_resamples = 0  # limits of totals are exact, and there are no measures
@@ -697,13 +697,15 @@ def evaluate(
     return rates
 
 
-def _without_scores(counts: FailureCounts, at: Any, metrics: Any, measures: Any) -> tuple[str, ...]:
+def metrics_of_counts(
+    counts: FailureCounts, at: Any, metrics: Any, measures: Any
+) -> tuple[str, ...]:
     """Refuse operating points and metrics of counts, which have no scores, and measures of counts
     without groups; return no metrics.
     """
     if not isinstance(measures, str) or measures != "all":
         require_groups_of_counts(counts, as_names(measures))
-    if at is not _USUAL_POINTS:
+    if at is not USUAL_POINTS:
         (first, *_) = [at] if isinstance(at, OperatingPoint) else [*at, None]
         require_no_point(first)
     if metrics not in ("auto", "all") and as_names(metrics):

@@ -32,9 +32,8 @@ from fastfair._lib.text import (
     value_and_interval,
 )
 from fastfair.error_rates.operating_points import OperatingPoint
-from fastfair.error_rates.rates import ERROR_RATES, ErrorRate
 from fastfair.errors import InputError, visible
-from fastfair.measures._registry import is_better_above, measure_of, printed_name
+from fastfair.measures._registry import METRICS, is_better_above, measure_of, printed_name
 from fastfair.pages.drawings import Scale, det_panel, difference, interval
 from fastfair.pages.parts import Cell, Chapter, Column, FirstScreen, Panels, Row, Section, Table
 from fastfair.results import written
@@ -71,7 +70,9 @@ from .contrasts import (
     possible_ranks,
     ranks_of,
 )
+from .counted_rates import sentence_on_people, sizes_of_counts
 from .evaluated import Evaluated
+from .failure_counts import ATTEMPTS, RateOfFailure
 from .result import Evaluation, file_part
 
 if TYPE_CHECKING:
@@ -93,10 +94,10 @@ _SIDE = 380  # of a large panel, in pixels
 _MOST_SAID = 10  # systems of a ranking that a sentence names
 _MOST_PAIRS = 100  # with more, the differences are in the JSON alone
 # quantities of which sentences and the first tables speak
-_IN_SENTENCES = ("fnmr", "fmr", "eer")
+_IN_SENTENCES = (*ATTEMPTS, "eer")
 Rankings = Sequence[Sequence[RankedSystem]]
 # quantities that files and pages rank systems by, overall and of groups
-_IN_RANKINGS = ("fnmr", "fmr", "eer", "min_dcf", "cllr", "min_cllr")
+_IN_RANKINGS = (*ATTEMPTS, "eer", "min_dcf", "cllr", "min_cllr")
 
 
 @dataclass(frozen=True, eq=False)
@@ -262,7 +263,7 @@ class SystemComparison(Result):
                 "a ranking needs all pairs, but systems are compared with a baseline: compare"
                 " without one"
             )
-        quantity = find(self.evaluations[0].quantities, name, group, at)
+        quantity = find(self._shared(), name, group, at)
         measure = measure_of(quantity.name)
         if quantity.is_held or quantity.name == "threshold":
             raise InputError(
@@ -272,9 +273,16 @@ class SystemComparison(Result):
             raise InputError(f"systems do not rank by {name}, whose fair value lies between others")
         return self._ranked(quantity)
 
+    def _shared(self) -> list[Quantity]:
+        """Return the first system's quantities that all systems have."""
+        first, *others = ({row.key: row for row in of.quantities} for of in self.evaluations)
+        return [row for key, row in first.items() if all(key in rows for rows in others)]
+
     def _ranked(self, quantity: Quantity) -> tuple[RankedSystem, ...]:
-        k = self.evaluations[0].quantities.index(quantity)
-        each = [evaluation.quantities[k] for evaluation in self.evaluations]
+        each = [
+            next(row for row in evaluation.quantities if row.key == quantity.key)
+            for evaluation in self.evaluations
+        ]
         pvalues = np.full((len(each), len(each)), np.nan)  # for pairs that are not compared
         for contrast in self.contrasts:
             if (contrast.name, contrast.group, contrast.probe_group, contrast.at) == quantity.key:
@@ -346,7 +354,7 @@ class SystemComparison(Result):
             if ranking[0].name in _IN_SENTENCES and ranking[0].group is None:
                 said += _on_ranking(ranking)
         if is_pair:
-            said += _on_differences(self.contrasts)
+            said += _on_differences(self.contrasts, self.counted or "fnmr")
         elif self.settings["baseline"] is not None:
             said += _on_baseline(self._pairs(), self.settings["baseline"])
         return [*said, brackets_of(self.settings)]
@@ -357,14 +365,24 @@ class SystemComparison(Result):
         return bool(self.settings.get("paired", True))
 
     @property
+    def counted(self) -> str | None:
+        """The rate, where systems are failure counts; else None."""
+        return self.settings.get("rate")
+
+    @property
     def groups(self) -> tuple[str, ...]:
         """The groups that all systems have, in which they are compared."""
         first, *others = (evaluation.groups for evaluation in self.evaluations)
         return tuple(group for group in first if all(group in groups for groups in others))
 
     def _sizes(self) -> list[str]:
-        """Say how much each system scored."""
+        """Say how much each system scored, or how much was counted."""
         first = self.evaluations[0]
+        if self.counted:
+            return [
+                f"{visible(name)}: {sizes_of_counts(of, self.counted)}."
+                for name, of in self._systems().items()
+            ]
         if not first.rates:
             return []
         if self.is_paired:
@@ -384,8 +402,12 @@ class SystemComparison(Result):
             for name, of in self._systems().items()
         }
         named = [f"{', '.join(groups)} of {name}" for name, groups in of_each.items() if groups]
-        left_out = f"Groups that not all data sets have are left out: {'; '.join(named)}."
-        return ["The data sets are compared as independent ones.", *([left_out] if named else [])]
+        said = ["The data sets are compared as independent ones."]
+        if named:
+            said.append(f"Groups that not all data sets have are left out: {'; '.join(named)}.")
+        if self.counted and any(of.n_subjects is None for of in self.evaluations):
+            said.append(sentence_on_people(self.counted))
+        return said
 
     def _tables(self) -> list[Printed]:
         """Return the tables that the terminal prints: rankings of all and of groups, or the
@@ -425,7 +447,7 @@ class SystemComparison(Result):
             return []
         chosen = [
             quantity
-            for quantity in self.evaluations[0].quantities
+            for quantity in self._shared()
             if quantity.name in _IN_RANKINGS and not quantity.is_held
         ]
         return [list(self._ranked(quantity)) for quantity in chosen]
@@ -523,7 +545,7 @@ class SystemComparison(Result):
         self,
         ax: Axes | None = None,
         *,
-        rate: ErrorRate = "fnmr",
+        rate: RateOfFailure = "fnmr",
         at: OperatingPoint | None = None,
         systems: tuple[str, str] | None = None,
         **kwargs: Any,
@@ -536,7 +558,7 @@ class SystemComparison(Result):
         ax : matplotlib Axes, optional
             Where to draw; a new figure by default.
         rate : {"fnmr", "fmr"}
-            The rate.
+            The rate; of counts, the one that was counted.
         at : OperatingPoint, optional
             The operating point; needed where there is more than one.
         systems : pair of str, optional
@@ -572,7 +594,7 @@ class SystemComparison(Result):
             is_decided = contrast.verdict in ("first", "second")
             ends = contrast.difference, contrast.low, contrast.high
             bars.append(_bar(y, ends, standing_out if is_decided else usual, stands_out=is_decided))
-        label = f"{rate.upper()} at {at},\nfirst minus second (percentage points)"
+        label = f"{_at_point(rate, at)},\nfirst minus second (percentage points)"
         ax = draw_rows(
             ax,
             [contrast.group or "all" for contrast in contrasts],
@@ -589,15 +611,17 @@ class SystemComparison(Result):
         axes = {"det": self.plot_det()} if has_curves else {}
         if len(self.systems) == 2:
             asked_for = dict.fromkeys(
-                (row.name, row.at) for row in self.contrasts if row.name in ERROR_RATES
+                (row.name, row.at) for row in self.contrasts if row.name in ATTEMPTS
             )
             for rate, at in asked_for:
-                axes[f"{rate}_{file_part(at)}"] = self.plot_differences(rate=rate, at=at)  # type: ignore[arg-type]
+                name = "_".join([rate, *([] if at is None else [file_part(at)])])
+                axes[name] = self.plot_differences(rate=rate, at=at)  # type: ignore[arg-type]
         for row in (ranking[0] for ranking in self._rankings()):
-            if row.group is None and row.name in ERROR_RATES:
+            if row.group is None and row.name in ATTEMPTS:
                 asked: dict[str, Any] = {"name": row.name, "at": row.at}
-                axes[f"{row.name}_{file_part(row.at)}"] = self.plot(**asked)
-                axes[f"{row.name}_ranks_{file_part(row.at)}"] = self.plot(**asked, show="ranks")
+                end = "" if row.at is None else f"_{file_part(row.at)}"
+                axes[f"{row.name}{end}"] = self.plot(**asked)
+                axes[f"{row.name}_ranks{end}"] = self.plot(**asked, show="ranks")
         return axes
 
     def __repr__(self) -> str:
@@ -632,12 +656,17 @@ def chapter_of_systems(comparison: SystemComparison) -> Chapter:
     rankings = comparison._rankings()
     first = comparison.evaluations[0]
     left_out = list(
-        dict.fromkeys(said for row in comparison.evaluations for said in left_out_of_measures(row))
+        dict.fromkeys(
+            said
+            for row in comparison.evaluations
+            for said in left_out_of_measures(replace(row, groups=comparison.groups))
+        )
     )
     sections = [Section("", left_out), *_det_curves(systems)]
     is_pair = len(systems) == 2
     for point in dict.fromkeys(row.at for row in comparison.contrasts):
         title = "Without a threshold" if point is None else f"At {point}"
+        title = METRICS[comparison.counted].long_title if comparison.counted else title
         differences = _differences_at(comparison, point)
         if rankings:
             sections.append(Section(title, (), (), _rankings_at(comparison, rankings, point)))
@@ -652,13 +681,11 @@ def chapter_of_systems(comparison: SystemComparison) -> Chapter:
         ),
         None,
     )
-    if is_pair and first.rates:
-        fnmr = [
-            row
-            for row in comparison.contrasts
-            if row.name == "fnmr" and row.at == first.rates[0].at
-        ]
-        picture = _differences(fnmr, comparison.settings) if len(fnmr) > 1 else None
+    if is_pair and (first.rates or comparison.counted):
+        name = comparison.counted or "fnmr"
+        point = first.rates[0].at if first.rates else None
+        rows = [row for row in comparison.contrasts if (row.name, row.at) == (name, point)]
+        picture = _differences(rows, comparison.settings) if len(rows) > 1 else None
     said = comparison._sentences()
     answer = [("", sentence) for sentence in said[len(comparison._sizes()) : -1]]
     screen = FirstScreen(_facts(comparison), (), answer, sentences_on_limitations(first), picture)
@@ -862,7 +889,8 @@ def _det_curves(systems: Mapping[str, Evaluated]) -> list[Section]:
     return [Section("Trade-off of the two errors", panels=Panels([("", panel, alt)], caption))]
 
 
-def _on_differences(contrasts: Sequence[Contrast]) -> list[str]:
+def _on_differences(contrasts: Sequence[Contrast], rate: str) -> list[str]:
+    """Say how two systems differ, and in which groups one has a lower FNMR, or counted rate."""
     said = []
     of_groups: dict[tuple[Any, str], list[str]] = {}
     for contrast in contrasts:
@@ -882,11 +910,13 @@ def _on_differences(contrasts: Sequence[Contrast]) -> list[str]:
                 f"{contrast.title}: {per_cent(contrast.first)} and {per_cent(contrast.second)}, a"
                 f" difference of {f'{text} {ends}'.rstrip()} percentage points; {verdict}."
             )
-        elif contrast.name == "fnmr" and contrast.group and contrast.verdict in ("first", "second"):
+        elif contrast.name == rate and contrast.group and contrast.verdict in ("first", "second"):
             of_groups.setdefault((contrast.at, better), []).append(visible(contrast.group))
     for (point, better), groups in of_groups.items():
         n = f"{len(groups)} group" + ("s" if len(groups) > 1 else "")
-        said.append(f"At {point} the lower FNMR is that of {better} in {n}: {', '.join(groups)}.")
+        start = "The" if point is None else f"At {point} the"
+        lower = f"{start} lower {printed_name(rate)} is that of {better}"
+        said.append(f"{lower} in {n}: {', '.join(groups)}.")
     return said
 
 

@@ -1,5 +1,5 @@
-"""`plan_margin`, `plan_power`, `plan_subjects`: what studies of groups' FNMRs find, and how many
-subjects they need.
+"""`plan_margin`, `plan_power`, `plan_subjects`: what studies of groups' FNMRs, or other rates of one
+person's attempts, find, and how many subjects they need.
 
 Settings become studies, which have exact margins or are simulated; plans are made of what they
 find.
@@ -32,6 +32,8 @@ from fastfair.data.exclusions import exclusions_of
 from fastfair.errors import InputError, OutOfReachWarning
 from fastfair.evaluation.failure_counts import (
     AT_ONCE,
+    ATTEMPTS,
+    OF_TWO_PEOPLE,
     FailureCounts,
     SubjectKinds,
     beta_binomial_pmf,
@@ -40,6 +42,7 @@ from fastfair.evaluation.failure_counts import (
     sum_kinds,
 )
 from fastfair.group_tests.equal_rates import Quantile, share_inside
+from fastfair.measures._registry import printed_name
 from fastfair.results.result import Printed, Result
 from fastfair.results.written import UNWRITTEN
 
@@ -436,6 +439,7 @@ def distance_kept(error: Floats, probability: float) -> Floats:
     return np.where(largest > 0, high, np.inf)
 
 
+RATES_OF_GROUPS = tuple(name for name in ATTEMPTS if name not in OF_TWO_PEOPLE)
 _MOST_PRINTED = 200  # settings in a table of the terminal
 _MOST_SENTENCES = 10  # settings that a summary describes one by one
 # The number of subjects of a plan of a single setting, and what plans the same for other numbers,
@@ -499,6 +503,8 @@ class GroupsPlan(Result):
         Number of studies drawn for each setting; None where the margin is exact.
     seed : int or str or None
         The seed that was used; as `rng`, it gives the same result again.
+    rate : str
+        The rate that `fnmr` is of each group, such as "fta".
     """
 
     n_groups: Integers
@@ -519,6 +525,7 @@ class GroupsPlan(Result):
     attempts: dict[int, float] | None = None
     n_simulations: int | None = None
     seed: Any = None
+    rate: str = "fnmr"
     _around: _Around | None = field(default=None, repr=False, metadata=UNWRITTEN)
 
     @property
@@ -535,18 +542,19 @@ class GroupsPlan(Result):
 
     def _sentence(self, row: Mapping[str, Any]) -> str:
         """Say what is planned for one setting, a row of the table."""
+        title = printed_name(self.rate)
         if self.difference is not None:
             side = "higher" if row["difference"] > 0 else "lower"
             share = row["power"]
-            aim = f"find a group whose FNMR is {_points(abs(row['difference']))} {side}"
+            aim = f"find a group whose {title} is {_points(abs(row['difference']))} {side}"
         elif self.assurance is not None:
             margin = row["margin"] if self.wanted_margin is None else row["wanted_margin"]
             share = row["assurance"]
             aim = f"have a margin of at most {_points(margin)}"
         else:
             return (
-                f"groups with equal FNMRs all lie within {_points(row['margin'])} of the overall"
-                f" FNMR with a probability of {per_cent(self.confidence_level)}."
+                f"groups with equal {title}s all lie within {_points(row['margin'])} of the overall"
+                f" {title} with a probability of {per_cent(self.confidence_level)}."
             )
         sentence = f"{per_cent(share)} of studies {aim}."
         if self._wanted is None:
@@ -560,17 +568,32 @@ class GroupsPlan(Result):
         columns = self._columns()
         rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
         if len(rows) <= _MOST_SENTENCES:
-            return [f"{_setting(row)}: {self._sentence(row)}" for row in rows]
+            return [f"{self._setting(row)}: {self._sentence(row)}" for row in rows]
         values = getattr(self, self._planned)
         finite = values[np.isfinite(values)]
         missing = len(rows) - finite.size
         text = f"{len(rows):,} settings."
         if finite.size:
-            name = _NAMES[self._planned][0].lower()
+            name = self._label(self._planned).lower()
             write = tick_per_cent if self._planned in _PER_CENT else "{:,.0f}".format
             low, high = write(finite.min()), write(finite.max())
             text = f"{len(rows):,} settings: {name} from {low} to {high}."
         return [text + (f" In {missing:,} of them max_subjects are too few." if missing else "")]
+
+    def _setting(self, row: Mapping[str, Any]) -> str:
+        of_each = (
+            f" of {row['n_subjects']:,} subjects" if isinstance(row.get("n_subjects"), int) else ""
+        )
+        attempts = f"{row['n_attempts']:,.3g} {ATTEMPTS[self.rate]}{'s' * (row['n_attempts'] != 1)}"
+        return (
+            f"{row['n_groups']:,} groups{of_each}, {attempts} of each subject,"
+            f" {printed_name(self.rate)} {per_cent(row[self.rate])}, correlation"
+            f" {row['correlation']:g}"
+        )
+
+    def _label(self, name: str) -> str:
+        """Return how a setting is written on axes."""
+        return _NAMES[name][0].replace("FNMR", printed_name(self.rate))
 
     def _given(self) -> list[str]:
         """Return the names of the settings."""
@@ -579,7 +602,7 @@ class GroupsPlan(Result):
 
     def _columns(self) -> dict[str, list[Any]]:
         return {
-            name: array.ravel().tolist()
+            self.rate if name == "fnmr" else name: array.ravel().tolist()
             for name, array in vars(self).items()
             if isinstance(array, np.ndarray)
         }
@@ -636,7 +659,7 @@ class GroupsPlan(Result):
             )
             style = {"color": color, "marker": ".", "label": label} | kwargs
             ax.plot(columns[over][at], columns[planned][at], **style)
-        ax.set(xlabel=_NAMES[over][0], ylabel=_NAMES[planned][0])
+        ax.set(xlabel=self._label(over), ylabel=self._label(planned))
         for name, axis in ((over, ax.xaxis), (planned, ax.yaxis)):
             if name in _PER_CENT:
                 axis.set_major_formatter(tick_per_cent)
@@ -665,17 +688,6 @@ class GroupsPlan(Result):
         return ax
 
 
-def _setting(row: Mapping[str, Any]) -> str:
-    of_each = (
-        f" of {row['n_subjects']:,} subjects" if isinstance(row.get("n_subjects"), int) else ""
-    )
-    attempts = f"{row['n_attempts']:,.3g} attempt{'s' * (row['n_attempts'] != 1)} of each subject"
-    return (
-        f"{row['n_groups']:,} groups{of_each}, {attempts}, FNMR {per_cent(row['fnmr'])}, "
-        f"correlation {row['correlation']:g}"
-    )
-
-
 def _points(difference: float) -> str:
     return f"{100 * difference:.3g} percentage points"
 
@@ -689,7 +701,7 @@ def plan_margin(
     n_groups: ArrayLike,
     n_subjects: ArrayLike,
     n_attempts: ArrayLike | FailureCounts,
-    fnmr: ArrayLike,
+    fnmr: ArrayLike | None = None,
     correlation: ArrayLike,
     assurance: Probability | None = None,
     n_simulations: Natural = 1000,
@@ -699,6 +711,7 @@ def plan_margin(
     rng: seeds.Seed = None,
     n_threads: int | None = None,
     progress: bool | Report = False,
+    **rates: ArrayLike,
 ) -> GroupsPlan:
     """Compute the margin of error that a study of groups with equal FNMRs would have.
 
@@ -714,6 +727,8 @@ def plan_margin(
         too.
     fnmr : array_like of float
         True FNMR of every group, in (0, 1).
+
+        Or another rate, one of `rates`.
     correlation : array_like of float
         Intra-class correlation of the decisions on one subject, in [0, 1].
     assurance : float, optional
@@ -739,6 +754,10 @@ def plan_margin(
     progress : bool or callable, default False
         Whether to show a progress bar; or a function to call with the numbers of settings done and
         in all, where settings that differ only in the number of groups count as one.
+    rates : array_like of float
+        Another rate of one person's attempts: ``frr``, ``fta``, ``fte``, ``fnir``, ``fpir``,
+        ``apcer``, ``bpcer`` or ``iapar``, as in ``fta=0.02``. With ``fnmr`` and ``fta`` it is the
+        FRR of transactions of one attempt, FTA + (1 - FTA) FNMR.
 
     Returns
     -------
@@ -827,13 +846,14 @@ def plan_power(
     n_groups: ArrayLike,
     n_subjects: ArrayLike,
     n_attempts: ArrayLike | FailureCounts,
-    fnmr: ArrayLike,
+    fnmr: ArrayLike | None = None,
     correlation: ArrayLike,
     difference: ArrayLike,
     n_simulations: Natural = 2000,
     confidence_level: Probability = 0.95,
     quantile: Quantile = "family-wise",
     rng: seeds.Seed = None,
+    **rates: ArrayLike,
 ) -> GroupsPlan:
     """Compute how often a study would find a group whose FNMR differs from that of the others.
 
@@ -850,6 +870,8 @@ def plan_power(
         As in `plan_margin`.
     rng
         Seed of the random numbers.
+    rates : array_like of float
+        As in `plan_margin`.
 
     Returns
     -------
@@ -890,7 +912,7 @@ def plan_subjects(
     *,
     n_groups: ArrayLike,
     n_attempts: ArrayLike | FailureCounts,
-    fnmr: ArrayLike,
+    fnmr: ArrayLike | None = None,
     correlation: ArrayLike,
     margin: ArrayLike | None = None,
     assurance: ArrayLike = 0.8,
@@ -901,6 +923,7 @@ def plan_subjects(
     quantile: Quantile = "family-wise",
     max_subjects: AtLeastTwo = 100_000,
     rng: seeds.Seed = None,
+    **rates: ArrayLike,
 ) -> GroupsPlan:
     """Find how many subjects a study needs in each group, for a margin of error or to find a group
     that differs.
@@ -928,6 +951,8 @@ def plan_subjects(
         The largest number of subjects to consider, at least 2.
     rng
         Seed of the random numbers.
+    rates : array_like of float
+        As in `plan_margin`.
 
     Returns
     -------
@@ -1003,6 +1028,41 @@ def plan_subjects(
     return GroupsPlan(**about | settings, n_subjects=needed, margin=margins)
 
 
+def _rate_of(given: Mapping[str, Any]) -> tuple[str, Floats]:
+    """Return which rate groups have, and its values: the only one of a call, or an FRR."""
+    named = {name: values for name, values in given["rates"].items() if values is not None}
+    for name in named:
+        if name not in ATTEMPTS:
+            raise TypeError(
+                f"unexpected keyword argument {name!r}: rates are {', '.join(RATES_OF_GROUPS)}"
+            )
+        if name in OF_TWO_PEOPLE:
+            raise InputError(
+                f"the comparisons of an {name.upper()} are of two people: plan_fmr plans for them"
+            )
+    if given["fnmr"] is not None:
+        named["fnmr"] = given["fnmr"]
+    fractions = {
+        name: validation.fractions(f"⟦{name}⟧", values, "(0, 1)") for name, values in named.items()
+    }
+    if set(fractions) == {"fnmr", "fta"}:
+        pilot = given["n_attempts"]
+        numbers = pilot.attempts if isinstance(pilot, FailureCounts) else pilot
+        if not np.all(np.equal(numbers, 1)):
+            raise InputError(
+                "fnmr and fta together make the FRR of transactions of one attempt: for several,"
+                " give ⟦frr⟧ and ⟦n_attempts=1⟧, which counts transactions"
+            )
+        return "frr", fractions["fta"] + (1 - fractions["fta"]) * fractions["fnmr"]
+    if len(fractions) != 1:
+        raise InputError(
+            "give the rate of groups once, as in ⟦fnmr=0.05⟧ or ⟦fta=0.02⟧; fnmr and fta together"
+            " make an FRR"
+        )
+    ((rate, values),) = fractions.items()
+    return rate, values
+
+
 def _planned(
     given: Mapping[str, Any],
     plan: Callable[..., Any],
@@ -1025,7 +1085,7 @@ def _planned(
             settings[name] = np.array(float(pilot[1] @ pilot[0]))
         elif name in given:
             settings[name] = validation.counts(f"⟦{name}⟧", given[name], least)
-    settings["fnmr"] = validation.fractions("⟦fnmr⟧", given["fnmr"], "(0, 1)")
+    rate, settings["fnmr"] = _rate_of(given)
     settings["correlation"] = validation.fractions("⟦correlation⟧", given["correlation"], "[0, 1]")
     if given.get("difference") is not None:
         settings["difference"] = validation.numbers_of("⟦difference⟧", given["difference"])
@@ -1060,8 +1120,8 @@ def _planned(
         )
         if not 0 < first.fnmr < 1 or setting.get("difference") == 0:
             raise InputError(
-                "difference must be other than 0, with fnmr + difference in (0, 1), not"
-                f" {setting['difference']:g} at fnmr {alike.fnmr:g}"
+                f"difference must be other than 0, with {rate} + difference in (0, 1), not"
+                f" {setting['difference']:g} at {rate} {alike.fnmr:g}"
             )
         return Study(setting["n_groups"], first, alike, probability, n_simulations, key)
 
@@ -1072,9 +1132,10 @@ def _planned(
             "rng": seed
         }
         again |= {name: settings[f"wanted_{name}"].item() for name in wanted if name in again}
+        again |= again.pop("rates")
         around = int(settings.get("n_subjects", np.zeros(1)).item()), partial(plan, **again)
     about = {name: given[name] for name in ("confidence_level", "quantile", "n_simulations")}
-    about["left_out"] = exclusions_of(given["n_attempts"])
+    about |= {"left_out": exclusions_of(given["n_attempts"]), "rate": rate}
     return (
         settings,
         [study(k) for k in range(math.prod(shape))],

@@ -383,14 +383,17 @@ def read(content: dict[str, Any]) -> Result:
 Printed = tuple[str, list[str], list[list[str]]]  # a title, which may be empty, headings, and rows
 # Columns in per cent; where rows have a name, only those of rates.
 _RATES = (
-    "fmr", "fnmr", "fta", "fte", "limit", "decided_by", "limit_assured", "independent_limit", "assurance",
-    "margin", "power", "estimate", "bound", "fraction", "discarded", "raw", "shrunken", "borrowed", "given", "target",
-    "reached", "difference", "uncertainty", "wanted_margin", "wanted_assurance", "wanted_power", "first", "second",
+    "fmr", "fnmr", "frr", "fta", "fte", "fnir", "fpir", "apcer", "bpcer", "iapar", "limit",
+    "decided_by", "limit_assured", "independent_limit", "assurance", "margin", "power", "estimate",
+    "bound", "fraction", "discarded", "raw", "shrunken", "borrowed", "given", "target", "reached",
+    "difference", "uncertainty", "wanted_margin", "wanted_assurance", "wanted_power", "first",
+    "second",
 )  # fmt: skip
 _HEADINGS = {
     "operating_point": "at", "pvalue": "p", "group_pvalue": "p", "pvalue_adjusted": "adjusted p",
     "group_pvalue_adjusted": "adjusted p", "name": "quantity", "title": "quantity", "given": "for this very threshold",
     "independent_limit": "if independent", "fmr": "FMR", "fnmr": "FNMR", "fta": "FTA", "fte": "FTE",
+    "frr": "FRR", "fnir": "FNIR", "fpir": "FPIR", "apcer": "APCER", "bpcer": "BPCER", "iapar": "IAPAR",
     "cllr": "Cllr", "loss_high": "loss at most", "decided_by": "judged limit",
     "decided_at": "at level", "extra_room": "with room of",
 }  # fmt: skip

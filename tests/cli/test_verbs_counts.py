@@ -130,3 +130,30 @@ def test_words_that_counts_do_not_go_with(folder):
         "evaluate", counts, *COLUMNS, "--score", "s"
     )
     assert "--totals goes with --input counts" in refused("evaluate", counts, "--totals")
+
+
+def test_counts_of_independent_data_sets_are_compared(folder, tmp_path):
+    counts = ff.read_failure_counts(folder / "counts.csv", "errors", "n", "sex", rate="frr")
+    more = pl.read_csv(folder / "counts.csv").with_columns(errors=pl.col("errors").clip(0, 1) * 2)
+    more.write_csv(tmp_path / "more.csv")
+    words = ["compare", folder / "counts.csv", tmp_path / "more.csv", *COLUMNS, "--group", "sex"]
+    gate = ["--require", "frr(counts) - frr(more)[*] <= 5 %"]
+    out = tmp_path / "out"
+    done = run(*words, "--unpaired", *gate, *FEW, "--output", out, "--plots", "svg")
+    assert done.exit_code == 0
+    second = ff.read_failure_counts(tmp_path / "more.csv", "errors", "n", "sex", rate="frr")
+    compared = ff.compare({"counts": counts, "more": second}, paired=False, n_resamples=60, rng=3)
+    written = json.loads((out / "comparison.json").read_text())
+    written.pop("inputs")
+    assert written == json.loads(compared.to_json())
+    assert (out / "frr.svg").exists()
+    with pytest.raises(ff.errors.InputError, match="as independent data sets"):
+        run(*words, *FEW)
+    other = ["--rate", "frr", "--require", "difference(fta) <= 1 %"]
+    with pytest.raises(ff.errors.InputError, match="on the FTA"):
+        run(*words, "--unpaired", *other, *FEW)
+
+
+def test_counts_in_words_are_compared():
+    done = succeeded("compare", "5 of 174", "21 of 180", "--unpaired", "--rate", "frr")
+    assert "better: 5 of 174" in done.output

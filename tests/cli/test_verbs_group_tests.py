@@ -453,3 +453,13 @@ def test_a_group_of_one_subject_is_named_and_the_others_are_tested(folder, write
     assert "Not tested, as they have fewer than 2 subjects: lone." in said
     assert "not tested: fewer than 2 subjects" in said
     assert said.count("Whether groups differ is for the test, fnmr_test, to say") == 1
+
+
+def test_other_rates_are_planned():
+    study = ["--groups", 3, "--subjects", 400, "--attempts", 1, "--correlation", 0]
+    for rate in ("frr", "fta", "apcer"):
+        content = json.loads(run("plan", *study, f"--{rate}", 0.1, "--json").stdout)
+        assert content["rate"] == rate
+        assert np.ravel(content["fnmr"]).tolist() == [0.1]
+    done = run("plan", *study, "--fnmr", 0.05, "--fta", 0.02)
+    assert "FRR 6.9 %" in done.stdout

@@ -181,3 +181,48 @@ def test_the_simulated_study_is_the_exact_one_but_for_noise(study):
 )
 def test_bad_settings_are_refused(changed, message):
     refused(message, ff.plan_margin, **SETTING | changed)
+
+
+def test_other_rates_of_attempts_are_planned_under_their_names():
+    settings = {"n_groups": [3, 10], "n_attempts": 2, "correlation": 0.05}
+    exact = {"n_subjects": 400, "method": "exact"} | settings
+    of_fnmr = ff.plan_margin(fnmr=0.1, **exact)
+    for rate in ("frr", "fta", "fte", "fnir", "fpir", "apcer", "bpcer", "iapar"):
+        plan = ff.plan_margin(**{rate: 0.1}, **exact)
+        assert plan.margin.tolist() == of_fnmr.margin.tolist()
+        assert plan.rate == rate
+        assert f"equal {rate.upper()}s" in plan.summary()
+        assert "FNMR" not in plan.summary()
+        assert rate in plan.to_frame("polars").columns
+    assert "2 acquisitions of each subject, FTA 10 %" in ff.plan_margin(fta=0.1, **exact).summary()
+    found = ff.plan_power(iapar=0.1, difference=0.05, n_subjects=50, rng=0, **settings)
+    assert "whose IAPAR is" in found.summary()
+    assert found.power.tolist() == (
+        ff.plan_power(fnmr=0.1, difference=0.05, n_subjects=50, rng=0, **settings).power.tolist()
+    )
+    one = {"n_groups": 3, "n_attempts": 1, "correlation": 0.0, "rng": 0}
+    needed = ff.plan_subjects(bpcer=0.1, margin=0.05, **one)
+    assert needed.n_subjects == ff.plan_subjects(fnmr=0.1, margin=0.05, **one).n_subjects
+    assert needed.plot().get_legend_handles_labels()
+
+
+def test_an_frr_is_made_of_fta_and_fnmr_of_one_attempt():
+    settings = {"n_groups": 3, "n_subjects": 90, "n_attempts": 1, "correlation": 0.0}
+    plan = ff.plan_margin(fta=[0.02, 0.1], fnmr=0.05, method="exact", **settings)
+    assert plan.rate == "frr"
+    assert plan.fnmr.tolist() == [fta + (1 - fta) * 0.05 for fta in (0.02, 0.1)]
+    refused("of one attempt", ff.plan_margin, fta=0.02, fnmr=0.05, **settings | {"n_attempts": 2})
+
+
+def test_rates_that_cannot_be_planned():
+    settings = {"n_groups": 3, "n_subjects": 90, "n_attempts": 1, "correlation": 0.0}
+    for rates, says in (
+        ({}, "give the rate of groups once"),
+        ({"frr": 0.1, "fta": 0.1}, "give the rate of groups once"),
+        ({"far": 0.1}, "plan_fmr plans for them"),
+        ({"fmr": 0.1}, "plan_fmr plans for them"),
+        ({"fta": 2}, "fta must be a fraction"),
+    ):
+        refused(says, ff.plan_margin, **rates, **settings)
+    with pytest.raises(TypeError, match="unexpected keyword argument 'n_group'"):
+        ff.plan_margin(fnmr=0.1, n_group=3, **settings)
