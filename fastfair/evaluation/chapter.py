@@ -355,6 +355,8 @@ def sentence_on_extreme_groups(
         )
     low = min(enough, key=lambda quantity: quantity.estimate)
     high = max(enough, key=lambda quantity: quantity.estimate)
+    if low.estimate == high.estimate:
+        return f"{title} is {per_cent(low.estimate)} in each of {len(enough)} groups."
     return (
         f"{title} is highest in {visible(str(high.group))}, {in_words(high)}, and lowest in "
         f"{visible(str(low.group))}, {in_words(low)}."
@@ -730,7 +732,7 @@ def rates_of_groups(
             for group in alone.groups
             if any(other.at == rates.at for other in alone.rates)
         ]
-        shared = [x for quantity in others for x in (quantity.estimate, quantity.high)]
+        shared = _ends_to_show(others)
         shared += [row.bound for row in asked] if is_short else []
         has_limits = has_limits or any(math.isfinite(row.bound) for row in required)
         different = {group for test in tests if test.rate_name == name for group in test.different}
@@ -748,7 +750,7 @@ def rates_of_groups(
             f"Dots: measured rates{f'; lines: {ends}s' if ends else ''}. Solid line: all people"
             f"{'; dashed: required' if has_limits else ''}."
         ),
-        f"Hollow, light and in italics: fewer than {ENOUGH_ERRORS} errors.",
+        f"Hollow, light, italic: fewer than {ENOUGH_ERRORS} errors. Arrow: goes on.",
         *(
             ["Diamond: a test names this group as different."]
             if any(test.different for test in tests)
@@ -764,6 +766,14 @@ def rates_of_groups(
         look="rates wide" if has_verdicts else "rates",
         explanation=" ".join(reading) if is_short else "",
     )
+
+
+def _ends_to_show(rates: Sequence[Quantity]) -> list[float | None]:
+    """Return what an axis has to reach: all rates, but not the limits of those of few errors, beside
+    which others would be too close to see.
+    """
+    enough = [rate for rate in rates if (rate.n_errors or 0) >= ENOUGH_ERRORS]
+    return [*(rate.estimate for rate in rates), *(rate.high for rate in enough or rates)]
 
 
 def _columns_of_rate(
@@ -786,7 +796,7 @@ def _columns_of_rate(
         ("all", each[None].estimate),
         *(("limit", x) for x in dict.fromkeys(row.bound for row in required)),
     ]
-    ends = [*shared, *(x for quantity in each.values() for x in (quantity.estimate, quantity.high))]
+    ends = [*shared, *_ends_to_show([*each.values()])]
     scale = Scale.of(ends, is_logarithmic=name == "fmr", lines=lines)
 
     def drawn(group: str | None) -> Cell:
