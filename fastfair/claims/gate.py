@@ -130,7 +130,8 @@ def check(
 
     - quantity: "fmr", "fnmr", "eer", "min_dcf", "cllr", "min_cllr", "auc", "d_prime", "accuracy", or a fairness
       measure with the rate or cost that it is of, such as "max_geomean_ratio(fnmr)" and "nrb(eer)"; by any name that
-      it has. FAR and FPR are read as FMR, FRR and FNR as FNMR, and TAR, GAR and TPR as 1 - FNMR.
+      it has. FAR and FPR are read as FMR, FRR and FNR as FNMR, and TAR, GAR and TPR as the TMR,
+      1 - FNMR, whose verdict and limits are those of the FNMR mirrored.
     - group, optional: the label of a group; a label of an attribute, as in "sex=f", or "*" for each
       of its labels, as in "sex=*"; of intersections, as in "age=*, sex=f"; or "*" alone for every
       group of every attribute, of which each is judged on its own.

@@ -19,6 +19,8 @@ from fastfair.errors import InputError
 from fastfair.measures import MEASURES
 from fastfair.measures._registry import (
     ACCURACY,
+    COMPLEMENTS,
+    SUCCESSES,
     SUMMARIES,
     difference_of,
     measure_of,
@@ -28,7 +30,6 @@ from fastfair.measures._registry import (
     range_of,
 )
 from fastfair.resampling.engine import METRICS as SCORE_METRICS
-from fastfair.uncertainty.quantities import OF_SUCCESS
 
 RELATION = re.compile("<=|>=|[<>\u2264\u2265]")
 RELATIONS = {"<=": "<=", "\u2264": "<=", "<": "<", ">=": ">=", "\u2265": ">=", ">": ">"}
@@ -87,6 +88,8 @@ class Requirement:
         What results call the group, where its label alone does not say whose it is.
     systems : pair of str or None
         The systems in whose difference the quantity is; None for one of a system itself.
+    of_success : bool
+        Whether it was written as 1 minus the rate that it is judged by, such as the TAR.
     """
 
     text: str
@@ -99,6 +102,25 @@ class Requirement:
     grouping: Grouping = ()
     written: str | None = None
     systems: Systems | None = None
+    of_success: bool = False
+
+    @property
+    def as_written(self) -> Requirement:
+        """The same of the rate of success that it was written as."""
+        if not self.of_success:
+            return self
+        name = SUCCESSES[difference_of(self.name) or self.name]
+        return replace(
+            self,
+            name=name_of_difference(name) if self.systems else name,
+            relation=_FLIPPED[self.relation],
+            bound=self.mirror(self.bound),
+            of_success=False,
+        )
+
+    def mirror(self, value: float) -> float:
+        """Turn a value of a rate of errors, or of a difference, into that of success."""
+        return -value if self.systems else round(1 - value, _DIGITS)
 
     @property
     def is_upper(self) -> bool:
@@ -171,7 +193,7 @@ _OTHER_TERMS = {
 }
 _OF_ATTACKS = ("iapar", "apcer", "bpcer")
 _FLIPPED = {"<=": ">=", "<": ">", ">=": "<=", ">": "<"}
-COMPLEMENTS = {"tpir": "fnir"}  # rates that are 1 minus another
+_OF_SUCCESS = ("tar", "gar", "tpr", "tmr")  # what 1 - FNMR is called
 
 
 def read_requirement(
@@ -219,7 +241,8 @@ def read_requirement(
             f"{at} holds the {name.upper()} of all comparisons, so data say nothing of it: name"
             " another operating point, or a group",
         )
-    if term in OF_SUCCESS:  # 1 - FNMR, which is what results have
+    of_success = term in _OF_SUCCESS
+    if of_success:  # judged by its errors
         relation = _FLIPPED[relation]
         bound = -bound if systems else round(1 - bound, _DIGITS)
     return Requirement(
@@ -231,6 +254,7 @@ def read_requirement(
         bound,
         counts_failures=term in ("frr", "far", "tar", "gar"),
         systems=systems,
+        of_success=of_success,
     )
 
 

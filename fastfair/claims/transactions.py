@@ -12,7 +12,7 @@ from fastfair.data.transactions import FRR_AND_FAR
 from fastfair.error_rates.operating_points import OperatingPoint
 from fastfair.errors import InputError
 from fastfair.evaluation.transactions import point_of
-from fastfair.measures._registry import measures_called
+from fastfair.measures._registry import SUCCESSES, measures_called
 
 from .requirements import Requirement
 
@@ -40,8 +40,10 @@ def names_of_rates_and_measures(data: object) -> dict[str, str]:
     """Return what the rates of comparisons, and measures of them, are called where these are
     transactions; else nothing.
     """
-    measures = measures_of_rates(data)
-    return {**names_of_rates(data), **{of: name for name, of in measures.items()}}
+    rates = names_of_rates(data)
+    successes = {SUCCESSES[of]: SUCCESSES[name] for of, name in rates.items() if of in SUCCESSES}
+    measures = {of: name for name, of in measures_of_rates(data).items()}
+    return {**rates, **successes, **measures}
 
 
 def of_transactions(comparisons: Comparisons, wanted: Sequence[Requirement]) -> list[Requirement]:

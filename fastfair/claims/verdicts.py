@@ -26,7 +26,14 @@ from fastfair.evaluation.result import Evaluation
 from fastfair.measures._registry import difference_of, measure_of
 from fastfair.uncertainty.interval_maker import ROOM, room_for, two_sided_level
 from fastfair.uncertainty.notes import Code, Flag, Note, has_flag, in_words
-from fastfair.uncertainty.quantities import Estimate, Key, Quantity, ends_of, is_in_per_cent
+from fastfair.uncertainty.quantities import (
+    Estimate,
+    Key,
+    Quantity,
+    ends_of,
+    is_in_per_cent,
+    mirrored,
+)
 from fastfair.uncertainty.quantities import in_words as with_interval
 
 from .requirements import Requirement
@@ -42,6 +49,7 @@ COLORS = {
 }
 _BREAKS = {"<=": ">", "<": ">=", ">=": "<", ">": "<="}  # how what does not keep a bound lies to it
 _LACKING = (Note(Code.GROUPS_LACK_COMPARISONS),)
+_MIRRORED = ("limit", "compared", "opposite_limit")
 _MOST_DIGITS = 17  # that tell two floats apart
 
 
@@ -269,15 +277,16 @@ class _Held:
         """
         if math.isnan(self.limit):
             return f"without a limit: {self.row.note or 'it is not computable'}"
-        rule = self.rule
+        rule = self.rule.as_written
+        limit, compared = map(self._as_written, (self.limit, self.compared))
         note = f" ({self.row.note})" if self.row.note else ""
-        value, bound = _written_apart(rule.name, self.compared, rule.bound)
+        value, bound = _written_apart(rule.name, compared, rule.bound)
         if self.room != 1:
             value = (
-                f"{written_value(rule.name, self.limit)}, {rule.room_in_words(self.room)}"
+                f"{written_value(rule.name, limit)}, {rule.room_in_words(self.room)}"
                 f" {self.why} = {value}"
             )
-        is_kept = rule.allows(self.compared)
+        is_kept = self.rule.allows(self.compared)
         said = (
             f"{rule.sides[0]} limit {value} {rule.relation if is_kept else _BREAKS[rule.relation]}"
             f" {bound}, {at}"
@@ -290,8 +299,12 @@ class _Held:
 
     def opposite_in_words(self, at: str) -> str:
         """Say that the opposite limit is beyond the bound; at: its level."""
-        value, bound = _written_apart(self.rule.name, self.opposite, self.rule.bound)
-        return f"{self.rule.sides[1]} limit {value} {_BREAKS[self.rule.relation]} {bound}, {at}"
+        rule = self.rule.as_written
+        value, bound = _written_apart(rule.name, self._as_written(self.opposite), rule.bound)
+        return f"{rule.sides[1]} limit {value} {_BREAKS[rule.relation]} {bound}, {at}"
+
+    def _as_written(self, value: float) -> float:
+        return self.rule.mirror(value) if self.rule.of_success else value
 
 
 def judged(
@@ -329,7 +342,7 @@ def judged(
                 reason = opposite.opposite_in_words(at)
             if verdict == UNDECIDED and rule.is_upper and not math.isnan(row.limit):
                 reason += estimates.needed(rule, shown, level_of(level))
-            limits = {
+            limits: dict[str, Any] = {
                 "limit": row.limit,
                 "limit_level": level_of(level),
                 "room": row.room,
@@ -338,9 +351,12 @@ def judged(
                 "opposite_level": level_of(opposite_level),
                 "verdict": verdict,
                 "doubt": in_words(row.doubts),
-                "reason": f"{with_interval(shown)}; {reason}",
             }
-            yield rule, shown, limits
+            if rule.of_success:
+                shown = mirrored(shown, rule.as_written.name, rule.mirror)
+                limits |= {name: rule.mirror(limits[name]) for name in _MIRRORED}
+            limits["reason"] = f"{with_interval(shown)}; {reason}"
+            yield rule.as_written, shown, limits
 
 
 def _in_words(level: float, family: str, *, asked: float, estimates: Estimates) -> str:

@@ -449,12 +449,27 @@ def model(run: Run) -> None:
     instead = {}
     if numbers:  # as columns of numbers that make no groups
         bands, groups = run.options.get("bands", ()), run.options.get("groups", ())
+        _refuse_numbers_as_groups(numbers, groups, bands)
         unbanded = [f"{name}={NO_BANDS}" for name in numbers]
         instead = {"bands": [*bands, *unbanded], "groups": [*dict.fromkeys((*groups, *numbers))]}
     data = run.read(run.context.params["scores"], **instead)
     attributes = [name for name in data.attributes if name not in numbers]
     more = {"baseline": dict(run.take("baseline"))} if "baseline" in run.options else {}
     run.deliver({"model": run.call(ff.error_model, data, attributes, **more)})
+
+
+def _refuse_numbers_as_groups(
+    numbers: Sequence[str], groups: Sequence[str], bands: Sequence[str]
+) -> None:
+    """Refuse an attribute that is asked for as numbers and as groups."""
+    banded = [text.partition("=")[0].strip() for text in bands]
+    for option, names in (("--group", groups), ("--bands", banded)):
+        for name in numbers:
+            if name in names:
+                raise click.UsageError(
+                    f"--linear and --spline take {name!r} as a number, and {option} as groups:"
+                    f" leave {option} {name} out, or model groups alone"
+                )
 
 
 def strata(run: Run) -> None:

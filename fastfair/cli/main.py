@@ -8,6 +8,7 @@ import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
+from functools import partial
 from typing import Any
 
 try:
@@ -117,14 +118,18 @@ def _in_options(message: Any) -> str:
     return message.in_options(options | of_contrary)
 
 
-def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
-    say(f"Warning: {_in_options(message)}", err=True, color="yellow")
+def _show_warning(shown: set[str], message: Warning | str, *_: Any, **__: Any) -> None:
+    """Print a warning, unless it was shown already, as of another attribute."""
+    text = _in_options(message)
+    if text not in shown:
+        shown.add(text)
+        say(f"Warning: {text}", err=True, color="yellow")
 
 
 def main() -> None:
     """Run the command line; print an error as one line, without a traceback."""
     warnings.simplefilter("always", FastfairWarning)
-    warnings.showwarning = _show_warning
+    warnings.showwarning = partial(_show_warning, set())
     guard_streams()
     try:
         sys.exit(cli(standalone_mode=False))

@@ -500,9 +500,8 @@ def places_without_a_neighbour(values: AnyFloats, *sides: BothSides | None) -> F
 
 _INVISIBLE = dict.fromkeys([0x200B, 0x200C, 0x200D, 0x2060, 0xFEFF, 0x00AD])
 _BLANKS = dict.fromkeys([0x00A0, 0x2007, 0x202F], " ")
-_AS_IF_MISSING = frozenset(
-    ["na", "n/a", "none", "null", "#n/a"]
-)  # what programs write for a missing label
+# What programs write for a missing label.
+AS_IF_MISSING = frozenset(["na", "n/a", "none", "null", "#n/a"])
 _LEADING_ZEROS = re.compile(r"(?<![\d.])0+(?=\d)")
 _WHOLE = re.compile(r"(?<=\d)\.0+$")  # as of whole numbers that became floats
 
@@ -559,7 +558,7 @@ def warn_of_look_alikes(what: str, names: list[Any]) -> None:
         (first[form(name)], name) for name in names if first.setdefault(form(name), name) != name
     ]
     if what not in _FORMS and (
-        odd := [name for name in names if plain_label(name) in _AS_IF_MISSING]
+        odd := [name for name in names if plain_label(name) in AS_IF_MISSING]
     ):
         warn(
             f"{what} has the label {odd[0]!r}, which is taken for a group of its own; where it says"

@@ -33,7 +33,14 @@ from fastfair.data.group_labels import attributed
 from fastfair.error_rates.operating_points import ENOUGH_ERRORS, OperatingPoint
 from fastfair.error_rates.rates import ErrorRate, Rates
 from fastfair.errors import visible
-from fastfair.measures._registry import ACCURACY, METRICS, measure_of, printed_name
+from fastfair.measures._registry import (
+    ACCURACY,
+    AT_POINTS,
+    METRICS,
+    TRUE_MATCHES,
+    measure_of,
+    printed_name,
+)
 from fastfair.pages.drawings import Scale, axis, det_panel, distance, interval, scores_panel
 from fastfair.pages.parts import (
     INTERVALS,
@@ -92,6 +99,10 @@ _DIFFERS = {"yes": "Differs from fair", "may be chance": "May be chance", "not k
 _NOT_ADJUSTED = (
     "Of so many measures of a fair system some seem to differ: these p-values are not adjusted."
 )
+_OF_DECISIONS = {
+    ACCURACY: "Accuracy, the share of right decisions in this mix of comparisons",
+    TRUE_MATCHES: "True match rate (TMR), 1 - FNMR",
+}
 _MOST_LETTERS = 20  # with more groups the cells of a matrix have no numbers
 _HIGHEST = 8  # cells of a matrix that are listed with intervals
 _INVISIBLE = 4.5  # divided by a panel's side: normal deviates between a curve and its lines
@@ -212,10 +223,10 @@ def sentences_on_overall_rates(evaluation: Evaluated) -> Said:
             _share(find(evaluation.quantities, name, None, rates.at), *_WRONGLY[name])
             for name in rates_of(evaluation)
         )
-        said.append(f"at {f'{rates.at} ({threshold})' if k else threshold}, {shares}.")
+        said.append(f"At {f'{rates.at} ({threshold})' if k else threshold}, {shares}.")
     if not said and any(quantity.name == "eer" for quantity in evaluation.quantities):
-        said = [f"the EER is {in_words(find(evaluation.quantities, 'eer', None, None))}."]
-    return [("Overall", f"{said[0][0].upper()}{' '.join(said)[1:]}")] if said else []
+        said = [f"The EER is {in_words(find(evaluation.quantities, 'eer', None, None))}."]
+    return [("Overall", " ".join(said))] if said else []
 
 
 def _share(quantity: Quantity, kind: str, verb: str) -> str:
@@ -344,6 +355,8 @@ def sentence_on_extreme_groups(
         )
     low = min(enough, key=lambda quantity: quantity.estimate)
     high = max(enough, key=lambda quantity: quantity.estimate)
+    if low.estimate == high.estimate:
+        return f"{title} is {per_cent(low.estimate)} in each of {len(enough)} groups."
     return (
         f"{title} is highest in {visible(str(high.group))}, {in_words(high)}, and lowest in "
         f"{visible(str(low.group))}, {in_words(low)}."
@@ -623,8 +636,11 @@ def chapter_of(evaluation: Evaluated, numbers: str, beside: Beside) -> Chapter:
             Section("Failures", sentences_on_failures(evaluation), (), [_failure_table(evaluation)])
         )
     metrics = _metric_tables(evaluation)
-    if metrics and evaluation.groups:
-        sections.append(Section("Summaries of all thresholds", (), (), metrics, is_folded=True))
+    of_all = metrics.pop("metrics", None)
+    if of_all is not None and evaluation.groups:
+        sections.append(Section("Summaries of all thresholds", (), (), [of_all], is_folded=True))
+    if metrics:
+        sections.append(Section("Shares of right decisions", (), (), [*metrics.values()]))
     if evaluation.has_curves:
         sections += _curve_sections(evaluation)
     picture = None
@@ -716,7 +732,7 @@ def rates_of_groups(
             for group in alone.groups
             if any(other.at == rates.at for other in alone.rates)
         ]
-        shared = [x for quantity in others for x in (quantity.estimate, quantity.high)]
+        shared = _ends_to_show(others)
         shared += [row.bound for row in asked] if is_short else []
         has_limits = has_limits or any(math.isfinite(row.bound) for row in required)
         different = {group for test in tests if test.rate_name == name for group in test.different}
@@ -734,7 +750,7 @@ def rates_of_groups(
             f"Dots: measured rates{f'; lines: {ends}s' if ends else ''}. Solid line: all people"
             f"{'; dashed: required' if has_limits else ''}."
         ),
-        f"Hollow, light and in italics: fewer than {ENOUGH_ERRORS} errors.",
+        f"Hollow, light, italic: fewer than {ENOUGH_ERRORS} errors. Arrow: goes on.",
         *(
             ["Diamond: a test names this group as different."]
             if any(test.different for test in tests)
@@ -750,6 +766,14 @@ def rates_of_groups(
         look="rates wide" if has_verdicts else "rates",
         explanation=" ".join(reading) if is_short else "",
     )
+
+
+def _ends_to_show(rates: Sequence[Quantity]) -> list[float | None]:
+    """Return what an axis has to reach: all rates, but not the limits of those of few errors, beside
+    which others would be too close to see.
+    """
+    enough = [rate for rate in rates if (rate.n_errors or 0) >= ENOUGH_ERRORS]
+    return [*(rate.estimate for rate in rates), *(rate.high for rate in enough or rates)]
 
 
 def _columns_of_rate(
@@ -772,7 +796,7 @@ def _columns_of_rate(
         ("all", each[None].estimate),
         *(("limit", x) for x in dict.fromkeys(row.bound for row in required)),
     ]
-    ends = [*shared, *(x for quantity in each.values() for x in (quantity.estimate, quantity.high))]
+    ends = [*shared, *_ends_to_show([*each.values()])]
     scale = Scale.of(ends, is_logarithmic=name == "fmr", lines=lines)
 
     def drawn(group: str | None) -> Cell:
@@ -1006,13 +1030,13 @@ def shown_metrics(evaluation: Evaluated) -> list[str]:
     return [name for name in shown if name in asked["metrics"]]
 
 
-def _metric_tables(evaluation: Evaluated) -> list[Table]:
+def _metric_tables(evaluation: Evaluated) -> dict[str, Table]:
     """Write EERs, costs and Cllr of log-likelihood ratios, of all comparisons and of each group, and
-    accuracies at operating points.
+    accuracies and TMRs at operating points.
     """
     asked = evaluation.settings
     groups = (None, *evaluation.groups)
-    tables = []
+    tables = {}
     names = shown_metrics(evaluation)
     if names:
         headings = {
@@ -1027,15 +1051,14 @@ def _metric_tables(evaluation: Evaluated) -> list[Table]:
             f" {'' if asked.get('normalize') else 'not '}normalised"
         )
         caption = "Summaries of all thresholds" + (costs if "min_dcf" in names else "")
-        tables.append(_table(caption, groups, columns))
-    if ACCURACY in asked["metrics"]:
-        points = [rates.at for rates in evaluation.rates]
+        tables["metrics"] = _table(caption, groups, columns)
+    points = [rates.at for rates in evaluation.rates]
+    for name in [name for name in AT_POINTS if name in asked["metrics"]]:
         columns = [
             _GROUP,
-            *(_column(evaluation, f"at {point}, %", ACCURACY, point) for point in points),
+            *(_column(evaluation, f"at {point}, %", name, point) for point in points),
         ]
-        caption = "Accuracy, the share of right decisions in this mix of comparisons"
-        tables.append(_table(caption, groups, columns))
+        tables[name] = _table(_OF_DECISIONS[name], groups, columns)
     return tables
 
 
@@ -1097,24 +1120,15 @@ def tables_to_show(
         for at in first.rates
         if (tables := _titled(evaluations, at, partial(_tables_of_all_measures, always=True)))
     ]
-    metrics = [
-        (f"by {grouping_of(evaluation)}", one_of)
-        for evaluation in evaluations
-        for one_of in _metric_tables(evaluation)
-    ]
+    of_each = [(f"by {grouping_of(each)}", _metric_tables(each)) for each in evaluations]
+    metrics = {
+        name: stacked([(by, _without_all(of[name], k)) for k, (by, of) in enumerate(of_each)])
+        for name in of_each[0][1]
+    }
     return {
         "rates": rates_at_points(evaluations),
         "measures": measures,
-        "metrics": [
-            (
-                None,
-                stacked(
-                    [(name, _without_all(table, k)) for k, (name, table) in enumerate(metrics)]
-                ),
-            )
-        ]
-        if metrics
-        else [],
+        **{name: [(None, table)] for name, table in metrics.items()},
         "failures": [(None, _failure_table(first))] if has_failures(first) else [],
     }
 
@@ -1128,7 +1142,7 @@ def printed_tables(evaluation: Evaluated) -> list[Printed]:
     """Return the tables of the terminal below the summary: metrics, measures, and FMRs between
     groups.
     """
-    tables = _metric_tables(evaluation)
+    tables = [*_metric_tables(evaluation).values()]
     for rates in evaluation.rates:
         tables += [
             *_tables_of_leading_measures(evaluation, rates),

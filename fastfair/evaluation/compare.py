@@ -25,7 +25,7 @@ from fastfair.data.exclusions import exclusions_of_systems
 from fastfair.data.scans import ScannedComparisons
 from fastfair.error_rates.operating_points import OperatingPoint
 from fastfair.errors import InputError, SharedSubjectsWarning
-from fastfair.measures._registry import Measure
+from fastfair.measures._registry import TRUE_MATCHES, Measure
 
 from .contrasts import (
     ComparedPair,
@@ -246,6 +246,11 @@ def compare(
     request = Request(
         **{field.name: asked[field.name] for field in fields(Request) if field.name in asked}
     )
+    if TRUE_MATCHES in as_names(request.metrics):
+        raise InputError(
+            "a difference of TMRs is minus that of FNMRs, which are compared: leave"
+            ' ⟦metrics="tmr"⟧ out; `check` reads "tar(new) - tar(old) >= -1 %"'
+        )
     if baseline is not None:
         if second is not None:
             raise InputError("baseline is for a dict or a list of systems, not for two")

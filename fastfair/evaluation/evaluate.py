@@ -58,7 +58,9 @@ from fastfair.intervals import MethodOfEvaluations
 from fastfair.measures._fairness import KINDS, ZeroPolicy
 from fastfair.measures._registry import (
     ACCURACY,
+    AT_POINTS,
     MEASURES,
+    TRUE_MATCHES,
     Measure,
     measure_name,
     measure_of,
@@ -102,6 +104,7 @@ from fastfair.uncertainty.quantities import (
     numbers,
     sizes_of_groups,
     warn_of_narrow,
+    with_successes,
 )
 
 from .counted_rates import (
@@ -117,12 +120,12 @@ from .failures import Failures
 from .result import Alternative, Evaluation
 
 IncompleteGroups = Literal["raise", "drop", "nan"]
-_Metrics = Literal["auto", "all", Metric, "accuracy"]
+_Metrics = Literal["auto", "all", Metric, "accuracy", "tmr"]
 _Found = TypeVar("_Found")
 METRICS_OF_SCANS = ("eer", "min_dcf", "cllr")  # Cllr only where the scan keeps all scores
 # Where failed comparisons, which have no score, count as non-matches.
 METRICS_WITH_FAILURES = ("eer", "min_dcf")
-_WITH_FAILURES = (*METRICS_WITH_FAILURES, ACCURACY)
+_WITH_FAILURES = (*METRICS_WITH_FAILURES, *AT_POINTS)
 BY_NAME_ALONE = ("auc", "d_prime")  # which "auto" leaves out: they say nothing of a threshold
 USUAL_METRICS = METRICS_OF_SCANS[:-1]  # of any scores, and of vectors without a list of all pairs
 
@@ -326,7 +329,7 @@ class Request(EvaluationSettings):
     @property
     def score_metrics(self) -> tuple[str, ...]:
         """The metrics that need no operating point."""
-        return tuple(name for name in as_names(self.metrics) if name != ACCURACY)
+        return tuple(name for name in as_names(self.metrics) if name not in AT_POINTS)
 
     @property
     def needs_all_pairs(self) -> bool:
@@ -364,7 +367,8 @@ class Request(EvaluationSettings):
         measures = _measures_of_class(request.measures, as_names(self.measures), comparisons)
         request = replace(request, measures=measures)
         for name in request.metrics:
-            comparisons._require_rates(f"⟦metrics={name}⟧")
+            rates = ("fnmr",) if name == TRUE_MATCHES else ERROR_RATES
+            comparisons._require_rates(f"⟦metrics={name}⟧", rates)
             if name not in _WITH_FAILURES:
                 require_scores(comparisons.failed, name, NO_CLLR)
         if "eer" in request.metrics:
@@ -550,10 +554,11 @@ def evaluate(
     measures : "all" or sequence of str or function
         Fairness measures, by names or as functions: those of `fastfair.measures`, and your own
         (`measures.measure`).
-    metrics : {"auto", "all", "eer", "min_dcf", "cllr", "min_cllr", "auc", "d_prime", "accuracy"} or several
+    metrics : {"auto", "all", "eer", "min_dcf", "cllr", "min_cllr", "auc", "d_prime", "accuracy", "tmr"} or several
         Metrics to compute that need no operating point. "auto" computes the EER and minDCF, and of
-        log-likelihood ratios the first four. "accuracy", which "all" leaves out, is the share of
-        right decisions at each operating point, in the mix of comparisons that there is.
+        log-likelihood ratios the first four. "all" leaves out what each operating point has:
+        "accuracy", the share of right decisions in the mix of comparisons that there is, and "tmr",
+        1 - FNMR (TAR, GAR), with its limits.
     unit : {"subject", "comparison", "sample", "subject+sample"}
         The units drawn with replacement: subjects within each group; comparisons, separately for
         mated and non-mated, which makes intervals too narrow where subjects repeat; samples within
@@ -1014,7 +1019,7 @@ def evaluated(
         by_quantiles = bool(request.measures) and request.method != "auto"
         warn_of_narrow_intervals(quantities, made.rates, measured if by_quantiles else ())
     return Evaluation(
-        quantities,
+        with_successes(quantities, as_names(request.metrics)),
         tuple(made.rates),
         comparisons.groups,
         measured,

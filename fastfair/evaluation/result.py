@@ -21,12 +21,12 @@ from fastfair.error_rates.operating_points import ENOUGH_ERRORS, OperatingPoint
 from fastfair.error_rates.rates import ErrorRate, Rates
 from fastfair.errors import InputError
 from fastfair.intervals import MethodOfEvaluations
-from fastfair.measures._registry import METRICS
+from fastfair.measures._registry import COMPLEMENTS, METRICS
 from fastfair.pages.parts import interval_name
 from fastfair.results.model_card import ResultOfEstimates
 from fastfair.results.result import Printed
 from fastfair.uncertainty.interval_maker import require_method
-from fastfair.uncertainty.quantities import Group, Quantity, ends_of, find, table_of
+from fastfair.uncertainty.quantities import Group, Quantity, ends_of, find, table_of, with_successes
 
 from .chapter import (
     chapter_of,
@@ -187,6 +187,8 @@ class Evaluation(Evaluated, ResultOfEstimates):
         (100,)
         """
         chosen = self.quantity(name, group, at)
+        if chosen.name in COMPLEMENTS:
+            return 1 - self.replicates(COMPLEMENTS[chosen.name], group, at)
         row = next(k for k, quantity in enumerate(self.quantities) if quantity is chosen)
         return self.maker.replicates[row]
 
@@ -240,6 +242,7 @@ class Evaluation(Evaluated, ResultOfEstimates):
         if maker.has_replicates:
             require_method(*(settings[name] for name in ("method", "unit", "scheme")))
         quantities = maker.with_intervals(*(settings[name] for name in asked))
+        quantities = with_successes(quantities, settings["metrics"])
         return replace(self, quantities=quantities, settings=settings)
 
     @checked

@@ -496,8 +496,11 @@ class GroupTest(Result):
             " group_pvalue_adjusted note"
         )
         _, headings, rows = printed(self._columns(), names.split(), of=self.rate_name)
+        grouping = " & ".join(self.settings.get("grouping", ()))
+        at = self.settings["at"]
         title = (
-            f"{self.rate_name.upper()} with {100 * self.confidence_level:g} %"
+            f"{self.rate_name.upper()}{f' by {grouping}' if grouping else ''}"
+            f"{'' if at is None else f' at {at}'}, with {100 * self.confidence_level:g} %"
             f" intervals{self._fixed}"
         )
         return [(title, headings, rows)]
@@ -778,6 +781,7 @@ def fnmr_test(
         "null_model": null_model
     }
     counts, tested, some = counts_to_test(data, at, incomplete_groups, n_threads)
+    settings["grouping"] = list(counts.grouping)
     is_bootstrap = null_model == "bootstrap"
     if is_bootstrap:
         warn_of_small_groups(some)
@@ -994,7 +998,7 @@ def _test_of_false_matches(
     return _compared(
         observed,
         replicated,
-        settings | {"rng": seed},
+        settings | {"rng": seed, "grouping": list(comparisons.grouping)},
         _OF_FALSE_MATCHES,
         tested,
         roots,

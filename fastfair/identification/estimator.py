@@ -36,7 +36,7 @@ from fastfair.resampling.dependence import (
     typical_subject,
 )
 from fastfair.uncertainty.notes import Code, Note, has_code
-from fastfair.uncertainty.quantities import Estimate
+from fastfair.uncertainty.quantities import Estimate, mirrored
 from fastfair.uncertainty.rate_limits import HeldRate, RateEvidence, raised_rate
 
 from .errors import (
@@ -410,15 +410,7 @@ class Estimator:
             )
             rows.append(row if criterion.size == s.n_enrolled else replace(row, n_errors=None))
             if rate.complement:
-                rows.append(
-                    replace(
-                        rows[-1],
-                        name=rate.complement,
-                        estimate=1 - row.estimate,
-                        low=1 - row.high,
-                        high=1 - row.low,
-                    )
-                )
+                rows.append(mirrored(rows[-1], rate.complement, lambda value: 1 - value))
         return rows
 
     def with_hidden_ties(

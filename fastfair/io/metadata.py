@@ -10,10 +10,12 @@ import numpy as np
 from fastfair._lib.arrays import AnyArray, Flags, Floats, Indices, Integers
 from fastfair._lib.frames import FrameColumns
 from fastfair._lib.label_codes import Coded, encode, in_use
+from fastfair._lib.text import joined_by_or
 from fastfair.data import sample_names
-from fastfair.data.columns import plain_label, row_of_arrays
+from fastfair.data.columns import AS_IF_MISSING, plain_label, row_of_arrays
 from fastfair.data.exclusions import leave_out
 from fastfair.data.group_labels import UNKNOWN
+from fastfair.data.label_bands import numbers_of
 from fastfair.errors import InputError
 
 from . import tables
@@ -90,7 +92,7 @@ class Metadata:
         frame = FrameColumns(
             table.columns([table.require(role, name) for role, name in named], [*set(numbers)])
         )
-        self._labels = {name: frame.texts(name) for name in attributes}
+        self._labels = {name: _blank_among_numbers(frame.texts(name)) for name in attributes}
         self._subject = None if subject is None else frame.texts(subject)
         self._quality = None if quality is None else frame.numbers(quality).astype(np.float64)
         if coded is not None and self._quality is not None:
@@ -196,7 +198,7 @@ class Metadata:
         lost = list(map(str, sides[0].labels[np.unique(np.concatenate(codes))]))
         who = f"{len(lost)} of {sides[0].labels.size} {self.per}s"
         named = ", ".join(map(repr, lost[:_NAMED])) + (", ..." if len(lost) > _NAMED else "")
-        lacking = f"have no metadata for {' and '.join(self.attributes) or 'their subjects'}"
+        lacking = f"have no metadata for {joined_by_or(self.attributes or ['their subjects'])}"
         counted = f"{int((~keep).sum())} of {keep.size} {entries}"
         hint = self._hint(lost, others)
         if policy != "drop":
@@ -316,6 +318,15 @@ def _of_rows(name: str, column: _Column, rows: list[AnyArray], used: Flags) -> l
     in_table, position = in_use(coded.labels.size, places[used])
     places = position.astype(places.dtype)[places]
     return [Coded(coded.labels[in_table], places[of_side]) for of_side in rows]
+
+
+def _blank_among_numbers(column: _Column) -> _Column:
+    """Return a column in which NA and the like are blank, where all else in it is numbers."""
+    texts, codes = column
+    given = [text for text in texts if text and plain_label(text) not in AS_IF_MISSING]
+    if not given or numbers_of(given) is None:
+        return column
+    return [text if text in given else None for text in texts], codes
 
 
 def _are_given(column: _Column) -> Flags:

@@ -213,7 +213,12 @@ METRICS: dict[str, Estimand] = {
         ),
         _rate(
             "tmr", "TMR", MATED, "false non-match", "Which share of mated comparisons is accepted?",
-            long_title="True match rate", better_above=True,
+            long_title="True match rate", better_above=True, aliases=("TPR", "true positive rate"),
+        ),
+        _rate(
+            "tar", "TAR", MATED, "false rejection", "Which share of mated comparisons or transactions is accepted?",
+            long_title="True acceptance rate", better_above=True, kind="rate of success",
+            aliases=("GAR", "genuine acceptance rate"),
         ),
         _rate(
             "fmr_matrix", "FMR matrix", NONMATED, "false match",
@@ -336,7 +341,11 @@ def names_of(kind: str) -> tuple[str, ...]:
     return tuple(name for name, metric in METRICS.items() if metric.kind == kind)
 
 
-ACCURACY = "accuracy"  # the metric that needs an operating point
+ACCURACY = "accuracy"  # the share of right decisions
+TRUE_MATCHES = "tmr"
+AT_POINTS = (ACCURACY, TRUE_MATCHES)  # the metrics that need an operating point
+COMPLEMENTS = {"tmr": "fnmr", "tar": "frr", "tpir": "fnir"}  # rates that are 1 minus another
+SUCCESSES = {error: success for success, error in COMPLEMENTS.items()}
 OF_ANY_SCORES: tuple[Literal["eer", "min_dcf", "cllr"], ...] = ("eer", "min_dcf", "cllr")
 THRESHOLD_FREE = (*OF_ANY_SCORES, "act_dcf")  # the last of log-likelihood ratios only
 _BASE_METRICS = ("fmr", "fnmr", "tmr", *THRESHOLD_FREE)  # that measures may be of

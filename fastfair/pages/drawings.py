@@ -111,7 +111,10 @@ def interval(
     "diamond".
     """
     lines = [] if look == "plain" else [("grid", x) for x in scale.ticks]
-    return _bar(scale.place, (value, low, high), look, [*lines, *scale.lines], mark)
+    goes_on = high is not None and high > scale.high * (1 + 1e-9)
+    return _bar(
+        scale.place, (value, low, high), look, [*lines, *scale.lines], mark, goes_on=goes_on
+    )
 
 
 def axis(scale: Scale) -> str:
@@ -141,9 +144,13 @@ def _bar(
     look: str = "",
     lines: Sequence[tuple[str, float]] = (("all", 0.0),),
     mark: str = "dot",
+    *,
+    goes_on: bool = False,
 ) -> str:
     """Draw a value with its interval, where it has one, and upright lines, by their classes and
     values.
+
+    goes_on: whether an arrow says that the interval ends beyond the right edge.
     """
     value, low, high = ends
     parts = [
@@ -155,6 +162,10 @@ def _bar(
             parts.append(
                 f'<line class="range" x1="{position(low):.2f}%" x2="{position(high):.2f}%" y1="50%"'
                 ' y2="50%"/>'
+            )
+        if goes_on:
+            parts.append(
+                f'<svg x="{_LAST}%" y="50%" overflow="visible"><path class="range" d="M0-4 5 0 0 4"/></svg>'
             )
         shape = '<path d="M0-5 5 0 0 5-5 0z"/>' if mark == "diamond" else '<circle r="4"/>'
         parts.append(

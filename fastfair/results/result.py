@@ -254,8 +254,9 @@ class Result(Shown):
         Parameters
         ----------
         name : str, optional
-            Of an evaluation "rates", "measures", "metrics" or "failures"; of tests "tests"; of a
-            check "requirements"; of other results "numbers". By default the first.
+            Of an evaluation "rates", "measures", "metrics", "accuracy", "tmr" or "failures"; of
+            tests "tests"; of a check "requirements"; of other results "numbers". By default the
+            first.
         at : OperatingPoint, optional
             The operating point; by default the first.
 

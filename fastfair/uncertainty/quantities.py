@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any, ClassVar, Self, TypeVar
 
@@ -31,6 +31,8 @@ from fastfair.measures._registry import (
     ACCURACY,
     MATED,
     METRICS,
+    SUCCESSES,
+    TRUE_MATCHES,
     difference_of,
     methods_of,
     names_of,
@@ -39,7 +41,7 @@ from fastfair.measures._registry import (
 )
 from fastfair.resampling.engine import Replicates
 
-from .notes import Note, Noted
+from .notes import Code, Note, Noted
 
 RATES, WITH_FAILURES, FAILURE_RATES = map(names_of, ("rate", "rate with failures", "failure rate"))
 # proportions
@@ -55,7 +57,6 @@ def is_in_per_cent(name: str) -> bool:
 
 OF_MATED = tuple(name for name, metric in METRICS.items() if metric.sides == (MATED,))
 FITTED = tuple(name for name, metric in METRICS.items() if metric.fitted)
-OF_SUCCESS = ("tar", "gar", "tpr", "tmr")  # what 1 - FNMR is called
 # the second is minus the logarithm
 RATIOS = ("group_to_average_ratio", "group_to_average_log_ratio")
 
@@ -68,6 +69,7 @@ _LAST = ("n_comparisons", "n_errors", "n_subjects", "notes")
 _COPIED = ("group", "estimate", "n_comparisons", "n_errors", "n_subjects", "notes")
 
 _Grouped = TypeVar("_Grouped", bound="Estimate")
+_Mirrored = TypeVar("_Mirrored", bound="Estimated")
 Key = tuple[str, str | None, str | None, OperatingPoint | None]
 Group = str | tuple[str, str] | None  # a group, the reference's and the probe's, or all comparisons
 
@@ -189,8 +191,8 @@ class Quantity(Estimated):
     ----------
     name : str
         "threshold", "fmr", "fnmr", "fmr_matrix", "eer", "min_dcf", "cllr", "min_cllr", "auc",
-        "d_prime", "accuracy", or a fairness measure followed by its base metric, if it has one, in parentheses, such as
-        "gini(fmr)".
+        "d_prime", "accuracy", "tmr", "tar", or a fairness measure followed by its base metric, if
+        it has one, in parentheses, such as "gini(fmr)".
     group : str or None
         The group; None for all comparisons and for a measure over all groups. For "fmr_matrix", the
         reference's group.
@@ -268,6 +270,26 @@ def noted(quantity: Quantity, *notes: Note) -> Quantity:
     return replace(quantity, notes=(*quantity.notes, *notes)) if notes else quantity
 
 
+def mirrored(row: _Mirrored, name: str, mirror: Callable[[float], float]) -> _Mirrored:
+    """Return the row of a rate of success, or of a difference of two, given that of its errors.
+
+    mirror: turns a value of the one into that of the other.
+    """
+    low, high = (None if end is None else mirror(end) for end in (row.high, row.low))
+    notes = tuple(note for note in row.notes if note.code is not Code.CAUTIOUS_LIMIT)  # of errors
+    about = {"name": name, "estimate": mirror(row.estimate), "low": low, "high": high}
+    return replace(row, **about, notes=notes)  # type: ignore[type-var]
+
+
+def with_successes(quantities: Sequence[Quantity], metrics: Sequence[str]) -> tuple[Quantity, ...]:
+    """Add the TMR to each FNMR, and the TAR to each FRR, where they are among the metrics asked
+    for.
+    """
+    errors = [row for row in quantities if row.name in SUCCESSES and TRUE_MATCHES in metrics]
+    added = [mirrored(row, SUCCESSES[row.name], lambda value: 1 - value) for row in errors]
+    return (*quantities, *added)
+
+
 def table_of(rows: Sequence[Any]) -> dict[str, list[Any]]:
     """Turn quantities, or results like them, into columns; `title` is what tables, plots and pages
     call each.
@@ -340,10 +362,15 @@ def find(rows: Sequence[_AnyRow], name: str, group: Group, at: OperatingPoint | 
     """
     called = quantity_name(name)
     named = [row for row in rows if row.name == called]
+    if not named and called == "tar":
+        named = [row for row in rows if row.name == TRUE_MATCHES]
     if not named:
         names = sorted({row.name for row in rows})
-        if called.lower() in OF_SUCCESS and "fnmr" in names:
-            raise InputError(f"{name} is 1 - FNMR: ask for fnmr, with its limits exchanged")
+        if called in ("tar", TRUE_MATCHES) and "fnmr" in names:
+            raise InputError(
+                f"{name} is 1 - FNMR, or where comparisons failed 1 - FRR: evaluate with"
+                ' ⟦metrics="tmr"⟧'
+            )
         raise InputError(f"there is no quantity {name!r}{did_you_mean(called, names)}")
     matching = [row for row in named if _group_of(row) == group]
     if not matching:

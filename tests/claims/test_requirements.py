@@ -188,6 +188,8 @@ def test_other_terms_are_read_as_the_standard_ones():
     for term in ("tar", "GAR", "tpr", "tmr"):
         found = read_requirement(f"{term} >= 95 %", at)
         assert (found.name, found.relation, found.bound) == ("fnmr", "<=", 0.05)
+        written = found.as_written
+        assert (written.name, written.relation, written.bound) == ("tmr", ">=", 0.95)
         assert read_requirement(f"{term} < 0.7", at).relation == ">"
 
 

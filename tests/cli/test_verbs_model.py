@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 import pytest
 from helpers.attribute_tables import AT, NAMES, table
-from helpers.command_line import run, run_program
+from helpers.command_line import refused, run, run_program
 
 import fastfair as ff
 
@@ -106,3 +106,24 @@ def test_strata_are_those_of_the_library(scores):
     printed = run("strata", scores, *ASKED, "--by", "gender").output
     assert found.summary() in printed
     assert sum("same mix" in line for line in printed.splitlines()[-9:]) == 2
+
+
+def test_numbers_are_not_groups_as_well(people):
+    asked = [
+        "model",
+        people / "scores.csv",
+        "--metadata",
+        people / "people.csv",
+        "--at",
+        "fmr=0.05",
+    ]
+    for more, message in (
+        (
+            ["--group", "age", "--linear", "age=mean"],
+            "and --group as groups: leave --group age out",
+        ),
+        (["--spline", "age", "--bands", "age=cc"], "and --bands as groups: leave --bands age out"),
+    ):
+        said = refused(*asked, "--group", "sex", *more)
+        assert "take 'age' as a number" in said
+        assert message in said

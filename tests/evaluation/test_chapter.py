@@ -7,6 +7,7 @@ import math
 import numpy as np
 import pytest
 from helpers.data_sets import columns
+from helpers.quiet import quietly
 
 import fastfair as ff
 from fastfair.evaluation.chapter import (
@@ -15,8 +16,11 @@ from fastfair.evaluation.chapter import (
     leading_measures,
     measures_at,
     printed_tables,
+    rates_of_groups,
+    sentence_on_extreme_groups,
 )
 from fastfair.measures._registry import measure_of
+from fastfair.pages.parts import Beside
 from fastfair.uncertainty.quantities import find
 
 pytestmark = pytest.mark.jit
@@ -190,3 +194,30 @@ def test_measures_of_small_groups_are_flagged_unless_they_hold():
         "nrb(fnmr)",
     }
     assert all("narrow" in found.quantity(name).flags for name in ("std(fnmr)", "gini(fnmr)"))
+
+
+def test_axes_are_not_stretched_by_limits_of_groups_with_few_errors():
+    sizes = (("big", 4000, 200), ("tiny", 6, 1))
+    rows = [(group, k < errors) for group, n, errors in sizes for k in range(n)]
+    group = [name for name, _ in rows]
+    mated = ff.Comparisons(
+        [0.2 if failed else 0.9 for _, failed in rows],
+        [1] * len(rows),
+        reference_group=group,
+        probe_group=group,
+    )
+    with quietly():
+        found = ff.evaluate(mated, POINTS[1], [], unit="comparison", n_resamples=50, rng=1)
+    assert found.interval("fnmr", "tiny")[1] > 0.3
+    table = rates_of_groups(found, found.rates[0], Beside(evaluations=[found]), ())
+    drawn = [row for row in table.rows if "tiny" in str(row[0])]
+    assert 'd="M0-4 5 0 0 4"' in drawn[0][2].drawing
+    assert sentence_on_extreme_groups(found, "fnmr", POINTS[1]).startswith("Only big")
+
+
+def test_equal_rates_have_no_highest_and_lowest():
+    group = ["a"] * 100 + ["b"] * 100
+    mated = ff.Comparisons([0.9] * 50 + [0.2] * 100 + [0.9] * 50, [1] * 200, None, None, group)
+    found = ff.evaluate(mated, POINTS[1], [], n_resamples=0)
+    said = sentence_on_extreme_groups(found, "fnmr", POINTS[1])
+    assert said == "FNMR is 50 % in each of 2 groups."

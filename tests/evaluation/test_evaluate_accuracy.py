@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 from helpers.data_sets import columns
-from helpers.refusals import refused
 
 import fastfair as ff
 from fastfair.uncertainty.notes import Code, has_code
@@ -65,7 +64,3 @@ def test_it_is_compared_required_and_shown(made, found, tmp_path):
     page = (tmp_path / "page.html").read_text("utf-8")
     assert "the share of right decisions" in page
     assert "depends on the share of mated comparisons" in page
-
-
-def test_rates_of_success_are_named_by_their_errors(found):
-    refused("TAR is 1 - FNMR: ask for fnmr", found.quantity, "TAR")

@@ -144,7 +144,7 @@ def test_metadata(npy, who):
     is_the_same(ff.read_embeddings(npy, metadata=who, **arguments), ("f & x", "f & y", "m & x"))
     who.write_text("name,sex,eyes\na,f,y\nb,m,x\nc,,x\n")
     with pytest.raises(
-        InputError, match=r"1 of 3 subjects have no metadata for sex and eyes: 'c'; 1 of 5 vectors"
+        InputError, match=r"1 of 3 subjects have no metadata for sex or eyes: 'c'; 1 of 5 vectors"
     ):
         ff.read_embeddings(npy, metadata=who, **arguments)
     with pytest.warns(

@@ -59,6 +59,22 @@ def test_labels_of_samples():
     assert labels(again, "age") == labels(c, "age")
 
 
+@pytest.mark.parametrize("word", ["NA", "n/a", "NULL", None])
+def test_words_for_no_number_are_blank_where_all_else_is_numbers(word):
+    frame = pl.DataFrame(
+        {"score": [0.9, 0.8, 0.2], "reference": ["a", "b", "a"], "probe": ["a", "b", "b"]}
+    )
+    people = pl.DataFrame({"id": ["a", "b"], "age": ["31", word], "country": ["GB", "NA"]})
+    options = {"reference": "reference", "probe": "probe", "metadata": people}
+    bands = ff.Layout(bands="age=0,20,35")
+    with pytest.raises(InputError, match="1 of 2 subjects have no metadata for age: 'b'"):
+        read_comparisons(frame, **options, groups="age", layout=bands)
+    c = read_comparisons(frame, **options, groups="age", layout=bands, missing_labels="unknown")
+    assert c.groups == ("20-34", "unknown")
+    with pytest.warns(ff.errors.LookAlikeWarning, match="a group of its own"):  # Namibia, perhaps
+        assert read_comparisons(frame, **options, groups="country").groups == ("GB", "NA")
+
+
 def test_subjects_of_samples(tmp_path):
     options = {
         "metadata": FILES,
