@@ -61,6 +61,24 @@ def effective_size(n: float, n_errors: float, variance: float) -> float:
     return min(n, max(1.0, n * binomial / variance)) if variance > binomial else float(n)
 
 
+def two_way_variance(people: Any, sessions: Any, cells: Any) -> Any:
+    """Return the variance of a sum whose parts depend on each other if they share a person or a
+    session.
+
+    It is that over what shares a person, plus that over what shares a session, minus that over what
+    shares both, a cell (Cameron, Gelbach and Miller 2011); and never below that of people alone. So
+    sessions of a person's own, which are cells, change nothing.
+    """
+    return people + np.maximum(sessions - cells, 0.0)
+
+
+def two_way_freedom(people: Any, n_sessions: Any) -> Any:
+    """Return the degrees of freedom of a two-way variance: those of people, and at most one fewer
+    than there are sessions; at least 1.
+    """
+    return np.minimum(people, np.maximum(np.asarray(n_sessions) - 1.0, 1.0))
+
+
 class AddedSubject(NamedTuple):
     """One more subject, for upper limits of rates of failure: how many attempts it makes, and how
     many of them fail; (...) arrays, or numbers.
