@@ -192,6 +192,11 @@ class Units:
         """Draw units of vectors, numbered as in the pairing: samples of a subject, references apart
         from probes.
         """
+        if embeddings.sessions is not None:
+            raise InputError(
+                "pairs of vectors that are not listed draw people alone, and the vectors have"
+                " sessions: take their method comparisons()"
+            )
         pairing = embeddings.pairing
         stratum = np.unique(embeddings.subject_group, return_inverse=True)[1]
         part = pairing.is_probe if pairing.two_sets else None
