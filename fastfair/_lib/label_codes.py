@@ -54,7 +54,8 @@ def in_use(n: int, *columns: AnyIntegers) -> tuple[Flags, Indices]:
     return used, np.cumsum(used) - 1
 
 
-def _column(name: str, values: Any) -> Any:
+def column_of_labels(name: str, values: Any) -> Any:
+    """Return a column of labels as it is, once it can become an array."""
     return (
         values
         if type(values) is Coded
@@ -62,7 +63,7 @@ def _column(name: str, values: Any) -> Any:
     )
 
 
-Labels = Annotated[ArrayLike | Coded, _column]
+Labels = Annotated[ArrayLike | Coded, column_of_labels]
 
 
 def clean(label: Any) -> Any:

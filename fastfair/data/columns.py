@@ -24,6 +24,7 @@ from fastfair.errors import InputError, LookAlikeWarning, NarrowIntervalsWarning
 from . import checks, group_labels, sample_names
 from .exclusions import gathering, leave_out
 from .group_labels import MissingLabels
+from .sessions import code_sessions
 from .sorted_scores import Attributes, BothSides, CheckedColumns, read_only
 
 Failures = Literal["error", "exclude", "non-match"]
@@ -123,8 +124,8 @@ def checked_columns(
     scores, mated, score_kind
         As in `Comparisons`.
     sides : mapping
-        The subjects, groups and samples of references and of probes, by the names that they have
-        there.
+        The subjects, groups, samples and sessions of references and of probes, by the names that
+        they have there.
     policies : Policies
         As there.
     where : callable
@@ -137,6 +138,7 @@ def checked_columns(
     values = checks.scores(scores)
     subjects = code_sides("subjects", ("reference", "probe"), sides)
     samples = code_sides("samples", ("reference_sample", "probe_sample"), sides)
+    sessions = code_sessions(sides)
     groups = sides.get("reference_group"), sides.get("probe_group")
     attributes, lacking = code_attributes(*groups, policies.missing_labels)
     if subjects is not None:
@@ -155,6 +157,7 @@ def checked_columns(
     is_of_one_class = mated is not None and bool(flags.all() or not flags.any())
     sizes = {"scores": values.size, "mated": flags.size}
     named = {("reference", "probe"): subjects, ("reference_sample", "probe_sample"): samples}
+    named |= {("⟦session⟧", "⟦session⟧ of probes"): sessions}
     named |= {
         (f"⟦reference_group⟧ {name!r}", f"⟦probe_group⟧ {name!r}"): sides
         for name, sides in attributes.items()
@@ -189,8 +192,9 @@ def checked_columns(
             )
     if not keep.all():
         values, flags = values[keep], flags[keep]
-        subjects, samples = (
-            None if sides is None else kept_rows(sides, keep) for sides in (subjects, samples)
+        subjects, samples, sessions = (
+            None if of_both is None else kept_rows(of_both, keep)
+            for of_both in (subjects, samples, sessions)
         )
         failed = None if failed is None else failed[keep]
         attributes = {name: kept_rows(sides, keep) for name, sides in attributes.items()}
@@ -205,6 +209,7 @@ def checked_columns(
         keep,
         failed,
         is_of_one_class,
+        sessions,
     )
 
 
@@ -300,11 +305,13 @@ def labels_of_subjects(subjects: BothSides | None, attributes: Attributes) -> di
 
 def kept_rows(columns: BothSides, keep: Flags) -> BothSides:
     """Keep some rows of the codes of both sides, and the labels that these rows still use."""
-    labels, reference, probe = columns
-    reference, probe = reference[keep], probe[keep]
+    labels, *of_sides = columns
+    reference, probe = (codes[keep] for codes in of_sides)
     used, position = label_codes.in_use(len(labels), reference, probe)
     position = position.astype(reference.dtype)
-    return labels[used], position[reference], position[probe]
+    of_reference = position[reference]
+    of_probe = of_reference if of_sides[0] is of_sides[1] else position[probe]
+    return labels[used], of_reference, of_probe
 
 
 _NAMED = 5  # rows that a warning names

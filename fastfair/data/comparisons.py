@@ -31,6 +31,7 @@ from .columns import (
 from .exclusions import Exclusion, gathering
 from .label_bands import are_numbers
 from .score_keys import typed_threshold
+from .sessions import ROLES, Sessions, named_columns, session_columns
 from .sorted_scores import (
     RATES_OF_CLASSES,
     CheckedColumns,
@@ -79,6 +80,10 @@ class Comparisons:
         so are thresholds, then.
     reference_sample, probe_sample : (n,) array_like, optional
         Ids of the samples (files, images, recordings) compared; they need `reference` and `probe`.
+    session : (n,) array_like or pair of (n,) array_like, optional
+        What the attempts of several people share: the day, device, site or operator of each
+        comparison, or of its reference and of its probe. Errors of one day depend on each other,
+        and intervals say so; they need `reference` and `probe`.
     mated_value : str or float, optional
         Which of the two values of `mated` means mated, where they are no common words for it.
     policies : Policies
@@ -95,6 +100,8 @@ class Comparisons:
         The distinct sample ids, sorted.
     sample_subject : (s,) ndarray of int32, or None
         The subject of each sample, as a position in `subjects`.
+    sessions : (d,) ndarray or None
+        The distinct sessions, sorted.
     attributes : dict of str to tuple of str
         The labels of each attribute, sorted.
     groups : tuple of str
@@ -153,6 +160,7 @@ class Comparisons:
     subjects: AnyArray | None
     samples: AnyArray | None = None
     sample_subject: Codes | None = None
+    sessions: AnyArray | None = None
     attributes: Mapping[str, tuple[str, ...]]
     groups: tuple[str, ...]
     grouping: tuple[str, ...]
@@ -181,6 +189,7 @@ class Comparisons:
         "subjects",
         "samples",
         "sample_subject",
+        "sessions",
         "attributes",
         "grouping",
         "left_out",
@@ -208,6 +217,7 @@ class Comparisons:
         *,
         reference_sample: Labels | None = None,
         probe_sample: Labels | None = None,
+        session: Sessions | None = None,
         mated_value: str | float | None = None,
         policies: Policies = USUAL,
     ) -> None:
@@ -219,6 +229,7 @@ class Comparisons:
             "probe_group": probe_group,
             "reference_sample": reference_sample,
             "probe_sample": probe_sample,
+            **session_columns(session),
         }
         self._sort(checked_columns(scores, flags, sides, score_kind, policies), policies.failures)
 
@@ -243,6 +254,11 @@ class Comparisons:
         self.subjects = None if subjects is None else read_only(subjects[0])
         self.samples = None if samples is None else read_only(samples[0])
         self.sample_subject = None if samples is None else subject_of_each(samples, subjects)
+        self.sessions = None if columns.sessions is None else read_only(columns.sessions[0])
+        if self.sessions is not None and subjects is None:
+            raise InputError(
+                "⟦session=⟧ needs the people who share a session: give reference and probe as well"
+            )
         self.attributes = {
             name: group_labels.attribute(name, sides[0]) for name, sides in attributes.items()
         }
@@ -270,6 +286,7 @@ class Comparisons:
         probe_group: str | Sequence[str] | None = None,
         reference_sample: str | None = None,
         probe_sample: str | None = None,
+        session: str | Sequence[str] | None = None,
         score_kind: ScoreKind = "similarity",
         mated_value: str | float | None = None,
         policies: Policies = USUAL,
@@ -293,6 +310,9 @@ class Comparisons:
             this is refused where the frame has a column for the probes.
         reference_sample, probe_sample : str, optional
             Columns with the ids of the samples.
+        session : str or sequence of str, optional
+            The column of the day, device or site that people share, or two: those of the reference
+            and of the probe.
         score_kind, mated_value, policies
             As in `Comparisons`. The score of a failed comparison may be missing, too.
 
@@ -358,11 +378,20 @@ class Comparisons:
             "reference_sample": reference_sample,
             "probe_sample": probe_sample,
         }
+        sessions = None
+        if session is not None:
+            of_sessions = named_columns(session)
+            sessions = (
+                columns.labels(of_sessions[0])
+                if len(set(of_sessions)) == 1
+                else columns.labels_of_both(*of_sessions)
+            )
         return cls(
             columns.numbers(score),
             None if mated is None else columns.values(mated),
             reference_group=groups[0],
             probe_group=groups[1],
+            session=sessions,
             score_kind=score_kind,
             mated_value=mated_value,
             policies=policies,
@@ -502,6 +531,9 @@ class Comparisons:
                 )
                 parts["samples"] = read_only(self.samples[used])
                 parts["sample_subject"] = read_only(position[self.sample_subject[used]])
+        if self.sessions is not None:
+            used, _, sides = only_used(self.sessions.size, ROLES, sides)
+            parts["sessions"] = read_only(self.sessions[used])
         if self.failed is not None:
             parts["failed"] = replace(self.failed, mated=sides[2], nonmated=sides[3])
         return self._with_parts(mated=sides[0], nonmated=sides[1], **parts)
@@ -705,6 +737,8 @@ class Comparisons:
         parts = [f"{len(self.mated)} mated", f"{len(self.nonmated)} non-mated", self.score_kind]
         if self.subjects is not None:
             parts.append(f"{self.subjects.size} subjects")
+        if self.sessions is not None:
+            parts.append(f"{self.sessions.size} session{'s' if self.sessions.size > 1 else ''}")
         if self.groups:
             parts.append(f"{len(self.groups)} group{'s' if len(self.groups) > 1 else ''}")
         if self.transactions is not None:

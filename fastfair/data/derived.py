@@ -23,6 +23,7 @@ from .comparisons import Comparisons
 from .embeddings import Embeddings
 from .exclusions import MOST_NAMED, Exclusion
 from .scans import KeptComparisons
+from .sessions import sessions_of
 from .sorted_scores import SortedSide, pair_codes, require_scores
 from .vector_pairs import PairsOfVectors
 
@@ -400,6 +401,9 @@ def match(first: Comparisons, second: Comparisons, *, one_by_one: bool) -> Compa
     what = "subjects" if first.samples is None or second.samples is None else "samples"
     labels: AnyArray = getattr(first, what)
     _require_the_same_labels(what, labels, getattr(second, what))
+    none = np.empty(0, object)
+    sessions = [none if c.sessions is None else c.sessions for c in (first, second)]
+    _require_the_same_labels("sessions", sessions[0], sessions[1])
     if isinstance(first, KeptComparisons) or isinstance(second, KeptComparisons):
         _require_scans_of_the_same_vectors(first, second)
         return second
@@ -410,9 +414,9 @@ def match(first: Comparisons, second: Comparisons, *, one_by_one: bool) -> Compa
         if not one_by_one and _are_numbered_alike(pair, columns):
             sides.append(pair[1])
             continue
-        # Of comparisons with the same labels, those with the same groups belong together.
+        # Of comparisons with the same labels, those of the same groups and sessions belong together.
         orders = [np.lexsort(of_side[::-1]) for of_side in columns]
-        (codes, *groups), (other_codes, *other_groups) = (
+        (codes, *apart), (other_codes, *others_apart) = (
             [column[order] for column in of_side]
             for of_side, order in zip(columns, orders, strict=True)
         )
@@ -425,9 +429,14 @@ def match(first: Comparisons, second: Comparisons, *, one_by_one: bool) -> Compa
                 + ("give reference_sample and probe_sample, or " if what == "subjects" else "")
                 + 'use ⟦unit="subject"⟧'
             )
-        for label, other in zip(groups, other_groups, strict=True):
-            named = partial(_compared, codes, labels)
-            _require_equal("groups", "comparisons", (label, other), np.array(first.groups), named)
+        named = partial(_compared, codes, labels)
+        of_columns = [("groups", np.array(first.groups))] * 2 if first.groups else []
+        if first.sessions is not None:
+            of_columns += [("sessions", first.sessions)] * 2
+        for what_differs, both in zip(
+            of_columns, zip(apart, others_apart, strict=True), strict=True
+        ):
+            _require_equal(what_differs[0], "comparisons", both, what_differs[1], named)
         # A comparison has the number it has in `first`, so that both are drawn together.
         rows = np.empty(len(pair[1]), np.int64)
         rows[orders[1]] = pair[0].rows[orders[0]]
@@ -665,8 +674,8 @@ def _require_equal(
 
 
 def _columns(comparisons: Comparisons, kind: str, what: str) -> list[AnyArray]:
-    """Return a number for the two labels of each comparison, and the groups of its reference and
-    probe, if any.
+    """Return a number for the two labels of each comparison, and the groups and the sessions of its
+    reference and probe, if any.
     """
     side = getattr(comparisons, kind)
     end = "_sample" if what == "samples" else ""
@@ -674,10 +683,11 @@ def _columns(comparisons: Comparisons, kind: str, what: str) -> list[AnyArray]:
         getattr(side, f"{role}{end}").astype(np.int64) for role in ("reference", "probe")
     )
     codes = reference * getattr(comparisons, what).size + probe
-    if not comparisons.groups:
-        return [codes]
-    by_group = getattr(comparisons, f"{kind}_by_group")
-    return [codes, by_group.reference_group, by_group.probe_group]
+    columns = [codes]
+    if comparisons.groups:
+        by_group = getattr(comparisons, f"{kind}_by_group")
+        columns += [by_group.reference_group, by_group.probe_group]
+    return [*columns, *(sessions_of(side) or ())]
 
 
 def _are_numbered_alike(pair: list[SortedSide], columns: list[list[AnyArray]]) -> bool:

@@ -30,7 +30,16 @@ Labels = Mapping[str, Groups]
 _MOST_MARKS = 2**27  # subjects of cells that are marked at a time
 _ROWS = 2**20  # comparisons at a time
 RATES_OF_CLASSES = ("fnmr", "fmr")  # of mated and of non-mated comparisons
-_COLUMNS = ("keys", "rows", "reference", "probe", "reference_sample", "probe_sample")
+_COLUMNS = (
+    "keys",
+    "rows",
+    "reference",
+    "probe",
+    "reference_sample",
+    "probe_sample",
+    "reference_session",
+    "probe_session",
+)
 Attributes = dict[str, tuple[AnyArray, Groups, Groups]]
 
 
@@ -67,7 +76,7 @@ class SortedSide:
         The scores as integers that sort alike; distances are negated first.
     rows : (n,) uint32 or int64, or None
         The row of each comparison in the caller's order; None where comparisons have neither
-        subjects nor groups.
+        subjects, nor groups, nor sessions.
     reference, probe : (n,) int32, or None
         Subjects, as positions in `Comparisons.subjects`.
     labels : tuple of two dict of str to (n,) uint16
@@ -77,6 +86,8 @@ class SortedSide:
         The label of each subject under all other attributes.
     reference_sample, probe_sample : (n,) int32, or None
         Samples, as positions in `Comparisons.samples`.
+    reference_session, probe_session : (n,) int32, or None
+        Sessions, as positions in `Comparisons.sessions`.
     not_kept : NotKept, optional
         Further comparisons of a scan, which are in none of these arrays.
     """
@@ -89,6 +100,8 @@ class SortedSide:
     of_subject: Labels = field(default_factory=dict)
     reference_sample: Codes | None = None
     probe_sample: Codes | None = None
+    reference_session: Codes | None = None
+    probe_session: Codes | None = None
     not_kept: NotKept | None = None
 
     def __len__(self) -> int:
@@ -317,7 +330,7 @@ class CheckedColumns:
         threshold accepts.
     flags : (n,) ndarray of bool
         Whether each comparison is mated.
-    subjects, samples : tuple of ndarray, or None
+    subjects, samples, sessions : tuple of ndarray, or None
         Labels, and for each comparison their positions for the reference and the probe.
     attributes : dict of tuple
         The same for each attribute.
@@ -343,6 +356,7 @@ class CheckedColumns:
     keep: Flags
     failed: Flags | None = None
     is_of_one_class: bool = False
+    sessions: BothSides | None = None
 
     def missing_rate(self) -> dict[str, str]:
         """Return the rate that comparisons of one class lack, and why; empty where there are both.
@@ -406,7 +420,7 @@ def sort_sides(columns: CheckedColumns, of_subject: Labels) -> list[SortedSide]:
     """
     values = at_least_float32(columns.values)
     flags = columns.flags
-    need_rows = bool(columns.subjects or columns.attributes)
+    need_rows = bool(columns.subjects or columns.attributes or columns.sessions)
     given = _narrowed(values) if need_rows else values
     bits = given.view(score_keys.integer_type(given.dtype))
     flip = ~score_keys.magnitude(bits) if columns.score_kind == "distance" else bits.dtype.type(0)
@@ -564,12 +578,10 @@ def _gather(
     for name, (_, of_reference, of_probe) in columns.attributes.items():
         labels[0][name] = look_up(rows, of_reference)
         labels[1][name] = labels[0][name] if of_probe is of_reference else look_up(rows, of_probe)
-    reference, probe, reference_sample, probe_sample = (
+    reference, probe, reference_sample, probe_sample, reference_session, probe_session = (
         column
-        for sides in (columns.subjects, columns.samples)
-        for column in (
-            (None, None) if sides is None else (look_up(rows, c, dtype=np.int32) for c in sides[1:])
-        )
+        for sides in (columns.subjects, columns.samples, columns.sessions)
+        for column in ((None, None) if sides is None else _of_both(rows, *sides[1:]))
     )
     return SortedSide(
         keys,
@@ -580,7 +592,17 @@ def _gather(
         of_subject,
         reference_sample,
         probe_sample,
+        reference_session,
+        probe_session,
     )
+
+
+def _of_both(rows: AnyArray, reference: AnyArray, probe: AnyArray) -> tuple[Codes, Codes]:
+    """Return the codes of both sides in the order of rows, once where they are the same."""
+    of_reference: Codes = look_up(rows, reference, dtype=np.int32)
+    if probe is reference:
+        return of_reference, of_reference
+    return of_reference, look_up(rows, probe, dtype=np.int32)
 
 
 @dataclass(frozen=True, eq=False)

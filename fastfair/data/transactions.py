@@ -23,6 +23,7 @@ from fastfair.errors import InputError
 from . import checks, score_keys
 from .comparisons import Comparisons
 from .exclusions import gathering, leave_out
+from .sessions import sessions_of
 from .sorted_scores import RATES_OF_CLASSES, FailedComparisons, SortedSide
 
 FRR_AND_FAR = {"fnmr": "frr", "fmr": "far"}  # of transactions, by the rates of comparisons
@@ -59,20 +60,25 @@ class Attempts:
         return replace(transactions, reference_sample=None, probe_sample=None)
 
     def require_one_label(self, attributes: Sequence[str]) -> None:
-        """Refuse a transaction whose attempts have several labels of an attribute."""
+        """Refuse a transaction whose attempts have several labels of an attribute, or several
+        sessions.
+        """
         start = np.repeat(self.first, np.diff(np.append(self.first, self.number.size)))
-        for name in attributes:
-            for label in self.side.attribute(name):
-                apart = np.flatnonzero(label != label[start])
-                if apart.size:
-                    assert self.side.rows is not None
-                    row = int(self.side.rows[apart[0]])
-                    raise InputError(
-                        f"the attempts of a transaction differ in {name!r}, the first in row {row}"
-                        " (counted from 0): a transaction has one label, so name transactions or"
-                        " sessions that tell these attempts apart",
-                        row=row,
-                    )
+        labels: list[tuple[str, AnyArray]] = [
+            (name, label) for name in attributes for label in self.side.attribute(name)
+        ]
+        labels += [("session", codes) for codes in sessions_of(self.side) or ()]
+        for name, label in labels:
+            apart = np.flatnonzero(label != label[start])
+            if apart.size:
+                assert self.side.rows is not None
+                row = int(self.side.rows[apart[0]])
+                raise InputError(
+                    f"the attempts of a transaction differ in {name!r}, the first in row {row}"
+                    " (counted from 0): a transaction has one label, so name transactions or"
+                    " sessions that tell these attempts apart",
+                    row=row,
+                )
 
 
 @dataclass(frozen=True, eq=False)

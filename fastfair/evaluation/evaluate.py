@@ -106,6 +106,7 @@ from fastfair.uncertainty.quantities import (
     warn_of_narrow,
     with_successes,
 )
+from fastfair.uncertainty.sessions import noted_effects, without_pvalues
 
 from .counted_rates import (
     AT,
@@ -464,6 +465,8 @@ class Request(EvaluationSettings):
         }
         if comparisons.failed is not None:
             settings["failures"] = comparisons.failed.policy
+        if comparisons.sessions is not None:
+            settings["sessions"] = comparisons.sessions.size
         if comparisons.transactions is not None:
             settings["transactions"] = comparisons.transactions.allowed
         if self.n_resamples:
@@ -869,7 +872,7 @@ class _Estimates:
             measured=request.measured,
             workers=workers,
         )
-        quantities = self.quantities
+        quantities = noted_effects(self.quantities, self.entries, resampler)
         errors = _standard_errors(self.entries, resampler)
         sizes = SampleSizes.of(self.entries, resampler)
         if self.failures is not None:
@@ -903,7 +906,8 @@ class _Estimates:
         zero_policy = "keep" if request.zero_policy == "raise" else request.zero_policy
         selection = replace(self.selection, zero_policy=zero_policy)
         replicates = numbers(drawn, selection, n_threads)
-        quantities = noted_few_subjects(self.quantities, self.rates, replicates, resampler, sizes)
+        quantities = noted_effects(self.quantities, self.entries, resampler)
+        quantities = noted_few_subjects(quantities, self.rates, replicates, resampler, sizes)
         if failures is not None:
             of_failures = failures.replicates(request.n_resamples, key, workers, drawn)
             quantities = (*quantities, *failures.quantities)
@@ -935,6 +939,7 @@ class _Estimates:
                 for at in self.at_mean
             ):
                 quantities = tuple(map(_noted_few_at_eer, quantities))
+            quantities = without_pvalues(quantities, sizes.sessions)
         return IntervalMaker(
             quantities,
             replicates,

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 # errors, or people or pairs of people who err: with fewer, no variance is estimated from them
 ENOUGH_PAIRS = 5
+_ROUNDING = 1e-12  # of a variance, relative to its parts
 # times as many attempts as is typical, from which on those who fail try again; chance makes it 1.2
 # of numbers between 1 and 20, and trying until success 1.9 to 3.7
 _TRY_AGAIN = 1.5
@@ -59,6 +60,25 @@ def effective_size(n: float, n_errors: float, variance: float) -> float:
     """
     binomial = n_errors * (n - n_errors) / n
     return min(n, max(1.0, n * binomial / variance)) if variance > binomial else float(n)
+
+
+def two_way_variance(people: Any, sessions: Any, cells: Any) -> Any:
+    """Return the variance of a sum whose parts depend on each other if they share a person or a
+    session.
+
+    It is that over what shares a person, plus that over what shares a session, minus that over what
+    shares both, a cell (Cameron, Gelbach and Miller 2011); and never below that of people alone. So
+    sessions of a person's own, which are cells, change nothing, not even by rounding.
+    """
+    more = np.asarray(sessions - cells)
+    return people + np.where(more > _ROUNDING * sessions, more, 0.0)
+
+
+def two_way_freedom(people: Any, n_sessions: Any) -> Any:
+    """Return the degrees of freedom of a two-way variance: those of people, and at most one fewer
+    than there are sessions; at least 1.
+    """
+    return np.minimum(people, np.maximum(np.asarray(n_sessions) - 1.0, 1.0))
 
 
 class AddedSubject(NamedTuple):

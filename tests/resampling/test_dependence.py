@@ -1,4 +1,6 @@
-"""The number of independent comparisons behind rates without errors, against the oracle."""
+"""The number of independent comparisons behind rates without errors, and two-way variances, against
+oracles.
+"""
 
 from __future__ import annotations
 
@@ -6,9 +8,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from oracles import sessions
 from oracles import zero_errors as slow
 
 import fastfair as ff
+from fastfair.resampling import dependence
 from fastfair.resampling.engine import NO_METRICS, Resampler
 
 
@@ -70,3 +74,46 @@ def test_units_that_are_not_subjects_leave_the_number_as_it_is():
     c = ff.Comparisons([1.0, 2.0, 3.0, 0.0], [1, 1, 1, 0], list("aaab"), list("aaac"))
     assert Resampler(c, [], unit="comparison", metrics=NO_METRICS).effective_sample_size(True) == 3
     assert Resampler(c, [], metrics=NO_METRICS).effective_sample_size(True) == 1
+
+
+attempts_of_few = st.lists(
+    st.builds(
+        lambda part, persons, session: sessions.Attempt(part, persons, (session, session)),
+        st.integers(-3, 3),
+        st.tuples(*[st.integers(0, 4)] * 2),
+        st.integers(0, 3),
+    ),
+    max_size=12,
+)
+
+
+@given(attempts_of_few)
+def test_a_person_and_a_session_in_common_are_a_cell_in_common(attempts):
+    together = sum(
+        one.part * other.part
+        for one in attempts
+        for other in attempts
+        if sessions.share_a_person(one, other) or sessions.share_a_session(one, other)
+    )
+    assert sessions.two_way_sum(attempts) == together
+
+
+@given(attempts_of_few)
+def test_two_way_variances_are_sums_over_pairs_and_never_below_those_of_people(attempts):
+    people, of_sessions, cells = (
+        sessions.sum_over(attempts, share)
+        for share in (sessions.share_a_person, sessions.share_a_session, sessions.share_a_cell)
+    )
+    assert dependence.two_way_variance(people, of_sessions, cells) == max(
+        people, sessions.two_way_sum(attempts)
+    )
+
+
+@given(st.floats(0, 1e6), st.floats(0, 1e6))
+def test_sessions_of_a_persons_own_change_no_bit(people, cells):
+    assert dependence.two_way_variance(people, cells, cells) == people
+
+
+def test_sessions_limit_degrees_of_freedom():
+    freedom = dependence.two_way_freedom(np.array([99.0, 99.0, 3.0, np.inf]), [20, 1, 20, 5])
+    assert freedom.tolist() == [19, 1, 3, 4]
