@@ -163,6 +163,9 @@ class Run:
         attempts = self.options.get("attempts")
         if isinstance(attempts, str):  # of a verb whose --attempts may be a column, too
             self.options["attempts"] = click.types.convert_type(int)(attempts, None, self.context)
+        of_sides = str(self.options.get("session", "")).split(",")
+        if len(of_sides) > 1 and isinstance(self.options["session"], str):
+            self.options["session"] = tuple(map(str.strip, of_sides))
         more: dict[str, Any] = {}
         if sides[0]:
             more["groups"] = [*self.options.get("groups", ()), *zip(*sides, strict=True)]
