@@ -83,3 +83,21 @@ def multiply_by_owner(owner, weights, products):
                 fits = False
             products[sample, r] = np.uint8(product)
     return fits
+
+
+@jit_in_place
+def multiply_rows(first, second, weights, products):
+    """Multiply rows of weights two by two, and say whether all products fit.
+
+    first, second: (products,) int32, rows of weights; weights: (rows, 64) uint8; products:
+    (products, 64) uint8, out
+    """
+    fits = True
+    for product in range(first.size):
+        one, other = weights[first[product]], weights[second[product]]
+        for r in range(BLOCK):
+            of_both = np.int32(one[r]) * np.int32(other[r])
+            if of_both > 255:
+                fits = False
+            products[product, r] = np.uint8(of_both)
+    return fits

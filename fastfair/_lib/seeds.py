@@ -33,6 +33,7 @@ class Purpose(IntEnum):
     COUNTED_SYSTEMS = 6  # of test inversion
     GROUPS_OF_PLANNED_STUDIES = 7
     REPLICATES_OF_PLANNED_STUDIES = 8
+    SESSIONS = 9
 
 
 def fix_seed(rng: Seed) -> int | np.random.SeedSequence:

@@ -26,6 +26,7 @@ from fastfair.data.comparisons import Comparisons
 from fastfair.data.embeddings import Embeddings
 from fastfair.error_rates.operating_points import ENOUGH_ERRORS
 from fastfair.error_rates.rates import ERROR_RATES, ErrorRate
+from fastfair.error_rates.scans_of_vectors import in_memory
 from fastfair.errors import FairValueOutsideWarning, InputError, visible
 from fastfair.measures import MEASURES
 from fastfair.measures._fairness import KINDS
@@ -811,6 +812,7 @@ def roc_band(
     >>> bool((of_these_people.v_statistic < band.fnmr).all())
     True
     """
+    data = in_memory(data, n_threads, progress)
     request = BandRequest.checked(
         data,
         settings,
@@ -916,6 +918,7 @@ def fairness_band(
     """
     measure = measure_name(measure, at_any_threshold())
     needs_average = check_measure(measure, rate)
+    data = in_memory(data, n_threads, progress)
     request = BandRequest.checked(
         data,
         settings,
@@ -1005,6 +1008,7 @@ def bands_of(
     names = [measure_name(name, at_any_threshold()) for name in named]
     asked = [(name, rate) for name in names for rate in _rates_of(name)]
     needs_average = [check_measure(name, rate) for name, rate in asked]
+    embeddings = in_memory(embeddings, n_threads, progress)
     request = BandRequest.checked(
         embeddings, settings, Workers(n_threads, progress, executor), **options
     )

@@ -21,6 +21,7 @@ from fastfair.data.scans import ScannedComparisons
 from fastfair.data.transactions import FRR_AND_FAR
 from fastfair.error_rates.operating_points import ENOUGH_ERRORS, OperatingPoint
 from fastfair.error_rates.rates import ERROR_RATES
+from fastfair.error_rates.scans_of_vectors import in_memory
 from fastfair.errors import InputError
 from fastfair.evaluation.counted_rates import sentence_on_people
 from fastfair.evaluation.evaluate import EvaluationSettings, evaluate
@@ -374,6 +375,7 @@ def claim(
             " name the threshold, as in at_threshold(0.5)"
         )
     level_of_limits(level)
+    comparisons = in_memory(comparisons, n_threads, progress)
     if isinstance(comparisons, Embeddings) and comparisons.lacks:
         comparisons = comparisons.comparisons(n_threads=n_threads, progress=progress)
     if isinstance(comparisons, Comparisons):  # scans have both classes

@@ -13,7 +13,7 @@ import numpy as np
 
 from fastfair._lib import validation
 from fastfair._lib.arguments import Array, Probability, checked
-from fastfair._lib.arrays import AnyFloats, Codes, Flags, Floats, Indices, Integers
+from fastfair._lib.arrays import AnyArray, AnyFloats, Codes, Flags, Floats, Indices, Integers
 from fastfair._lib.label_codes import Coded, Labels, encode, encode_together
 from fastfair._lib.threads import run_blocks
 from fastfair._lib.workers import Workers, reporting
@@ -110,6 +110,18 @@ def mean_vectors(
     return (sums / np.bincount(template)[:, None]).astype(vectors.dtype)
 
 
+def _require_one_session(session: Codes, references: Indices, template: Indices) -> None:
+    """Refuse a template whose references are of several sessions; template: that of each."""
+    of_template = [(template.astype(np.int64), session[references].astype(np.int64))]
+    if group_labels.labels_of_subjects(int(template.max()) + 1, of_template) is None:
+        row = int(references[group_labels.first_conflict(int(template.max()) + 1, of_template)[1]])
+        raise InputError(
+            f"a template has references of two sessions, the second in row {row}: a template is of"
+            " one session, so name templates of one each, or make the vectors without ⟦session=⟧",
+            row,
+        )
+
+
 ROLES = "reference", "probe"
 
 
@@ -173,6 +185,9 @@ class Embeddings:
     pair_kinds : {"both", "mated", "non-mated"}
         Which kinds of pairs there are: "non-mated" of one vector of each person, "mated" of those
         of one person. There is one of the two error rates, then.
+    session : (n,) array_like, optional
+        What several people share, as in `Comparisons`: the day, device, site or operator of each
+        vector. Vectors with sessions are compared in memory.
 
     Attributes
     ----------
@@ -188,6 +203,10 @@ class Embeddings:
         The distinct subjects, sorted.
     subject : (m,) ndarray of int32
         The subject of each vector, as a position in `subjects`.
+    sessions : (d,) ndarray or None
+        The distinct sessions, sorted.
+    session : (m,) ndarray of int32, or None
+        The session of each vector, as a position in `sessions`.
     attributes : dict of str to tuple of str
         The labels of each attribute, sorted.
     groups : tuple of str
@@ -243,6 +262,8 @@ class Embeddings:
 
     template: Codes | None = None
     failed: Flags | None = None
+    sessions: AnyArray | None = None
+    session: Codes | None = None
     lacks: Mapping[str, str] = MappingProxyType({})  # the rate that pairs of one kind lack, and why
 
     @checked
@@ -256,6 +277,7 @@ class Embeddings:
         failures: FailuresOfVectors = "error",
         missing_labels: MissingLabels = "error",
         pair_kinds: PairKinds = "both",
+        session: Labels | None = None,
     ) -> None:
         array = checks.vectors(vectors)
         who = encode("subject", subject)
@@ -265,6 +287,9 @@ class Embeddings:
         is_probe = None if role is None else probes_of(role)
         if is_probe is not None:
             sizes["role"] = is_probe.size
+        shared = None if session is None else encode("session", session)
+        if shared is not None:
+            sizes["session"] = shared.codes.size
         checks.same_length(sizes, "vector")
         with gathering() as left_out:
             keep = group_labels.flag_labelled(lacking, missing_labels, len(array), "vectors")
@@ -276,6 +301,7 @@ class Embeddings:
             who, *others = (coded.take(keep) for coded in (who, *attributes.values()))
             attributes = dict(zip(attributes, others, strict=True))
             is_probe = None if is_probe is None else is_probe[keep]
+            shared = None if shared is None else shared.take(keep)
         subjects = who.labels
         codes = who.codes.astype(np.int32)
         warn_of_look_alikes("person", subjects.tolist())
@@ -305,6 +331,9 @@ class Embeddings:
         self.similarity = similarity
         self.left_out = tuple(left_out)
         self.subjects, self.subject = read_only(subjects), read_only(codes)
+        if shared is not None:
+            self.sessions = read_only(shared.labels)
+            self.session = read_only(shared.codes.astype(np.int32))
         self.is_probe = None if is_probe is None else read_only(is_probe)
         self.n_samples = read_only(np.bincount(codes, minlength=subjects.size))
         self._choose_groups(tuple(self.attributes))
@@ -391,6 +420,9 @@ class Embeddings:
         probes = np.flatnonzero(self.is_probe)
         first = references[np.unique(number, return_index=True)[1]]
         rows = np.concatenate((first, probes))
+        if self.session is not None:
+            _require_one_session(self.session, references, number)
+        of_session = {} if self.session is None else {"session": read_only(self.session[rows])}
         if score == "max":
             part_of = np.empty(len(self), np.int32)
             part_of[references] = number
@@ -402,6 +434,7 @@ class Embeddings:
                 subject=read_only(subject),
                 is_probe=read_only(self.is_probe[rows]),
                 n_samples=read_only(np.bincount(subject, minlength=self.subjects.size)),
+                **of_session,
             )
         means = self._means(references, number)
         labels = {
@@ -416,7 +449,8 @@ class Embeddings:
             made = Embeddings(vectors, *of, self.similarity, role, failures)
         except InputError as error:
             raise type(error)(f"with templates before probes, {error.marked}", error.row) from None
-        return made._changed(self.grouping, left_out=self.left_out)
+        of_session |= {"sessions": self.sessions} if of_session else {}
+        return made._changed(self.grouping, left_out=self.left_out, **of_session)
 
     def _means(self, references: Indices, number: Indices) -> AnyFloats:
         """Average the references of each template, (references,), but those that failed; NaN where
@@ -484,6 +518,7 @@ class Embeddings:
             subjects=self.subjects,
             samples=np.arange(self.subject.size),
             sample_subject=self.subject,
+            sessions=self.sessions,
             attributes=self.attributes,
             grouping=self.grouping,
             left_out=self.left_out,
@@ -543,6 +578,11 @@ class Embeddings:
 
     def _scanned(self, share: float, workers: Workers) -> ScannedComparisons:
         """Keep a share of the non-mated pairs, all of them where it is 1."""
+        if self.session is not None:
+            raise InputError(
+                "a scan draws people alone, and the vectors have sessions: take comparisons(), or"
+                " give the vectors themselves"
+            )
         sides = []
         for pairs, mated in zip(self._finder(workers).find(share), (True, False), strict=True):
             side = self._side_of(pairs, mated=mated)
@@ -601,6 +641,9 @@ class Embeddings:
         side = SortedSide(
             np.ascontiguousarray(keys), rows, of_reference, of_probe, of_subject=self._subject_codes
         )
+        if self.session is not None:
+            of_sessions = self.session[reference], self.session[probe]
+            side = replace(side, reference_session=of_sessions[0], probe_session=of_sessions[1])
         return replace(side, reference_sample=reference, probe_sample=probe)
 
     def _finder(self, workers: Workers) -> PairFinder:
@@ -683,6 +726,8 @@ class Embeddings:
             enrolled = "references" if self.template is None else "templates"
             parts += [f"{n_references} {enrolled}", f"{self.subject.size - n_references} probes"]
         parts += [f"{self.n_mated} mated", f"{self.n_nonmated} non-mated"]
+        if self.sessions is not None:
+            parts.append(f"{self.sessions.size} session{'s' if self.sessions.size > 1 else ''}")
         if self.groups:
             parts.append(f"{len(self.groups)} group{'s' if len(self.groups) > 1 else ''}")
         return f"Embeddings({', '.join(parts)})"

@@ -31,6 +31,17 @@ _MOST_FOR_GROUPS = 0.1
 _MORE = 3  # times as many where that does not suffice
 
 
+def in_memory(
+    data: Any, n_threads: int | None, progress: bool | Callable[[int, int], None] = False
+) -> Any:
+    """Return vectors with sessions as comparisons, as scans draw people alone; other data as they
+    are.
+    """
+    if isinstance(data, Embeddings) and data.sessions is not None:
+        return data.comparisons(n_threads=n_threads, progress=progress)
+    return data
+
+
 def with_enough_pairs(
     embeddings: Sequence[Embeddings],
     points: Sequence[OperatingPoint],
@@ -50,7 +61,7 @@ def with_enough_pairs(
         Whether EERs and minimum costs are, too.
     use : callable
         What to do with a scan of each, or with all comparisons of vectors whose pairs are of one
-        kind; what it returns does not depend on how many pairs they keep.
+        kind, or that have sessions; what it returns does not depend on how many pairs they keep.
     workers : Workers
         Who computes the similarities.
 
@@ -61,7 +72,7 @@ def with_enough_pairs(
     """
     for system in embeddings:
         refuse_failed(system)
-    if any(system.lacks for system in embeddings):
+    if any(system.lacks or system.sessions is not None for system in embeddings):
         n_threads, progress = workers.n_threads, workers.progress
         return use(
             [system.comparisons(n_threads=n_threads, progress=progress) for system in embeddings]

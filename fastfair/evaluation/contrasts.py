@@ -7,7 +7,8 @@ of two FMRs at given thresholds has the dyadic-robust variance (sum_k T_k^2 - su
 difference is the hypothesis, and not below the sum of the squares. That of two FNMRs, of K
 subjects, is K / (K - 1) sum_k d_k^2 / n^2. A threshold that holds a rate is an estimate: each
 comparison then adds to d what it adds to the rate held, times minus the slope of the rate tested
-over the rate held. At given thresholds the normal approximation is poor where the systems decide
+over the rate held. Where people share sessions, the variance is the two-way one of
+`resampling.dependence`. At given thresholds the normal approximation is poor where the systems decide
 few comparisons differently: the p-value is then raised to that of McNemar's exact test, provided
 that no unit has more than one such comparison.
 
@@ -25,16 +26,18 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.special import ndtr, ndtri
 
 from fastfair import intervals
-from fastfair._lib.arrays import Flags, Floats, Integers
+from fastfair._lib.arrays import AnyIntegers, Flags, Floats, Integers
+from fastfair._lib.label_codes import in_use
 from fastfair._lib.warnings import warn
 from fastfair._lib.workers import Workers
 from fastfair.data.comparisons import Comparisons, keys_of
+from fastfair.data.sessions import sessions_of
 from fastfair.data.sorted_scores import ClassKeys, SortedSide, pair_codes
 from fastfair.error_rates import score_metrics
 from fastfair.error_rates.operating_points import (
@@ -47,10 +50,12 @@ from fastfair.error_rates.operating_points import (
 from fastfair.error_rates.rates import counts_behind
 from fastfair.errors import FewResamplesWarning
 from fastfair.measures._registry import is_better_above, measure_of
+from fastfair.resampling.dependence import two_way_variance
 from fastfair.resampling.engine import NO_METRICS, Resampler
 from fastfair.resampling.linearized_rates import LinearizedRates
+from fastfair.resampling.units import Cells
 from fastfair.uncertainty.inversion import joint_pvalues
-from fastfair.uncertainty.notes import Code, Note, joined
+from fastfair.uncertainty.notes import FEWEST_SESSIONS, Code, Note, joined
 from fastfair.uncertainty.quantities import RATES, Estimated, Key, Quantity, ends_of
 
 from .evaluated import Evaluated
@@ -64,6 +69,7 @@ REASONS = (  # why there is no test
     Code.RATE_OF_ONE_SUBJECT,
     Code.RATE_WITHOUT_INTERVAL,
     Code.WITHOUT_REPLICATES,
+    Code.SYSTEMS_IN_FEW_SESSIONS,
 )
 
 UNITS_TESTED = ("subject", "comparison")
@@ -72,6 +78,18 @@ UNITS_TESTED = ("subject", "comparison")
 class UnitCounts:
     """How often units, and pairs of units, occur among comparisons, whichever system scores
     them.
+
+    Parameters
+    ----------
+    comparisons : Comparisons
+        The comparisons.
+    unit : str
+        What they depend on each other by: subjects, or nothing.
+
+    Attributes
+    ----------
+    kinds : list of CountsInSessions
+        Those of sessions, and of cells, persons in sessions; empty where sessions are not known.
     """
 
     def __init__(self, comparisons: Comparisons, unit: str) -> None:
@@ -81,37 +99,118 @@ class UnitCounts:
             if unit == "subject" and comparisons.subjects is not None
             else 0
         )
+        self.kinds = (
+            []
+            if comparisons.sessions is None
+            else [CountsInSessions(comparisons, unit, kind) for kind in ("session", "cell")]
+        )
+
+    @cached_property
+    def _sides(self) -> tuple[Any, Any]:
+        return self.comparisons.pairs
 
     @cached_property
     def occurrences(self) -> list[Floats]:
         """(units,) numbers of mated, and of non-mated, comparisons of each."""
-        counts = [side.of_subjects().astype(np.float64) for side in self.comparisons.pairs]
+        counts = [side.of_subjects().astype(np.float64) for side in self._sides]
         return [np.pad(count, (0, self.n_units - count.size)) for count in counts]
 
-    def repeats(self, codes: Integers) -> Floats:
-        """Return how often pairs of units of non-mated comparisons occur, by their codes."""
-        if not self.n_units:
+    def repeats(self, codes: Integers, side: int) -> Floats:
+        """Return how often pairs of units of non-mated (1) comparisons occur, by their codes, and 1
+        of mated (0) ones.
+        """
+        if not self.n_units or side == 0:
             return np.ones(codes.size)
-        of_two: Integers = self.comparisons.pairs[1].of_two(*np.divmod(codes, self.n_units))
+        of_two: Integers = self._sides[side].of_two(*np.divmod(codes, self.n_units))
         return of_two.astype(np.float64)
 
     @cached_property
     def repeats_squared(self) -> float:
         """The squares of how often each pair of units of non-mated comparisons occurs, summed."""
         return float(
-            self.comparisons.pairs[1].sum_of_squares
-            if self.n_units
-            else len(self.comparisons.nonmated)
+            self._sides[1].sum_of_squares if self.n_units else len(self.comparisons.nonmated)
         )
 
-    def codes(self, side: SortedSide, rows: slice) -> Integers:
+    def codes(self, comparisons: Comparisons, side: int, rows: slice) -> Integers:
         """Return one number for each pair of units that was compared; those of two systems
         agree.
         """
+        of_side = (comparisons.mated, comparisons.nonmated)[side]
         if not self.n_units:
-            assert side.rows is not None
-            return side.rows[rows].astype(np.int64)
-        return pair_codes(*side.compared(rows), self.n_units)
+            assert of_side.rows is not None
+            return of_side.rows[rows].astype(np.int64)
+        return pair_codes(*of_side.compared(rows), self.n_units)
+
+
+class CountsInSessions(UnitCounts):
+    """How often sessions, or cells, and pairs of them, occur among comparisons.
+
+    kind: "session" or "cell", a person in a session.
+    """
+
+    def __init__(self, comparisons: Comparisons, unit: str, kind: str) -> None:
+        assert comparisons.sessions is not None
+        self.comparisons, self.unit, self._kind = comparisons, unit, kind
+        self._cells = Cells.of(comparisons)
+        self.n_units = comparisons.sessions.size if kind == "session" else self._cells.codes.size
+        self.kinds = []
+
+    @cached_property
+    def _sides(self) -> tuple[Any, Any]:
+        sides = self.comparisons.mated, self.comparisons.nonmated
+        of_units = [
+            replace(side, reference=both[0], probe=both[1])
+            for side, both in zip(
+                sides, (self._of_side(side, k == 0) for k, side in enumerate(sides)), strict=True
+            )
+        ]
+        return of_units[0], of_units[1]
+
+    def _of_side(self, side: SortedSide, mated: bool) -> tuple[AnyIntegers, AnyIntegers]:
+        both = sessions_of(side) if self._kind == "session" else self._cells.of_side(side, mated)
+        assert both is not None
+        return both
+
+    def codes(self, comparisons: Comparisons, side: int, rows: slice) -> Integers:
+        """As in `UnitCounts`."""
+        of_side = (comparisons.mated, comparisons.nonmated)[side]
+        first, second = self._of_side(of_side, side == 0)
+        return pair_codes(first[rows], second[rows], self.n_units)
+
+    def repeats(self, codes: Integers, side: int) -> Floats:
+        """Return how often pairs of two units occur, by their codes; 0 for those of a unit alone."""
+        first, second = np.divmod(codes, self.n_units)
+        of_two: Integers = self._sides[side].of_two(first, second)
+        return np.where(first == second, 0.0, of_two)
+
+    @cached_property
+    def squares(self) -> list[float]:
+        """The squares of how often each pair of two units of mated, and of non-mated, comparisons
+        occurs, summed.
+        """
+        sums = []
+        for side in self._sides:
+            first, second = side.compared()
+            alone = np.bincount(first[first == second]).astype(np.float64)
+            sums.append(side.sum_of_squares - float(alone @ alone))
+        return sums
+
+    def few_units(self, side: int, cell: Cell) -> float:
+        """Return K / (K - 1) of the K units that comparisons of a cell have, and 1 for one."""
+        n = self.count_units(side, cell)
+        return n / (n - 1) if n > 1 else 1.0
+
+    @cache  # noqa: B019 - kept as long as the counts are
+    def count_units(self, side: int, cell: Cell) -> int:
+        """Count the units of mated (0) or non-mated (1) comparisons of a cell, or of all."""
+        first, second = self._sides[side].compared()
+        if cell is not None:
+            by_group = (
+                self.comparisons.nonmated_by_group if side else self.comparisons.mated_by_group
+            )
+            rows = (by_group.reference_group == cell[0]) & (by_group.probe_group == cell[1])
+            first, second = first[rows], second[rows]
+        return int(in_use(self.n_units, first, second)[0].sum())
 
 
 class SystemAtThreshold(HeldThreshold):
@@ -121,11 +220,10 @@ class SystemAtThreshold(HeldThreshold):
         super().__init__(comparisons, point)
         self.counts = counts
 
-    def errors(self, side: int) -> tuple[Integers, Integers | None]:
+    def errors(self, side: int, counts: UnitCounts) -> tuple[Integers, Integers | None]:
         """Return the pairs of units of the false non-matches (0) or false matches (1), and their
-        cells of groups.
+        cells of groups; counts: of the units.
         """
-        of_side = (self.comparisons.mated, self.comparisons.nonmated)[side]
         rows = self.error_rows()[side]
         n_groups = len(self.comparisons.groups)
         by_group = None
@@ -133,7 +231,8 @@ class SystemAtThreshold(HeldThreshold):
             by_group = (
                 self.comparisons.nonmated_by_group if side else self.comparisons.mated_by_group
             )
-        return self.counts.codes(of_side, rows), cells_of(by_group, rows, n_groups)
+        codes = counts.codes(self.comparisons, side, rows)
+        return codes, cells_of(by_group, rows, n_groups)
 
     @cached_property
     def missed(self) -> float:
@@ -176,7 +275,8 @@ def score_pvalues(
     pvalues = np.full((len(pairs), len(quantities[0])), np.nan)
     positions = np.array(pairs, np.intp).reshape(-1, 2).T
     tests = {
-        point: _ScoreTests([system[point] for system in systems], positions) for point in systems[0]
+        point: _ScoreTests([system[point] for system in systems], positions, at.counts)
+        for point, at in systems[0].items()
     }
     for k, quantity in enumerate(quantities[0]):
         if quantity.name in RATES and quantity.at in tests and quantity.n_comparisons:
@@ -219,15 +319,19 @@ class _Side:
         How often each pair of units occurs.
     """
 
-    def __init__(self, systems: Sequence[SystemAtThreshold], side: int) -> None:
-        counts = systems[0].counts
-        each, self.cells = zip(*(system.errors(side) for system in systems), strict=True)
+    def __init__(self, systems: Sequence[SystemAtThreshold], side: int, counts: UnitCounts) -> None:
+        each, self.cells = zip(*(system.errors(side, counts) for system in systems), strict=True)
         codes, where = np.unique(np.concatenate(each), return_inverse=True)
         self.place = np.split(where.ravel(), np.cumsum([units.size for units in each])[:-1])
         self.n_codes = codes.size
         self._codes = codes
         self._n_units = counts.n_units
-        self.times = counts.repeats(codes) if side else np.ones(codes.size)
+        self.times = counts.repeats(codes, side)
+
+    @property
+    def of_two(self) -> Flags:
+        """(pairs,) whether each pair is of two units, and not of one with itself."""
+        return self._codes // self._n_units != self._codes % self._n_units
 
     @cached_property
     def units(self) -> Any:
@@ -288,13 +392,24 @@ class _Part:
 _Added = list[_Part | None]  # of mated and non-mated comparisons; None where nothing is added
 
 
+class _Forms(NamedTuple):
+    """What the variances of differences of a rate are made of."""
+
+    of_both: Floats  # (forms, pairs), of which the larger counts
+    of_held: Floats  # (pairs,) the part of what operating points hold
+    errors: _Added
+
+
 class _ScoreTests:
     """Tests of all rates of pairs of systems at one operating point."""
 
-    def __init__(self, systems: Sequence[SystemAtThreshold], positions: Integers) -> None:
+    def __init__(
+        self, systems: Sequence[SystemAtThreshold], positions: Integers, counts: UnitCounts
+    ) -> None:
         self._systems, self._place = systems, positions
-        self._counts = systems[0].counts
-        self._sides = [_Side(systems, side) for side in (0, 1)]
+        self._counts = counts
+        self._sides = [_Side(systems, side, counts) for side in (0, 1)]
+        self._kinds = [_TestsInSessions(systems, positions, kind) for kind in counts.kinds]
 
     @cached_property
     def _held(self) -> _Added:
@@ -348,24 +463,25 @@ class _ScoreTests:
             forms += squared * np.multiply.outer(a.constants, b.constants)
             return np.asarray(forms + (a.of_pairs @ b.of_pairs.T).toarray())
 
-        def over_units(sides: slice) -> Floats:
-            """Sum in this thread: libraries of matrix products wake others, which takes longer for
-            few systems.
-            """
-            sums = [
-                [part.of_units for part in added[sides] if part is not None]
-                for added in (first, second)
-            ]
-            if not all(sums):
-                return nothing
-            a, b = (sum(terms[1:], terms[0]) for terms in sums)
-            return np.einsum("iu,ju->ij", a, b)
-
         of_pairs = over_pairs(1, counts.repeats_squared)
         if not counts.n_units:  # every comparison on its own
             both = over_pairs(0, len(counts.comparisons.mated)) + of_pairs
             return np.array([both, both])
-        return np.array([over_units(slice(0, 2)) - of_pairs, of_pairs + over_units(slice(0, 1))])
+        of_all, of_mated = (self._over_units(first, second, slice(0, stop)) for stop in (2, 1))
+        return np.array([of_all - of_pairs, of_pairs + of_mated])
+
+    def _over_units(self, first: _Added, second: _Added, sides: slice) -> Floats:
+        """Sum in this thread: libraries of matrix products wake others, which takes longer for few
+        systems.
+        """
+        sums = [
+            [part.of_units for part in added[sides] if part is not None]
+            for added in (first, second)
+        ]
+        if not all(sums):
+            return np.zeros((len(self._systems), len(self._systems)))
+        a, b = (sum(terms[1:], terms[0]) for terms in sums)
+        return np.einsum("iu,ju->ij", a, b)
 
     @cached_property
     def _held_forms(self) -> Floats:
@@ -389,28 +505,12 @@ class _ScoreTests:
         from scipy.special import stdtr
 
         i, j = self._place
-        groups = len(self._counts.comparisons.groups)
-        code = None if cell is None else cell[0] * groups + cell[1]
-        each = np.full(len(self._systems), 1 / n)
-        what = [(code, each) if side == (0 if mated else 1) else None for side in (0, 1)]
-        errors = self._added(what, np.zeros((2, each.size)))
-        forms_of_errors = self._forms(errors, errors)
-        parts = forms_of_errors[:, i, i] + forms_of_errors[:, j, j]
-        forms = parts - 2 * forms_of_errors[:, i, j]
         difference = rates[i] - rates[j]
-        of_held = np.zeros(i.size)
         errors_held = np.full(i.size, np.inf)
+        slopes = None
         if not self._systems[0].at.is_given:
-            slopes = np.array([slope(mated, cell) for slope in self._slopes])
-            s, t = _shrunk(slopes[i], slopes[j])
-            held = self._held_forms
-            squares = s**2 * held[:, i, i] + t**2 * held[:, j, j]
-            among_held = squares - 2 * s * t * held[:, i, j]
-            of_held = among_held.max(axis=0).clip(0)
-            crossed = self._forms(errors, self._held)
-            forms = forms + among_held - 2 * s * (crossed[:, i, i] - crossed[:, j, i])
-            forms += 2 * t * (crossed[:, i, j] - crossed[:, j, j])
-            parts = parts + squares
+            of_systems = np.array([slope(mated, cell) for slope in self._slopes])
+            s, t = slopes = _shrunk(of_systems[i], of_systems[j])
             behind = np.array([system.errors_held() for system in self._systems], np.float64)
             errors_held = np.minimum(behind[i], behind[j])
             # Among ties no threshold may hold the rate aimed at: where rates moved to it differ
@@ -418,9 +518,20 @@ class _ScoreTests:
             missed = np.array([system.missed for system in self._systems])
             at_aim = difference - s * missed[i] + t * missed[j]
             difference = np.minimum(np.abs(difference), np.abs(at_aim))
+        forms = self._forms_of_difference(mated, cell, n, slopes)
+        of_held = forms.of_held
         few = size / (size - 1) if mated and size > 1 else 1.0
-        forms[forms < _ROUNDING * np.abs(parts)] = 0.0
-        variance = few * forms.max(axis=0)
+        variance = few * forms.of_both.max(axis=0)
+        if self._kinds:
+            side = 0 if mated else 1
+            sessions, cells = (
+                kind.few_units(side, cell)
+                * kind._forms_of_difference(mated, cell, n, slopes).of_both[0].clip(0)
+                for kind in self._kinds
+            )
+            variance = two_way_variance(variance, sessions, cells)
+            n_sessions = self._kinds[0].count_units(side, cell)
+            freedom = min(freedom, n_sessions - 1)
         if freedom < 1:
             return np.full(i.size, np.nan)
         with np.errstate(invalid="ignore", divide="ignore"):
@@ -435,8 +546,38 @@ class _ScoreTests:
             )
         by_normal = np.where(variance > 0, by_normal, 1.0)  # no decision differs
         if self._systems[0].at.is_given:
-            by_normal = np.fmax(by_normal, self._exact_pvalues(errors, n, rates))
+            by_normal = np.fmax(by_normal, self._exact_pvalues(forms.errors, n, rates))
         return np.where(errors_held > 0, by_normal, np.nan)
+
+    def _forms_of_difference(
+        self, mated: bool, cell: Cell, n: int, slopes: tuple[Floats, Floats] | None
+    ) -> _Forms:
+        """Return the variances of the differences of a rate of n comparisons, for all pairs.
+
+        slopes: those of both systems' rates over what is held; None at given thresholds.
+        """
+        i, j = self._place
+        groups = len(self._counts.comparisons.groups)
+        code = None if cell is None else cell[0] * groups + cell[1]
+        each = np.full(len(self._systems), 1 / n)
+        what = [(code, each) if side == (0 if mated else 1) else None for side in (0, 1)]
+        errors = self._added(what, np.zeros((2, each.size)))
+        forms_of_errors = self._forms(errors, errors)
+        parts = forms_of_errors[:, i, i] + forms_of_errors[:, j, j]
+        forms = parts - 2 * forms_of_errors[:, i, j]
+        of_held = np.zeros(i.size)
+        if slopes is not None:
+            s, t = slopes
+            held = self._held_forms
+            squares = s**2 * held[:, i, i] + t**2 * held[:, j, j]
+            among_held = squares - 2 * s * t * held[:, i, j]
+            of_held = among_held.max(axis=0).clip(0)
+            crossed = self._forms(errors, self._held)
+            forms = forms + among_held - 2 * s * (crossed[:, i, i] - crossed[:, j, i])
+            forms += 2 * t * (crossed[:, i, j] - crossed[:, j, j])
+            parts = parts + squares
+        forms[forms < _ROUNDING * np.abs(parts)] = 0.0
+        return _Forms(forms, of_held, errors)
 
     def _exact_pvalues(self, errors: _Added, n: int, rates: Floats) -> Floats:
         """Return McNemar's exact p-values; NaN for many errors, and where a unit has several
@@ -460,6 +601,36 @@ class _ScoreTests:
                     less = min((worse > 0).sum(), (worse < 0).sum())
                     exact[k] = min(1.0, 2 * bdtr(less, np.count_nonzero(worse), 0.5))
         return exact
+
+
+class _TestsInSessions(_ScoreTests):
+    """What sessions, or cells, add to the variances of differences."""
+
+    _counts: CountsInSessions
+
+    def few_units(self, side: int, cell: Cell) -> float:
+        """As in `CountsInSessions`."""
+        return self._counts.few_units(side, cell)
+
+    def count_units(self, side: int, cell: Cell) -> int:
+        """As in `CountsInSessions`."""
+        return self._counts.count_units(side, cell)
+
+    def _forms(self, first: _Added, second: _Added) -> Floats:
+        """Return (1, systems, systems) covariances of what systems add: over units, less what pairs
+        of two of them have twice.
+        """
+        forms = self._over_units(first, second, slice(0, 2))
+        for side, squared in enumerate(self._counts.squares):
+            a, b = first[side], second[side]
+            if a is None or b is None:
+                continue
+            of_two = self._sides[side].of_two
+            forms = forms - (a.of_pairs[:, of_two] @ b.of_pairs[:, of_two].T).toarray()
+            forms -= np.multiply.outer(a.constants, b.times)
+            forms -= np.multiply.outer(a.times, b.constants)
+            forms -= squared * np.multiply.outer(a.constants, b.constants)
+        return forms[None]
 
 
 def _shrunk(first: Floats, second: Floats) -> tuple[Floats, Floats]:
@@ -512,6 +683,12 @@ class ComparedSystem:
     def quantities(self) -> list[Quantity]:
         """The quantities that all systems have."""
         return [self.evaluation.quantities[k] for k in self._places]
+
+    @cached_property
+    def n_sessions(self) -> Floats:
+        """(quantities,) numbers of sessions behind these; infinite where they are not known."""
+        numbers = self.evaluation.maker.sizes.sessions
+        return np.broadcast_to(numbers, len(self.evaluation.quantities))[self._places]
 
     @cached_property
     def replicates(self) -> Floats:
@@ -866,6 +1043,8 @@ def _of_pair(pair: ComparedPair, of_rates: Sequence[float]) -> tuple[DifferenceT
         measure, test = measure_of(quantity.name), DifferenceTest(pvalue)
         if k not in compared or not math.isfinite(quantity.estimate - other.estimate):
             test = DifferenceTest(math.nan)
+        elif any(system.n_sessions[k] < FEWEST_SESSIONS for system in pair.both):
+            test = DifferenceTest(math.nan, Code.SYSTEMS_IN_FEW_SESSIONS)
         elif quantity.name in RATES and not pair.is_paired:
             test = test if math.isfinite(pvalue) else _without_limits(pair, k)
         elif not pair.has_replicates and (quantity.name not in RATES or math.isnan(pvalue)):

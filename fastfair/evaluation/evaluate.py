@@ -103,6 +103,7 @@ from fastfair.uncertainty.quantities import (
     sizes_of_groups,
     warn_of_narrow,
 )
+from fastfair.uncertainty.sessions import noted_effects, without_pvalues
 
 from .counted_rates import (
     AT,
@@ -862,7 +863,7 @@ class _Estimates:
             measured=request.measured,
             workers=workers,
         )
-        quantities = self.quantities
+        quantities = noted_effects(self.quantities, self.entries, resampler)
         errors = _standard_errors(self.entries, resampler)
         sizes = SampleSizes.of(self.entries, resampler)
         if self.failures is not None:
@@ -896,7 +897,8 @@ class _Estimates:
         zero_policy = "keep" if request.zero_policy == "raise" else request.zero_policy
         selection = replace(self.selection, zero_policy=zero_policy)
         replicates = numbers(drawn, selection, n_threads)
-        quantities = noted_few_subjects(self.quantities, self.rates, replicates, resampler, sizes)
+        quantities = noted_effects(self.quantities, self.entries, resampler)
+        quantities = noted_few_subjects(quantities, self.rates, replicates, resampler, sizes)
         if failures is not None:
             of_failures = failures.replicates(request.n_resamples, key, workers, drawn)
             quantities = (*quantities, *failures.quantities)
@@ -928,6 +930,7 @@ class _Estimates:
                 for at in self.at_mean
             ):
                 quantities = tuple(map(_noted_few_at_eer, quantities))
+            quantities = without_pvalues(quantities, sizes.sessions)
         return IntervalMaker(
             quantities,
             replicates,

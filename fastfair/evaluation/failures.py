@@ -40,6 +40,7 @@ from fastfair.uncertainty.quantities import (
     estimates,
 )
 from fastfair.uncertainty.rate_limits import raised_rate
+from fastfair.uncertainty.sessions import sessions_behind
 
 _FAILED = at_threshold(0.5)
 _SCORED = {"frr": "fnmr", "far": "fmr"}  # the same rates without failures
@@ -157,7 +158,13 @@ class Failures:
                 least[k] = np.nan
         freedom = np.fmin(freedom, self._of_scored(listed, of_listed.degrees_of_freedom))
         return of_listed.followed_by(
-            SampleSizes(freedom, least, raised, places=self._places(listed).tolist())
+            SampleSizes(
+                freedom,
+                least,
+                raised,
+                places=self._places(listed).tolist(),
+                sessions=sessions_behind(self._as_errors, self.resampler),
+            )
         )
 
     def _places(self, listed: Sequence[Entry]) -> Indices:

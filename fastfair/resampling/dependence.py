@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 # errors, or people or pairs of people who err: with fewer, no variance is estimated from them
 ENOUGH_PAIRS = 5
+_ROUNDING = 1e-12  # of a variance, relative to its parts
 # times as many attempts as is typical, from which on those who fail try again; chance makes it 1.2
 # of numbers between 1 and 20, and trying until success 1.9 to 3.7
 _TRY_AGAIN = 1.5
@@ -67,9 +68,10 @@ def two_way_variance(people: Any, sessions: Any, cells: Any) -> Any:
 
     It is that over what shares a person, plus that over what shares a session, minus that over what
     shares both, a cell (Cameron, Gelbach and Miller 2011); and never below that of people alone. So
-    sessions of a person's own, which are cells, change nothing.
+    sessions of a person's own, which are cells, change nothing, not even by rounding.
     """
-    return people + np.maximum(sessions - cells, 0.0)
+    more = np.asarray(sessions - cells)
+    return people + np.where(more > _ROUNDING * sessions, more, 0.0)
 
 
 def two_way_freedom(people: Any, n_sessions: Any) -> Any:

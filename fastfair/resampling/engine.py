@@ -8,6 +8,7 @@ those that need more than was sent along are finished here.
 
 from __future__ import annotations
 
+import math
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
@@ -40,12 +41,17 @@ from fastfair.errors import InputError
 from . import scanned_pairs, vector_sides  # noqa: F401 - register their kinds of source
 from .dependence import ENOUGH_PAIRS, CountModel, count_models, effective_size
 from .error_lists import ErrorLists, Shrinkage, find_shrinkage, make_lists, shrinkage_of
-from .pair_source import Classes, SortedComparisons, TooFewKeptError, Totals, side_of
-from .units import BLOCK, Units
+from .pair_source import Classes, Errors, SortedComparisons, TooFewKeptError, Totals, side_of
+from .session_sides import SessionSide
+from .units import BLOCK, SessionUnits, Units
 
 if TYPE_CHECKING:
     from fastfair.kernels.sweep import Side
 
+_NO_SESSION_LEFT_OUT = (
+    '⟦method="bca"⟧ leaves out units one at a time, and comparisons with sessions have two kinds of'
+    ' them: use another method, such as ⟦method="auto"⟧'
+)
 # the name of a further array: which replicates need more than was at hand
 _UNFINISHED = "unfinished"
 # Numbers of `kernels.replicated_eer`. The EER of the hull is another kernel's: here it only needs the
@@ -685,6 +691,8 @@ class Resampler(Engine):
         self.rates = np.array([point.value for point in points], np.float64)
         self.n_groups = len(comparisons.groups) if with_groups else 0
         self.units = Units.of_comparisons(comparisons, unit)
+        if isinstance(self.units, SessionUnits):
+            self.no_unit_left_out = _NO_SESSION_LEFT_OUT
         self.cells = different_groups(comparisons) if self.n_groups else ()
         self._kept = Classes(self._sorted(True), self._sorted(False))
         of_eers = {point.rule.eers for point in points} | {
@@ -734,7 +742,12 @@ class Resampler(Engine):
         )
         self._require_memory(sum(n_kept))
         of_classes = zip(self.comparisons.pairs, self._kept, exact, strict=True)
-        sides = (side_of(pairs, kept, workers, costs) for pairs, kept, costs in of_classes)
+        sides = (
+            SessionSide(kept, workers, costs)
+            if isinstance(self.units, SessionUnits)
+            else side_of(pairs, kept, workers, costs)
+            for pairs, kept, costs in of_classes
+        )
         self._sides: Classes[Any] = Classes(*sides)
         self._complete: dict[bool, ErrorLists] = {}
         self.error_lists = self._make_lists(*n_kept)
@@ -1038,7 +1051,8 @@ class Resampler(Engine):
             return float(n)
         for find_lists in (self.complete,) if nothing_but_errors else (self.lists, self.complete):
             lists = find_lists(mated)
-            keys, *units = _of_list(lists, k, backwards=nothing_but_errors)
+            keys, *rows = _of_list(lists, k, backwards=nothing_but_errors)
+            units = lists.source.rows_of_kinds(*rows)[0]
             n_errors = kernels.errors_of_pairs(keys, *units, ENOUGH_PAIRS)
             if n_errors < keys.size or keys.size == n:
                 break  # else more comparisons are needed than are kept
@@ -1048,8 +1062,9 @@ class Resampler(Engine):
             return 1.0
         if n_errors == keys.size:
             varying = np.unique(np.concatenate(units))
-            n_subjects = int(lists.source.varies[varying].sum())
-            return float(min(n, max(1, n_subjects if mated else n_subjects // 2)))
+            n_subjects = int(lists.source.kinds[0].varies[varying].sum())
+            most = min(n, self.n_sessions(mated, cell))
+            return float(min(most, max(1, n_subjects if mated else n_subjects // 2)))
         variance = float(
             lists.variance(k, n_errors, from_the_end=nothing_but_errors)[0][kernels.ROBUST]
         )
@@ -1058,6 +1073,35 @@ class Resampler(Engine):
     def n_comparisons(self, mated: bool, cell: tuple[int, int] | None = None) -> int:
         """Return the number of mated or non-mated comparisons, of all or of a cell of groups."""
         return int(self.lists(mated).sizes[self.position(cell)])
+
+    def n_sessions(self, mated: bool, cell: tuple[int, int] | None = None) -> float:
+        """Return the number of sessions that some comparisons are of; infinite where these are not
+        known.
+        """
+        source = self.lists(mated).source
+        if not isinstance(source, SessionSide):
+            return math.inf
+        return float(source.n_sessions[self.position(cell)])
+
+    def design_effects(self, mated: bool, point: int) -> tuple[float, float, float] | None:
+        """Return the design effects of people, of sessions, and of both on a rate of all
+        comparisons; None where sessions are not known, and where the rate does not vary.
+        """
+        lists = self.lists(mated)
+        if not isinstance(lists.source, SessionSide):
+            return None
+        errors = int(lists.errors_at(self.thresholds)[point, 0])
+        n = int(lists.sizes[0])
+        binomial = errors * (n - errors) / max(n, 1)
+        if not lists.reach(lists.limits(self.thresholds[point : point + 1])) or not binomial:
+            return None
+        variances = lists.source.variances_of_kinds(
+            Errors(lists.a, lists.b, lists.start[0], lists.start[0] + np.array([errors]))
+        )
+        people, _, both = (float(variance) / binomial for variance in variances)
+        if not people > 0:
+            return None
+        return people, float(variances[1]) / binomial, both
 
     def freedom(self, point: int, cell: tuple[int, int] | None = None) -> float:
         """Return the degrees of freedom of the dyadic-robust variance of an FMR.

@@ -10,7 +10,7 @@ two thresholds.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -409,6 +409,17 @@ class ErrorLists:
         variances, of_pairs = self.source.variances_of_list(k, of_list)
         return variances[0], of_pairs[0]
 
+    def of_kinds(self, errors: Integers) -> list[ErrorLists]:
+        """Return the same lists where each kind of unit is drawn alone, with the rows of as many
+        errors; errors: (points, lists).
+        """
+        stops = self.start + errors
+        of_kinds = self.source.errors_of_kinds(Errors(self.a, self.b, self.start, stops))
+        return [
+            replace(self, a=of_kind.a, b=of_kind.b, source=side)
+            for side, of_kind in zip(self.source.kinds, of_kinds, strict=True)
+        ]
+
     def shrinkage_of_costs(self, costs: Floats, n_lists: int) -> Floats:
         """Compute the shrinkage of the first lists' weights for the mean of what their comparisons
         cost, (n_lists,).
@@ -417,18 +428,20 @@ class ErrorLists:
 
         if not self.source.two_way:
             return np.ones(n_lists)
-        variances = np.empty((n_lists, 3))
-        strata = (self.source.stratum, self.source.stratum_size)
+        of_kinds = [np.empty((n_lists, 3)) for _ in self.source.kinds]
 
         def compute(k: int) -> None:
             part = slice(self.start[k], self.end[k])
-            pair, first, second, repeats = number_pairs(self.a[part], self.b[part], strata[0].size)
-            sums = np.bincount(pair, weights=costs[part], minlength=first.size).astype(np.float64)
-            end = np.array([first.size])
-            kernels.variances(first, second, repeats, end, sums, *strata, variances[k : k + 1])
+            rows = self.source.rows_of_kinds(self.a[part], self.b[part])
+            for side, (a, b), out in zip(self.source.kinds, rows, of_kinds, strict=True):
+                strata = side.stratum, side.stratum_size
+                pair, first, second, repeats = number_pairs(a, b, strata[0].size)
+                sums = np.bincount(pair, weights=costs[part], minlength=first.size)
+                of_pairs = first, second, repeats, np.array([first.size]), sums.astype(np.float64)
+                kernels.variances(*of_pairs, *strata, out[k : k + 1])
 
         in_threads(self.a.size, compute, range(n_lists), self.source.n_threads)
-        return shrinkage_of(variances)
+        return shrinkage_of(self.source.combined(of_kinds, slice(n_lists)))
 
 
 def number_pairs(a: AnyIntegers, b: AnyIntegers, n_units: int) -> tuple[Codes, Codes, Codes, Codes]:

@@ -16,6 +16,7 @@ have in several pairs counts for no more than it does in the variances.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 
@@ -24,6 +25,7 @@ import numpy as np
 from fastfair._lib.arrays import Floats, Integers
 from fastfair.error_rates.operating_points import HeldThreshold
 
+from .dependence import two_way_variance
 from .engine import Resampler
 from .error_lists import ErrorLists
 from .pair_source import Classes
@@ -36,8 +38,11 @@ class _Rates:
     pairs add to them.
     """
 
-    def __init__(self, lists: ErrorLists, thresholds: Integers) -> None:
+    def __init__(
+        self, lists: ErrorLists, thresholds: Integers, few_units: Floats | None = None
+    ) -> None:
         self.lists = lists
+        self._few_units = few_units  # (lists,) factors, of sessions and of cells
         self.sizes = np.maximum(lists.sizes, 1)
         self.errors = lists.errors_at(thresholds)
         self.rates = self.errors / self.sizes
@@ -52,7 +57,11 @@ class _Rates:
         from fastfair.kernels import dyadic as kernels
 
         variances, _ = self._walked
-        least = np.minimum(variances[..., kernels.ROBUST], variances[..., kernels.PRODUCT])
+        robust = variances[..., kernels.ROBUST]
+        if self._few_units is not None:
+            least = robust * self._few_units
+        else:
+            least = np.minimum(robust, variances[..., kernels.PRODUCT])
         return np.where(self.lists.sizes, least / self.sizes**2, np.nan)
 
     @cached_property
@@ -82,7 +91,8 @@ class _Rates:
         errors = np.empty(self.sizes.size)
         unit_sums.sum_errors(lists.a, lists.b, of_units, lists.start, self.errors[point], errors)
         comparisons = np.array([self.unit_counts(k) @ of_units for k in range(self.sizes.size)])
-        return (errors - self.rates[point] * comparisons) / self.sizes
+        few = 1.0 if self._few_units is None else self._few_units
+        return few * (errors - self.rates[point] * comparisons) / self.sizes
 
     def _errors_of_pairs(self, point: int, k: int) -> tuple[Integers, Integers]:
         """Return the pairs of units whose weights vary that have errors in a list, as codes, and
@@ -199,8 +209,10 @@ def _of_pairs(first: _Linear, second: _Linear, mated: bool, point: int, k: int) 
     return added
 
 
-def _correlation(first: _Linear, second: _Linear, mated: bool, point: int, k: int) -> float:
-    """Return the correlation of the rate of list k in two systems.
+def _covariances(
+    first: _Linear, second: _Linear, mated: bool, point: int, k: int
+) -> tuple[float, float, float]:
+    """Return the variances of the rate of list k in two systems, and their covariance.
 
     What units have in several pairs adds to the variance of an FMR; where it is estimated to be
     negative it counts as none, and in the covariance it counts for no more than in the variances.
@@ -227,12 +239,15 @@ def _correlation(first: _Linear, second: _Linear, mated: bool, point: int, k: in
         for (system, other), pairs, several in zip(both, of_pairs, in_several, strict=True)
     )
     if variance <= _ROUNDING * first.norm**2 or another <= _ROUNDING * second.norm**2:
-        return 0.0
-    return float(np.clip(covariance / np.sqrt(variance * another), -1, 1))
+        return 0.0, 0.0, 0.0
+    return variance, another, covariance
 
 
 class LinearizedRates:
     """The error rates of one system, and how their thresholds move with the data.
+
+    Where people share sessions, variances and covariances are those of people, plus those of
+    sessions, minus those of cells; see `dependence.two_way_variance`.
 
     Parameters
     ----------
@@ -242,13 +257,95 @@ class LinearizedRates:
 
     def __init__(self, resampler: Resampler) -> None:
         self.resampler = resampler
-        self._sides = Classes(
-            *(_Rates(lists, resampler.thresholds) for lists in resampler.error_lists)
-        )
+        thresholds = resampler.thresholds
+        of_classes = [
+            lists.of_kinds(lists.errors_at(thresholds)) for lists in resampler.error_lists
+        ]
+        few_units = [lists.source.few_units for lists in resampler.error_lists]
+        self._kinds = [
+            _RatesOfUnits(
+                resampler,
+                Classes(
+                    *(
+                        _Rates(lists, thresholds, None if few is None or not kind else few[kind])
+                        for lists, few in zip(both, few_units, strict=True)
+                    )
+                ),
+            )
+            for kind, both in enumerate(zip(*of_classes, strict=True))
+        ]
+
+    def standard_error(self, mated: bool, point: int, cell: tuple[int, int] | None = None) -> float:
+        """Return the standard error of an error rate.
+
+        Parameters
+        ----------
+        mated : bool
+            Whether the rate is an FNMR.
+        point : int
+            Position of the operating point.
+        cell : tuple of int, optional
+            The groups of its references and probes; by default all comparisons.
+
+        Returns
+        -------
+        float
+            NaN without comparisons, and at operating points that fix no threshold in a way that is
+            known here.
+        """
+        place = point, self.resampler.position(cell)
+        variances = [float(kind.variances.of(mated)[place]) for kind in self._kinds]
+        return float(np.sqrt(_combined(variances)))
+
+    def correlation(
+        self, other: LinearizedRates, mated: bool, point: int, cell: tuple[int, int] | None = None
+    ) -> float:
+        """Return the correlation of the same error rate of two systems that scored the same
+        comparisons.
+
+        Parameters
+        ----------
+        other : LinearizedRates
+            Of the other system, with the same operating points and units.
+        mated, point, cell
+            As in `standard_error`, which is finite.
+
+        Returns
+        -------
+        float
+            0 where one of the rates does not vary.
+        """
+        rate = mated, point, self.resampler.position(cell)
+        of_kinds = [
+            _covariances(first.linear(*rate), second.linear(*rate), *rate)
+            for first, second in zip(self._kinds, other._kinds, strict=True)
+        ]
+        variances, others, covariances = zip(*of_kinds, strict=True)
+        variance, another = _combined(variances), _combined(others)
+        if not (variance > 0 and another > 0):
+            return 0.0
+        covariance = covariances[0]
+        if len(covariances) > 1:
+            covariance += covariances[1] - covariances[2]
+        return float(np.clip(covariance / np.sqrt(variance * another), -1, 1))
+
+
+def _combined(variances: Sequence[float]) -> float:
+    """Return a variance from that of each kind of unit that is drawn."""
+    return float(variances[0] if len(variances) == 1 else two_way_variance(*variances))
+
+
+class _RatesOfUnits:
+    """The error rates of one system where one kind of unit is drawn."""
+
+    def __init__(self, resampler: Resampler, sides: Classes[_Rates]) -> None:
+        self.resampler, self._sides = resampler, sides
 
     @cached_property
-    def _errors(self) -> Classes[Floats]:
-        """(points, mated lists) and (points, non-mated lists) standard errors."""
+    def variances(self) -> Classes[Floats]:
+        """(points, mated lists) and (points, non-mated lists) variances; NaN as in
+        `LinearizedRates.standard_error`.
+        """
         of_classes = Classes(*(np.full(side.rates.shape, np.nan) for side in self._sides))
         for point, threshold in self._thresholds.items():
             for side, slopes, variances in zip(
@@ -271,50 +368,10 @@ class LinearizedRates:
                 variances[point] = np.where(
                     variance > _ROUNDING * total, variance, np.where(np.isnan(total), total, 0)
                 )
-        return Classes(*map(np.sqrt, of_classes))
+        return of_classes
 
-    def standard_error(self, mated: bool, point: int, cell: tuple[int, int] | None = None) -> float:
-        """Return the standard error of an error rate.
-
-        Parameters
-        ----------
-        mated : bool
-            Whether the rate is an FNMR.
-        point : int
-            Position of the operating point.
-        cell : tuple of int, optional
-            The groups of its references and probes; by default all comparisons.
-
-        Returns
-        -------
-        float
-            NaN without comparisons, and at operating points that fix no threshold in a way that is
-            known here.
-        """
-        return float(self._errors.of(mated)[point, self.resampler.position(cell)])
-
-    def correlation(
-        self, other: LinearizedRates, mated: bool, point: int, cell: tuple[int, int] | None = None
-    ) -> float:
-        """Return the correlation of the same error rate of two systems that scored the same
-        comparisons.
-
-        Parameters
-        ----------
-        other : LinearizedRates
-            Of the other system, with the same operating points and units.
-        mated, point, cell
-            As in `standard_error`, which is finite.
-
-        Returns
-        -------
-        float
-            0 where one of the rates does not vary.
-        """
-        rate = mated, point, self.resampler.position(cell)
-        return _correlation(self._linear(*rate), other._linear(*rate), *rate)
-
-    def _linear(self, mated: bool, point: int, k: int) -> _Linear:
+    def linear(self, mated: bool, point: int, k: int) -> _Linear:
+        """Return the rate of list k as a sum over units."""
         threshold = self._thresholds[point]
         slope = float(threshold.slopes.of(mated)[k])
         given = self._sides.of(mated).of_units(point, k)
@@ -338,7 +395,7 @@ class LinearizedRates:
     def _threshold(self, point: int) -> _Threshold:
         resampler = self.resampler
         at = self.resampler.points[point]
-        nothing = np.zeros(resampler.units.n_rows)
+        nothing = np.zeros(self._sides.mated.lists.source.stratum.size)
         if at.is_given:
             slopes = Classes(*(np.zeros(side.sizes.size) for side in self._sides))
             return _Threshold(0.0, Classes(nothing, nothing), 0.0, slopes)

@@ -50,7 +50,7 @@ from fastfair.data.comparisons import Comparisons
 from fastfair.data.sorted_scores import GroupedSide, SortedSide
 from fastfair.error_rates.score_metrics import ExactCosts
 
-from .units import BLOCK, Units
+from .units import BLOCK, SessionUnits, Units
 
 if TYPE_CHECKING:
     from fastfair.kernels.cost_sums import CostSums
@@ -168,6 +168,32 @@ class PairSide(ABC):
         rest.
         """
         return np.ones(self.sizes.size)
+
+    @property
+    def kinds(self) -> Sequence[PairSide]:
+        """The same comparisons where each kind of unit that is drawn is drawn alone, people first:
+        here there is one.
+        """
+        return (self,)
+
+    def rows_of_kinds(self, a: Codes, b: Codes) -> Sequence[tuple[Codes, Codes]]:
+        """Return the rows of comparisons in `kinds` from their rows of weights."""
+        return ((a, b),)
+
+    def errors_of_kinds(self, errors: Errors) -> Sequence[Errors]:
+        """Return errors with the rows that they have in `kinds`; others than errors have none."""
+        return (errors,)
+
+    @property
+    def few_units(self) -> Floats | None:
+        """(kinds, lists) factors of variances in lists that have fewer units than all; None where
+        there is one kind of unit.
+        """
+        return None
+
+    def combined(self, of_kinds: Sequence[Floats], lists: slice = slice(None)) -> Floats:
+        """Return the variances of some lists from (..., lists, 3) ones of `kinds`."""
+        return of_kinds[0]
 
     @cached_property
     @abstractmethod
@@ -418,7 +444,9 @@ class SortedComparisons:
         """The comparisons with their rows and lists."""
         side, unit = self.side, self.units.unit
         first, second = side.reference_sample, side.probe_sample
-        if unit == "subject":
+        if isinstance(self.units, SessionUnits):
+            first, second = self.units.cells.of_side(side, self.mated)
+        elif unit == "subject":
             first, second = side.reference, side.probe
         elif unit == "comparison":  # by their numbers among those of both classes
             start = 0 if self.mated else len(self.comparisons.mated)

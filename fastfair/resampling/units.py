@@ -5,7 +5,8 @@ replicates.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, get_args
+from functools import cached_property
+from typing import Any, Literal, get_args
 
 import numpy as np
 
@@ -22,6 +23,8 @@ from fastfair._lib.arrays import (
 from fastfair._lib.seeds import Purpose
 from fastfair.data.comparisons import Comparisons
 from fastfair.data.embeddings import Embeddings
+from fastfair.data.sessions import sessions_of
+from fastfair.data.sorted_scores import SortedSide
 from fastfair.data.temporary_files import room
 from fastfair.errors import FastfairError, InputError
 
@@ -32,6 +35,7 @@ VectorUnit = Literal["sample", "subject", "subject+sample"]
 VECTOR_UNITS: tuple[VectorUnit, ...] = get_args(VectorUnit)
 # of a stratum inside another: replicates of n subjects vary by (n - 1) / n of what they should
 _ENOUGH_SUBJECTS = 10
+_MOST_MARKS = 2**26  # persons times sessions, each of which is marked; more are sorted
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,12 +170,14 @@ class Units:
         InputError
             Where the comparisons lack the subjects or samples to draw.
         """
-        if unit == "comparison":
+        if unit == "comparison" and comparisons.sessions is None:
             return cls(
                 unit, np.repeat(np.arange(2), [len(comparisons.mated), len(comparisons.nonmated)])
             )
         require_units(comparisons, unit)
         stratum = strata_of_subjects(comparisons)
+        if comparisons.sessions is not None:
+            return SessionUnits(stratum, Cells.of(comparisons))
         if unit == "subject":
             return cls(unit, stratum)
         pairing, part = comparisons.pairing, None
@@ -186,6 +192,11 @@ class Units:
         """Draw units of vectors, numbered as in the pairing: samples of a subject, references apart
         from probes.
         """
+        if embeddings.sessions is not None:
+            raise InputError(
+                "pairs of vectors that are not listed draw people alone, and the vectors have"
+                " sessions: take their method comparisons()"
+            )
         pairing = embeddings.pairing
         stratum = np.unique(embeddings.subject_group, return_inverse=True)[1]
         part = pairing.is_probe if pairing.two_sets else None
@@ -304,6 +315,181 @@ class Units:
         return np.concatenate((sums // n_samples[:, None], np.ones((1, BLOCK), np.int64)))
 
 
+@dataclass(frozen=True, eq=False)
+class Cells:
+    """The cells of comparisons: the persons whom each session has.
+
+    Attributes
+    ----------
+    codes : (cells,) ndarray of int64
+        Ascending: the number of the person times the number of sessions, plus that of the session.
+    n_sessions : int
+        Number of sessions.
+    """
+
+    codes: Integers
+    n_sessions: int
+
+    @classmethod
+    def of(cls, comparisons: Comparisons) -> Cells:
+        """Find the cells that comparisons have."""
+        assert comparisons.subjects is not None
+        assert comparisons.sessions is not None
+        n_sessions = comparisons.sessions.size
+        n_codes = comparisons.subjects.size * n_sessions
+        columns = [
+            person.astype(np.int64) * n_sessions + session
+            for mated, side in ((True, comparisons.mated), (False, comparisons.nonmated))
+            for person, session in zip(*_persons_in_sessions(side, mated), strict=True)
+        ]
+        if n_codes > _MOST_MARKS:
+            return cls(np.unique(np.concatenate([*map(np.unique, columns)])), n_sessions)
+        seen = np.zeros(n_codes, np.bool_)
+        for codes in columns:
+            seen[codes] = True
+        return cls(np.flatnonzero(seen), n_sessions)
+
+    @cached_property
+    def person(self) -> Codes:
+        """(cells,) the person of each."""
+        return (self.codes // self.n_sessions).astype(np.int32)
+
+    @cached_property
+    def session(self) -> Codes:
+        """(cells,) the session of each."""
+        return (self.codes % self.n_sessions).astype(np.int32)
+
+    def number(self, person: AnyIntegers, session: AnyIntegers) -> Codes:
+        """Return the cells of persons in sessions: (n,)."""
+        codes = person.astype(np.int64) * self.n_sessions + session
+        return np.searchsorted(self.codes, codes).astype(np.int32)
+
+    def of_side(self, side: SortedSide, mated: bool) -> tuple[Codes, Codes]:
+        """Return the cells of references and of probes of comparisons; of a mated one those of one
+        person.
+        """
+        persons, sessions = _persons_in_sessions(side, mated)
+        of_reference = self.number(persons[0], sessions[0])
+        if mated and sessions[0] is sessions[1]:
+            return of_reference, of_reference
+        return of_reference, self.number(persons[1], sessions[1])
+
+
+def _persons_in_sessions(side: SortedSide, mated: bool) -> tuple[tuple[Codes, Codes], Any]:
+    """Return who is compared, and in which sessions, on both sides."""
+    reference, probe = side.compared()
+    sessions = sessions_of(side)
+    assert sessions is not None
+    return (reference, reference if mated else probe), sessions
+
+
+class SessionUnits(Units):
+    """People and the sessions that they share, both drawn; a comparison is weighted by both.
+
+    The weight of a cell, a person in a session, is the product of those of the person and of the
+    session. Rows of weights are those of cells, of people, of sessions, and of ones, so that the
+    weight of each comparison is that of two rows. Sessions cross groups, and make one stratum.
+
+    Parameters
+    ----------
+    stratum : (k,) ndarray of int
+        The stratum of each person.
+    cells : Cells
+        The cells of the comparisons.
+
+    Attributes
+    ----------
+    cells : Cells
+        As given.
+    kinds : tuple of Units
+        People, sessions and cells, each drawn alone.
+    """
+
+    def __init__(self, stratum: AnyIntegers, cells: Cells) -> None:
+        super().__init__("subject", stratum)
+        self.cells = cells
+        n_cells, n_people = cells.codes.size, self.row.size
+        of_sessions, of_cells = (
+            Units("subject", np.zeros(n, np.int64)) for n in (cells.n_sessions, n_cells)
+        )
+        self.kinds = Units("subject", stratum), of_sessions, of_cells
+        self._draws.append(Draw.of(Purpose.SESSIONS, np.zeros(cells.n_sessions, np.int64)))
+        self._person = np.argsort(self.row).astype(np.int32)  # of each row of a person
+        self.row = self.row + np.int32(n_cells)
+        self._first_session = n_cells + n_people
+        self.n_rows = self._first_session + cells.n_sessions + 1
+        of_people = self._subjects.stratum
+        n_strata = self._subjects.sizes.size
+        of_row = [self._subjects.stratum[self.row[cells.person] - n_cells], of_people]
+        of_row += [np.full(cells.n_sessions, n_strata), [n_strata + 1]]
+        self.stratum = np.concatenate(of_row).astype(np.int32)
+        self.stratum_size = np.append(self._subjects.sizes, [cells.n_sessions, 1])
+
+    def rows_of(self, mated: bool, first: Codes, second: Codes) -> tuple[Codes, Codes]:
+        """Return the two rows whose product is the weight of each of some comparisons: (n,) each.
+
+        first, second: (n,) the cells of their references and of their probes.
+        """
+        cells = self.cells
+        session = cells.session[second]
+        is_of_one_session = session == cells.session[first]
+        is_of_one_person = cells.person[first] == cells.person[second]
+        ones = np.int32(self.n_rows - 1)
+        b = np.where(
+            is_of_one_person,
+            np.where(is_of_one_session, ones, session + np.int32(self._first_session)),
+            np.where(is_of_one_session, self.row[cells.person[second]], second),
+        )
+        return first.astype(np.int32, copy=False), b.astype(np.int32, copy=False)
+
+    def cells_of_rows(self, a: Codes, b: Codes) -> tuple[Codes, Codes]:
+        """Return the cells of references and of probes from both rows of comparisons."""
+        cells, n_cells = self.cells, self.cells.codes.size
+        second = np.where(b < n_cells, b, a)
+        is_person = (b >= n_cells) & (b < self._first_session)
+        is_session = (b >= self._first_session) & (b < self.n_rows - 1)
+        persons = self._person[b[is_person] - n_cells]
+        second[is_person] = cells.number(persons, cells.session[a[is_person]])
+        sessions = b[is_session] - self._first_session
+        second[is_session] = cells.number(cells.person[a[is_session]], sessions)
+        return a, second
+
+    def rows_of_kinds(self, mated: bool, first: Codes, second: Codes) -> list[tuple[Codes, Codes]]:
+        """Return the rows of comparisons where people, sessions or cells are drawn alone.
+
+        first, second: as in `rows_of`.
+        """
+        return [self.rows_of_kind(kind, mated, first, second) for kind in range(len(self.kinds))]
+
+    def rows_of_kind(
+        self, kind: int, mated: bool, first: Codes, second: Codes
+    ) -> tuple[Codes, Codes]:
+        """Return the rows of comparisons where one of `kinds` is drawn alone."""
+        cells, units = self.cells, self.kinds[kind]
+        numbers = cells.person, cells.session, None
+        of_cell = numbers[kind]
+        if of_cell is not None:
+            first, second = of_cell[first], of_cell[second]
+        return units.rows_of(mated and of_cell is cells.person, first, second)
+
+    def _raw(self, weights: Bytes) -> Bytes:
+        """Return the rows of people and sessions."""
+        return weights[self.cells.codes.size : -1]
+
+    def _multiply(self, raw: Bytes, weights: Bytes) -> None:
+        """Multiply the weights of people by those of sessions."""
+        from fastfair.kernels import weights as kernels
+
+        n_cells = self.cells.codes.size
+        first = self.row[self.cells.person] - np.int32(n_cells)
+        second = self.cells.session + np.int32(self._first_session - n_cells)
+        if not kernels.multiply_rows(first, second, raw, weights[:n_cells]):
+            raise FastfairError(
+                "a person in a session was drawn more than 255 times in one replicate; no fair draw"
+                " does that"
+            )
+
+
 def _within(parts: Floats, stratum: AnyIntegers) -> Floats:
     """Sum the squared deviations of parts from the means of their strata. parts: (levels, n).
     Returns (levels,).
@@ -315,6 +501,11 @@ def _within(parts: Floats, stratum: AnyIntegers) -> Floats:
 
 def require_units(comparisons: Comparisons, unit: str) -> None:
     """Refuse comparisons that lack the subjects or samples to draw."""
+    if comparisons.sessions is not None and unit != "subject":
+        raise InputError(
+            f'⟦unit="{unit}"⟧ draws no sessions, which the comparisons have: leave ⟦unit=⟧ out, or'
+            " make the comparisons without ⟦session=⟧"
+        )
     if unit == "comparison":
         return
     if comparisons.subjects is None:

@@ -2,8 +2,9 @@
 hold.
 
 Degrees of freedom of a rate are the number of units behind it minus the number of strata that they
-are drawn in. Those of an FMR are fewer where few subjects cause most of its variance, which is then
-less certain; and so are those of an FNMR whose threshold holds such an FMR.
+are drawn in; where people share sessions, at most one fewer than there are sessions. Those of an
+FMR are fewer where few subjects cause most of its variance, which is then less certain; and so are
+those of an FNMR whose threshold holds such an FMR.
 
 Upper limits of rates of failure allow for one more subject; see `rate_limits`, and
 `resampling.dependence.typical_subject` for its attempts and failures.
@@ -56,6 +57,7 @@ from fastfair.resampling.dependence import (
     AttemptSums,
     CountModel,
     count_models,
+    two_way_freedom,
     typical_subject,
 )
 from fastfair.resampling.engine import Resampler
@@ -64,6 +66,7 @@ from fastfair.resampling.error_lists import ErrorLists
 from .notes import CONCENTRATED, Code, Note
 from .quantities import FITTED, RATES, Entry, base_metric_of_ratio
 from .rate_limits import HeldRate, RateEvidence, joined_limits, may_be_equal, raised_rate
+from .sessions import sessions_behind
 
 Cell = tuple[int, int] | None
 MOST_PER_ERROR = 1 / 3  # of the subjects whose share of the errors is looked at
@@ -571,6 +574,8 @@ class SampleSizes:
         Estimates how the numbers of errors of groups vary at each operating point.
     independent : (quantities,) ndarray, optional
         Numbers of comparisons behind rates, where these are taken for independent; else NaN.
+    sessions : (quantities,) ndarray, optional
+        Numbers of sessions behind quantities; infinite where these are not known.
     """
 
     degrees_of_freedom: Floats
@@ -581,6 +586,7 @@ class SampleSizes:
     unit: str = ""
     count_models: Callable[[], list[dict[str, CountModel]]] | None = None
     independent: Floats | float = math.nan
+    sessions: Floats | float = math.inf
 
     @classmethod
     def unknown(cls, n: int, unit: str = "") -> SampleSizes:
@@ -599,6 +605,7 @@ class SampleSizes:
             resampler.units.unit,
             resampler.count_models,
             independent_comparisons(entries, resampler),
+            sessions_behind(entries, resampler),
         )
 
     def followed_by(self, other: SampleSizes) -> SampleSizes:
@@ -613,6 +620,10 @@ class SampleSizes:
             independent=np.append(
                 np.broadcast_to(self.independent, self.effective.shape),
                 np.broadcast_to(other.independent, other.effective.shape),
+            ),
+            sessions=np.append(
+                np.broadcast_to(self.sessions, self.effective.shape),
+                np.broadcast_to(other.sessions, other.effective.shape),
             ),
             places=[*self.places, *other.places],
         )
@@ -684,6 +695,7 @@ def degrees_of_freedom(
             n_strata = int((has_some[cell[0]] | has_some[cell[1]]).sum())
         sides = _SIDES["eer" if is_equal_error(entry, resampler) else name]
         by_units = min(count(side == MATED, cell) for side in sides) - n_strata
+        of_sessions = min(resampler.n_sessions(side == MATED, cell) for side in sides)
         most = math.inf
         if _SIDES[name] == ("non-mated",):
             assert entry.point is not None
@@ -695,7 +707,7 @@ def degrees_of_freedom(
             and resampler.points[entry.point].rate == "fmr"
         ):
             most = resampler.freedom(entry.point)
-        freedom[k] = max(1, min(by_units, most))
+        freedom[k] = float(two_way_freedom(max(1, min(by_units, most)), of_sessions))
     return freedom
 
 
@@ -712,7 +724,8 @@ def effective_sample_sizes(entries: Sequence[Entry], resampler: Resampler) -> Fl
 
     So few have no design effect of their own. That of a group's FNMR is that with the
     intra-class correlation of all groups at this threshold, if five of their subjects fail there;
-    else, and of other rates, that of a laxer threshold. An EER of 0 means that both rates are 0 at
+    else, and of other rates, that of a laxer threshold; with sessions the smaller of both, as the
+    correlation is that of people alone. An EER of 0 means that both rates are 0 at
     the thresholds between all non-mated and all mated scores. It cannot lie above the larger of the
     two upper limits there, which is that of the smaller number.
 
@@ -750,11 +763,12 @@ def effective_sample_sizes(entries: Sequence[Entry], resampler: Resampler) -> Fl
                 if entry.name == "fnmr" and cell is not None
                 else math.nan
             )
-            if math.isnan(sizes[k]):
-                sizes[k] = min(
+            if math.isnan(sizes[k]) or resampler.comparisons.sessions is not None:
+                of_laxer = min(
                     count(side == "mated", cell, bool(entry.value > 0.5))
                     for side in _SIDES[entry.name]
                 )
+                sizes[k] = np.fmin(sizes[k], of_laxer)
     return sizes
 
 

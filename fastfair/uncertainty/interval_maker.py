@@ -32,7 +32,14 @@ from fastfair.resampling.dependence import ENOUGH_PAIRS
 
 from .few_errors import SampleSizes
 from .inversion import FEW_DRAWN, INVERSION, NO_SUCH_ERRORS, MeasureInversion
-from .notes import CONCENTRATED, ENOUGH_EFFECTIVE_ERRORS, Code, Note
+from .notes import (
+    CONCENTRATED,
+    ENOUGH_EFFECTIVE_ERRORS,
+    ENOUGH_SESSIONS,
+    FEWEST_SESSIONS,
+    Code,
+    Note,
+)
 from .quantities import (
     FAILURE_RATES,
     FITTED,
@@ -46,6 +53,7 @@ from .quantities import (
     n_calls,
 )
 from .rate_limits import RateEvidence
+from .sessions import note_of_few
 
 _ROUNDING = 1e-12
 # standard errors between estimate and mean of replicates from which on intervals miss the truth
@@ -339,15 +347,21 @@ class IntervalMaker:
         sizes, freedom = self.sizes, self.sizes.degrees_of_freedom
         strata = np.array([quantity.n_subjects or 0 for quantity in self.quantities]) - freedom
         raised = np.where(self._named(FITTED.__contains__), np.nan, sizes.raised)
+        too_few = self._sessions < FEWEST_SESSIONS  # of which nothing is known
         return RateEvidence(
             self._estimates,
-            self._spread.error,
+            np.where(too_few, np.nan, self._spread.error),
             freedom,
-            sizes.effective,
+            np.where(too_few, np.nan, sizes.effective),
             raised,
             np.maximum(1.0, strata),
-            sizes.independent,
+            np.where(too_few, np.nan, sizes.independent),
         )
+
+    @property
+    def _sessions(self) -> Floats:
+        """(quantities,) numbers of sessions behind each."""
+        return np.broadcast_to(self.sizes.sessions, len(self.quantities))
 
     def with_intervals(
         self,
@@ -565,7 +579,10 @@ class IntervalMaker:
         n_subjects = np.array([quantity.n_subjects or 0 for quantity in self.quantities])
         of_one_subject = (n_subjects == 1) & (self.sizes.unit == "subject")
         constant = Code.CONSTANT_RATE if self._replicates is None else Code.CONSTANT_REPLICATES
+        in_few_sessions = (self._sessions < FEWEST_SESSIONS) & ~self._is_fixed
+        ends.computed[in_few_sessions & (ends.made_by != None)] = True  # noqa: E711 - elementwise
         for which, code in (
+            (in_few_sessions, Code.TOO_FEW_SESSIONS),
             (ends.made_by == NO_SUCH_ERRORS, Code.NO_SUCH_ERRORS),
             (ends.made_by == FEW_GROUP_ERRORS, Code.FEW_GROUP_ERRORS),
             (of_one_subject, Code.ONE_SUBJECT),
@@ -672,6 +689,8 @@ class IntervalMaker:
         rest_on_concentrated = computed & self._rest_on(self._concentrated)
         is_noted = few_effective | concentrated | rest_on_concentrated | few_drawn
         say(few_effective, Note(Code.FEW_EFFECTIVE_ERRORS))
+        few_sessions = (self._sessions < ENOUGH_SESSIONS) & (ends.made_by != None)  # noqa: E711
+        say(few_sessions, lambda k: note_of_few(float(self._sessions[k])))
         say(few_drawn, Note(Code.FEW_DRAWN))
         say(
             concentrated,

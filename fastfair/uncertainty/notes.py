@@ -18,6 +18,9 @@ Value = float | int | str
 ENOUGH_EFFECTIVE_ERRORS = 10
 # of a group, as independent ones, with which it may have met who fails most
 ENOUGH_EFFECTIVE_ATTEMPTS = 20
+# that people share: with fewer, intervals are flagged, and with fewer still there are none
+ENOUGH_SESSIONS = 10
+FEWEST_SESSIONS = 4
 CONCENTRATED = 0.7  # share of false matches that 5 % of the subjects are involved in
 
 
@@ -76,6 +79,7 @@ class Code(StrEnum):
     CONSTANT_AREA = "constant-area"
     FEW_COMPUTABLE = "few-computable"
     FEW_REPLICATES = "few-replicates"
+    TOO_FEW_SESSIONS = "too-few-sessions"
     THRESHOLD_FIXED = "threshold-fixed"
     BY_SEQUENCE = "by-sequence"
     NO_ERRORS_TO_MOVE = "no-errors-to-move"
@@ -84,6 +88,7 @@ class Code(StrEnum):
     MANY_GROUPS = "many-groups"
     # Why an interval may be too narrow, or leave out what is true.
     FEW_EFFECTIVE_ERRORS = "few-effective-errors"
+    FEW_SESSIONS = "few-sessions"
     FEW_DRAWN = "few-drawn"
     CONCENTRATED = "concentrated"
     RESTS_ON_CONCENTRATED = "rests-on-concentrated"
@@ -111,6 +116,7 @@ class Code(StrEnum):
     OF_THIS_COHORT = "of-this-cohort"
     # What a number depends on.
     MIX_OF_COMPARISONS = "mix-of-comparisons"
+    EFFECT_OF_SESSIONS = "effect-of-sessions"
     # Why two systems are not compared.
     NO_DIFFERENCE = "no-difference"
     TWO_SIDED_MEASURE = "two-sided-measure"
@@ -121,6 +127,8 @@ class Code(StrEnum):
     RATE_WITHOUT_INTERVAL = "rate-without-interval"
     WITHOUT_REPLICATES = "without-replicates"
     FEW_PEOPLE = "few-people"
+    SYSTEMS_IN_FEW_SESSIONS = "systems-in-few-sessions"
+    SESSIONS_APART = "sessions-apart"
 
 
 @dataclass(frozen=True)
@@ -240,6 +248,10 @@ WORDS: Mapping[Code, Words] = {
         "no interval: too few replicates have a computable value for this method"
     ),
     Code.FEW_REPLICATES: _words("limits of so high a level need {n:,} replicates"),
+    Code.TOO_FEW_SESSIONS: _words(
+        f"no interval: fewer than {FEWEST_SESSIONS} sessions do not tell how errors vary between"
+        " them"
+    ),
     Code.THRESHOLD_FIXED: _words(
         "this look fixes the threshold, {threshold}: it judges people of later looks"
     ),
@@ -256,6 +268,13 @@ WORDS: Mapping[Code, Words] = {
     Code.MANY_GROUPS: _words("there are more than {most} groups, or some lack searches"),
     Code.FEW_EFFECTIVE_ERRORS: _words(
         f"fewer than {ENOUGH_EFFECTIVE_ERRORS} effective errors", flag=Flag.NARROW, warns=True
+    ),
+    Code.FEW_SESSIONS: _words(
+        f"{{n}} sessions, of fewer than {ENOUGH_SESSIONS} of which it is hardly known how errors vary"
+        " between them",
+        on_page=f"Fewer than {ENOUGH_SESSIONS} sessions: the interval is likely too narrow.",
+        flag=Flag.NARROW,
+        warns=True,
     ),
     Code.FEW_DRAWN: _words(
         "fewer than 10 errors in all groups, and none in one: likely too narrow where few subjects"
@@ -357,6 +376,11 @@ WORDS: Mapping[Code, Words] = {
         "{share} of these comparisons are mated: with another mix the accuracy is another one",
         on_page="Accuracy depends on the share of mated comparisons: with another one it differs.",
     ),
+    Code.EFFECT_OF_SESSIONS: _words(
+        "{n} sessions: the standard error is {times:.3g} times that of people alone; design effects"
+        " of people {people:.2g}, of sessions {sessions:.2g}",
+        on_page="What people share, such as days, makes intervals wider than people alone do.",
+    ),
     Code.NO_DIFFERENCE: _words(
         "no interval, as the two systems do not differ, in the data or in what is drawn from them"
     ),
@@ -376,6 +400,10 @@ WORDS: Mapping[Code, Words] = {
         f"{_NO_VERDICT} where one of the data sets has no interval of its own"
     ),
     Code.WITHOUT_REPLICATES: _words(f"{_NO_VERDICT} without replicates"),
+    Code.SYSTEMS_IN_FEW_SESSIONS: _words(f"{_NO_VERDICT} in fewer than {FEWEST_SESSIONS} sessions"),
+    Code.SESSIONS_APART: _words(
+        f"{_NO_VERDICT} where groups hardly share sessions, as these may be what differs"
+    ),
     Code.FEW_PEOPLE: _words("no interval and no p-value for searches of fewer than {least} people"),
 }
 

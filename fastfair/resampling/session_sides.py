@@ -1,0 +1,180 @@
+"""Comparisons whose errors depend on each other as they share people, or sessions, or both.
+
+Replicates draw people and sessions, and weight a comparison by the product. Its variance has what
+people add, what sessions add, and what cells add, a person in a session: the sum of the three
+variances that product weights have where one of these is drawn alone. The variance that it is
+shrunk to is the two-way one of `dependence.two_way_variance`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import cached_property, partial
+from typing import Any
+
+import numpy as np
+
+from fastfair._lib.arrays import AnyIntegers, Bytes, Codes, Floats, Integers
+from fastfair._lib.workers import Workers
+from fastfair.error_rates.score_metrics import ExactCosts
+
+from .dependence import two_way_freedom, two_way_variance
+from .pair_source import CostedSide, Errors, ListedSide, PairSide, SideInMemory, SortedComparisons
+from .units import SessionUnits
+
+PEOPLE, SESSIONS, CELLS = range(3)  # places in `SessionUnits.kinds`
+
+
+class SessionSide(SideInMemory, CostedSide):
+    """Comparisons in memory, in sessions.
+
+    Attributes
+    ----------
+    sides : list of ListedSide
+        The same comparisons where people, sessions or cells are drawn alone.
+    """
+
+    # the product of both weights varies even where that of each of them does not
+    two_way = True
+
+    def __init__(
+        self, kept: SortedComparisons, workers: Workers, exact: ExactCosts | None = None
+    ) -> None:
+        units = kept.units
+        assert isinstance(units, SessionUnits)
+        super().__init__(kept.sizes, units, workers.n_threads)
+        self.exact = exact
+        self._mated, self._units = kept.mated, units
+
+        def listed(rows_of: Callable[..., tuple[Codes, Codes]], of: Any) -> ListedSide:
+            comparisons = replace(kept.listed, rows_of=rows_of)
+            return ListedSide(comparisons, kept.sizes, of, workers.n_threads, exact)
+
+        self._weighed = listed(kept.listed.rows_of, units)
+        self.sides = [
+            listed(partial(units.rows_of_kind, kind, kept.mated), of)
+            for kind, of in enumerate(units.kinds)
+        ]
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out what replicates do not need."""
+        return {**vars(self), "sides": []}
+
+    @property
+    def kinds(self) -> Sequence[PairSide]:
+        """As in `PairSide`."""
+        return self.sides
+
+    def weigh(self, block: int, weights: Bytes, largest: int, totals: Integers) -> None:
+        """As in `Totals`."""
+        self._weighed.weigh(block, weights, largest, totals)
+
+    def cost(self, block: int, weights: Bytes, n_lists: int) -> Floats:
+        """As in `Totals`."""
+        return self._weighed.cost(block, weights, n_lists)
+
+    def variances(self, errors: Errors) -> tuple[Floats, Floats]:
+        """As in `PairSide`, by sessions, too; sums are those over pairs of people."""
+        of_kinds = [
+            side.variances(of_kind)
+            for side, of_kind in zip(self.sides, self.errors_of_kinds(errors), strict=True)
+        ]
+        return self.combined([variances for variances, _ in of_kinds]), of_kinds[PEOPLE][1]
+
+    def variances_of_list(self, k: int, errors: Errors) -> tuple[Floats, Floats]:
+        """As in `SummedSide`."""
+        variances, sums = self._of_list(k, errors)
+        return self.combined(variances, slice(k, k + 1))[:, 0], sums
+
+    def _of_list(self, k: int, errors: Errors) -> tuple[list[Floats], Floats]:
+        """Return (points, 1, 3) variances of list k of each kind, and sums over pairs of people."""
+        of_kinds = [
+            side.variances_of_list(k, of_kind)
+            for side, of_kind in zip(self.sides, self.errors_of_kinds(errors), strict=True)
+        ]
+        return [variances[:, None] for variances, _ in of_kinds], of_kinds[PEOPLE][1]
+
+    def variances_of_kinds(self, errors: Errors) -> tuple[float, float, float]:
+        """Return the variances of a number of errors of all comparisons as they share people, as
+        they share sessions, and as they share either.
+        """
+        from fastfair.kernels import dyadic as kernels
+
+        variances, _ = self._of_list(0, errors)
+        people, sessions = (
+            float(variances[kind][0, 0, kernels.ROBUST]) * float(self.few_units[kind, 0])
+            for kind in (PEOPLE, SESSIONS)
+        )
+        both = self.combined(variances, slice(1))
+        return people, sessions, float(both[0, 0, kernels.ROBUST])
+
+    def errors_of_kinds(self, errors: Errors) -> list[Errors]:
+        """As in `PairSide`."""
+        start = np.atleast_1d(errors.start)
+        stops = np.reshape(errors.stops, (-1, start.size)).max(axis=0, initial=0)
+        rows = [(np.zeros_like(errors.a), np.zeros_like(errors.b)) for _ in self.sides]
+        for first, stop in zip(start.tolist(), stops.tolist(), strict=True):
+            part = slice(first, stop)
+            of_part = self.rows_of_kinds(errors.a[part], errors.b[part])
+            for (a, b), of_kind in zip(rows, of_part, strict=True):
+                a[part], b[part] = of_kind
+        return [Errors(a, b, errors.start, errors.stops) for a, b in rows]
+
+    def rows_of_kinds(self, a: Codes, b: Codes) -> list[tuple[Codes, Codes]]:
+        """As in `PairSide`."""
+        return self._units.rows_of_kinds(self._mated, *self._units.cells_of_rows(a, b))
+
+    def combined(self, of_kinds: Sequence[Floats], lists: slice = slice(None)) -> Floats:
+        """As in `PairSide`: the two-way variances, and those of product weights."""
+        from fastfair.kernels import dyadic as kernels
+
+        robust, product, freedom = (
+            [variances[..., column] for variances in of_kinds]
+            for column in (kernels.ROBUST, kernels.PRODUCT, kernels.FREEDOM)
+        )
+        for kind in (SESSIONS, CELLS):
+            robust[kind] = robust[kind] * self.few_units[kind, lists]
+        combined = np.empty_like(of_kinds[PEOPLE])
+        combined[..., kernels.ROBUST] = two_way_variance(*robust)
+        combined[..., kernels.PRODUCT] = sum(product)
+        combined[..., kernels.FREEDOM] = two_way_freedom(freedom[PEOPLE], self.n_sessions[lists])
+        return combined
+
+    @cached_property
+    def n_sessions(self) -> Integers:
+        """(lists,) number of sessions that the comparisons of each list are of."""
+        return self._n_units(SESSIONS)
+
+    def _n_units(self, kind: int) -> Integers:
+        side = self.sides[kind]
+        return np.array(
+            [np.count_nonzero(side.unit_counts(k)[:-1]) for k in range(self.sizes.size)]
+        )
+
+    @cached_property
+    def few_units(self) -> Floats:
+        """(kinds, lists) factors of one-way variances, whose K / (K - 1) is that of all K units: a
+        list has as many sessions as its comparisons are of.
+        """
+        factors = np.ones((len(self.sides), self.sizes.size))
+        for kind in (SESSIONS, CELLS):
+            side = self.sides[kind]
+            n = np.maximum(self._n_units(kind), 2)
+            n_all = max(int(side.stratum_size[0]), 2)
+            if not side.two_way:
+                factors[kind] = n / (n - 1) * (n_all - 1) / n_all
+        return factors
+
+    def unit_counts(self, k: int) -> AnyIntegers:
+        """Return the number of comparisons of each row of weights of people in list k."""
+        return self.sides[PEOPLE].unit_counts(k)
+
+    def cost_words(self, n_lists: int) -> Integers:
+        """As in `CostedSide`."""
+        return self._weighed.cost_words(n_lists)
+
+    def cost_variances(self, means: Floats, scale: float) -> Floats:
+        """As in `CostedSide`."""
+        of_kinds = [side.cost_variances(means, scale) for side in self.sides]
+        return self.combined(of_kinds, slice(means.size))
