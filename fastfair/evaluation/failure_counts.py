@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal, Self, TypeVar
 
@@ -62,7 +62,10 @@ from fastfair.resampling.dependence import (
     share_of,
     typical_subject,
 )
+from fastfair.uncertainty.notes import FEWEST_SESSIONS
 from fastfair.uncertainty.rate_limits import RateEvidence, raised_rate
+
+from .counts_of_sessions import CountsOfSessions, RatesInSessions
 
 RateOfFailure = Literal[
     "fnmr", "fmr", "frr", "far", "fta", "fte", "fnir", "fpir", "apcer", "bpcer", "iapar"
@@ -154,68 +157,6 @@ def _people_of(
     labels, codes = encode_together(list(named), list(named.values()))
     warn_of_look_alikes("person", labels.tolist())
     return {name: Coded(labels, code) for name, code in zip(named, codes, strict=True)}
-
-
-@dataclass(frozen=True, eq=False)
-class CountsOfSessions:
-    """Failures and attempts of subjects in each session; a subject may be in several rows.
-
-    Attributes
-    ----------
-    row : (n,) ndarray of int
-        Whose they are, as a row of `FailureCounts`.
-    sessions : tuple of two (n,) ndarray
-        The sessions of the reference and of the probe, as positions in `FailureCounts.sessions`.
-    failures, attempts : (n,) ndarray of int64
-        Numbers of failed and of all attempts.
-    """
-
-    row: Integers
-    sessions: tuple[AnyIntegers, AnyIntegers]
-    failures: Integers
-    attempts: Integers
-
-    @classmethod
-    def of(
-        cls,
-        row: AnyIntegers,
-        sessions: tuple[AnyIntegers, AnyIntegers],
-        failures: AnyIntegers,
-        attempts: AnyIntegers,
-    ) -> Self:
-        """Count what is of the same row and sessions together."""
-        n_sessions = 1 + max(int(codes.max(initial=0)) for codes in sessions)
-        reference, probe = (codes.astype(np.int64) for codes in sessions)
-        cells, cell = np.unique(
-            (row * np.int64(n_sessions) + reference) * n_sessions + probe, return_inverse=True
-        )
-        of_both, probes = np.divmod(cells, n_sessions)
-        rows, references = np.divmod(of_both, n_sessions)
-        numbers = (
-            np.bincount(cell, column, cells.size).astype(np.int64)
-            for column in (failures, attempts)
-        )
-        is_one = sessions[0] is sessions[1]
-        return cls(rows, (references, references if is_one else probes), *numbers)
-
-    def take(self, inside: Flags) -> Self:
-        """Keep some rows of the counts."""
-        kept = inside[self.row]
-        position = np.cumsum(inside) - 1
-        reference, probe = self.sessions
-        of_reference = reference[kept]
-        return replace(
-            self,
-            row=position[self.row[kept]],
-            sessions=(of_reference, of_reference if probe is reference else probe[kept]),
-            failures=self.failures[kept],
-            attempts=self.attempts[kept],
-        )
-
-    @property
-    def is_of_one_column(self) -> bool:
-        """Whether references and probes have the same sessions."""
-        return self.sessions[0] is self.sessions[1]
 
 
 def _sides_of_groups(
@@ -420,7 +361,7 @@ class FailureCounts(Shown):
     design_effect : (g,) ndarray
         Variance of the rate divided by that of as many independent attempts.
     standard_error : (g,) ndarray
-        Standard error of the rate, if subjects are independent.
+        Standard error of the rate, if subjects, and sessions, are independent.
     left_out : tuple of Exclusion
         What was left out of the data that were counted.
 
@@ -918,11 +859,17 @@ class FailureCounts(Shown):
     @cached_property
     def design_effect(self) -> Floats:
         """(g,) variance of the rate divided by that of as many independent attempts."""
-        return design_effect(self.sums)
+        if self._in_sessions is None:
+            return design_effect(self.sums)
+        spread = self.group_rate * (1 - self.group_rate)
+        independent = share_of(spread, self.n_attempts)
+        return np.where(spread > 0, share_of(self.standard_error**2, independent), 1.0)
 
     @cached_property
     def standard_error(self) -> Floats:
-        """(g,) standard error of the rate, if subjects are independent."""
+        """(g,) standard error of the rate, if subjects, and sessions, are independent."""
+        if self._in_sessions is not None:
+            return self._in_sessions.standard_error
         with np.errstate(invalid="ignore"):
             return np.sqrt(squared_deviations(self.sums)) / self.n_attempts
 
@@ -946,7 +893,7 @@ class FailureCounts(Shown):
             half at least. Where no attempt, or every attempt, failed: Clopper and Pearson's interval for as many
             independent attempts as the group's tell with the intra-class correlation of all groups
             together; for one attempt of each subject where fewer than five subjects of all groups
-            tell it. NaN for fewer than two subjects.
+            tell it. NaN for fewer than two subjects, or four sessions.
 
         Examples
         --------
@@ -958,6 +905,8 @@ class FailureCounts(Shown):
         """
         low, high = self.evidence.interval(confidence_level)
         has_interval = self.n_subjects > 1
+        if self._in_sessions is not None:
+            has_interval &= self._in_sessions.n_sessions >= FEWEST_SESSIONS
         return np.where(has_interval, low, np.nan), np.where(has_interval, high, np.nan)
 
     @cached_property
@@ -970,13 +919,24 @@ class FailureCounts(Shown):
         independent = (
             m / common_design_effect(self.sums)[1] if self._tells_correlation else self.n_subjects
         )
+        freedom = np.maximum(self.n_subjects - 1, 1)
+        if self._in_sessions is not None:
+            independent = np.fmin(independent, self._in_sessions.effective)
+            freedom = np.fmin(freedom, self._in_sessions.freedom)
         return RateEvidence(
             self.group_rate,
             self.standard_error,
-            np.maximum(self.n_subjects - 1, 1),
+            freedom,
             np.where(few, independent, np.nan),
             raised_rate(self.group_rate, np.maximum(m, 1), typical_subject(sums, of_all)),
         )
+
+    @cached_property
+    def _in_sessions(self) -> RatesInSessions | None:
+        """What sessions say of the groups' rates; None without any."""
+        if self.sessions is None:
+            return None
+        return RatesInSessions.of(self.decisions, self.groups)
 
     @cached_property
     def _tells_correlation(self) -> bool:
@@ -1009,7 +969,11 @@ class FailureCounts(Shown):
             how = f"as if a subject had one {attempt}, as the correlation is not known"
         ends = f"failed; the interval is Clopper and Pearson's, {how}."
         said = []
+        too_few = np.zeros(failures.size, np.bool_)
+        if self._in_sessions is not None:
+            too_few = self._in_sessions.n_sessions < FEWEST_SESSIONS
         for without, what in (
+            (too_few, f"fewer than {FEWEST_SESSIONS} sessions, which give no interval."),
             ((pairs == 0) & (self.rate_name != "fte"), alone),
             (failures == 0, f"no {attempt} {ends}"),
             (failures == self.n_attempts, f"all {attempt}s {ends}"),

@@ -115,3 +115,38 @@ def test_sessions_need_people_and_as_many_rows():
         ff.FailureCounts([1], [4], rate="fmr", session=["mon"])
     with pytest.raises(InputError, match="session"):
         ff.FailureCounts([1, 0], [4, 4], session=["mon"])
+
+
+def test_intervals_of_groups_are_those_of_evaluate():
+    rng = np.random.default_rng(3)
+    who, day = np.repeat(np.arange(40), 6), rng.integers(0, 12, 240)
+    failed = (rng.normal(size=240) + rng.normal(size=12)[day] < -1).astype(int)
+    group = np.where(who % 2, "f", "m")
+    plain, counts = (
+        ff.FailureCounts.from_decisions(failed, who, group, session=days) for days in (None, day)
+    )
+    evaluation = ff.evaluate(counts, n_resamples=0)
+    low, high = counts.confidence_interval()
+    for k, name in enumerate(counts.groups):
+        row = evaluation.quantity("fnmr", name)
+        assert low[k] == pytest.approx(row.low)
+        assert high[k] == pytest.approx(row.high)
+        assert row.high - row.low > 1.2 * np.diff(evaluation_of(plain, name))
+    assert (counts.standard_error > plain.standard_error).all()
+    of_effects = np.sqrt(counts.design_effect / plain.design_effect)
+    assert of_effects == pytest.approx(counts.standard_error / plain.standard_error)
+
+
+def evaluation_of(counts: ff.FailureCounts, group: str) -> tuple[float, float]:
+    """Return the interval of a group in closed form."""
+    return ff.evaluate(counts, n_resamples=0).interval("fnmr", group)
+
+
+def test_few_sessions_give_no_interval():
+    failed, who = [0, 1, 0, 1, 0, 0, 1, 0], np.arange(8)
+    counts = ff.FailureCounts.from_decisions(failed, who, ["x"] * 8, session=who % 3)
+    assert np.isnan(counts.confidence_interval()).all()
+    assert "x: fewer than 4 sessions, which give no interval." in counts.remarks()
+    assert np.isnan(evaluation_of(counts, "x")).all()
+    four = ff.FailureCounts.from_decisions(failed, who, ["x"] * 8, session=who % 4)
+    assert not np.isnan(four.confidence_interval()).any()
