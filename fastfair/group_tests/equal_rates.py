@@ -24,6 +24,7 @@ from fastfair.data.embeddings import Embeddings
 from fastfair.data.scans import ScannedComparisons
 from fastfair.error_rates.operating_points import OperatingPoint, read_point, threshold_key
 from fastfair.error_rates.rates import rates_at_key
+from fastfair.error_rates.scans_of_vectors import in_memory
 from fastfair.errors import (
     DroppedWarning,
     FewResamplesWarning,
@@ -46,9 +47,11 @@ from fastfair.resampling.dependence import pooled
 from fastfair.resampling.units import require_units
 from fastfair.results.result import Printed, Result, printed
 from fastfair.results.written import UNWRITTEN, empty_floats
+from fastfair.uncertainty.notes import Code, Note
 from fastfair.uncertainty.quantities import find
 
 from .frailty import Roots, common_rate, count_false_matches, draw_roots, pvalue
+from .sessions import share_sessions
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -540,7 +543,8 @@ class GroupTest(Result):
     def _sentences(self) -> list[str]:
         """Return the sentences of the summary."""
         if np.isnan(self.pvalue):
-            return [self.answer, *self.on_untested]
+            withheld = self.remarks if self.settings.get(_WITHHELD) else ()
+            return [self.answer, *self.on_untested, *withheld]
         rate = self.rate_name.upper()
         n = int(self.is_tested.sum())
         rates = dict(zip(self.groups, self.group_rate.tolist(), strict=True))
@@ -777,7 +781,9 @@ def fnmr_test(
     settings = _settings(at, statistic, n_resamples, confidence_level, incomplete_groups) | {
         "null_model": null_model
     }
+    data = in_memory(data, n_threads, progress)
     counts, tested, some = counts_to_test(data, at, incomplete_groups, n_threads)
+    settings |= _withheld(data, at, True, tested)
     is_bootstrap = null_model == "bootstrap"
     if is_bootstrap:
         warn_of_small_groups(some)
@@ -929,6 +935,7 @@ def fmr_test(
     >>> ff.fmr_test(e, ff.at_fmr(0.01), rng=0).groups
     ('f', 'm')
     """
+    data = in_memory(data, n_threads, progress)
     settings = _settings(at, statistic, n_resamples, confidence_level, incomplete_groups)
     workers = Workers(n_threads, progress)
     # the same one however often more pairs are kept
@@ -960,6 +967,7 @@ def _test_of_false_matches(
         groups, subjects, "fmr", "non-mated comparisons", settings["incomplete_groups"]
     )
     kept = np.flatnonzero(tested)
+    settings = settings | _withheld(comparisons, at, False, tested)
     warn_of_few_subjects([groups[k] for k in kept], subjects[kept])
     key, seed = seeds.stream(rng)
     rate, size = rates.group_fmr[kept], trials[kept]
@@ -1011,6 +1019,22 @@ def _test_of_false_matches(
     )
 
 
+_WITHHELD = "sessions_apart"  # a setting of results without p-values, as groups share few sessions
+
+
+def _withheld(data: Any, at: OperatingPoint | None, mated: bool, tested: Flags) -> dict[str, bool]:
+    """Warn where groups share sessions too little for a test, and return the setting that says
+    so.
+    """
+    if not isinstance(data, Comparisons) or data.sessions is None or at is None:
+        return {}
+    key = int(threshold_key(data, at))
+    if share_sessions(data, key, mated=mated, groups=np.flatnonzero(tested).tolist()):
+        return {}
+    warn(str(Note(Code.SESSIONS_APART)), NotComputableWarning)
+    return {_WITHHELD: True}
+
+
 def _settings(
     at: OperatingPoint | None,
     statistic: str,
@@ -1051,7 +1075,9 @@ def _compared(
     replicates = np.full(settings["n_resamples"], np.nan)
     share = math.nan
     of_groups = adjusted = np.full(observed.rate.size, np.nan)
-    if overall in (0, 1):
+    if settings.get(_WITHHELD):
+        more["remarks"] = (*more.get("remarks", ()), f"{Note(Code.SESSIONS_APART)}.")
+    elif overall in (0, 1):
         warn(
             f"{'none' if overall == 0 else 'all'} of the {trials} are errors: there is nothing to"
             " test, and statistic and p-values are NaN",
