@@ -13,7 +13,11 @@ from fastfair.data.comparisons import Comparisons
 from fastfair.error_rates.operating_points import at_threshold
 from fastfair.resampling.engine import Resampler
 from fastfair.resampling.linearized_rates import LinearizedRates
-from fastfair.uncertainty.few_errors import degrees_of_freedom, effective_sample_sizes
+from fastfair.uncertainty.few_errors import (
+    degrees_of_freedom,
+    effective_sample_sizes,
+    raised_by_session,
+)
 from fastfair.uncertainty.quantities import Entry
 
 _AT = at_threshold(0.5)  # which tells decisions apart
@@ -88,14 +92,15 @@ class RatesInSessions:
 
     Attributes
     ----------
-    standard_error, freedom, effective, n_sessions : (groups,) ndarray
+    standard_error, freedom, effective, raised, n_sessions : (groups,) ndarray
         Standard errors and their degrees of freedom, effective sample sizes where few attempts
-        failed, and how many sessions there are.
+        failed, by how much one more session raises rates, and how many sessions there are.
     """
 
     standard_error: Floats
     freedom: Floats
     effective: Floats
+    raised: Floats
     n_sessions: Floats
 
     @classmethod
@@ -110,12 +115,13 @@ class RatesInSessions:
             position = resampler.position((k, k))
             rate = errors[position] / lists.sizes[position]
             entries.append(Entry("fnmr", group, 0, float(rate), (k, k)))
-        columns = np.full((4, len(groups)), np.nan)
+        columns = np.full((5, len(groups)), np.nan)
         there = [groups.index(group) for group in decisions.groups]
         columns[:, there] = [
             [rates.standard_error(True, 0, entry.cell) for entry in entries],
             degrees_of_freedom(entries, resampler),
             effective_sample_sizes(entries, resampler),
+            raised_by_session(np.zeros(len(entries)), entries, resampler),
             [resampler.n_sessions(True, entry.cell) for entry in entries],
         ]
         return cls(*columns)

@@ -62,6 +62,7 @@ from fastfair.resampling.dependence import (
     share_of,
     typical_subject,
 )
+from fastfair.uncertainty.few_errors import raised_by_both
 from fastfair.uncertainty.notes import FEWEST_SESSIONS
 from fastfair.uncertainty.rate_limits import RateEvidence, raised_rate
 
@@ -920,7 +921,9 @@ class FailureCounts(Shown):
             m / common_design_effect(self.sums)[1] if self._tells_correlation else self.n_subjects
         )
         freedom = np.maximum(self.n_subjects - 1, 1)
+        raised = raised_rate(self.group_rate, np.maximum(m, 1), typical_subject(sums, of_all))
         if self._in_sessions is not None:
+            raised = raised_by_both(raised, np.nan_to_num(self._in_sessions.raised))
             independent = np.fmin(independent, self._in_sessions.effective)
             freedom = np.fmin(freedom, self._in_sessions.freedom)
         return RateEvidence(
@@ -928,7 +931,7 @@ class FailureCounts(Shown):
             self.standard_error,
             freedom,
             np.where(few, independent, np.nan),
-            raised_rate(self.group_rate, np.maximum(m, 1), typical_subject(sums, of_all)),
+            raised,
         )
 
     @cached_property
