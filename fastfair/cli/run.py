@@ -52,7 +52,7 @@ _OF_SECOND = ("second_score", "second_score_kind", "second_embeddings")
 _OF_TRIALS = [
     name for name in option_names(read_named_vectors) if name not in ("samples", "failures")
 ]
-_OF_COUNTS = ("other_subject", "other_groups", "missing_labels")
+_OF_COUNTS = ("other_subject", "other_groups", "missing_labels", "session")
 OF_FAILURES = ("counts", "decisions")
 _COUNTED = re.compile(r"([0-9][0-9,]*) of ([0-9][0-9,]*)")  # in place of a file
 # Options that belong to some kinds of input only; --group belongs to all.
@@ -163,6 +163,9 @@ class Run:
         attempts = self.options.get("attempts")
         if isinstance(attempts, str):  # of a verb whose --attempts may be a column, too
             self.options["attempts"] = click.types.convert_type(int)(attempts, None, self.context)
+        of_sides = str(self.options.get("session", "")).split(",")
+        if len(of_sides) > 1 and isinstance(self.options["session"], str):
+            self.options["session"] = tuple(map(str.strip, of_sides))
         more: dict[str, Any] = {}
         if sides[0]:
             more["groups"] = [*self.options.get("groups", ()), *zip(*sides, strict=True)]
@@ -194,6 +197,7 @@ class Run:
             "totals",
             "failed_value",
             "missing_labels",
+            "session",
         )
         columns = {name: self.options.get(name, name) for name in names}
         more = {name: self.options[name] for name in others if name in self.options}

@@ -89,7 +89,7 @@ def add_attacks(
     ------
     InputError
         For lengths that differ, missing labels and infinite scores, and for comparisons without
-        subjects.
+        subjects, or with sessions.
 
     Examples
     --------
@@ -101,6 +101,10 @@ def add_attacks(
     if comparisons.subjects is None:
         raise InputError(
             "the comparisons have no subjects, whom attacks imitate: give reference and probe"
+        )
+    if comparisons.sessions is not None:
+        raise InputError(
+            "rates of attacks have no intervals for sessions that people share: leave ⟦session=⟧ out"
         )
     values = checks.scores(checks.with_nan(scores)).astype(comparisons.score_dtype)
     coded = encode("species", species), encode("subject", subject)

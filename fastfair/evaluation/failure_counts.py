@@ -24,7 +24,15 @@ from numpy.typing import ArrayLike
 
 from fastfair._lib import validation
 from fastfair._lib.arguments import Probability, checked
-from fastfair._lib.arrays import AnyArray, Flags, Floats, Groups, Integers, RandomKey
+from fastfair._lib.arrays import (
+    AnyArray,
+    AnyIntegers,
+    Flags,
+    Floats,
+    Groups,
+    Integers,
+    RandomKey,
+)
 from fastfair._lib.label_codes import Coded, Labels, encode, encode_together
 from fastfair._lib.notebook import Shown
 from fastfair._lib.seeds import Purpose
@@ -39,6 +47,7 @@ from fastfair.data.embeddings import Embeddings
 from fastfair.data.exclusions import Exclusions, gathering, leave_out
 from fastfair.data.group_labels import MissingLabels
 from fastfair.data.scans import KeptComparisons, Reader, ScannedComparisons
+from fastfair.data.sessions import sessions_of
 from fastfair.data.sorted_scores import read_only
 from fastfair.data.vector_pairs import PairsOfVectors
 from fastfair.error_rates.operating_points import OperatingPoint, threshold_key
@@ -53,7 +62,11 @@ from fastfair.resampling.dependence import (
     share_of,
     typical_subject,
 )
+from fastfair.uncertainty.few_errors import raised_by_both
+from fastfair.uncertainty.notes import FEWEST_SESSIONS
 from fastfair.uncertainty.rate_limits import RateEvidence, raised_rate
+
+from .counts_of_sessions import CountsOfSessions, RatesInSessions
 
 RateOfFailure = Literal[
     "fnmr", "fmr", "frr", "far", "fta", "fte", "fnir", "fpir", "apcer", "bpcer", "iapar"
@@ -315,6 +328,9 @@ class FailureCounts(Shown):
     totals : bool, default False
         Whether rows are totals of several people, such as those of a group. Their attempts are
         taken for independent, which notes say, and so are those of single numbers.
+    session : (n,) array_like, optional
+        What the attempts of a row share with those of other people: their day, device, site or
+        operator. A `subject` has one row for each of its sessions.
 
     Attributes
     ----------
@@ -324,6 +340,8 @@ class FailureCounts(Shown):
         Whether rows are totals of people who are not known.
     people : tuple of two (n,) ndarray, or None
         Of comparisons of two people, the people on both sides, as numbers.
+    sessions : ndarray or None
+        The distinct sessions, sorted.
     groups : tuple of str
         The groups, sorted.
     grouping : tuple of str
@@ -344,7 +362,7 @@ class FailureCounts(Shown):
     design_effect : (g,) ndarray
         Variance of the rate divided by that of as many independent attempts.
     standard_error : (g,) ndarray
-        Standard error of the rate, if subjects are independent.
+        Standard error of the rate, if subjects, and sessions, are independent.
     left_out : tuple of Exclusion
         What was left out of the data that were counted.
 
@@ -385,7 +403,9 @@ class FailureCounts(Shown):
     left_out: Exclusions = ()
     totals: bool = False
     people: tuple[AnyArray, AnyArray] | None = None
+    sessions: AnyArray | None = None
     _other_group: Groups | None = None
+    _by_session: CountsOfSessions | None = None
 
     @checked
     def __init__(
@@ -400,6 +420,7 @@ class FailureCounts(Shown):
         other_subject: Labels | None = None,
         other_group: GroupLabels | None = None,
         totals: bool = False,
+        session: Labels | None = None,
     ) -> None:
         are_numbers = [np.isscalar(values) for values in (failures, attempts)]
         e, m = (
@@ -411,6 +432,10 @@ class FailureCounts(Shown):
         sizes = {"failures": e.size, "attempts": m.size}
         people = _people_of(rate, subject, other_subject, other_group, totals or all(are_numbers))
         sizes |= {name: column.codes.size for name, column in people.items()}
+        shared = None if session is None else encode("session", session)
+        if shared is not None and (totals or all(are_numbers)):
+            raise InputError("totals are of people who are not known: leave ⟦session=⟧ out")
+        sizes |= {} if shared is None else {"session": shared.codes.size}
         coded, keep, left_out = _coded_groups(group, sizes, "subject", missing_labels)
         if isinstance(group, Mapping) and not coded:
             raise InputError("group has no attributes: give the group of each subject")
@@ -428,8 +453,12 @@ class FailureCounts(Shown):
                     row=row,
                 )
         e, m = e[keep], m[keep]
+        row: AnyIntegers = np.arange(e.size)
+        shared = None if shared is None else shared.take(keep)
+        of_sessions = e, m
         if len(people) == 1:
             (who,) = (column.take(keep) for column in people.values())
+            row = who.codes
             e, m = (
                 np.bincount(who.codes, numbers, who.labels.size).astype(np.int64)
                 for numbers in (e, m)
@@ -457,6 +486,14 @@ class FailureCounts(Shown):
         code = codes[0] if codes else np.zeros(e.size, np.uint16)
         made = self._of(e, m, code, groups, tuple(labels), rate, left_out)
         made.totals = totals or all(are_numbers) or (rate in OF_TWO_PEOPLE and not people)
+        if shared is not None:
+            if made.totals:
+                raise InputError(
+                    f"sessions need the people of an {rate.upper()}: give subject and other_subject"
+                )
+            made.sessions = read_only(shared.labels)
+            both = shared.codes, shared.codes
+            made._by_session = CountsOfSessions.of(row, both, *of_sessions)
         if rate in OF_TWO_PEOPLE and people:
             first, second = (column.codes[keep] for column in people.values())
             made._require_two_people(first, second)
@@ -477,6 +514,7 @@ class FailureCounts(Shown):
         missing_labels: MissingLabels = "error",
         other_subject: Labels | None = None,
         other_group: GroupLabels | None = None,
+        session: Labels | None = None,
     ) -> FailureCounts:
         """Count the attempts and failures of each subject from a list of attempts.
 
@@ -502,6 +540,9 @@ class FailureCounts(Shown):
         other_subject, other_group : (attempts,) array_like, optional
             Of "fmr" and "far": the person that the subject is compared with, and that person's
             group.
+        session : (attempts,) array_like, optional
+            What each attempt shares with those of other people, as in the class. With "fte" all
+            attempts of a subject are of one session.
 
         Returns
         -------
@@ -553,7 +594,8 @@ class FailureCounts(Shown):
                     " give zeros"
                 )
             decisions = (column.codes == labels.index(failed_value)).astype(np.int64)
-        if rate in OF_TWO_PEOPLE or other_subject is not None:
+        is_counted_once = session is None or rate == "fte"
+        if rate in OF_TWO_PEOPLE or other_subject is not None or not is_counted_once:
             return cls(
                 decisions,
                 np.ones_like(decisions),
@@ -563,14 +605,18 @@ class FailureCounts(Shown):
                 subject=subject,
                 other_subject=other_subject,
                 other_group=other_group,
+                session=session,
             )
         who = encode("subject", subject)
         warn_of_look_alikes("person", who.labels.tolist())
         sizes = {"failed": decisions.size, "subject": who.codes.size}
+        shared = None if session is None else encode("session", session)
+        sizes |= {} if shared is None else {"session": shared.codes.size}
         coded, keep, left_out = _coded_groups(group, sizes, "attempt", missing_labels)
         if not keep.all():
             who = who.take(keep)
             decisions = decisions[keep]
+            shared = None if shared is None else shared.take(keep)
         groups = {
             name: Coded(column.labels, group_labels.label_of_each(who, name, column))
             for name, column in coded.items()
@@ -580,7 +626,14 @@ class FailureCounts(Shown):
         if rate == "fte":
             failures = (failures == attempts).astype(np.int64)
             attempts = np.ones_like(attempts)
-        made = cls(failures, attempts, None if group is None else groups, rate=rate)
+        of_each = (
+            None
+            if shared is None
+            else Coded(shared.labels, group_labels.label_of_each(who, "session", shared))
+        )
+        made = cls(
+            failures, attempts, None if group is None else groups, rate=rate, session=of_each
+        )
         made.left_out = left_out
         return made
 
@@ -644,10 +697,12 @@ class FailureCounts(Shown):
         def count(given: Comparisons | ScannedComparisons) -> FailureCounts:
             counted = given.kept if isinstance(given, ScannedComparisons) else given
             with gathering() as between:
-                rejected = _count_rejected(counted, at)
-            return cls._of(
+                *rejected, by_session = _count_rejected(counted, at)
+            made = cls._of(
                 *rejected, given.groups, given.grouping, left_out=(*given.left_out, *between)
             )
+            made.sessions, made._by_session = counted.sessions, by_session
+            return made
 
         return of_kept_pairs(comparisons, at, count, n_threads)
 
@@ -681,6 +736,12 @@ class FailureCounts(Shown):
         )
         made.people = side.compared()
         made._other_group = read_only(codes[1].astype(np.uint16))
+        sessions = sessions_of(side)
+        if sessions is not None:
+            made.sessions = data.sessions
+            made._by_session = CountsOfSessions(
+                np.arange(is_accepted.size), sessions, made.failures, made.attempts
+            )
         return made
 
     @classmethod
@@ -799,11 +860,17 @@ class FailureCounts(Shown):
     @cached_property
     def design_effect(self) -> Floats:
         """(g,) variance of the rate divided by that of as many independent attempts."""
-        return design_effect(self.sums)
+        if self._in_sessions is None:
+            return design_effect(self.sums)
+        spread = self.group_rate * (1 - self.group_rate)
+        independent = share_of(spread, self.n_attempts)
+        return np.where(spread > 0, share_of(self.standard_error**2, independent), 1.0)
 
     @cached_property
     def standard_error(self) -> Floats:
-        """(g,) standard error of the rate, if subjects are independent."""
+        """(g,) standard error of the rate, if subjects, and sessions, are independent."""
+        if self._in_sessions is not None:
+            return self._in_sessions.standard_error
         with np.errstate(invalid="ignore"):
             return np.sqrt(squared_deviations(self.sums)) / self.n_attempts
 
@@ -827,7 +894,7 @@ class FailureCounts(Shown):
             half at least. Where no attempt, or every attempt, failed: Clopper and Pearson's interval for as many
             independent attempts as the group's tell with the intra-class correlation of all groups
             together; for one attempt of each subject where fewer than five subjects of all groups
-            tell it. NaN for fewer than two subjects.
+            tell it. NaN for fewer than two subjects, or four sessions.
 
         Examples
         --------
@@ -839,6 +906,8 @@ class FailureCounts(Shown):
         """
         low, high = self.evidence.interval(confidence_level)
         has_interval = self.n_subjects > 1
+        if self._in_sessions is not None:
+            has_interval &= self._in_sessions.n_sessions >= FEWEST_SESSIONS
         return np.where(has_interval, low, np.nan), np.where(has_interval, high, np.nan)
 
     @cached_property
@@ -851,13 +920,26 @@ class FailureCounts(Shown):
         independent = (
             m / common_design_effect(self.sums)[1] if self._tells_correlation else self.n_subjects
         )
+        freedom = np.maximum(self.n_subjects - 1, 1)
+        raised = raised_rate(self.group_rate, np.maximum(m, 1), typical_subject(sums, of_all))
+        if self._in_sessions is not None:
+            raised = raised_by_both(raised, np.nan_to_num(self._in_sessions.raised))
+            independent = np.fmin(independent, self._in_sessions.effective)
+            freedom = np.fmin(freedom, self._in_sessions.freedom)
         return RateEvidence(
             self.group_rate,
             self.standard_error,
-            np.maximum(self.n_subjects - 1, 1),
+            freedom,
             np.where(few, independent, np.nan),
-            raised_rate(self.group_rate, np.maximum(m, 1), typical_subject(sums, of_all)),
+            raised,
         )
+
+    @cached_property
+    def _in_sessions(self) -> RatesInSessions | None:
+        """What sessions say of the groups' rates; None without any."""
+        if self.sessions is None:
+            return None
+        return RatesInSessions.of(self.decisions, self.groups)
 
     @cached_property
     def _tells_correlation(self) -> bool:
@@ -890,7 +972,11 @@ class FailureCounts(Shown):
             how = f"as if a subject had one {attempt}, as the correlation is not known"
         ends = f"failed; the interval is Clopper and Pearson's, {how}."
         said = []
+        too_few = np.zeros(failures.size, np.bool_)
+        if self._in_sessions is not None:
+            too_few = self._in_sessions.n_sessions < FEWEST_SESSIONS
         for without, what in (
+            (too_few, f"fewer than {FEWEST_SESSIONS} sessions, which give no interval."),
             ((pairs == 0) & (self.rate_name != "fte"), alone),
             (failures == 0, f"no {attempt} {ends}"),
             (failures == self.n_attempts, f"all {attempt}s {ends}"),
@@ -944,6 +1030,8 @@ class FailureCounts(Shown):
             made.people = read_only(first[inside]), read_only(second[inside])
         if self._other_group is not None:
             made._other_group = read_only(position[self._other_group[inside]].astype(np.uint16))
+        if self._by_session is not None:
+            made.sessions, made._by_session = self.sessions, self._by_session.take(inside)
         return made
 
     def _single_attempts(self) -> FailureCounts:
@@ -979,16 +1067,21 @@ class FailureCounts(Shown):
         Attempts of one person are comparisons with himself, and mated; those of an FMR or FAR are
         non-mated.
         """
-        attempts = self.attempts
+        by_session = self._by_session
+        of_row: AnyIntegers = np.arange(self.attempts.size)
+        failures, attempts = self.failures, self.attempts
+        if by_session is not None:
+            of_row, failures, attempts = by_session.row, by_session.failures, by_session.attempts
         n = int(attempts.sum())
         if n > _MOST_DECISIONS:
             raise InputError(
                 f"{n:,} {self.attempt}s are more than the {_MOST_DECISIONS:,} that can be judged at"
                 " once: give some of them, such as those of fewer people"
             )
-        row = np.repeat(np.arange(attempts.size), attempts)
-        number = np.arange(row.size) - np.repeat(np.cumsum(attempts) - attempts, attempts)
-        is_error = number < self.failures[row]
+        counted = np.repeat(np.arange(attempts.size), attempts)
+        number = np.arange(n) - np.repeat(np.cumsum(attempts) - attempts, attempts)
+        is_error = number < failures[counted]
+        row = of_row[counted]
         is_mated = self.rate_name not in OF_TWO_PEOPLE
         people: tuple[AnyArray | None, AnyArray | None] = (None, None)
         if self.people is not None:
@@ -1000,12 +1093,21 @@ class FailureCounts(Shown):
             np.full(row.size, is_mated),
             *people,
             *self._labels_of(row),
+            session=self._sessions_of(counted),
         )
         made.is_independent = self.totals
         return made
 
+    def _sessions_of(self, counted: Integers) -> Coded | tuple[Coded, Coded] | None:
+        """Return the sessions of decisions, which are of rows of counts in sessions."""
+        by_session = self._by_session
+        if by_session is None or self.sessions is None:
+            return None
+        reference, probe = (Coded(self.sessions, codes[counted]) for codes in by_session.sessions)
+        return reference if by_session.is_of_one_column else (reference, probe)
+
     def _labels_of(
-        self, row: Integers
+        self, row: AnyIntegers
     ) -> tuple[dict[str, Labels] | None, dict[str, Labels] | None]:
         """Return the groups of rows as labels of references and of probes; None without groups."""
         if not self.groups:
@@ -1045,6 +1147,7 @@ class FailureCounts(Shown):
             (self.n_people, "subject"),
             (int(self.attempts.sum()), self.attempt),
             (int(self.failures.sum()), failure),
+            (None if self.sessions is None else self.sessions.size, "session"),
             (len(self.groups) or None, "group"),
         )
         named = ", ".join(_numbered(n, what) for n, what in parts if n is not None)
@@ -1079,12 +1182,12 @@ _OF_TWO = "some mated comparisons are of two subjects and cannot be attempts of 
 
 def _count_rejected(
     comparisons: Comparisons, at: OperatingPoint
-) -> tuple[Integers, Integers, AnyArray]:
-    """Return (subjects,) failures, attempts and group of those who have attempts; see
-    `from_comparisons`.
+) -> tuple[Integers, Integers, AnyArray, CountsOfSessions | None]:
+    """Return (subjects,) failures, attempts and group of those who have attempts, and the counts
+    of sessions; see `from_comparisons`.
     """
     if isinstance(comparisons, KeptComparisons):
-        return _count_rejected_of_scan(comparisons, at)
+        return *_count_rejected_of_scan(comparisons, at), None
     comparisons._require_rates("a count of false non-matches", ["fnmr"])
     comparisons.require_groups()
     if comparisons.subjects is None:
@@ -1107,6 +1210,17 @@ def _count_rejected(
     if not inside.all():
         leave_out(inside, "mated comparisons", "between groups", "as they are between two groups")
     there = np.flatnonzero(attempts)
+    by_session = None
+    sessions = sessions_of(side)
+    if sessions is not None:
+        reference, probe = sessions
+        of_reference = reference[inside]
+        by_session = CountsOfSessions.of(
+            np.searchsorted(there, unit[inside]),
+            (of_reference, of_reference if probe is reference else probe[inside]),
+            rejected[inside],
+            np.ones(of_reference.size, np.int64),
+        )
     in_several = there.size - np.unique(there // n_groups).size
     if in_several:
         warn(
@@ -1114,7 +1228,7 @@ def _count_rejected(
             " them as its own subjects; but the tests assume that groups share no subjects",
             DependentGroupsWarning,
         )
-    return failures[there], attempts[there], there % n_groups
+    return failures[there], attempts[there], there % n_groups, by_session
 
 
 def _count_rejected_of_scan(

@@ -29,6 +29,7 @@ from fastfair.uncertainty.few_errors import (
     added_subjects,
     degrees_of_freedom,
     effective_sample_sizes,
+    raised_by_session,
 )
 from fastfair.uncertainty.notes import Code, Note
 from fastfair.uncertainty.quantities import (
@@ -156,6 +157,7 @@ class Failures:
                 least[k] = np.fmin(effective[k], least[k])
             if entry.value not in (0, 1) and (quantity.n_errors or 0) >= ENOUGH_PAIRS:
                 least[k] = np.nan
+        raised = raised_by_session(raised, self._as_errors, self.resampler)
         freedom = np.fmin(freedom, self._of_scored(listed, of_listed.degrees_of_freedom))
         return of_listed.followed_by(
             SampleSizes(

@@ -24,7 +24,9 @@ from fastfair.data.columns import USUAL, Policies, checked_columns, without_diag
 from fastfair.data.comparisons import Comparisons
 from fastfair.data.embeddings import NamedVectors
 from fastfair.data.exclusions import gathering, leave_out
+from fastfair.data.group_labels import MissingLabels
 from fastfair.data.label_bands import banded, read_bands
+from fastfair.data.sessions import ROLES
 from fastfair.data.sorted_scores import CheckedColumns, SortedSide
 from fastfair.data.transactions import transactions
 from fastfair.errors import InputError
@@ -32,6 +34,7 @@ from fastfair.errors import InputError
 from . import files, formats, tables
 from .embeddings import as_text, cut_subjects, read_named_vectors, take
 from .formats import USUAL_LAYOUT, HowToRead, Layout, ScoreTable
+from .metadata import Metadata
 
 if TYPE_CHECKING:
     import polars as pl
@@ -284,6 +287,8 @@ def code_rows(table: ScoreTable, how: HowToRead) -> CheckedColumns:
     with gathering() as without_labels, table.placed():
         subjects, samples = _subjects_and_samples(table, how)
         sides, keep = _groups(table, how, subjects, samples)
+        sessions, has_session = _sessions(table, how, subjects, samples)
+        keep &= has_session
         of_attributes: dict[str, Any] = next(iter(sides.values()), {})
         bands = read_bands(how.layout.bands, tuple(of_attributes))
         with hold_warnings() as messages:
@@ -311,9 +316,12 @@ def code_rows(table: ScoreTable, how: HowToRead) -> CheckedColumns:
         sides |= dict(zip(_SIDES, subjects, strict=True))
     if samples is not None:
         sides |= {f"{side}_sample": coded for side, coded in zip(_SIDES, samples, strict=True)}
+    sides |= sessions
     if not keep.all():
         flags = None if flags is None else flags[keep]
         sides = {name: take(side, keep) for name, side in sides.items()}
+    if table.sessions is not None and len(set(table.sessions)) == 1:
+        sides[ROLES[1]] = sides[ROLES[0]]  # one column of both sides is coded once
 
     def where(row: int) -> str:
         return table.where(int(np.flatnonzero(keep)[row]))
@@ -373,9 +381,8 @@ def _groups(
     described = how.described
     if described is not None:
         per_sample = described.per == "sample"
-        ids, others = (samples, subjects) if per_sample else (subjects, samples)
-        if ids is None:
-            raise InputError(_NEEDS_SAMPLES if per_sample else _NEEDS_SUBJECTS)
+        others = subjects if per_sample else samples
+        ids = _described(described, subjects, samples)
         other_labels = None if others is None else others[0].labels
         keep = described.kept(ids, how.policies.missing_labels, "comparisons", other_labels)
         keep = described.agreeing(
@@ -392,12 +399,53 @@ def _groups(
     sides: dict[str, dict[str, Coded]] = {f"{side}_group": {} for side in _SIDES}
     lacking: dict[str, Flags] = {}
     for attribute, pair in table.attributes.items():
-        entries = {f"column {name!r}": columns.entries(name) for name in dict.fromkeys(pair)}
-        coded, without = group_labels.labels_by_policy(entries, policy)
+        of_sides, without = _coded_pair(columns, pair, policy)
         lacking |= without
-        for side, name in zip(_SIDES, pair, strict=True):
-            sides[f"{side}_group"][attribute] = coded[f"column {name!r}"]
+        for side, coded in zip(_SIDES, of_sides, strict=True):
+            sides[f"{side}_group"][attribute] = coded
     return sides, keep & group_labels.flag_labelled(lacking, policy, keep.size, "comparisons")
+
+
+def _coded_pair(
+    columns: FrameColumns, pair: tuple[str, str], policy: MissingLabels
+) -> tuple[list[Coded], dict[str, Flags]]:
+    """Code the labels of both sides, in one column or two; return also which rows have none, by
+    column.
+    """
+    entries = {f"column {name!r}": columns.entries(name) for name in dict.fromkeys(pair)}
+    coded, lacking = group_labels.labels_by_policy(entries, policy)
+    return [coded[f"column {name!r}"] for name in pair], lacking
+
+
+def _described(
+    described: Metadata, subjects: BothSides | None, samples: BothSides | None
+) -> BothSides:
+    """Return what the metadata describe: the samples or the subjects of both sides."""
+    per_sample = described.per == "sample"
+    ids = samples if per_sample else subjects
+    if ids is None:
+        raise InputError(_NEEDS_SAMPLES if per_sample else _NEEDS_SUBJECTS)
+    return ids
+
+
+def _sessions(
+    table: ScoreTable, how: HowToRead, subjects: BothSides | None, samples: BothSides | None
+) -> tuple[dict[str, Coded], Flags]:
+    """Return what references and probes share, of columns or of the metadata, and which rows to
+    keep, as they have such labels.
+    """
+    policy = how.policies.missing_labels
+    n_rows = table.frame.height
+    if table.sessions is not None:
+        of_sides, lacking = _coded_pair(FrameColumns(table.frame), table.sessions, policy)
+        keep = group_labels.flag_labelled(lacking, policy, n_rows, "comparisons")
+        return dict(zip(ROLES, of_sides, strict=True)), keep
+    keep = np.ones(n_rows, np.bool_)
+    described = how.described
+    if described is None or described.session is None:
+        return {}, keep
+    of_both = described.sessions_of(_described(described, subjects, samples))
+    return dict(zip(ROLES, of_both, strict=True)), keep
 
 
 _NEEDS_SAMPLES = (
@@ -534,8 +582,9 @@ def write_comparisons(comparisons: Comparisons, path: str | Path) -> None:
 
     Notes
     -----
-    The columns are score, mated, reference and probe, reference_sample and probe_sample, and for
-    each attribute x reference_x and probe_x, as far as they are known. Scores are read back to the
+    The columns are score, mated, reference and probe, reference_sample and probe_sample,
+    reference_session and probe_session (read by ``Layout(session="session")``), and for each
+    attribute x reference_x and probe_x, as far as they are known. Scores are read back to the
     last bit, from text files as float64. Text files turn all labels into text; Parquet keeps
     integers. Comparisons that failed have no score: give `read_comparisons` the same `failures`.
 
@@ -589,10 +638,14 @@ def _written_frame(comparisons: Comparisons, as_text: bool) -> pl.DataFrame:
 def _written_labels(
     comparisons: Comparisons, sides: Sequence[SortedSide], as_text: bool
 ) -> dict[str, pl.Series]:
-    """Return the columns of subjects, samples and attributes."""
+    """Return the columns of subjects, samples, sessions and attributes."""
     pl = files.polars()
     columns: dict[str, tuple[Any, list[Any]]] = {}  # the labels, and each side's codes of them
-    for names, all_labels in ((_SIDES, comparisons.subjects), (_SAMPLES, comparisons.samples)):
+    for names, all_labels in (
+        (_SIDES, comparisons.subjects),
+        (_SAMPLES, comparisons.samples),
+        (ROLES, comparisons.sessions),
+    ):
         if all_labels is not None:
             whole = not as_text and all(type(label) is int for label in all_labels.tolist())
             labels = pl.Series(all_labels.tolist() if whole else list(map(str, all_labels)))
@@ -600,6 +653,8 @@ def _written_labels(
     for name, texts in comparisons.attributes.items():
         if name == "sample":
             raise InputError("an attribute called 'sample' would be read as the samples: rename it")
+        if name == "session" and comparisons.sessions is not None:
+            raise InputError("an attribute called 'session' is none beside sessions: rename it")
         if as_text and set(name) & set("\t\r\n"):
             raise InputError(
                 f"{name!r} cannot head a column of a text file: rename it, or write .parquet"

@@ -41,6 +41,7 @@ def read_failure_counts(
     rate: RateOfFailure = "fnmr",
     failed_value: str | None = None,
     missing_labels: MissingLabels = "error",
+    session: str | None = None,
 ) -> FailureCounts:
     r"""Read failures and attempts from a table with one row for each subject, or with one row for
     each attempt.
@@ -74,6 +75,9 @@ def read_failure_counts(
     missing_labels : {"error", "drop", "unknown"}
         What to do with rows that lack a label of a group: raise an error, leave them out with a
         warning that counts them, or take "unknown" for it.
+    session : str, optional
+        Column of what the attempts of a row share with those of other people, such as their day,
+        device or site. Rows of counts are then of a subject in a session.
 
     Returns
     -------
@@ -122,7 +126,7 @@ def read_failure_counts(
         else {"failures": failures, "attempts": attempts}
     )
     first, second = (table.require(role, name or role) for role, name in given.items())
-    named = {"subject": subject, "other_subject": other_subject}
+    named = {"subject": subject, "other_subject": other_subject, "session": session}
     people = {role: table.require(role, name) for role, name in named.items() if name is not None}
     if of_attempts:
         people["subject"] = second

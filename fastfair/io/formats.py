@@ -17,6 +17,7 @@ from fastfair._lib import validation
 from fastfair._lib.arguments import Natural, checked
 from fastfair._lib.arrays import AnyArray, Integers
 from fastfair._lib.frames import FrameColumns
+from fastfair._lib.text import not_there
 from fastfair.data import checks, side_columns
 from fastfair.data.checks import ScoreKind
 from fastfair.data.columns import Policies, columns_of_matrix
@@ -86,8 +87,11 @@ class Layout:
         Make transactions of so many consecutive attempts, as `transactions` does.
     transaction : str, optional
         The column that names the transaction of each attempt.
-    session : str, optional
-        The column with the session of each attempt, in which consecutive attempts are counted.
+    session : str or pair of str, optional
+        What attempts share, on which their errors depend: the column of the day, device, site or
+        operator of each comparison, or two, of its reference and of its probe, on the command line
+        with a comma between them; a column of `metadata`, where the score file has none. With
+        `attempts`, the session in which consecutive attempts are counted.
     attack : str, optional
         The column with the species of presentation attacks, which imitate the subjects of their
         references, as in `add_attacks`. Without a mated column, bona fide presentations are those of
@@ -116,15 +120,22 @@ class Layout:
     impostor: str | Path | None = None
     attempts: Natural | None = None
     transaction: str | None = None
-    session: str | None = None
+    session: str | tuple[str, str] | None = None
     attack: str | None = None
     bona_fide: str | None = None
 
     @property
     def of_transactions(self) -> dict[str, Any]:
         """What says that comparisons are attempts of transactions; empty where nothing does."""
+        if self.shared is not None:
+            return {}
         given = {name: getattr(self, name) for name in ("attempts", "transaction", "session")}
         return {name: value for name, value in given.items() if value is not None}
+
+    @property
+    def shared(self) -> str | tuple[str, str] | None:
+        """The columns of what attempts share; None where sessions divide transactions."""
+        return self.session if self.attempts is None and self.transaction is None else None
 
 
 USUAL_LAYOUT = Layout()
@@ -171,7 +182,14 @@ class HowToRead:
     def __post_init__(self, metadata: Any) -> None:
         self.attributes = side_columns.names_of_groups(self.groups)
         asked = self.layout.keep
-        named = self.layout.transaction, self.layout.session
+        named: list[Any] = [self.layout.transaction]
+        if self.layout.shared is None:
+            named.append(self.layout.session)
+        if isinstance(named[-1], tuple):
+            raise InputError(
+                "with ⟦attempts=⟧, ⟦session=⟧ is the one column of the session of each attempt, not"
+                f" {named[-1]}"
+            )
         self.keep = tuple(
             dict.fromkeys([*([asked] if isinstance(asked, str) else asked), *filter(None, named)])
         )
@@ -185,12 +203,18 @@ class HowToRead:
         self.described: Metadata | None = None
         per = layout.metadata_per if layout.metadata_subject is None else "sample"
         self.quality = self._table_of_quality(metadata if per == "sample" else None)
-        describes = bool(self.attributes or layout.metadata_subject)
+        session = self._session_of(metadata)
+        describes = bool(self.attributes or layout.metadata_subject or session)
         if metadata is not None and (
             describes or self.quality is None or layout.quality_table is not None
         ):
             self.described = Metadata(
-                metadata, layout.metadata_id, self.attributes, per, layout.metadata_subject
+                metadata,
+                layout.metadata_id,
+                self.attributes,
+                per,
+                layout.metadata_subject,
+                session=session,
             )
         elif metadata is None and (
             layout.metadata_id is not None or layout.metadata_subject is not None
@@ -224,6 +248,14 @@ class HowToRead:
             table, ids, [], "sample", quality=layout.quality, called=called, failures=failures
         )
 
+    def _session_of(self, metadata: Any) -> str | None:
+        """Return the column of the metadata with what attempts share; None where they have none."""
+        shared = self.layout.shared
+        if metadata is None or not isinstance(shared, str):
+            return None
+        names = tables.read_source(metadata, "metadata", "metadata").names
+        return shared if shared in names else None
+
     @property
     def names(self) -> dict[str, str | None]:
         """The columns named by the caller."""
@@ -235,6 +267,7 @@ class ScoreTable(tables.Rows):
     """Columns of a score file or trial list, and the line of the file that each row comes from.
 
     `attributes` are the columns of each attribute, with metadata those that are compared with it;
+    `sessions` those of what references, and probes, share;
     `names_samples` says that reference and probe are samples whose subjects are not known;
     `is_matrix` that rows are those of a square matrix, one after another.
     """
@@ -248,6 +281,7 @@ class ScoreTable(tables.Rows):
     attributes: dict[str, tuple[str, str]] = field(default_factory=dict)
     samples: tuple[str, str] | None = None
     quality: tuple[str, str] | None = None
+    sessions: tuple[str, str] | None = None
     attack: str | None = None
     names_samples: bool = False
     is_matrix: bool = False
@@ -648,10 +682,13 @@ def choose(table: tables.Table, how: HowToRead, kind: Format) -> ScoreTable:
         (quality,) = side_columns.find_columns(
             table.place, [how.layout.quality], names, _OF_QUALITY
         ).values()
+    sessions = _columns_of_sessions(table, how)
     roles = {role: chosen[role] for role in _CANONICAL if chosen[role] is not None}
     roles |= dict(zip(_SAMPLES, chosen["samples"] or (), strict=False))
     pairs = [(f"attribute {name!r}", pair) for name, pair in attributes.items()]
-    for what, pair in [*pairs, *([] if quality is None else [("quality", quality)])]:
+    pairs += [("quality", quality)] if quality is not None else []
+    pairs += [("session", sessions)] if sessions is not None else []
+    for what, pair in pairs:
         roles |= {
             f"the {side}'s {what}": name
             for side, name in zip(("reference", "probe"), pair, strict=True)
@@ -675,9 +712,32 @@ def choose(table: tables.Table, how: HowToRead, kind: Format) -> ScoreTable:
         **chosen,
         attributes=attributes,
         quality=quality,
+        sessions=sessions,
         lines=table.lines,
         first=table.first,
     )
+
+
+def _columns_of_sessions(table: tables.Table, how: HowToRead) -> tuple[str, str] | None:
+    """Find the columns of what references, and what probes, share; None where there are none, or
+    the metadata have them.
+    """
+    shared = how.layout.shared
+    if shared is None or isinstance(shared, tuple):
+        return shared
+    if shared in table.names:
+        return table.require("session", shared), shared
+    pairs = side_columns.pairs_that_hold(shared, table.names)
+    if not pairs and how.described is not None and how.described.session is not None:
+        return None
+    if not pairs:
+        raise InputError(not_there(table.place, shared, table.names, role="session"))
+    if len(pairs) > 1:
+        raise InputError(
+            f"{table.place}: several pairs of columns hold {shared!r}:"
+            f" {' and '.join(map(str, pairs))}; give one of these pairs as ⟦session=⟧"
+        )
+    return pairs[0]
 
 
 def _read_named(file: ScoreFile, how: HowToRead) -> ScoreTable:
@@ -708,6 +768,8 @@ def _require_no_columns(file: ScoreFile, how: HowToRead, allowed: str = "") -> N
     given += [name for name in columns if getattr(how.layout, name)]
     if how.quality is not None:
         given.remove("quality")
+    if how.described is not None and how.described.session is not None:
+        given.remove("session")
     if given:
         named = " and ".join(f"{name}=" for name in given)
         raise InputError(f"a {file.format.name} file has no named columns, so leave {named} out")

@@ -61,6 +61,8 @@ class Metadata:
         The argument that holds the table.
     failures : bool, optional
         Whether quality may be missing, as that of samples that failed.
+    session : str, optional
+        The column with what attempts share.
     """
 
     def __init__(
@@ -73,8 +75,9 @@ class Metadata:
         quality: str | None = None,
         called: str = "metadata",
         failures: bool | None = None,
+        session: str | None = None,
     ) -> None:
-        if not attributes and subject is None and quality is None:
+        if not attributes and subject is None and quality is None and session is None:
             raise InputError(
                 "metadata is given without groups: name the columns that make the groups with"
                 " ⟦groups=⟧"
@@ -82,10 +85,11 @@ class Metadata:
         table = tables.read_source(source, called, called, failures)
         self.place = table.place
         ids = table.names[0] if ids is None else ids
-        self.per, self.attributes = per, attributes
+        self.per, self.attributes, self.session = per, attributes, session
         named = [("metadata_id", ids), *(("groups", name) for name in attributes)]
         named += [] if subject is None else [("metadata_subject", subject)]
         named += [] if quality is None else [("quality", quality)]
+        named += [] if session is None else [("session", session)]
         coded = None if quality is None else _failure_codes(table.names, quality)
         named += [] if coded is None else [("quality", coded[0])]
         numbers = [] if quality is None else [quality, *([] if coded is None else [coded[0]])]
@@ -94,6 +98,7 @@ class Metadata:
         )
         self._labels = {name: _blank_among_numbers(frame.texts(name)) for name in attributes}
         self._subject = None if subject is None else frame.texts(subject)
+        self._session = None if session is None else frame.texts(session)
         self._quality = None if quality is None else frame.numbers(quality).astype(np.float64)
         if coded is not None and self._quality is not None:
             failed = np.isin(frame.numbers(coded[0]), coded[1])
@@ -150,6 +155,15 @@ class Metadata:
         )
         return reference, probe
 
+    def sessions_of(self, sides: Sequence[Coded]) -> tuple[Coded, Coded]:
+        """Return what each comparison's reference and probe share with others."""
+        assert self._session is not None
+        rows = self._rows(sides)
+        reference, probe = _of_rows(
+            "session", self._session, rows, in_use(self._n_rows + 1, *rows)[0]
+        )
+        return reference, probe
+
     def quality_of(self, samples: Sequence[Coded]) -> list[Floats]:
         """Return the quality of each comparison's reference and probe samples; NaN where the table
         has none.
@@ -182,6 +196,7 @@ class Metadata:
             Whether to keep each entry.
         """
         labelled = list(map(_are_given, self._labels.values()))
+        labelled += [] if self._session is None else [_are_given(self._session)]
         complete = np.ones(self._n_rows, np.bool_)
         if labelled and policy != "unknown":
             complete = np.logical_and.reduce(labelled)
@@ -198,7 +213,8 @@ class Metadata:
         lost = list(map(str, sides[0].labels[np.unique(np.concatenate(codes))]))
         who = f"{len(lost)} of {sides[0].labels.size} {self.per}s"
         named = ", ".join(map(repr, lost[:_NAMED])) + (", ..." if len(lost) > _NAMED else "")
-        lacking = f"have no metadata for {joined_by_or(self.attributes or ['their subjects'])}"
+        columns = [*self.attributes, *([] if self.session is None else [self.session])]
+        lacking = f"have no metadata for {joined_by_or(columns or ['their subjects'])}"
         counted = f"{int((~keep).sum())} of {keep.size} {entries}"
         hint = self._hint(lost, others)
         if policy != "drop":

@@ -176,6 +176,7 @@ def scan_comparisons(
         ("keep", how.keep),
         ("impostor", layout.impostor),
         ("attack", layout.attack),
+        ("session", layout.shared),
         *layout.of_transactions.items(),
     ):
         if given:

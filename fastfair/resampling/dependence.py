@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 # errors, or people or pairs of people who err: with fewer, no variance is estimated from them
 ENOUGH_PAIRS = 5
 _ROUNDING = 1e-12  # of a variance, relative to its parts
+# standard deviations that one more session is above the mean, by whether comparisons are mated
+_OF_BAD_SESSION = {True: 2.0, False: 4.0}
 # times as many attempts as is typical, from which on those who fail try again; chance makes it 1.2
 # of numbers between 1 and 20, and trying until success 1.9 to 3.7
 _TRY_AGAIN = 1.5
@@ -79,6 +81,19 @@ def two_way_freedom(people: Any, n_sessions: Any) -> Any:
     than there are sessions; at least 1.
     """
     return np.minimum(people, np.maximum(np.asarray(n_sessions) - 1.0, 1.0))
+
+
+def one_more_session(added: Any, n: Any, n_sessions: Any, mated: bool) -> Any:
+    """Return by how much one more session raises a rate of n comparisons, a bad one.
+
+    Few sessions may miss the worst. Its rate is so many standard deviations between sessions above
+    the mean, more for false matches, which are rarer and so more skewed.
+
+    added: the variance that sessions add to the number of errors.
+    """
+    times = _OF_BAD_SESSION[mated]
+    error = np.sqrt(np.maximum(added, 0.0)) / np.maximum(n, 1)
+    return times * error * np.sqrt(n_sessions) / (np.asarray(n_sessions) + 1)
 
 
 class AddedSubject(NamedTuple):

@@ -39,7 +39,7 @@ from fastfair.error_rates.score_metrics import (
 from fastfair.errors import InputError
 
 from . import scanned_pairs, vector_sides  # noqa: F401 - register their kinds of source
-from .dependence import ENOUGH_PAIRS, CountModel, count_models, effective_size
+from .dependence import ENOUGH_PAIRS, CountModel, count_models, effective_size, one_more_session
 from .error_lists import ErrorLists, Shrinkage, find_shrinkage, make_lists, shrinkage_of
 from .pair_source import Classes, Errors, SortedComparisons, TooFewKeptError, Totals, side_of
 from .session_sides import SessionSide
@@ -1102,6 +1102,20 @@ class Resampler(Engine):
         if not people > 0:
             return None
         return people, float(variances[1]) / binomial, both
+
+    def raised_by_session(self, lists: ErrorLists, k: int, errors: int) -> float:
+        """Return by how much one more session raises a rate with so many errors of list k; 0 where
+        sessions are not known, or add nothing.
+        """
+        side = lists.source
+        if not isinstance(side, SessionSide):
+            return 0.0
+        start = lists.start[k]
+        people, _, both = side.variances_of_kinds(
+            Errors(lists.a, lists.b, start, start + np.array([errors])), k
+        )
+        n_sessions = float(side.n_sessions[k])
+        return float(one_more_session(both - people, lists.sizes[k], n_sessions, lists.mated))
 
     def freedom(self, point: int, cell: tuple[int, int] | None = None) -> float:
         """Return the degrees of freedom of the dyadic-robust variance of an FMR.

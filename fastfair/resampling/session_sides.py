@@ -95,18 +95,18 @@ class SessionSide(SideInMemory, CostedSide):
         ]
         return [variances[:, None] for variances, _ in of_kinds], of_kinds[PEOPLE][1]
 
-    def variances_of_kinds(self, errors: Errors) -> tuple[float, float, float]:
-        """Return the variances of a number of errors of all comparisons as they share people, as
-        they share sessions, and as they share either.
+    def variances_of_kinds(self, errors: Errors, k: int = 0) -> tuple[float, float, float]:
+        """Return the variances of a number of errors of list k, by default of all comparisons, as
+        they share people, as they share sessions, and as they share either.
         """
         from fastfair.kernels import dyadic as kernels
 
-        variances, _ = self._of_list(0, errors)
+        variances, _ = self._of_list(k, errors)
         people, sessions = (
-            float(variances[kind][0, 0, kernels.ROBUST]) * float(self.few_units[kind, 0])
+            float(variances[kind][0, 0, kernels.ROBUST]) * float(self.few_units[kind, k])
             for kind in (PEOPLE, SESSIONS)
         )
-        both = self.combined(variances, slice(1))
+        both = self.combined(variances, slice(k, k + 1))
         return people, sessions, float(both[0, 0, kernels.ROBUST])
 
     def errors_of_kinds(self, errors: Errors) -> list[Errors]:

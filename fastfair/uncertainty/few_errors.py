@@ -37,7 +37,7 @@ import math
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property, partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -496,6 +496,8 @@ class FewHeldErrors:
         if mated and self._draws_subjects:
             of_all = self._error(mated, lists, 0, self._count(lists, 0, key))[2]
             raised = float(raised_rate(rate, n, typical_subject(sums, of_all)))
+        by_session = self._resampler.raised_by_session(lists, k, errors)
+        raised = float(raised_by_both(raised, by_session))
         return rate, error, max(1.0, min(most_freedom, freedom)), effective, raised
 
     def _require_more(self) -> None:
@@ -845,7 +847,32 @@ def raised_by_one_more(entries: Sequence[Entry], resampler: Resampler) -> Floats
         if entry.name == "eer" or is_equal_error(entry, resampler):
             raised = _crossing(keys, more) - _crossing(keys, AddedSubject(0.0, 0.0))
             raised_by[row] = raised_by[row] if math.isnan(raised) else max(0.0, raised)
-    return raised_by
+    return raised_by_session(raised_by, entries, resampler)
+
+
+def raised_by_session(raised: Floats, entries: Sequence[Entry], resampler: Resampler) -> Floats:
+    """Add by how much one more session raises each FNMR and FMR at an operating point.
+
+    raised: by how much one more subject does, (entries,), NaN for other rates. entries, resampler:
+    as `added_subjects` takes them. Returns (entries,).
+    """
+    both = raised.copy()
+    if resampler.comparisons.sessions is None:
+        return both
+    for row, entry in enumerate(entries):
+        if entry.name not in RATES or entry.point is None or not 0 < entry.value < 1:
+            continue
+        lists, k = resampler.lists(entry.name == "fnmr"), resampler.position(entry.cell)
+        errors = round(entry.value * int(lists.sizes[k]))
+        both[row] = raised_by_both(raised[row], resampler.raised_by_session(lists, k, errors))
+    return both
+
+
+def raised_by_both(by_subject: Any, by_session: Any) -> Any:
+    """Join by how much one more subject, NaN for rates that know of none, and one more session
+    raise a rate: whether each is in the data is luck of its own.
+    """
+    return np.where(by_session > 0, np.hypot(np.nan_to_num(by_subject), by_session), by_subject)
 
 
 def _crossing(keys: ClassKeys, added: AddedSubject) -> float:

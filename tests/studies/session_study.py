@@ -1,115 +1,247 @@
-"""Whether intervals hold where attempts share sessions: a person's own ones, or days that people
-share.
+"""Whether intervals, bands, tests and verdicts hold where attempts share sessions: a person's own
+ones, or days that people share.
 
-`python -m studies session_study`, run in `tests/`, prints the table of the documentation.
+`python -m studies session_study`, run in `tests/`, prints the tables of the documentation.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 
 import numpy as np
-from scipy.special import ndtr
+from numpy.typing import ArrayLike
+from scipy.optimize import brentq
+from scipy.special import ndtr, ndtri
 
 import fastfair as ff
 
-from .processes import chosen, coverage, study_parser
+from .processes import chosen, coverage, shares, study_parser
 from .tables import percents, print_table
 
 THRESHOLD = 2.3
-N_PEOPLE, N_ATTEMPTS = 200, 6
-N_NONMATED = 5 * N_PEOPLE
+N_PEOPLE, N_ATTEMPTS, N_NONMATED = 200, 6, 3000
 OF_PEOPLE, OF_SESSIONS = 0.4, 0.5  # standard deviations of what scores share, of 1
 MEANS = {True: 3.5, False: 0.0}  # of mated and non-mated scores
-QUANTITIES = ("FNMR", "FMR")
+GOATS = 1.8  # by how much their mated scores are lower
+HELD = 0.05  # the FNMR that is held
+RESAMPLES = 300
+CLOSED = ("FNMR", "FMR", "met wrongly")
+REPLICATED = ("EER", "FMR at an FNMR", "band", "fair ratio", "test rejects")
 
 
 @dataclass(frozen=True)
 class Design:
-    """How sessions are shared: each person has so many of its own, or all people share so many
-    days.
+    """How sessions are shared.
 
     Attributes
     ----------
     name : str
-        What the table calls it.
+        What the tables call it.
     n_own, n_shared : int
         Sessions of each person, days of all; one of them is 0, and both are without sessions.
+    visits : {"any", "one", "each"}
+        On which days people come: on any for each attempt, all on one, or once on each.
+    of_both : bool
+        Whether references, enrolled on one day each, have sessions, too.
+    is_told : bool
+        Whether sessions are given to the library.
+    goats : float
+        The share of people whose mated scores are low.
     """
 
     name: str
     n_own: int = 0
     n_shared: int = 0
+    visits: str = "any"
+    of_both: bool = False
+    is_told: bool = True
+    goats: float = 0.0
 
-    def sessions(self, rng: np.random.Generator, people: np.ndarray) -> np.ndarray:
-        """Return the session of each attempt: (n,) numbers from 0."""
+    @property
+    def is_flagged(self) -> bool:
+        """Whether results say that sessions are too few to rely on."""
+        return self.is_told and 0 < self.n_shared < 10
+
+    @property
+    def n_attempts(self) -> int:
+        """Mated attempts of each person."""
+        return self.n_shared if self.visits == "each" else N_ATTEMPTS
+
+    def sessions(
+        self, rng: np.random.Generator, people: np.ndarray, home: np.ndarray
+    ) -> np.ndarray:
+        """Return the session of each attempt, (n,) numbers from 0; home: the day of each person."""
+        if self.visits == "one":
+            return home[people]
         if self.n_shared:
             return rng.integers(0, self.n_shared, people.size)
         return people * max(self.n_own, 1) + rng.integers(0, max(self.n_own, 1), people.size)
 
     def draw(self, seed: int) -> ff.Comparisons:
-        """Draw a data set of other people and other sessions."""
+        """Draw a data set of other people and other sessions, in two groups that are alike."""
         rng = np.random.default_rng([71, seed])
-        mated = np.repeat(np.arange(N_PEOPLE), N_ATTEMPTS)
+        mated = np.repeat(np.arange(N_PEOPLE), self.n_attempts)
         first, second = rng.integers(0, N_PEOPLE, (2, N_NONMATED))
         second = np.where(first == second, (second + 1) % N_PEOPLE, second)
         reference, probe = np.append(mated, first), np.append(mated, second)
         is_mated = reference == probe
-        session = self.sessions(rng, probe)
-        effects = rng.normal(size=max(int(session.max()) + 1, 1)) * (
-            OF_SESSIONS if self.n_own or self.n_shared else 0
+        home = rng.integers(0, max(self.n_shared, 1), N_PEOPLE)
+        session = self.sessions(rng, probe, home)
+        if self.visits == "each":
+            session[is_mated] = np.tile(np.arange(self.n_shared), N_PEOPLE)
+        enrolled = home[reference] if self.of_both else session
+        with_sessions = self.n_own or self.n_shared
+        effects = rng.normal(size=int(session.max()) + 1) * (OF_SESSIONS if with_sessions else 0)
+        of_session = np.where(
+            session == enrolled,
+            effects[session],
+            (effects[session] + effects[enrolled]) / np.sqrt(2),
         )
         parts = rng.normal(size=N_PEOPLE) * OF_PEOPLE
         of_people = np.where(is_mated, parts[probe], (parts[reference] + parts[probe]) / np.sqrt(2))
-        with_sessions = self.n_own or self.n_shared
-        noise = np.sqrt(1 - OF_PEOPLE**2 - (OF_SESSIONS**2 if with_sessions else 0)) * rng.normal(
-            size=probe.size
+        noise = np.sqrt(1 - OF_PEOPLE**2 - (OF_SESSIONS**2 if with_sessions else 0))
+        scores = np.where(is_mated, MEANS[True], MEANS[False]) + of_people + of_session
+        scores += noise * rng.normal(size=probe.size)
+        is_goat = rng.random(N_PEOPLE) < self.goats
+        scores -= GOATS * (is_mated & is_goat[probe])
+        group = np.array(["f", "m"])[np.arange(N_PEOPLE) % 2]
+        told = (enrolled, session) if self.of_both else session
+        return ff.Comparisons(
+            scores,
+            is_mated,
+            reference,
+            probe,
+            group[reference],
+            group[probe],
+            session=told if self.is_told and with_sessions else None,
         )
-        scores = (
-            np.where(is_mated, MEANS[True], MEANS[False]) + of_people + effects[session] + noise
-        )
-        return ff.Comparisons(scores, is_mated, reference, probe)
+
+    def fnmr(self, threshold: float) -> float:
+        """Return the FNMR of the population: a score is normal with variance 1, whatever is
+        shared.
+        """
+        of_goats = float(ndtr(threshold - MEANS[True] + GOATS))
+        return (1 - self.goats) * float(ndtr(threshold - MEANS[True])) + self.goats * of_goats
+
+    def fmr(self, threshold: float) -> float:
+        """Return the FMR of the population."""
+        return float(ndtr(MEANS[False] - threshold))
+
+    @cached_property
+    def truth(self) -> dict[str, float]:
+        """The rates of the population, by name."""
+        equal = brentq(lambda t: self.fnmr(t) - self.fmr(t), -5, 9)
+        holding = brentq(lambda t: self.fnmr(t) - HELD, -5, 9)
+        return {
+            "FNMR": self.fnmr(THRESHOLD),
+            "FMR": self.fmr(THRESHOLD),
+            "EER": self.fmr(equal),
+            "FMR at an FNMR": self.fmr(holding),
+        }
 
 
 DESIGNS = (
     Design("no sessions"),
     Design("2 sessions of each person", n_own=2),
     Design("5 sessions of each person", n_own=5),
+    Design("20 days that people share, untold", n_shared=20, is_told=False),
+    Design("5 days that people share, untold", n_shared=5, is_told=False),
     Design("100 days that people share", n_shared=100),
     Design("20 days that people share", n_shared=20),
+    Design("10 days that people share", n_shared=10),
     Design("5 days that people share", n_shared=5),
+    Design("20 days, of enrolment, too", n_shared=20, of_both=True),
+    Design("10 days, of enrolment, too", n_shared=10, of_both=True),
+    Design("20 days, 3 % goats", n_shared=20, goats=0.03),
+    Design("10 days, 3 % goats", n_shared=10, goats=0.03),
+    Design("20 days, one day a person", n_shared=20, visits="one"),
+    Design("10 days, one day a person", n_shared=10, visits="one"),
+    Design("10 days, everybody on each", n_shared=10, visits="each"),
 )
-# A score is normal with variance 1 whatever is shared.
-TRUTH = {"FNMR": float(ndtr(THRESHOLD - MEANS[True])), "FMR": float(ndtr(MEANS[False] - THRESHOLD))}
 
 
 def look(design: Design, seed: int) -> Iterator[tuple[str, bool]]:
-    """Yield whether the intervals of a data set hold the rates of the population."""
-    evaluation = ff.evaluate(
-        design.draw(seed), ff.at_threshold(THRESHOLD), [], metrics=[], n_resamples=0
-    )
-    for name in QUANTITIES:
+    """Yield whether the intervals of a data set hold the rates of the population, and whether a
+    bound just below the FNMR would be met.
+    """
+    data = design.draw(seed)
+    how = {"metrics": [], "n_resamples": 0}
+    evaluation = ff.evaluate(data, ff.at_threshold(THRESHOLD), [], **how)
+    for name in CLOSED[:2]:
         low, high = evaluation.interval(name.lower())
-        yield name, bool(low <= TRUTH[name] <= high)
+        yield name, bool(low <= design.truth[name] <= high)
+    limits = evaluation.with_intervals(alternative="less")
+    row = limits.quantity("fnmr")
+    yield "met wrongly", bool(row.high < design.truth["FNMR"] and not row.flags)
+
+
+def look_at_replicates(design: Design, seed: int) -> list[float]:
+    """Return whether what replicates are behind holds the population's, and whether alike groups
+    are called different; NaN where it is withheld.
+    """
+    data = design.draw(seed)
+    drawn = {"n_resamples": RESAMPLES, "rng": seed}
+    points = [ff.at_threshold(THRESHOLD), ff.at_fnmr(HELD)]
+    evaluation = ff.evaluate(data, points, ["max_min_ratio"], metrics=["eer"], **drawn)
+    equal, held, ratio = (
+        evaluation.quantity("eer"),
+        evaluation.quantity("fmr", at=points[1]),
+        evaluation.quantity("max_min_ratio(fnmr)", at=points[0]),
+    )
+    curve = ff.roc_band(data, fmr=[0.01, 0.03, 0.1], **drawn)
+    true = [design.fnmr(float(-ndtri(fmr))) for fmr in curve.fmr]
+    pvalue = ff.fnmr_test(data, points[0], follow_up=False, **drawn).pvalue
+    return [
+        _holds(equal.low, design.truth["EER"], equal.high),
+        _holds(held.low, design.truth["FMR at an FNMR"], held.high),
+        _holds(curve.band_low, np.array(true), curve.band_high),
+        _holds(ratio.low, 1.0, math.inf),
+        math.nan if math.isnan(pvalue) else float(pvalue <= 0.05),
+    ]
+
+
+def _holds(low: ArrayLike, truth: ArrayLike, high: ArrayLike) -> float:
+    """Return 1 where all of the truth is within the limits, else 0; NaN without limits."""
+    if np.isnan(low).any():
+        return math.nan
+    return float(np.all((low <= truth) & (truth <= high)))
+
+
+def wider(design: Design, seed: int) -> Iterator[tuple[str, float]]:
+    """Yield how many times as wide intervals are with sessions as without."""
+    data = design.draw(seed)
+    how = {"metrics": [], "n_resamples": 0}
+    evaluations = [
+        ff.evaluate(comparisons, ff.at_threshold(THRESHOLD), [], **how)
+        for comparisons in (data, data._with_parts(sessions=None))
+    ]
+    for name in CLOSED[:2]:
+        told, untold = (np.ptp(evaluation.interval(name.lower())) for evaluation in evaluations)
+        yield name, float(told / untold)
 
 
 def main() -> None:
-    """Print how often intervals hold the truth."""
-    asked = study_parser(main.__doc__, 1000).parse_args()
+    """Print how often intervals hold the truth, and with --replicates what rests on these."""
+    parser = study_parser(main.__doc__, 1000)
+    parser.add_argument("--replicates", action="store_true")
+    asked = parser.parse_args()
+    how = asked.data_sets, asked.processes
+    columns = REPLICATED if asked.replicates else CLOSED
     rows = (
         [
             design.name,
             *percents(
-                coverage(
-                    partial(look, design), asked.data_sets, asked.processes, QUANTITIES
-                ).values()
+                shares(columns, partial(look_at_replicates, design), *how).values()
+                if asked.replicates
+                else coverage(partial(look, design), *how, columns).values()
             ),
         ]
         for design in chosen(DESIGNS, asked.only)
     )
-    print_table(["Sessions", *QUANTITIES], rows)
+    print_table(["Sessions", *columns], rows)
 
 
 if __name__ == "__main__":
