@@ -80,6 +80,10 @@ class KernelCache(_Cache):
         for path in files_of(self._kernel, self._folder):
             path.unlink(missing_ok=True)
 
+    def has_file(self, sig: Any, target_context: Any) -> bool:
+        """Return whether the kernel was compiled for types of arguments before."""
+        return self._enabled and self._place(sig, target_context.codegen())[1].exists()
+
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """Return the compiled kernel for types of arguments, or None if it has no undamaged
         file.

@@ -6,7 +6,6 @@ import functools
 import gc
 import threading
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numba
@@ -14,7 +13,7 @@ from numba.core.compiler_lock import global_compiler_lock
 from numba.extending import register_jitable
 
 from ._aside import aside, free_in_forks
-from ._cache import KernelCache, files_of
+from ._cache import KernelCache
 from ._sources import OPTIONS, cache_folder
 
 config: Any = numba.config  # its settings are made at run time, which type checkers cannot see
@@ -65,11 +64,7 @@ def _jit(function: Callable[..., Any], **options: Any) -> Callable[..., Any]:
 
     @functools.wraps(kernel, updated=())
     def call(*arguments: Any) -> Any:
-        # In place of numba's types, which take longer to make. Calls that differ only in dimensions,
-        # or inside tuples, are the same here: numba then compiles in the calling thread.
-        kinds = tuple(
-            [getattr(argument, "dtype", None) or type(argument) for argument in arguments]
-        )
+        kinds = _kinds(arguments)
         if kinds not in compiled:
             types = tuple(map(numba.typeof, arguments))
             if threading.current_thread() is threading.main_thread():
@@ -85,6 +80,15 @@ def _jit(function: Callable[..., Any], **options: Any) -> Callable[..., Any]:
             raise
 
     return call
+
+
+def _kinds(arguments: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return what stands for numba's types, which take longer to make.
+
+    Arguments that differ only in dimensions, or inside tuples, are the same here: numba then
+    compiles in the calling thread.
+    """
+    return tuple([getattr(argument, "dtype", None) or type(argument) for argument in arguments])
 
 
 def _compile(kernel: Any, types: tuple[Any, ...]) -> None:
@@ -103,21 +107,28 @@ def _compile(kernel: Any, types: tuple[Any, ...]) -> None:
 
 def jit_if_large(function: Callable[..., Any]) -> Callable[..., Any]:
     """Compile a kernel as `jit` does when data are large, or were so in all its calls together:
-    until then plain Python is quicker.
+    until then plain Python is quicker than compiling it for these types of arguments.
     """
     kernel, entries = jit(function), 0
+    cached = dict[tuple[Any, ...], bool]()
 
     @functools.wraps(kernel)
     def call(*arguments: Any) -> Any:
         nonlocal entries
         size = _size(arguments)
         entries += size
-        compiles = size > SMALL or entries > _PATIENCE or _compiles_all or is_cached()
+        compiles = size > SMALL or entries > _PATIENCE or _compiles_all or is_cached(arguments)
         return kernel(*arguments) if compiles else function(*arguments)
 
-    @functools.cache
-    def is_cached() -> bool:
-        return bool(CACHE_FOLDER) and any(files_of(function, Path(CACHE_FOLDER)))
+    def is_cached(arguments: tuple[Any, ...]) -> bool:
+        if not CACHE_FOLDER or config.DISABLE_JIT:
+            return False
+        kinds = _kinds(arguments)
+        if kinds not in cached:
+            compiled = kernel.__wrapped__
+            types = tuple(map(numba.typeof, arguments))
+            cached[kinds] = compiled._cache.has_file(types, compiled.targetctx)
+        return cached[kinds]
 
     return call
 

@@ -15,7 +15,7 @@ import pytest
 
 import fastfair as ff
 
-for profile, max_examples in {"quick": 15, "nightly": 200}.items():
+for profile, max_examples in {"quick": 10, "nightly": 200}.items():
     hypothesis.settings.register_profile(
         profile, deadline=None, derandomize=True, max_examples=max_examples
     )

@@ -84,8 +84,13 @@ def test_few_rows_are_coded_as_by_hand(given_columns):
     _check(given_columns)
 
 
+@pytest.fixture
+def _by_kernels(monkeypatch):
+    monkeypatch.setattr(label_codes, "_ROWS_OF_A_CALL", 0)
+
+
 @pytest.mark.slow
-@pytest.mark.usefixtures("_as_if_many")
+@pytest.mark.usefixtures("_as_if_many", "_by_kernels")
 @given(columns())
 def test_many_rows_are_coded_as_by_hand(given_columns):
     _check(given_columns)

@@ -8,7 +8,7 @@ import math
 import numpy as np
 import pytest
 from helpers.refusals import refused
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import fastfair as ff
@@ -57,7 +57,6 @@ def judged_by_loops(
     return np.array(own if rate == "fnmr" else pairs).T
 
 
-@settings(max_examples=12)
 @given(
     st.sampled_from(["fnmr", "fmr"]), st.sampled_from([0.0, 0.8, 1.6]), st.sampled_from([None, "f", "m"]),
     st.integers(20, 60),

@@ -11,7 +11,7 @@ from html.parser import HTMLParser
 import numpy as np
 import pytest
 from helpers.each import each
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import fastfair as ff
@@ -179,7 +179,6 @@ def test_a_claim_is_the_check_of_two_requirements_with_p_values_that_agree(c, at
             assert (one.pvalue_above <= 0.05) == (alone.opposite_limit >= bound)
 
 
-@settings(max_examples=8)
 @given(
     seed=st.integers(0, 2**31), bound=bounds, relation=relations, gallery=st.sampled_from(["fixed", "drawn"]),
     level=st.sampled_from([0.8, 0.95]),

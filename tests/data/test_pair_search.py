@@ -127,8 +127,8 @@ def test_the_tail_is_the_exact_top_and_the_same_however_it_is_made(
 
 @given(
     seed=st.integers(0, 10**6),
-    n_subjects=st.integers(2, 9),
-    most=st.integers(1, 5),
+    n_subjects=st.integers(2, 7),
+    most=st.integers(1, 4),
     unit=st.sampled_from(UNITS),
     weighting=st.sampled_from(["identity", "comparison"]),
     dtype=st.sampled_from([np.float32, np.float64]),

@@ -11,7 +11,7 @@ import pytest
 from helpers.attribute_tables import AT
 from helpers.quiet import quietly
 from helpers.refusals import refused
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from oracles import error_model as oracle
 from scipy.interpolate import CubicSpline
@@ -79,7 +79,6 @@ def trials_of(drawn) -> list[oracle.Trial]:
 
 @pytest.mark.parametrize("rate", ["fmr", "fnmr"])
 @pytest.mark.parametrize("varying", [False, True])
-@settings(max_examples=12)
 @given(seed=st.integers(0, 10_000))
 def test_numbers_have_the_effects_of_loops_over_comparisons(rate, varying, seed):
     drawn = draw(seed, rate, varying=varying)
@@ -117,7 +116,6 @@ def test_a_unit_more_changes_the_rate_by_the_mean_over_comparisons():
     assert effect.difference_low < effect.difference < effect.difference_high
 
 
-@settings(max_examples=20)
 @given(st.lists(st.integers(-50, 50), min_size=4, max_size=6, unique=True), st.integers(0, 99))
 def test_splines_are_natural_and_cubic_between_their_knots(knots, seed):
     """Those of a basis and the constant are all that pass through numbers at the knots."""
@@ -173,7 +171,6 @@ def test_coefficients_are_those_of_statsmodels():
 
 @pytest.mark.parametrize("rate", ["fmr", "fnmr"])
 @given(seed=st.integers(0, 10_000), varying=st.booleans())
-@settings(max_examples=12)
 def test_listed_comparisons_have_the_variances_of_counts(rate, seed, varying):
     """Of a design without numbers both ways of adding up over subjects give the same."""
     comparisons = made(draw(seed, rate, varying=varying), rate)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import functools
+from unittest import mock
+
 import numba
 import numpy as np
 import pytest
@@ -51,3 +54,25 @@ def test_small_data_run_as_plain_python_until_all_calls_together_were_large(monk
     assert called(*many, 1, 1) == 2
     monkeypatch.setattr(_jit, "_compiles_all", True)
     assert called(1) == 1
+
+
+@pytest.mark.jit
+def test_small_data_run_compiled_where_their_types_were_compiled_before(monkeypatch):
+    compiled = []
+
+    class Kernel:
+        targetctx = None
+        _cache = mock.Mock(has_file=lambda types, _: str(types[0].dtype) == "float64")
+
+    def jit(function):
+        call = functools.wraps(function)(lambda x: compiled.append(x.dtype.name) or function(x))
+        call.__wrapped__ = Kernel
+        return call
+
+    monkeypatch.setattr(_jit, "CACHE_FOLDER", "anywhere")
+    monkeypatch.setattr(_jit, "_compiles_all", False)
+    monkeypatch.setattr(_jit, "jit", jit)
+    kernel = _jit.jit_if_large(lambda x: x.size)
+    for kind in ("float64", "float32", "float64"):
+        assert kernel(np.zeros(3, kind)) == 3
+    assert compiled == ["float64", "float64"]

@@ -26,7 +26,7 @@ def law_of_rate(rate: float, spread: float, freedom: float, level: float) -> tup
         * math.sqrt(1 + 1 / freedom)
     )
     shapes = (rate / wider) ** 2 * np.append(
-        1.0, np.geomspace(1, max(1.0, 100 * wider / rate), 20_000)
+        1.0, np.geomspace(1, max(1.0, 100 * wider / rate), 4_000)
     )
     highest = float(stats.gamma.ppf(1 - tail, shapes, scale=rate / shapes).max())
     lowest = float(stats.gamma.ppf(tail, shapes[0], scale=rate / shapes[0]))

@@ -151,15 +151,15 @@ def moved(system: System, power: float) -> System:
     return found
 
 
-def moved_replicate(system: System, replicate: System, power: float) -> System:
-    """x(power) + (x* - x) sqrt(x(power) / x), within 0 and 1."""
-    found = []
-    for rate, drawn, to in zip(system, replicate, moved(system, power), strict=True):
-        scattered = []
-        for x, x_drawn, x_to in zip(rate, drawn, to, strict=True):
-            scattered.append(min(1, max(0, x_to + (x_drawn - x) * math.sqrt(x_to / x))))
-        found.append(scattered)
-    return found
+def moved_replicate(system: System, replicate: System, at: System) -> System:
+    """x' + (x* - x) sqrt(x' / x), within 0 and 1, where x' are the rates moved to."""
+    return [
+        [
+            min(1, max(0, x_to + (x_drawn - x) * math.sqrt(x_to / x)))
+            for x, x_drawn, x_to in zip(rate, drawn, to, strict=True)
+        ]
+        for rate, drawn, to in zip(system, replicate, at, strict=True)
+    ]
 
 
 def shares(
@@ -170,10 +170,10 @@ def shares(
     higher_is_fairer: bool,
 ) -> tuple[float, float]:
     """Shares of moved replicates at least as unfair as the estimate, and at least as fair."""
-    estimate = measure(system)
+    estimate, at = measure(system), moved(system, power)
     unfair = fair = n = 0
     for replicate in replicates:
-        value = measure(moved_replicate(system, replicate, power))
+        value = measure(moved_replicate(system, replicate, at))
         if math.isnan(value):
             continue
         n += 1
@@ -241,11 +241,13 @@ def joint_pvalue(
     difference = measure(systems[0]) - measure(systems[1])
     largest = 0.0
     for value in common:
-        powers = [power_of(measure, system, value, higher_is_fairer) for system in systems]
+        first, second = (
+            moved(system, power_of(measure, system, value, higher_is_fairer)) for system in systems
+        )
         above = below = 0
         for one, other in zip(*replicates, strict=True):
-            found = measure(moved_replicate(systems[0], one, powers[0]))
-            found -= measure(moved_replicate(systems[1], other, powers[1]))
+            found = measure(moved_replicate(systems[0], one, first))
+            found -= measure(moved_replicate(systems[1], other, second))
             above += found >= difference
             below += found <= difference
         largest = max(largest, min(1, 2 * (1 + min(above, below)) / (1 + len(replicates[0]))))
