@@ -72,6 +72,27 @@ LIR = Peer("lir", "lir==1.3.1")
 LLREVAL = Peer("llreval", "llreval==0.0.3")
 PYANNOTE = Peer("pyannote", "pyannote.metrics==4.2.0")
 SCORE_ANALYSIS = Peer("score-analysis", "score-analysis==0.3.12")
+# Tools for classifiers, their groups and their intervals, and for lists of candidates.
+CLASSIFIERS = Peer(
+    "classifiers",
+    "aif360==0.6.1",
+    (
+        "confidenceinterval==1.0.5",
+        "jurity==2.1.0",
+        "MLstatkit==0.1.91",
+        "numpy==2.4.6",
+        "pandas==3.1.1",
+        "pytrec-eval-terrier==0.5.11",
+        "scikit-learn==1.9.1",
+        "scipy==1.17.1",
+    ),
+)
+# Likewise, with NumPy 1.
+OLDER = Peer(
+    "older",
+    "aequitas==1.1.0",
+    ("confidence_intervals==0.0.3", "eer==0.0.2", "numpy==1.26.4", "ranx==0.3.21"),
+)
 # What writes files of vectors.
 WRITERS = Peer(
     "writers",
@@ -109,6 +130,8 @@ PEERS = (
     LLREVAL,
     PYANNOTE,
     SCORE_ANALYSIS,
+    CLASSIFIERS,
+    OLDER,
     WRITERS,
     TORCH,
 )
