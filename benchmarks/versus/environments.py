@@ -16,11 +16,12 @@ _ROOT = Path(__file__).resolve().parents[2] / ".peers"
 @dataclass(frozen=True)
 class Peer:
     """A tool to be held against, what pip needs to install it, and what that forgets to ask for or
-    is run beside."""
+    is run beside; `alone` if nothing else that they ask for is to be installed."""
 
     name: str
     requirement: str
     beside: tuple[str, ...] = ()
+    alone: bool = False
 
     def python(self) -> Path:
         """Return the interpreter of the peer's environment, made on first use.
@@ -47,6 +48,7 @@ class Peer:
             "install",
             "--quiet",
             "--disable-pip-version-check",
+            *(["--no-deps"] if self.alone else []),
             *requirements,
         )
         installed.write_text(" ".join(requirements))
@@ -107,6 +109,10 @@ WRITERS = Peer(
         "pyarrow==26.0.1",
     ),
 )
+# Its files of scores need nothing of PyTorch, which it asks for.
+SIDEKIT = Peer(
+    "sidekit", "sidekit==1.4.3.2", ("h5py==3.16.0", "numpy==2.4.6", "scipy==1.17.1"), alone=True
+)
 # Tools on top of PyTorch share its environment, which is large.
 TORCH = Peer(
     "torch",
@@ -133,6 +139,7 @@ PEERS = (
     CLASSIFIERS,
     OLDER,
     WRITERS,
+    SIDEKIT,
     TORCH,
 )
 
