@@ -16,11 +16,12 @@ _ROOT = Path(__file__).resolve().parents[2] / ".peers"
 @dataclass(frozen=True)
 class Peer:
     """A tool to be held against, what pip needs to install it, and what that forgets to ask for or
-    is run beside."""
+    is run beside; `alone` if nothing else that they ask for is to be installed."""
 
     name: str
     requirement: str
     beside: tuple[str, ...] = ()
+    alone: bool = False
 
     def python(self) -> Path:
         """Return the interpreter of the peer's environment, made on first use.
@@ -47,6 +48,7 @@ class Peer:
             "install",
             "--quiet",
             "--disable-pip-version-check",
+            *(["--no-deps"] if self.alone else []),
             *requirements,
         )
         installed.write_text(" ".join(requirements))
@@ -72,6 +74,27 @@ LIR = Peer("lir", "lir==1.3.1")
 LLREVAL = Peer("llreval", "llreval==0.0.3")
 PYANNOTE = Peer("pyannote", "pyannote.metrics==4.2.0")
 SCORE_ANALYSIS = Peer("score-analysis", "score-analysis==0.3.12")
+# Tools for classifiers, their groups and their intervals, and for lists of candidates.
+CLASSIFIERS = Peer(
+    "classifiers",
+    "aif360==0.6.1",
+    (
+        "confidenceinterval==1.0.5",
+        "jurity==2.1.0",
+        "MLstatkit==0.1.91",
+        "numpy==2.4.6",
+        "pandas==3.1.1",
+        "pytrec-eval-terrier==0.5.11",
+        "scikit-learn==1.9.1",
+        "scipy==1.17.1",
+    ),
+)
+# Likewise, with NumPy 1.
+OLDER = Peer(
+    "older",
+    "aequitas==1.1.0",
+    ("confidence_intervals==0.0.3", "eer==0.0.2", "numpy==1.26.4", "ranx==0.3.21"),
+)
 # What writes files of vectors.
 WRITERS = Peer(
     "writers",
@@ -85,6 +108,10 @@ WRITERS = Peer(
         "polars==2.1.0",
         "pyarrow==26.0.1",
     ),
+)
+# Its files of scores need nothing of PyTorch, which it asks for.
+SIDEKIT = Peer(
+    "sidekit", "sidekit==1.4.3.2", ("h5py==3.16.0", "numpy==2.4.6", "scipy==1.17.1"), alone=True
 )
 # Tools on top of PyTorch share its environment, which is large.
 TORCH = Peer(
@@ -109,7 +136,10 @@ PEERS = (
     LLREVAL,
     PYANNOTE,
     SCORE_ANALYSIS,
+    CLASSIFIERS,
+    OLDER,
     WRITERS,
+    SIDEKIT,
     TORCH,
 )
 

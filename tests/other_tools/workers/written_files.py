@@ -51,6 +51,17 @@ pl.DataFrame({"name": names, "vectors": vectors}).write_ndjson(folder / "polars.
 frame = pd.DataFrame({"name": names, "vectors": list(vectors)})
 frame.to_parquet(folder / "pandas.parquet")
 frame.to_json(folder / "pandas.jsonl", orient="records", lines=True)
+wide = pd.DataFrame(vectors).assign(name=names)
+wide.to_csv(folder / "pandas_wide.csv", index=False)
+wide.rename(columns=str).to_parquet(folder / "pandas_wide.parquet")
+numbered = {f"v{k}": column for k, column in enumerate(vectors.T)}
+pl.DataFrame({"name": names, **numbered}).write_csv(folder / "polars_wide.csv")
+pl.DataFrame({"name": names, **numbered}).write_parquet(folder / "polars_wide.parquet")
+scores = pd.DataFrame([[0.75, 0.25], [0.5, 1]], index=["ann", "bob"], columns=["ann", "bob"])
+scores.to_csv(folder / "matrix.csv")
+scores.stack().rename_axis(["reference", "probe"]).rename("score").reset_index().to_json(
+    folder / "scores.jsonl", orient="records", lines=True
+)
 tensors = pa.FixedShapeTensorArray.from_numpy_ndarray(vectors)
 pq.write_table(pa.table({"name": names, "vectors": tensors}), folder / "tensors.parquet")
 views = pa.array(vectors.tolist(), pa.list_view(pa.float32()))
