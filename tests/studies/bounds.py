@@ -6,6 +6,8 @@ import math
 
 from scipy.stats import binom
 
+ENOUGH = 300  # data sets
+
 
 def least_coverage(n: int) -> float:
     """Return the coverage that as good as no study of n data sets falls below where it is 95 %, or
@@ -26,3 +28,9 @@ def least(share: float, n: int, chance: float = 0.001) -> float:
 def most(share: float, n: int, chance: float = 0.0001) -> float:
     """Return the share that studies of n data sets exceed by so small a chance."""
     return float(binom.ppf(1 - chance, n, share)) / n
+
+
+def promised(share: float, n: int) -> float:
+    """Return a share with twice its binomial error, which it is to keep in studies of at least 300
+    data sets; what fewer exceed by a small chance."""
+    return share + error(share, n, 2.0) if n >= ENOUGH else most(share, n)

@@ -61,6 +61,7 @@ FAIR = (
     Setting("4 groups of 15", (15,) * 4),
     Setting("400, 40, 20 and 12", (400, 40, 20, 12)),
     Setting("3 groups of 60", (60,) * 3),
+    Setting("8 groups of 40", (40,) * 8),
 )
 UNFAIR = (
     Setting("400, 40, 20 and 12, the last fails 4 times as often", (400, 40, 20, 12), 4),

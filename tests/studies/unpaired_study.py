@@ -60,15 +60,17 @@ COLUMNS = (
 )
 
 
-def points(population: Population) -> dict[str, ff.OperatingPoint]:
+def points(population: Population, held: bool = True) -> dict[str, ff.OperatingPoint]:
     """Return the operating points: thresholds, and an FMR, an FNMR and the EER that are held."""
-    held = {} if population.step else {"FMR 0.01": ff.at_fmr(1e-2)}
     of_thresholds = {
         name: point
         for name, point in points_of(population, LEVELS).items()
         if name.startswith("threshold")
     }
-    return of_thresholds | held | {"FNMR 0.05": ff.at_fnmr(0.05), "EER": ff.at_eer()}
+    if not held:
+        return of_thresholds
+    of_fmr = {} if population.step else {"FMR 0.01": ff.at_fmr(1e-2)}
+    return of_thresholds | of_fmr | {"FNMR 0.05": ff.at_fnmr(0.05), "EER": ff.at_eer()}
 
 
 def data_sets(population: Population, seed: int) -> tuple[ff.Comparisons, ff.Comparisons]:
@@ -82,9 +84,9 @@ def data_sets(population: Population, seed: int) -> tuple[ff.Comparisons, ff.Com
 
 
 def _look(
-    population: Population, paired: bool, n_resamples: int, seed: int
+    population: Population, paired: bool, held: bool, n_resamples: int, seed: int
 ) -> dict[tuple[str, str], Count]:
-    at = points(population)
+    at = points(population, held)
     systems = data_sets(population, seed)
     if paired:
         number = sum(map(ord, population.name))
@@ -109,11 +111,15 @@ def study(
     n_data_sets: int,
     *,
     paired: bool = False,
+    held: bool = True,
     n_resamples: int = RESAMPLES,
     processes: int | None = None,
 ) -> dict[tuple[str, str], Count]:
-    """Compare two data sets many times; data set r has seed r."""
-    look = functools.partial(_look, population, paired, n_resamples)
+    """Compare two data sets many times; data set r has seed r.
+
+    held: whether also at rates that are held, which takes most of the time without replicates.
+    """
+    look = functools.partial(_look, population, paired, held, n_resamples)
     return added(of_data_sets(look, n_data_sets, processes))
 
 
@@ -133,6 +139,7 @@ def main() -> None:
     parser.add_argument("--worse", action="store_true", help="the second system is less accurate")
     parser.add_argument("--paired", action="store_true", help="paired data, for power beside it")
     parser.add_argument("--quick", action="store_true", help="rates in closed form alone")
+    parser.add_argument("--given", action="store_true", help="at given thresholds alone")
     asked = parser.parse_args()
     studies = {}
     for population in chosen(EQUAL, asked.only):
@@ -141,6 +148,7 @@ def main() -> None:
             compared,
             asked.data_sets,
             paired=asked.paired,
+            held=not asked.given,
             n_resamples=0 if asked.quick else RESAMPLES,
             processes=asked.processes,
         )

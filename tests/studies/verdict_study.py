@@ -11,6 +11,7 @@ truth, and how many say that they may be too narrow.
 from __future__ import annotations
 
 import functools
+import itertools
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -21,7 +22,7 @@ from scipy.special import ndtr, ndtri
 from scipy.stats import gamma
 
 import fastfair as ff
-from fastfair.claims import MET, NOT_MET, read_requirement
+from fastfair.claims import MET, NOT_MET, Requirement, read_requirement
 from fastfair.claims.families import Attributes
 from fastfair.claims.gate import check_evaluations
 
@@ -38,6 +39,8 @@ QUANTITIES = (
     *("fnmr[*]@given", "fmr[*]@given", "fmr@fnmr", "fmr[*]@fnmr", "fmr@eer"),
 )
 RESAMPLES = 500
+GROUP_LOOKS = ("met wrongly", "not met wrongly", "met at 2 times")
+OF_GROUPS = ("fnmr@given", "fmr@given", "fnmr@held")
 INTERVALS = ("fnmr@held", "fnmr@given", "eer", "cllr")
 _NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(61)
 _MOST_ATTEMPTS = 5  # where people try until they succeed
@@ -117,6 +120,7 @@ class Setting:
         costs = share @ np.logaddexp(0, -mated) + share @ (share @ np.logaddexp(0, nonmated))
         return float(costs @ _WEIGHTS / _WEIGHTS.sum()) / (2 * math.log(2))
 
+    @functools.cache  # noqa: B019
     def truth(self, expected: float) -> dict[str, float]:
         """Return what `QUANTITIES` truly are."""
         at = self.threshold(expected)
@@ -226,6 +230,50 @@ def _look(setting: Setting, expected: float, seed: int) -> list[list[bool]]:
         )
         looks.append([MET in at_edge, NOT_MET in beyond, *(found == {MET} for found in with_room)])
     return looks
+
+
+def _look_at_groups(setting: Setting, expected: float, seed: int) -> Iterator[tuple[str, float]]:
+    """Judge each group by itself, as if nothing else were required: `GROUP_LOOKS` of
+    `OF_GROUPS`, by the number of subjects."""
+    truth, at = setting.truth(expected), setting.threshold(expected)
+    points = {"held": ff.at_fmr(setting.fmr(at)), "given": ff.at_threshold(at)}
+    data = setting.draw(np.random.default_rng([seed, len(setting.name)]), expected)
+    found = ff.evaluate(
+        data,
+        list(points.values()),
+        [],
+        metrics=[],
+        n_resamples=RESAMPLES,
+        rng=seed,
+        n_threads=1,
+    )
+
+    def verdicts(rules: list[Requirement]) -> list[str]:
+        families = [Attributes(data).family(rule) for rule in rules]
+        return [row.verdict for row in check_evaluations([found], rules, families).rows]
+
+    asked = {}
+    for name, (group, size) in itertools.product(OF_GROUPS, enumerate(setting.sizes)):
+        rate, _, place = name.partition("@")
+        asked[f"{name} of {size}", group] = [
+            read_requirement(
+                f"{rate}[{group}]@{points[place]} <= {truth[name] * times!r}", points[place]
+            )
+            for times in (1, 1.0001, 2)
+        ]
+    met = iter(verdicts([rule for edge, _, room in asked.values() for rule in (edge, room)]))
+    for (name, _), (_, beyond, _) in asked.items():  # as if nothing else were asked for
+        at_edge, with_room = next(met), next(met)
+        judged = at_edge == MET, verdicts([beyond]) == [NOT_MET], with_room == MET
+        for look, is_given in zip(GROUP_LOOKS, judged, strict=True):
+            yield f"{look}: {name}", is_given
+
+
+def of_single_groups(
+    setting: Setting, expected: float, n_data_sets: int, processes: int | None = 1
+) -> dict[str, float]:
+    """Return the shares of data sets in which a group that is judged by itself is met or not."""
+    return coverage(functools.partial(_look_at_groups, setting, expected), n_data_sets, processes)
 
 
 def _look_at_intervals(setting: Setting, expected: float, seed: int) -> Iterator[tuple[str, float]]:
