@@ -65,6 +65,7 @@ ATTEMPTS: dict[str, str] = {
     "iapar": "attack presentation",
 }  # fmt: skip
 RATE_TITLES = {name: METRICS[name].long_title for name in ATTEMPTS}
+OF_SPECIES = "apcer", "iapar"  # whose groups, species of attacks, may be of the same people
 OF_TWO_PEOPLE = "fmr", "far"  # rates whose comparisons have a person on each side
 _MOST_DECISIONS = 2 * 10**8  # that are listed one by one
 
@@ -169,6 +170,20 @@ def _sides_of_groups(
         for side, code in zip(sides, codes, strict=True):
             side[name] = Coded(labels, code)
     return sides
+
+
+def _in_each_species(
+    who: Coded, groups: dict[str, Coded]
+) -> tuple[Coded, Integers, dict[str, Coded]]:
+    """Return the people in each of their groups as units of their own, which person each is, and
+    its groups.
+    """
+    cell = who.codes.astype(np.int64)
+    for column in groups.values():
+        cell = cell * column.labels.size + column.codes
+    cells, first, unit = np.unique(cell, return_index=True, return_inverse=True)
+    coded = {name: Coded(column.labels, column.codes[first]) for name, column in groups.items()}
+    return Coded(cells, unit.reshape(-1)), who.codes[first].astype(np.int64), coded
 
 
 _ROUNDING = 1e-13  # share of the squares that sums of squared deviations of 0 may be off by
@@ -309,7 +324,9 @@ class FailureCounts(Shown):
         warning that counts them, or take "unknown" for it.
     subject, other_subject : (n,) array_like, optional
         Of "fmr" and "far", whose failures are false matches: the people on both sides of a row's
-        comparisons, in either order. Without them rows are totals.
+        comparisons, in either order. Without them rows are totals. Of other rates `subject` puts
+        the rows of a person together, who has one group; of "apcer" and "iapar" a person may be in
+        several, as species imitate the same people.
     other_group : (n,) array_like or dict of str to (n,) array_like, optional
         The group of each `other_subject`; by default that of `subject`.
     totals : bool, default False
@@ -386,6 +403,7 @@ class FailureCounts(Shown):
     totals: bool = False
     people: tuple[AnyArray, AnyArray] | None = None
     _other_group: Groups | None = None
+    _person: Integers | None = None  # whose rows these are, where a person may have several
 
     @checked
     def __init__(
@@ -428,16 +446,20 @@ class FailureCounts(Shown):
                     row=row,
                 )
         e, m = e[keep], m[keep]
+        person = None
         if len(people) == 1:
             (who,) = (column.take(keep) for column in people.values())
+            if rate in OF_SPECIES:
+                who, person, coded = _in_each_species(who, coded)
+            else:
+                coded = {
+                    name: Coded(column.labels, group_labels.label_of_each(who, name, column))
+                    for name, column in coded.items()
+                }
             e, m = (
                 np.bincount(who.codes, numbers, who.labels.size).astype(np.int64)
                 for numbers in (e, m)
             )
-            coded = {
-                name: Coded(column.labels, group_labels.label_of_each(who, name, column))
-                for name, column in coded.items()
-            }
         if float(m.max()) ** 2 * m.size > 2**62:
             raise InputError(
                 f"attempts of up to {m.max()} by {m.size} subjects are more than can be summed"
@@ -462,6 +484,7 @@ class FailureCounts(Shown):
             made._require_two_people(first, second)
             made.people = read_only(first), read_only(second)
         made._other_group = read_only(codes[1]) if len(codes) > 1 else None
+        made._person = person
         vars(self).update(vars(made))
 
     @classmethod
@@ -506,7 +529,8 @@ class FailureCounts(Shown):
         Returns
         -------
         FailureCounts
-            One row for each subject, sorted; of "fmr" and "far" one for each attempt.
+            One row for each subject, sorted, and of "apcer" and "iapar" for each of a subject's
+            groups; of "fmr" and "far" one for each attempt.
 
         Raises
         ------
@@ -553,7 +577,7 @@ class FailureCounts(Shown):
                     " give zeros"
                 )
             decisions = (column.codes == labels.index(failed_value)).astype(np.int64)
-        if rate in OF_TWO_PEOPLE or other_subject is not None:
+        if rate in (*OF_TWO_PEOPLE, *OF_SPECIES) or other_subject is not None:
             return cls(
                 decisions,
                 np.ones_like(decisions),
@@ -713,6 +737,11 @@ class FailureCounts(Shown):
     def are_clusters(self) -> bool:
         """Whether each row holds the attempts of one subject, so that rows are independent."""
         return not self.totals and self.people is None
+
+    @property
+    def groups_share_people(self) -> bool:
+        """Whether some person is in several groups, as species of attacks may imitate the same."""
+        return self._person is not None and np.unique(self._person).size < self._person.size
 
     def _require_two_people(self, first: AnyArray, second: AnyArray) -> None:
         """Refuse comparisons of a person with himself among non-mated ones."""
@@ -944,6 +973,8 @@ class FailureCounts(Shown):
             made.people = read_only(first[inside]), read_only(second[inside])
         if self._other_group is not None:
             made._other_group = read_only(position[self._other_group[inside]].astype(np.uint16))
+        if self._person is not None:
+            made._person = self._person[inside]
         return made
 
     def _single_attempts(self) -> FailureCounts:
@@ -970,6 +1001,8 @@ class FailureCounts(Shown):
         """The number of subjects; None where they are not known."""
         if self.totals:
             return None
+        if self._person is not None:
+            return np.unique(self._person).size
         return self.failures.size if self.people is None else np.unique(self.people).size
 
     @cached_property
@@ -994,7 +1027,7 @@ class FailureCounts(Shown):
         if self.people is not None:
             people = self.people[0][row], self.people[1][row]
         elif not self.totals:
-            people = row, row
+            people = (row if self._person is None else self._person[row],) * 2
         made = Comparisons(
             (is_error != is_mated).astype(np.float32),
             np.full(row.size, is_mated),

@@ -25,6 +25,7 @@ from fastfair.data.scans import ScannedComparisons
 from fastfair.error_rates.operating_points import OperatingPoint, read_point, threshold_key
 from fastfair.error_rates.rates import rates_at_key
 from fastfair.errors import (
+    DependentGroupsWarning,
     DroppedWarning,
     FewResamplesWarning,
     InputError,
@@ -75,6 +76,12 @@ def counts_to_test(
                 f"⟦at={at}⟧ is for scores, but FailureCounts hold decisions: leave it out"
             )
         counts = data._single_attempts()
+        if counts.groups_share_people:
+            warn(
+                "some people are in several groups, and each counts them as its own; but the tests"
+                " assume that groups share no people",
+                DependentGroupsWarning,
+            )
     elif at is None:
         raise InputError(
             '⟦at⟧ is missing: say where failures are counted, as with ⟦at="fmr=0.001"⟧'
