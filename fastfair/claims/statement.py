@@ -353,7 +353,9 @@ def claim(
     else:
         called = names_of_rates(comparisons)
         names = list(called.values()) or ERROR_RATES
-        on_attacks = ON_ATTACKS if names_of_attacks(comparisons) else ()
+        of_attacks = names_of_attacks(comparisons)
+        on_attacks = ON_ATTACKS if of_attacks else ()
+        _refuse_rates_of_check(statement, [name for name in of_attacks if name not in on_attacks])
         rate, claimed = read_statement(statement, [*names, *on_attacks])
         rate = next((name for name, of in called.items() if of == rate), rate)
         if isinstance(comparisons, Comparisons) and called:
@@ -417,6 +419,16 @@ def claim(
         evaluation.settings | {"statement": text},
         left_out=evaluation.left_out if counts is None else counts.left_out,
     )
+
+
+def _refuse_rates_of_check(statement: str, names: Sequence[str]) -> None:
+    """Refuse rates that requirements may be on, and claims not."""
+    rate = statement.partition("<")[0].partition("[")[0].strip().lower()
+    if rate in names:
+        raise InputError(
+            f"claims are on the FMR, FNMR, IAPAR or APCER: judge the {rate.upper()} with check, as"
+            f" in check(comparisons, {statement.strip()!r})"
+        )
 
 
 def _claimed_rate(

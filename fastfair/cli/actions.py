@@ -54,9 +54,12 @@ from .terminal import print_result, print_table, say
 from .verbs import OUTPUT
 
 _POINT = at_fmr(1e-3)
-# what comparisons call the rates of checks, those of transactions, too
-_OF_COMPARISONS: Mapping[str, Literal["fnmr", "fmr"]]
-_OF_COMPARISONS = {"fnmr": "fnmr", "fmr": "fmr", "frr": "fnmr", "far": "fmr"}
+# what comparisons call the rates of checks, those of transactions and of attacks, too
+_OF_COMPARISONS: Mapping[str, Literal["fnmr", "fmr", "iapar", "apcer"]]
+_OF_COMPARISONS = {
+    **{"fnmr": "fnmr", "fmr": "fmr", "frr": "fnmr", "far": "fmr"},
+    **{"iapar": "iapar", "apcer": "apcer", "bpcer": "fnmr"},
+}
 _LEAST_REPLICATES = 2  # that limits are made of
 
 

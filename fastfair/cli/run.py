@@ -52,7 +52,7 @@ _OF_SECOND = ("second_score", "second_score_kind", "second_embeddings")
 _OF_TRIALS = [
     name for name in option_names(read_named_vectors) if name not in ("samples", "failures")
 ]
-_OF_COUNTS = ("other_subject", "other_groups", "missing_labels", "session")
+_OF_COUNTS = ("other_subject", "other_groups", "missing_labels", "session", "bands")
 OF_FAILURES = ("counts", "decisions")
 _COUNTED = re.compile(r"([0-9][0-9,]*) of ([0-9][0-9,]*)")  # in place of a file
 # Options that belong to some kinds of input only; --group belongs to all.
@@ -198,6 +198,7 @@ class Run:
             "failed_value",
             "missing_labels",
             "session",
+            "bands",
         )
         columns = {name: self.options.get(name, name) for name in names}
         more = {name: self.options[name] for name in others if name in self.options}

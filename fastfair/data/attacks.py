@@ -171,10 +171,7 @@ def attack_decisions(comparisons: Comparisons, threshold: float) -> Comparisons:
     """
     attacks = attacks_of(comparisons)
     is_accepted = attacks.keys >= comparisons.to_key(threshold)
-    labels = dict[str, Any](_attributes_of_people(comparisons, attacks))
-    if SPECIES in labels:
-        raise InputError(f"an attribute of people is called {SPECIES!r}: rename it")
-    labels[SPECIES] = np.array(attacks.names, object)[attacks.species.codes]
+    labels = _labels_of_attacks(comparisons, attacks)
     decisions = Comparisons(
         np.where(is_accepted, _PASSED, _BLOCKED).astype(np.float32),
         np.ones(len(attacks), np.bool_),
@@ -183,6 +180,33 @@ def attack_decisions(comparisons: Comparisons, threshold: float) -> Comparisons:
         reference_group=labels,
     )
     return decisions.by(SPECIES)
+
+
+def attack_presentations(comparisons: Comparisons) -> Comparisons:
+    """Return attacks as non-mated comparisons with those who are imitated, whose false matches are
+    attacks that pass. Attributes are as in `attack_decisions`.
+    """
+    attacks = attacks_of(comparisons)
+    has_failed = bool(np.isnan(attacks.scores).any())
+    presented = Comparisons(
+        attacks.scores,
+        np.zeros(len(attacks), np.bool_),
+        attacks.subject,
+        attacks.subject,
+        reference_group=_labels_of_attacks(comparisons, attacks),
+        score_kind=comparisons.score_kind,  # type: ignore[arg-type]
+        policies=Policies(failures="non-match" if has_failed else "error", label_conflicts="keep"),
+    )
+    return presented.by(SPECIES)
+
+
+def _labels_of_attacks(comparisons: Comparisons, attacks: Attacks) -> dict[str, Any]:
+    """Return the attributes of those who are imitated, and the species."""
+    labels = dict[str, Any](_attributes_of_people(comparisons, attacks))
+    if SPECIES in labels:
+        raise InputError(f"an attribute of people is called {SPECIES!r}: rename it")
+    labels[SPECIES] = np.array(attacks.names, object)[attacks.species.codes]
+    return labels
 
 
 def _attributes_of_people(comparisons: Comparisons, attacks: Attacks) -> dict[str, Any]:

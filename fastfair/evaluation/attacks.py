@@ -16,16 +16,27 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+from scipy.special import ndtri
 
 from fastfair import intervals
 from fastfair._lib import seeds
 from fastfair._lib.arguments import ManyResamples, checked
 from fastfair._lib.arrays import Floats
-from fastfair._lib.plots import Bar, Line, draw_rows
-from fastfair._lib.text import typed
+from fastfair._lib.plots import (
+    LONGEST_IN_LEGEND,
+    Bar,
+    Line,
+    axes_or_new,
+    draw_rows,
+    ends_to_name,
+    legend_below,
+    line_style,
+    probit_axes,
+)
+from fastfair._lib.text import drawn, shortened, typed
 from fastfair._lib.warnings import hold_warnings
-from fastfair.data.attacks import attack_decisions, attacks_of
-from fastfair.data.comparisons import Comparisons
+from fastfair.data.attacks import Attacks, attack_decisions, attacks_of
+from fastfair.data.comparisons import Comparisons, keys_of
 from fastfair.error_rates.operating_points import OperatingPoint, at_threshold
 from fastfair.errors import InputError
 from fastfair.measures._registry import METRICS, printed_name
@@ -40,7 +51,8 @@ from fastfair.uncertainty.quantities import (
 )
 
 from .evaluate import EvaluationSettings, evaluate
-from .result import Evaluation
+from .evaluated import DetCurve, det_curve_of
+from .result import Evaluation, file_part
 from .transactions import point_of
 
 if TYPE_CHECKING:
@@ -94,6 +106,9 @@ class AttackRates(Result):
         The level of the intervals.
     settings : dict
         The number of replicates and the seed.
+    curves : dict of str to DetCurve
+        The errors of bona fide comparisons ("mated") and attacks ("nonmated") at all thresholds, of
+        each species.
     """
 
     rate: str
@@ -105,6 +120,7 @@ class AttackRates(Result):
     largest: AttackRate
     confidence_level: float
     settings: dict[str, Any]
+    curves: dict[str, DetCurve]
 
     _title = "How often do attacks pass?"
     _printed = "name species group estimate n_comparisons n_errors n_subjects"
@@ -155,6 +171,52 @@ class AttackRates(Result):
             f" threshold, from {self.settings['n_resamples']:,} replicates over people."
         )
         return said
+
+    def _figures(self) -> dict[str, Axes]:
+        return {"": self.plot(), f"attacks_det_{file_part(self.at)}": self.plot_det()}
+
+    @checked
+    def plot_det(self, ax: Axes | None = None) -> Axes:
+        """Draw the errors of bona fide comparisons over those of attacks at all thresholds (DET), a
+        line for each species, with the operating point.
+
+        Of more than 8 species the three with the highest and the three with the lowest rate are
+        named, and the others grey.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure by default.
+
+        Returns
+        -------
+        matplotlib Axes
+        """
+        bona_fide = _OF_BONA_FIDE[self.rate]
+        rates = np.array([self.of(self.rate, species).estimate for species in self.species])
+        named = ends_to_name(rates[None])
+        others = [k for k in range(rates.size) if k not in named]
+        ax = axes_or_new(ax, (5.6, 5.9 + 0.18 * (len(named) + bool(others))))
+        for k in others:
+            style: dict[str, Any] = {"color": "0.75", "linewidth": 0.8, "zorder": 1}
+            ax.plot(*self.curves[self.species[k]].deviates, **style)
+        lines = []
+        for k, style in zip(named, map(line_style, range(len(named))), strict=True):
+            curve = self.curves[self.species[k]]
+            label = drawn(shortened(self.species[k], LONGEST_IN_LEGEND))
+            label += "" if curve.false_matches.size else " (no curve: no errors)"
+            lines += ax.plot(*curve.deviates, label=label, linewidth=1.2, **style)
+            x, y = ndtri(rates[k]), ndtri(self.of(bona_fide).estimate)
+            if np.isfinite([x, y]).all():
+                mark = {"marker": "o", "color": style["color"], "markerfacecolor": "white"}
+                ax.plot([x], [y], zorder=5, **mark)
+        if others:
+            lines += ax.plot([], [], color="0.75", label=f"{len(others)} other species")
+        probit_axes(ax)
+        ax.set_xlabel(f"{METRICS[self.rate].long_title} (%)")
+        ax.set_ylabel(f"{METRICS[bona_fide].long_title} (%)")
+        legend_below(ax, lines)
+        return ax
 
     @checked
     def plot(self, ax: Axes | None = None) -> Axes:
@@ -276,8 +338,18 @@ def evaluate_attacks(
         _largest(of_species, called),
         level,
         {"n_resamples": n_resamples, "rng": seed},
+        dict(_curves_of_species(comparisons, attacks)),
         left_out=comparisons.left_out,
     )
+
+
+def _curves_of_species(
+    comparisons: Comparisons, attacks: Attacks
+) -> Iterator[tuple[str, DetCurve]]:
+    """Yield each species with its DET curve."""
+    for code, name in enumerate(attacks.names):
+        keys = np.sort(attacks.keys[attacks.species.codes == code])
+        yield name, det_curve_of(keys_of(comparisons).mated, keys)
 
 
 def rate_of_attacks(comparisons: Comparisons, rate: str | None = None) -> AttackRateName:

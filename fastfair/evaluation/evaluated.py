@@ -109,23 +109,7 @@ class Evaluated:
         """Return the DET curve of all comparisons, or of those within a group."""
         if self.traces is not None:
             return self.traces.curves[group]
-        mated, nonmated = self._sorted_keys(group)
-        none = np.zeros(0, np.int64)
-        if not (mated.size and nonmated.size):
-            return DetCurve(mated.size, nonmated.size, none, none)
-        thresholds = np.unique(
-            np.concatenate([evenly_spaced_keys(mated), evenly_spaced_keys(nonmated)])
-        )
-        matches = nonmated.size - np.searchsorted(nonmated, thresholds)
-        nonmatches = np.searchsorted(mated, thresholds)
-        seen = (
-            (matches > 0) & (matches < nonmated.size) & (nonmatches > 0) & (nonmatches < mated.size)
-        )
-        curve = DetCurve(mated.size, nonmated.size, matches[seen], nonmatches[seen])
-        kept = outline(*curve.deviates, _INVISIBLE)
-        return DetCurve(
-            mated.size, nonmated.size, curve.false_matches[kept], curve.false_nonmatches[kept]
-        )
+        return det_curve_of(*self._sorted_keys(group))
 
     @cached_property
     def edges(self) -> Floats:
@@ -182,6 +166,24 @@ class Evaluated:
         """Return the scores of keys, as they were given."""
         sign = -1.0 if self.settings["score_kind"] == "distance" else 1.0
         return sign * score_keys.decode(keys).astype(np.float64)
+
+
+def det_curve_of(mated: score_keys.Keys, nonmated: score_keys.Keys) -> DetCurve:
+    """Return the DET curve of the sorted keys of both classes."""
+    none = np.zeros(0, np.int64)
+    if not (mated.size and nonmated.size):
+        return DetCurve(mated.size, nonmated.size, none, none)
+    thresholds = np.unique(
+        np.concatenate([evenly_spaced_keys(mated), evenly_spaced_keys(nonmated)])
+    )
+    matches = nonmated.size - np.searchsorted(nonmated, thresholds)
+    nonmatches = np.searchsorted(mated, thresholds)
+    seen = (matches > 0) & (matches < nonmated.size) & (nonmatches > 0) & (nonmatches < mated.size)
+    curve = DetCurve(mated.size, nonmated.size, matches[seen], nonmatches[seen])
+    kept = outline(*curve.deviates, _INVISIBLE)
+    return DetCurve(
+        mated.size, nonmated.size, curve.false_matches[kept], curve.false_nonmatches[kept]
+    )
 
 
 def outline(x: Floats, y: Floats, tolerance: float) -> Integers:

@@ -78,6 +78,7 @@ ATTEMPTS: dict[str, str] = {
     "iapar": "attack presentation",
 }  # fmt: skip
 RATE_TITLES = {name: METRICS[name].long_title for name in ATTEMPTS}
+OF_SPECIES = "apcer", "iapar"  # whose groups, species of attacks, may be of the same people
 OF_TWO_PEOPLE = "fmr", "far"  # rates whose comparisons have a person on each side
 _MOST_DECISIONS = 2 * 10**8  # that are listed one by one
 
@@ -182,6 +183,20 @@ def _sides_of_groups(
         for side, code in zip(sides, codes, strict=True):
             side[name] = Coded(labels, code)
     return sides
+
+
+def _in_each_species(
+    who: Coded, groups: dict[str, Coded]
+) -> tuple[Coded, Integers, dict[str, Coded]]:
+    """Return the people in each of their groups as units of their own, which person each is, and
+    its groups.
+    """
+    cell = who.codes.astype(np.int64)
+    for column in groups.values():
+        cell = cell * column.labels.size + column.codes
+    cells, first, unit = np.unique(cell, return_index=True, return_inverse=True)
+    coded = {name: Coded(column.labels, column.codes[first]) for name, column in groups.items()}
+    return Coded(cells, unit.reshape(-1)), who.codes[first].astype(np.int64), coded
 
 
 _ROUNDING = 1e-13  # share of the squares that sums of squared deviations of 0 may be off by
@@ -322,7 +337,9 @@ class FailureCounts(Shown):
         warning that counts them, or take "unknown" for it.
     subject, other_subject : (n,) array_like, optional
         Of "fmr" and "far", whose failures are false matches: the people on both sides of a row's
-        comparisons, in either order. Without them rows are totals.
+        comparisons, in either order. Without them rows are totals. Of other rates `subject` puts
+        the rows of a person together, who has one group; of "apcer" and "iapar" a person may be in
+        several, as species imitate the same people.
     other_group : (n,) array_like or dict of str to (n,) array_like, optional
         The group of each `other_subject`; by default that of `subject`.
     totals : bool, default False
@@ -406,6 +423,7 @@ class FailureCounts(Shown):
     sessions: AnyArray | None = None
     _other_group: Groups | None = None
     _by_session: CountsOfSessions | None = None
+    _person: Integers | None = None  # whose rows these are, where a person may have several
 
     @checked
     def __init__(
@@ -435,6 +453,11 @@ class FailureCounts(Shown):
         shared = None if session is None else encode("session", session)
         if shared is not None and (totals or all(are_numbers)):
             raise InputError("totals are of people who are not known: leave ⟦session=⟧ out")
+        if shared is not None and rate in OF_SPECIES:
+            raise InputError(
+                f"people of an {rate.upper()} may be in several species, which counts in sessions"
+                " cannot tell: leave ⟦session=⟧ out"
+            )
         sizes |= {} if shared is None else {"session": shared.codes.size}
         coded, keep, left_out = _coded_groups(group, sizes, "subject", missing_labels)
         if isinstance(group, Mapping) and not coded:
@@ -456,17 +479,21 @@ class FailureCounts(Shown):
         row: AnyIntegers = np.arange(e.size)
         shared = None if shared is None else shared.take(keep)
         of_sessions = e, m
+        person = None
         if len(people) == 1:
             (who,) = (column.take(keep) for column in people.values())
+            if rate in OF_SPECIES:
+                who, person, coded = _in_each_species(who, coded)
+            else:
+                coded = {
+                    name: Coded(column.labels, group_labels.label_of_each(who, name, column))
+                    for name, column in coded.items()
+                }
             row = who.codes
             e, m = (
                 np.bincount(who.codes, numbers, who.labels.size).astype(np.int64)
                 for numbers in (e, m)
             )
-            coded = {
-                name: Coded(column.labels, group_labels.label_of_each(who, name, column))
-                for name, column in coded.items()
-            }
         if float(m.max()) ** 2 * m.size > 2**62:
             raise InputError(
                 f"attempts of up to {m.max()} by {m.size} subjects are more than can be summed"
@@ -499,6 +526,7 @@ class FailureCounts(Shown):
             made._require_two_people(first, second)
             made.people = read_only(first), read_only(second)
         made._other_group = read_only(codes[1]) if len(codes) > 1 else None
+        made._person = person
         vars(self).update(vars(made))
 
     @classmethod
@@ -547,7 +575,8 @@ class FailureCounts(Shown):
         Returns
         -------
         FailureCounts
-            One row for each subject, sorted; of "fmr" and "far" one for each attempt.
+            One row for each subject, sorted, and of "apcer" and "iapar" for each of a subject's
+            groups; of "fmr" and "far" one for each attempt.
 
         Raises
         ------
@@ -595,7 +624,8 @@ class FailureCounts(Shown):
                 )
             decisions = (column.codes == labels.index(failed_value)).astype(np.int64)
         is_counted_once = session is None or rate == "fte"
-        if rate in OF_TWO_PEOPLE or other_subject is not None or not is_counted_once:
+        is_of_pairs = rate in (*OF_TWO_PEOPLE, *OF_SPECIES) or other_subject is not None
+        if is_of_pairs or not is_counted_once:
             return cls(
                 decisions,
                 np.ones_like(decisions),
@@ -774,6 +804,11 @@ class FailureCounts(Shown):
     def are_clusters(self) -> bool:
         """Whether each row holds the attempts of one subject, so that rows are independent."""
         return not self.totals and self.people is None
+
+    @property
+    def groups_share_people(self) -> bool:
+        """Whether some person is in several groups, as species of attacks may imitate the same."""
+        return self._person is not None and np.unique(self._person).size < self._person.size
 
     def _require_two_people(self, first: AnyArray, second: AnyArray) -> None:
         """Refuse comparisons of a person with himself among non-mated ones."""
@@ -1032,6 +1067,8 @@ class FailureCounts(Shown):
             made._other_group = read_only(position[self._other_group[inside]].astype(np.uint16))
         if self._by_session is not None:
             made.sessions, made._by_session = self.sessions, self._by_session.take(inside)
+        if self._person is not None:
+            made._person = self._person[inside]
         return made
 
     def _single_attempts(self) -> FailureCounts:
@@ -1058,6 +1095,8 @@ class FailureCounts(Shown):
         """The number of subjects; None where they are not known."""
         if self.totals:
             return None
+        if self._person is not None:
+            return np.unique(self._person).size
         return self.failures.size if self.people is None else np.unique(self.people).size
 
     @cached_property
@@ -1087,7 +1126,7 @@ class FailureCounts(Shown):
         if self.people is not None:
             people = self.people[0][row], self.people[1][row]
         elif not self.totals:
-            people = row, row
+            people = (row if self._person is None else self._person[row],) * 2
         made = Comparisons(
             (is_error != is_mated).astype(np.float32),
             np.full(row.size, is_mated),

@@ -30,7 +30,7 @@ from fastfair.uncertainty.quantities import (
 )
 
 from .evaluate import evaluate_at_thresholds
-from .result import Evaluation
+from .result import Evaluation, file_part
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -123,7 +123,9 @@ class TransactionRates(Result):
 
     def _figures(self) -> dict[str, Axes]:
         return {
-            f"transactions_{rate}": self.plot(rate=rate) for rate in ("frr", "far") if self.of(rate)
+            f"transactions_{rate}_{file_part(self.at)}": self.plot(rate=rate)
+            for rate in ("frr", "far")
+            if self.of(rate)
         }
 
     @checked

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -14,6 +14,7 @@ from fastfair._lib.arguments import checked
 from fastfair._lib.arrays import Flags, Floats, Indices, Integers
 from fastfair._lib.text import per_cent, typed
 from fastfair.data import score_keys
+from fastfair.data.attacks import SPECIES, attack_presentations
 from fastfair.data.comparisons import Comparisons
 from fastfair.data.scans import ScannedComparisons
 from fastfair.data.sorted_scores import GroupedSide, SortedSide
@@ -22,6 +23,8 @@ from fastfair.error_rates.rates import Rates, concentration, counts_behind, rate
 from fastfair.errors import InputError
 from fastfair.measures._registry import METRICS
 from fastfair.results.result import Result
+
+from .transactions import point_of
 
 FALSE_NONMATCH, FALSE_MATCH = (METRICS[rate].error for rate in ("fnmr", "fmr"))
 
@@ -76,9 +79,11 @@ class WorstComparisons(Result):
     subjects : dict of str to tuple
         For each subject who is involved in an error, those with most errors first: "subject",
         "false_nonmatches", "false_matches", and the numbers of "mated" and "nonmated" comparisons;
-        of all errors, not only of those listed. Empty where subjects are not known.
+        of all errors, not only of those listed; of attacks "passed" and "attacks". Empty where
+        subjects are not known.
     errors : dict of str to ErrorCounts
-        All errors among the "mated" and the "non-mated" comparisons; those that were asked for.
+        All errors among the "mated" and the "non-mated" comparisons, or of attacks by their rate;
+        those that were asked for.
     """
 
     at: OperatingPoint
@@ -115,11 +120,11 @@ class WorstComparisons(Result):
         where = "" if self.group is None else f" within {self.group}"
         text = [f"At {self.at} the threshold is {typed(self.threshold)}."]
         for kind, errors in self.errors.items():
-            rate = METRICS["fnmr" if kind == "mated" else "fmr"]
+            rate = METRICS.get(kind) or METRICS["fnmr" if kind == "mated" else "fmr"]
+            what = "attack presentations" if kind in METRICS else f"{kind} comparisons"
             n_listed = self.error.count(rate.error)
             counted = (
-                f"{errors.n_errors:,} of {errors.n_comparisons:,} {kind} comparisons{where} are"
-                f" {rate.errors}"
+                f"{errors.n_errors:,} of {errors.n_comparisons:,} {what}{where} are {rate.errors}"
             )
             text.append(
                 f"{counted}; the {n_listed:,} worst are listed." if n_listed else f"{counted}."
@@ -166,7 +171,7 @@ def worst_comparisons(
     group: str | None = None,
     n: int = 50,
     *,
-    rate: Literal["both", "fnmr", "fmr"] = "both",
+    rate: Literal["both", "fnmr", "fmr", "iapar", "apcer"] = "both",
 ) -> WorstComparisons:
     """List the comparisons behind errors: mated ones with the lowest scores, and non-mated ones
     with the highest.
@@ -181,9 +186,11 @@ def worst_comparisons(
         Only the comparisons whose reference and probe are both in this group.
     n : int, default 50
         How many false non-matches, and how many false matches, to list at most.
-    rate : {"both", "fnmr", "fmr"}
+    rate : {"both", "fnmr", "fmr", "iapar", "apcer"}
         Whether to list the false non-matches behind the FNMR, the false matches behind the FMR, or
-        both.
+        both. Or the attacks that passed with the highest scores, of comparisons with attacks; the
+        group is then a species, or a group of people as in "sex=f", and a row is that of the
+        attack among attacks.
 
     Returns
     -------
@@ -211,6 +218,8 @@ def worst_comparisons(
     """
     if isinstance(comparisons, ScannedComparisons):
         comparisons = comparisons.kept
+    if rate in ("iapar", "apcer"):
+        return _worst_attacks(comparisons, at, group, n, rate)
     code = None
     if group is not None:
         if not comparisons.groups:
@@ -268,6 +277,33 @@ def worst_comparisons(
             "mated" if errors.error == FALSE_NONMATCH else "non-mated": errors.counted
             for errors in by_class
         },
+        left_out=comparisons.left_out,
+    )
+
+
+def _worst_attacks(
+    comparisons: Comparisons, at: OperatingPoint, group: str | None, n: int, rate: str
+) -> WorstComparisons:
+    """List attacks as false matches with those who are imitated, and call them by their name."""
+    attacks = attack_presentations(comparisons)
+    attribute, _, label = (group or "").partition("=")
+    is_of_people = group not in attacks.groups and attribute in attacks.attributes
+    presented = attacks.by(attribute) if is_of_people else attacks
+    listed = worst_comparisons(
+        presented, point_of(comparisons, at), label if is_of_people else group, n, rate="fmr"
+    )
+    labels = {"subject": listed.labels["reference"]}
+    labels |= {attribute if is_of_people else SPECIES: listed.labels["reference_group"]}
+    subjects = {name: listed.subjects[name] for name in ("subject", "false_matches", "nonmated")}
+    ((_, errors),) = listed.errors.items()
+    return replace(
+        listed,
+        at=at,
+        group=group,
+        error=(METRICS[rate].error,) * len(listed.error),
+        labels=labels,
+        subjects=dict(zip(("subject", "passed", "attacks"), subjects.values(), strict=True)),
+        errors={rate: errors},
         left_out=comparisons.left_out,
     )
 

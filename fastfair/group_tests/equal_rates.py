@@ -27,6 +27,7 @@ from fastfair.error_rates.operating_points import OperatingPoint, read_point, th
 from fastfair.error_rates.rates import rates_at_key
 from fastfair.error_rates.scans_of_vectors import in_memory
 from fastfair.errors import (
+    DependentGroupsWarning,
     DroppedWarning,
     FewResamplesWarning,
     InputError,
@@ -79,6 +80,12 @@ def counts_to_test(
                 f"⟦at={at}⟧ is for scores, but FailureCounts hold decisions: leave it out"
             )
         counts = data._single_attempts()
+        if counts.groups_share_people:
+            warn(
+                "some people are in several groups, and each counts them as its own; but the tests"
+                " assume that groups share no people",
+                DependentGroupsWarning,
+            )
     elif at is None:
         raise InputError(
             '⟦at⟧ is missing: say where failures are counted, as with ⟦at="fmr=0.001"⟧'

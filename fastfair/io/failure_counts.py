@@ -12,7 +12,8 @@ from fastfair._lib import label_codes
 from fastfair._lib.arguments import checked
 from fastfair._lib.frames import FrameColumns
 from fastfair.data import side_columns
-from fastfair.data.group_labels import COMPLETE, MissingLabels
+from fastfair.data.group_labels import COMPLETE, UNKNOWN, MissingLabels
+from fastfair.data.label_bands import NO_BANDS, banded, read_bands
 from fastfair.errors import FileFormatError, InputError
 from fastfair.evaluation.failure_counts import FailureCounts, RateOfFailure
 
@@ -42,6 +43,7 @@ def read_failure_counts(
     failed_value: str | None = None,
     missing_labels: MissingLabels = "error",
     session: str | None = None,
+    bands: str | Sequence[str] = (),
 ) -> FailureCounts:
     r"""Read failures and attempts from a table with one row for each subject, or with one row for
     each attempt.
@@ -78,6 +80,8 @@ def read_failure_counts(
     session : str, optional
         Column of what the attempts of a row share with those of other people, such as their day,
         device or site. Rows of counts are then of a subject in a session.
+    bands : str or sequence of str
+        Bands of an attribute that has numbers, as in "age=0,20,35,50,65".
 
     Returns
     -------
@@ -133,13 +137,12 @@ def read_failure_counts(
     read = [first, second, *people.values()]
     for argument, names in zip(("groups", "other_groups"), sides, strict=True):
         read += [table.require(argument, name) for name in names]
+    of_bands = read_bands(bands, sides[0])
     frame = FrameColumns(table.columns(list(dict.fromkeys(read))))
     with table.placed():
         labels: list[Any] = [
             {
-                called: frame.labels(name, COMPLETE)
-                if missing_labels == "error"
-                else frame.entries(name)
+                called: _labels_of(frame, name, (called, of_bands), missing_labels)
                 for called, name in zip(sides[0], names, strict=bool(names))
             }
             or None
@@ -162,6 +165,24 @@ def read_failure_counts(
         return FailureCounts.from_decisions(
             failures_of, group=labels[0], failed_value=failed_value, other_group=labels[1], **more
         )
+
+
+def _labels_of(
+    frame: FrameColumns, name: str, about: tuple[str, dict[str, str]], policy: str
+) -> Any:
+    """Return a column of labels, in bands where these are given, which may lack some as policy
+    allows; about: the attribute, and bands of attributes.
+    """
+    attribute, bands = about
+    if policy == "error":
+        return banded({attribute: frame.labels(name, COMPLETE)}, bands)[attribute]
+    if bands.get(attribute, NO_BANDS) == NO_BANDS:
+        return frame.entries(name)
+    ((coded, lacking),) = label_codes.encode_with_missing([name], [frame.entries(name)], UNKNOWN)
+    coded = banded({attribute: coded}, bands)[attribute]
+    labels = coded.labels.astype(object)[coded.codes]
+    labels[lacking] = None
+    return labels
 
 
 def _numbers(table: tables.Table, frame: FrameColumns, name: str) -> Any:

@@ -157,3 +157,11 @@ def test_counts_of_independent_data_sets_are_compared(folder, tmp_path):
 def test_counts_in_words_are_compared():
     done = succeeded("compare", "5 of 174", "21 of 180", "--unpaired", "--rate", "frr")
     assert "better: 5 of 174" in done.output
+
+
+def test_ages_of_counts_are_put_into_bands(folder, tmp_path):
+    table = pl.read_csv(folder / "counts.csv").with_columns(age=20 + pl.col("person"))
+    table.write_csv(tmp_path / "ages.csv")
+    words = ["check", tmp_path / "ages.csv", *COLUMNS, "--group", "age", "--bands", "age=0,40,60"]
+    done = run(*words, "--require", "frr[*] <= 50 %", *FEW)
+    assert "FRR of 40-59" in done.output

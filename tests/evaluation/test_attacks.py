@@ -167,3 +167,114 @@ def test_commands_take_attacks(tmp_path):
     report = tmp_path / "page.html"
     run("claim", given[0], "iapar <= 50 %", *given[1:], "--report", str(report))
     assert "IAPAR" in report.read_text()
+
+
+def test_curves_of_species_are_those_of_plain_counts(tmp_path):
+    c = comparisons()
+    rates = ff.evaluate_attacks(c, AT, **QUICK)
+    table = frame_of()
+    mated = table.filter((pl.col("species") == "bonafide") & pl.col("mated"))["score"].to_list()
+    for species in SPECIES:
+        attacks = table.filter(pl.col("species") == species)["score"].to_list()
+        curve = rates.curves[species]
+        assert (curve.n_mated, curve.n_nonmated) == (len(mated), len(attacks))
+        points = {
+            (sum(s >= t for s in attacks), sum(s < t for s in mated)) for t in {*mated, *attacks}
+        }
+        drawn = list(
+            zip(curve.false_matches.tolist(), curve.false_nonmatches.tolist(), strict=True)
+        )
+        assert len(drawn) > 3
+        assert set(drawn) <= points
+    ax = rates.plot_det()
+    assert ax.get_xlabel() == "Impostor attack presentation accept rate (%)"
+    assert ax.get_ylabel() == "False non-match rate (%)"
+    assert {"mask", "print", "replay"} <= {line.get_label() for line in ax.get_lines()}
+    detector = ff.evaluate_attacks(comparisons(detector=True), AT, **QUICK)
+    assert detector.plot_det().get_ylabel().startswith("Bona fide presentation")
+    rates.to_json(tmp_path / "rates.json")
+    (again,) = ff.read_results(tmp_path / "rates.json")
+    assert again.curves["mask"].false_matches.tolist() == (
+        rates.curves["mask"].false_matches.tolist()
+    )
+    assert list(rates._figures()) == ["", "attacks_det_at_threshold_1.5"]
+
+
+def test_many_species_are_named_at_both_ends():
+    rng = np.random.default_rng(1)
+    people = np.repeat(np.arange(20), 3)
+    c = ff.Comparisons(rng.normal(3, 1, 60), np.ones(60), people, people)
+    species = np.tile([f"A{k:02}" for k in range(12)], 60)
+    scores = rng.normal(size=720) + 0.3 * np.tile(np.arange(12), 60)
+    rates = ff.evaluate_attacks(
+        ff.add_attacks(c, scores, species, np.repeat(people, 12)), AT, **QUICK
+    )
+    labels = [text.get_text() for text in rates.plot_det().get_legend().get_texts()]
+    assert labels[-1] == "6 other species"
+    assert len(labels) == 7
+
+
+def test_the_worst_attacks_are_those_of_plain_loops():
+    c = comparisons()
+    table = frame_of().filter(pl.col("species") != "bonafide").with_row_index()
+    for group, inside in (
+        ("print", pl.col("species") == "print"),
+        ("sex=f", pl.col("reference_sex") == "f"),
+        (None, pl.col("score") > -99),
+    ):
+        rows = table.filter(inside)
+        passed = rows.filter(pl.col("score").cast(pl.Float32) >= AT.value)
+        worst = ff.worst_comparisons(c, AT, group, 5, rate="iapar")
+        expected = passed.sort("score", descending=True).head(5)
+        assert worst.row == tuple(expected["index"].to_list())
+        assert worst.labels["subject"] == tuple(expected["reference"].to_list())
+        assert set(worst.error) == {"impostor attack presentation accept"}
+        errors = worst.errors["iapar"]
+        assert (errors.n_comparisons, errors.n_errors) == (len(rows), len(passed))
+        counted = dict(passed["reference"].value_counts().iter_rows())
+        assert (
+            dict(zip(worst.subjects["subject"], worst.subjects["passed"], strict=True)) == counted
+        )
+        assert sum(worst.subjects["passed"]) == len(passed)
+        assert f"of {len(rows)} attack presentations" in worst.summary()
+    by_species = ff.worst_comparisons(c, AT, "print", 3, rate="iapar")
+    assert by_species.labels["species"] == ("print",) * 3
+    refused("group must be", ff.worst_comparisons, c, AT, "mug", 5, rate="iapar")
+
+
+def test_claims_send_to_check():
+    c = comparisons()
+    for text in ("riapar <= 5 %", "riapar[*] <= 5 %", "bpcer <= 5 %"):
+        refused("with check, as in check", ff.claim, c, text, AT)
+
+
+def test_species_of_counts_may_imitate_the_same_people():
+    c = comparisons(groups=())
+    lines = ["iapar[*] <= 40 %", "iapar <= 40 %", "iapar[print] <= 60 %"]
+    of_scores = ff.check(c, lines, AT, **QUICK)
+    rows = frame_of().filter(pl.col("species") != "bonafide")
+    passed = (rows["score"].cast(pl.Float32) >= AT.value).cast(int).to_list()
+    about = {"group": {"species": rows["species"].to_list()}, "rate": "iapar"}
+    people = rows["reference"].to_list()
+    decided = ff.FailureCounts.from_decisions(passed, people, **about)
+    counted = ff.FailureCounts(passed, [1] * len(passed), subject=people, **about)
+    for counts in (decided, counted):
+        assert (counts.n_people, counts.n_subjects.tolist()) == (50, [50, 50, 50])
+        judged = ff.check(counts, lines, **QUICK)
+        assert [row.limit for row in judged.rows] == [row.limit for row in of_scores.rows]
+        assert judged.verdicts == of_scores.verdicts
+        assert [row.n_subjects for row in judged.rows] == [50] * 5
+    fewer = counted.without(["mask"])
+    assert (fewer.n_people, len(fewer.decisions.subjects)) == (50, 50)
+    with pytest.warns(ff.errors.DependentGroupsWarning, match="are in several groups"):
+        ff.fnmr_test(counted, n_resamples=99, rng=0)
+    about["rate"] = "frr"
+    refused("a subject has one group", ff.FailureCounts.from_decisions, passed, people, **about)
+
+
+def test_a_check_lists_the_worst_attacks(tmp_path):
+    frame_of().write_csv(tmp_path / "a.csv")
+    words = ["check", tmp_path / "a.csv", "--attack", "species", "--at", f"threshold={AT.value}"]
+    done = run(*words, "--require", "iapar[print] <= 5 %", "--worst", 2, "--n-resamples", 60)
+    assert "The worst comparisons behind the IAPAR of print" in done.output
+    assert done.output.count("impostor attack presentation accept ") >= 2

@@ -148,3 +148,23 @@ def test_what_is_refused(given_, message):
     refused(
         f"rate must be one of {known}, not 'eer'", ff.FailureCounts, [0], [1], ["f"], rate="eer"
     )
+
+
+def test_numbers_of_a_table_are_put_into_bands():
+    table = pl.DataFrame({"failures": [0, 1, 2, 0], "attempts": [4] * 4, "age": [17, 34, 35, 80]})
+    read = ff.read_failure_counts(table, groups="age", bands="age=0,35")
+    assert read.groups == ("0-34", "35+")
+    assert read.n_failures.tolist() == [1, 2]
+    lacking = table.with_columns(age=pl.Series([17, None, 35, 80]))
+    with pytest.warns(ff.errors.DroppedWarning):
+        left = ff.read_failure_counts(
+            lacking, groups="age", bands="age=0,35", missing_labels="drop"
+        )
+    assert left.n_attempts.tolist() == [4, 8]
+    unknown = ff.read_failure_counts(
+        lacking, groups="age", bands="age=0,35", missing_labels="unknown"
+    )
+    assert unknown.groups == ("0-34", "35+", "unknown")
+    refused("must name an attribute", ff.read_failure_counts, table, groups="age", bands="sex=0,35")
+    texts = table.with_columns(age=pl.Series(["a", "b", "c", "d"]))
+    refused("needs numbers", ff.read_failure_counts, texts, groups="age", bands="age=0,35")
