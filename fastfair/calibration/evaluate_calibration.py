@@ -35,7 +35,7 @@ from fastfair._lib.plots import (
     mark_style,
 )
 from fastfair._lib.tables import columns_of
-from fastfair._lib.text import p_in_words, typed
+from fastfair._lib.text import p_in_words
 from fastfair._lib.workers import Workers
 from fastfair.data import score_keys
 from fastfair.data.comparisons import Comparisons, keys_of
@@ -858,7 +858,7 @@ def _sentence(row: ApplicationCost) -> str:
     has_interval = not math.isnan(row.actual_low)
     brackets = f" [{row.actual_low:.3g}, {row.actual_high:.3g}]" if has_interval else ""
     cost = (
-        f"with the Bayes threshold {typed(row.threshold)}, decisions cost"
+        f"with the Bayes threshold {row.threshold:.4g}, decisions cost"
         f" {row.actual:.3g}{brackets}"
     )
     verdict = {

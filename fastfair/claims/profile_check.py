@@ -66,6 +66,8 @@ class ClauseResult:
         filled in.
     result : str
         The estimate and the judged limit in words, or the number of what was counted.
+    behind : str
+        The errors, comparisons and people behind the estimate of a rate.
     verdict : str
         "met", "not met" or "undecided" as `check` says of the line; "not judged" where the data
         cannot answer; "enough" or "too few" of what is asked of the data; "to fill in".
@@ -88,6 +90,7 @@ class ClauseResult:
     kind: str = "requirement"
     requirement: str = ""
     result: str = ""
+    behind: str = ""
     verdict: str
     reason: str = ""
     needs: str = ""
@@ -128,7 +131,7 @@ class ProfileCheck(Check):
     _page_title = "Requirements of a profile"
     _title = "Which requirements of the profile are met?"
     _rows = "clauses"
-    _printed = "clause requirement result verdict rule_in_words"
+    _printed = "clause requirement result behind verdict rule_in_words"
     _properties = "rule_in_words"
     _table_name = "clauses"
 
@@ -221,13 +224,14 @@ class ProfileCheck(Check):
                     visible(row.clause),
                     visible(f"{row.title}: {row.requirement}"),
                     visible(row.result),
+                    row.behind,
                     Cell(row.verdict.capitalize(), look=_LOOKS[row.verdict]),
                     visible(row.rule_in_words),
                     evidence,
                 ]
             )
         names = (
-            "Clause", "Requirement", "Result, judged limit", "Verdict", "By its own rule", "Evidence",
+            "Clause", "Requirement", "Result, judged limit", "Errors", "Verdict", "By its own rule", "Evidence",
         )  # fmt: skip
         level = f"{100 * self.confidence_level:g} %"
         return Table(
@@ -248,6 +252,8 @@ class ProfileCheck(Check):
             *([("Note", source.note)] if source.note else []),
             ("Level", f"{100 * self.confidence_level:g} %, to one side"),
         ]
+        found = [f"{value:.7g} at {at}" for at, value in self.thresholds.items()]
+        facts += [("Threshold", text)] if (text := ", ".join(found)) else []
         answer = [
             ("Requirements", self._counted_in_words()),
             (
@@ -300,6 +306,10 @@ class ProfileCheck(Check):
             **{f"{name}, SHA-256": digest for name, digest in self.hashes.items()},
             "fastfair": __version__,
             "seed": shown(self.settings.get("rng")),
+            "system and version tested": _BLANK,
+            "tested from, to": _BLANK,
+            "tested by, for": _BLANK,
+            "number and version of the report": _BLANK,
             "name": _BLANK,
             "date": _BLANK,
             "signature": _BLANK,
@@ -379,6 +389,7 @@ def check_profile(
         profile=profile,
         clauses=(*judged, *counted, *items),
         left_out=made.left_out or data.left_out,
+        thresholds=made.thresholds,
     )
 
 
@@ -422,6 +433,7 @@ def _judged(clause: Clause, line: str | None, why: str, made: Check, data: Data)
         **about | {"needs": _MORE if verdict == UNDECIDED else ""},
         requirement=line,
         result=f"{estimate}, {limit}{groups if len(numbered) > 1 else ''}",
+        behind=_behind_in_words(farthest),
         verdict=verdict,
         reason=farthest.reason,
         rule=clause.rule and _rule_in_words(clause),
@@ -429,6 +441,14 @@ def _judged(clause: Clause, line: str | None, why: str, made: Check, data: Data)
         rule_verdict=by_rule,
         evidence=_rows_in_words([k for k, _ in numbered]),
     )
+
+
+def _behind_in_words(row: CheckedQuantity) -> str:
+    """Say how many errors, comparisons and people a rate rests on; nothing for what is no rate."""
+    if row.n_errors is None or row.n_comparisons is None:
+        return ""
+    people = "" if row.n_subjects is None else f"; {row.n_subjects:,} people"
+    return f"{row.n_errors:,} of {row.n_comparisons:,}{people}"
 
 
 def _rule_in_words(clause: Clause) -> str:

@@ -364,6 +364,7 @@ def sentence_on_extreme_groups(
 ) -> str:
     """Say which groups have the highest and the lowest rate, among those with enough errors."""
     title = printed_name(name)
+    title = title[:1].upper() + title[1:]
     rates_there = [find(evaluation.quantities, name, group, at) for group in evaluation.groups]
     enough = [quantity for quantity in rates_there if (quantity.n_errors or 0) >= ENOUGH_ERRORS]
     if not enough:

@@ -351,6 +351,17 @@ def test_the_rules_of_the_standard_stand_beside(good):
     assert rows["groups"].rule_in_words == ""
 
 
+def test_the_size_of_the_test_stands_beside_each_rate(good):
+    rows = {row.clause: row for row in good.clauses}
+    fmr, fnmr = good.rows[0], good.rows[1]
+    for clause, row in (("FMR", fmr), ("FNMR", fnmr)):
+        counted = f"{row.n_errors:,} of {row.n_comparisons:,}; {row.n_subjects:,} people"
+        assert rows[clause].behind == counted
+    assert rows["comparisons"].behind == ""
+    assert good.thresholds == {str(AT): AT.value}
+    assert "60 people" in good.table("clauses").to_markdown()
+
+
 def test_it_is_written_and_read(good, tmp_path):
     signed = good._with_hashes({"scores.csv": "ab" * 32})
     (back,) = ff.read_results(_written(signed, tmp_path / "r.json"))
@@ -380,6 +391,8 @@ def test_the_page_begins_with_the_clauses_and_ends_with_who_signs(good, tmp_path
     assert places == sorted(places)
     digest = "2d711642b726b04401627ca9fbac32f5c8530fb1903cc4db02258717921a4881"
     assert page.index(digest) > page.index(">Signature<")
+    for words in ("system and version tested", "tested from, to", f"{AT.value:g} at {AT}"):
+        assert words in page
     for anchor in ("limits", "signature"):
         assert f'id="{anchor}"' in page
     assert 'href="#limits"' in page

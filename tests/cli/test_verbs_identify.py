@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 
 import numpy as np
 import polars as pl
@@ -12,6 +13,8 @@ from helpers.command_line import refused as refused_by_command
 from helpers.refusals import refused
 
 import fastfair as ff
+from fastfair.claims.profile import read_profile
+from fastfair.error_rates.operating_points import read_point
 
 
 @pytest.fixture(scope="module")
@@ -229,3 +232,16 @@ def test_who_is_returned_wrongly_of_a_log_is_counted_by_the_groups_of_the_galler
     asked[asked.index("groups.csv")] = "templates.csv"
     asked += ["--gallery-id", "template", "--gallery-subject", "person", "--templates", "best"]
     refused("'p000' is of the groups .* an enrolled person is of one", run, *asked)
+
+
+@pytest.mark.parametrize("name", ["eu-ees-face", "eu-ees-finger"])
+def test_what_profiles_ask_of_searches_is_judged_by_the_command_that_they_name(faces, name):
+    (clause,) = (of for of in read_profile(name).clauses if of.require[0].startswith("fnir"))
+    program, *words = shlex.split(clause.needs.partition(": ")[2])
+    assert (program, words[0], words[-1]) == ("fastfair", "identify", clause.require[0])
+    words[1] = str(faces)  # in place of log.csv
+    done = run(*words, "--role", "role", "--json")
+    searches = ff.Searches.from_embeddings(ff.read_embeddings(faces, role="role"))
+    judged = ff.identify(searches, read_point("fpir=0.1%")).check(clause.require[0])
+    assert json.loads(done.output)["check"]["rows"][0]["verdict"] == judged.rows[0].verdict
+    assert done.exit_code == {"met": 0, "not met": 1, "undecided": 3}[judged.verdict]
