@@ -29,6 +29,7 @@ from fastfair.data import checks
 from fastfair.data.comparisons import Comparisons
 from fastfair.data.derived import subset, with_ratios
 from fastfair.data.exclusions import gathering, leave_out
+from fastfair.data.sessions import refuse_sessions
 from fastfair.error_rates.operating_points import OperatingPoint, at_threshold, threshold_key
 from fastfair.error_rates.rates import ErrorRate
 from fastfair.errors import EmptyGroupWarning, InputError
@@ -68,6 +69,7 @@ def quality_of(
             "the comparisons have no subjects, and intervals need subject ids: give reference and"
             " probe"
         )
+    refuse_sessions(comparisons.sessions, "a curve over discarded shares")
     columns: Any = comparisons.quality if given is None else given
     if columns is None:
         raise InputError(

@@ -16,6 +16,7 @@ from fastfair._lib.arguments import checked
 from fastfair._lib.arrays import Floats, Integers
 from fastfair._lib.plots import USUAL, Bar, draw_rows
 from fastfair._lib.text import per_cent
+from fastfair.data.sessions import refuse_sessions
 from fastfair.error_rates.operating_points import OperatingPoint
 from fastfair.error_rates.rates import ErrorRate
 from fastfair.errors import InputError
@@ -318,6 +319,8 @@ def shrunken_rates(
             f"no group has {'errors' if not raw.any() else 'anything but errors'}: nothing can be"
             " learned"
         )
+    if np.isfinite(uncertainty.sizes.sessions).any():
+        refuse_sessions(uncertainty.sizes.sessions, "what groups borrow from each other")
     n = _effective_sizes(evaluation, uncertainty.sizes, rows)
     laws = learn(raw * n, n)
     level = float(evaluation.settings["confidence_level"])

@@ -19,6 +19,7 @@ import numpy as np
 
 from fastfair._lib.arrays import AnyArray, Flags, Integers
 from fastfair.data.comparisons import Comparisons
+from fastfair.data.sessions import refuse_sessions
 from fastfair.error_rates.operating_points import OperatingPoint, threshold_key
 from fastfair.errors import InputError
 from fastfair.uncertainty.notes import Code, Note
@@ -113,6 +114,7 @@ def _required(data: Any, rules: Sequence[Requirement]) -> Comparisons:
             '⟦looks="any"⟧ judges people, but there are no subjects: give reference and probe, or counts'
             " of people in place of totals"
         )
+    refuse_sessions(data.sessions, '⟦looks="any"⟧', "plan a number of looks, as in 3/12")
     return data
 
 

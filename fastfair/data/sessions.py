@@ -12,8 +12,8 @@ from fastfair._lib.label_codes import (
     column_of_labels,
     encode,
     encode_together,
-    in_use,
 )
+from fastfair.errors import InputError
 
 if TYPE_CHECKING:
     from .sorted_scores import BothSides, SortedSide
@@ -70,7 +70,21 @@ def sessions_of(side: SortedSide) -> tuple[AnyIntegers, AnyIntegers] | None:
     return None if reference is None or probe is None else (reference, probe)
 
 
-def count_sessions(n_sessions: int, sides: Sequence[SortedSide]) -> int:
-    """Count the distinct sessions among some of n_sessions that comparisons have."""
-    codes = [column for side in sides for column in sessions_of(side) or ()]
-    return int(in_use(n_sessions, *codes)[0].sum())
+def refuse_sessions(sessions: object, what: str, instead: str = "") -> None:
+    """Refuse data with sessions where people alone are known to depend on each other.
+
+    Parameters
+    ----------
+    sessions : ndarray or None
+        Those of the data.
+    what : str
+        What knows of people alone.
+    instead : str
+        What would do besides data without sessions.
+    """
+    if sessions is not None:
+        raise InputError(
+            f"{what} knows of people alone, and these data have sessions, which people share:"
+            f" {instead and instead + ', or '}make the data without ⟦session=⟧ where each person has"
+            " sessions of its own"
+        )

@@ -30,6 +30,7 @@ from fastfair._lib import memory
 from fastfair._lib.arrays import Flags, Floats, Indices, Integers
 from fastfair.data.comparisons import Comparisons
 from fastfair.data.exclusions import leave_out
+from fastfair.data.sessions import refuse_sessions
 from fastfair.data.sorted_scores import GroupedSide
 from fastfair.errors import FastfairError, InputError
 from fastfair.uncertainty.rate_limits import RateEvidence
@@ -149,6 +150,7 @@ def count_cells(
     for a in range(len(attributes)):
         for columns, side in ((first, g), (second, h)):
             columns[:, a] = np.searchsorted(used[a], values[side, a])
+    refuse_sessions(comparisons.sessions, "a model of errors")
     n_subjects = None
     if unit == "subject":
         if comparisons.subjects is None:

@@ -50,7 +50,7 @@ from fastfair.pages.parts import (
 )
 from fastfair.pages.report import letter
 from fastfair.results.result import Printed, on_page, printed
-from fastfair.uncertainty.notes import Flag, has_flag
+from fastfair.uncertainty.notes import Code, Flag, has_flag
 from fastfair.uncertainty.quantities import (
     FAILURE_RATES,
     IN_PER_CENT,
@@ -128,6 +128,7 @@ def summary_of_attributes(evaluations: Sequence[Evaluated]) -> list[str]:
         answer += sentences_on_limitations(evaluation) if not several else []
     said += [f"{name}: {sentence}" for name, sentence in answer]
     said += sentences_on_transactions(first)
+    said += sentences_on_sessions(first)
     if has_failures(first):
         said += sentences_on_failures(first)
         said += (
@@ -153,6 +154,27 @@ def sentences_on_transactions(evaluation: Evaluated) -> list[str]:
     allowed = evaluation.settings.get("transactions")
     what = f"Each comparison is a transaction of at most {allowed} attempts"
     return [] if allowed is None else [what + _ARE_FRR_AND_FAR]
+
+
+def sentences_on_sessions(evaluation: Evaluated) -> list[str]:
+    """Say how much wider sessions make intervals of rates of all comparisons, and whether they or
+    people dominate.
+    """
+    said, names = [], set[str]()
+    for quantity in evaluation.quantities:
+        for note in quantity.notes:
+            if note.code is not Code.EFFECT_OF_SESSIONS or quantity.name in names:
+                continue
+            names.add(quantity.name)
+            effect = dict(note.values)
+            parts = [("sessions", float(effect["sessions"])), ("people", float(effect["people"]))]
+            (most, larger), (least, smaller) = sorted(parts, key=lambda part: -part[1])
+            said.append(
+                f"People share {effect['n']:,} sessions: the standard error of the {quantity.title}"
+                f" is {effect['times']:.3g} times that of people alone, and {most} weigh more than"
+                f" {least} (design effects {larger:.2g} and {smaller:.2g})."
+            )
+    return said
 
 
 def left_out_of_measures(evaluation: Evaluated) -> list[str]:
@@ -454,6 +476,7 @@ def brackets_of(settings: Mapping[str, Any]) -> str:
     together = " that hold in all groups together" if settings.get("simultaneous") else ""
     kind = f"{INTERVALS.get(settings.get('alternative', ''), 'interval')}s{together}"
     unit = settings["unit"].replace("+", "s and ")
+    unit += "s and session" if "sessions" in settings else ""
     return (
         f"Numbers in brackets are {100 * settings['confidence_level']:g} % {kind}, {drawn} over"
         f" {unit}s."

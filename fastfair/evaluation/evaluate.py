@@ -461,6 +461,8 @@ class Request(EvaluationSettings):
         }
         if comparisons.failed is not None:
             settings["failures"] = comparisons.failed.policy
+        if comparisons.sessions is not None:
+            settings["sessions"] = comparisons.sessions.size
         if comparisons.transactions is not None:
             settings["transactions"] = comparisons.transactions.allowed
         if self.n_resamples:

@@ -22,6 +22,7 @@ from fastfair._lib.workers import Report, Workers, reporting
 from fastfair.data.comparisons import Comparisons
 from fastfair.data.embeddings import Embeddings
 from fastfair.data.scans import ScannedComparisons
+from fastfair.data.sessions import refuse_sessions
 from fastfair.error_rates.operating_points import OperatingPoint, read_point, threshold_key
 from fastfair.error_rates.rates import rates_at_key
 from fastfair.error_rates.scans_of_vectors import in_memory
@@ -1393,6 +1394,7 @@ def margin_of_error(
     (0.28125, ('f', 'm'))
     """
     share = share_inside(confidence_level, quantile)
+    refuse_sessions(getattr(data, "sessions", None), "a margin of error", "use fnmr_test")
     counts, tested, some = counts_to_test(data, at, incomplete_groups, n_threads)
     warn_of_small_groups(some)
     key, seed = seeds.stream(rng)

@@ -35,6 +35,7 @@ VectorUnit = Literal["sample", "subject", "subject+sample"]
 VECTOR_UNITS: tuple[VectorUnit, ...] = get_args(VectorUnit)
 # of a stratum inside another: replicates of n subjects vary by (n - 1) / n of what they should
 _ENOUGH_SUBJECTS = 10
+_LARGEST_TABLE = 2**22  # persons times sessions
 _MOST_MARKS = 2**26  # persons times sessions, each of which is marked; more are sorted
 
 
@@ -177,7 +178,8 @@ class Units:
         require_units(comparisons, unit)
         stratum = strata_of_subjects(comparisons)
         if comparisons.sessions is not None:
-            return SessionUnits(stratum, Cells.of(comparisons))
+            cells = Cells.of(comparisons)
+            return SessionUnits(stratum, cells, cells.weighed(comparisons))
         if unit == "subject":
             return cls(unit, stratum)
         pairing, part = comparisons.pairing, None
@@ -359,10 +361,35 @@ class Cells:
         """(cells,) the session of each."""
         return (self.codes % self.n_sessions).astype(np.int32)
 
+    @cached_property
+    def _places(self) -> Codes | None:
+        """The cell of each code, where there is room for a table."""
+        n_codes = int(self.codes[-1]) + 1 if self.codes.size else 0
+        if n_codes > _LARGEST_TABLE:
+            return None
+        places = np.full(n_codes, -1, np.int32)
+        places[self.codes] = np.arange(self.codes.size, dtype=np.int32)
+        return places
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"codes": self.codes, "n_sessions": self.n_sessions}
+
     def number(self, person: AnyIntegers, session: AnyIntegers) -> Codes:
         """Return the cells of persons in sessions: (n,)."""
         codes = person.astype(np.int64) * self.n_sessions + session
+        if self._places is not None:
+            return self._places[codes]
         return np.searchsorted(self.codes, codes).astype(np.int32)
+
+    def weighed(self, comparisons: Comparisons) -> Flags:
+        """(cells,) whether each has a row of weights; see `SessionUnits`."""
+        used = np.zeros(self.codes.size, np.bool_)
+        for mated, side in ((True, comparisons.mated), (False, comparisons.nonmated)):
+            first, second = self.of_side(side, mated)
+            used[second] = True
+            if second is not first and not mated:
+                used[first[self.session[first] != self.session[second]]] = True
+        return used
 
     def of_side(self, side: SortedSide, mated: bool) -> tuple[Codes, Codes]:
         """Return the cells of references and of probes of comparisons; of a mated one those of one
@@ -388,7 +415,10 @@ class SessionUnits(Units):
 
     The weight of a cell, a person in a session, is the product of those of the person and of the
     session. Rows of weights are those of cells, of people, of sessions, and of ones, so that the
-    weight of each comparison is that of two rows. Sessions cross groups, and make one stratum.
+    weight of each comparison is that of two rows: the probe's person in its session, and the
+    reference's person; or, where the reference is of another session, its cell. A reference that
+    is compared on many days needs no row for each of them. Sessions cross groups, and make one
+    stratum.
 
     Parameters
     ----------
@@ -396,6 +426,8 @@ class SessionUnits(Units):
         The stratum of each person.
     cells : Cells
         The cells of the comparisons.
+    weighed : (cells,) ndarray of bool
+        Which have a row of weights.
 
     Attributes
     ----------
@@ -405,22 +437,24 @@ class SessionUnits(Units):
         People, sessions and cells, each drawn alone.
     """
 
-    def __init__(self, stratum: AnyIntegers, cells: Cells) -> None:
+    def __init__(self, stratum: AnyIntegers, cells: Cells, weighed: Flags) -> None:
         super().__init__("subject", stratum)
         self.cells = cells
-        n_cells, n_people = cells.codes.size, self.row.size
+        self._cell = np.flatnonzero(weighed).astype(np.int32)  # of each row
+        self._row_of_cell = np.cumsum(weighed, dtype=np.int32) - np.int32(1)
+        n_cells, n_people = self._cell.size, self.row.size
         of_sessions, of_cells = (
-            Units("subject", np.zeros(n, np.int64)) for n in (cells.n_sessions, n_cells)
+            Units("subject", np.zeros(n, np.int64)) for n in (cells.n_sessions, cells.codes.size)
         )
         self.kinds = Units("subject", stratum), of_sessions, of_cells
         self._draws.append(Draw.of(Purpose.SESSIONS, np.zeros(cells.n_sessions, np.int64)))
         self._person = np.argsort(self.row).astype(np.int32)  # of each row of a person
+        rows_of_persons = self.row[cells.person[self._cell]]
         self.row = self.row + np.int32(n_cells)
         self._first_session = n_cells + n_people
         self.n_rows = self._first_session + cells.n_sessions + 1
-        of_people = self._subjects.stratum
-        n_strata = self._subjects.sizes.size
-        of_row = [self._subjects.stratum[self.row[cells.person] - n_cells], of_people]
+        of_people, n_strata = self._subjects.stratum, self._subjects.sizes.size
+        of_row = [of_people[rows_of_persons], of_people]
         of_row += [np.full(cells.n_sessions, n_strata), [n_strata + 1]]
         self.stratum = np.concatenate(of_row).astype(np.int32)
         self.stratum_size = np.append(self._subjects.sizes, [cells.n_sessions, 1])
@@ -431,28 +465,35 @@ class SessionUnits(Units):
         first, second: (n,) the cells of their references and of their probes.
         """
         cells = self.cells
-        session = cells.session[second]
-        is_of_one_session = session == cells.session[first]
-        is_of_one_person = cells.person[first] == cells.person[second]
         ones = np.int32(self.n_rows - 1)
+        of_probe = self._row_of_cell[second]
+        if first is second:
+            return of_probe, np.full(of_probe.size, ones)
+        session, person = cells.session[first], cells.person[first]
+        is_of_one_session = session == cells.session[second]
+        is_of_one_person = person == cells.person[second]
+        a = np.where(is_of_one_person | is_of_one_session, of_probe, self._row_of_cell[first])
         b = np.where(
             is_of_one_person,
             np.where(is_of_one_session, ones, session + np.int32(self._first_session)),
-            np.where(is_of_one_session, self.row[cells.person[second]], second),
+            np.where(is_of_one_session, self.row[person], of_probe),
         )
-        return first.astype(np.int32, copy=False), b.astype(np.int32, copy=False)
+        return a, b
 
     def cells_of_rows(self, a: Codes, b: Codes) -> tuple[Codes, Codes]:
         """Return the cells of references and of probes from both rows of comparisons."""
-        cells, n_cells = self.cells, self.cells.codes.size
-        second = np.where(b < n_cells, b, a)
-        is_person = (b >= n_cells) & (b < self._first_session)
+        cells, n_cells = self.cells, self._cell.size
+        of_a = self._cell[a]
+        first, second = of_a.copy(), of_a.copy()
+        is_cell = b < n_cells
+        second[is_cell] = self._cell[b[is_cell]]
+        is_person = ~is_cell & (b < self._first_session)
         is_session = (b >= self._first_session) & (b < self.n_rows - 1)
         persons = self._person[b[is_person] - n_cells]
-        second[is_person] = cells.number(persons, cells.session[a[is_person]])
+        first[is_person] = cells.number(persons, cells.session[of_a[is_person]])
         sessions = b[is_session] - self._first_session
-        second[is_session] = cells.number(cells.person[a[is_session]], sessions)
-        return a, second
+        first[is_session] = cells.number(cells.person[of_a[is_session]], sessions)
+        return first, second
 
     def rows_of_kinds(self, mated: bool, first: Codes, second: Codes) -> list[tuple[Codes, Codes]]:
         """Return the rows of comparisons where people, sessions or cells are drawn alone.
@@ -474,15 +515,15 @@ class SessionUnits(Units):
 
     def _raw(self, weights: Bytes) -> Bytes:
         """Return the rows of people and sessions."""
-        return weights[self.cells.codes.size : -1]
+        return weights[self._cell.size : -1]
 
     def _multiply(self, raw: Bytes, weights: Bytes) -> None:
         """Multiply the weights of people by those of sessions."""
         from fastfair.kernels import weights as kernels
 
-        n_cells = self.cells.codes.size
-        first = self.row[self.cells.person] - np.int32(n_cells)
-        second = self.cells.session + np.int32(self._first_session - n_cells)
+        n_cells = self._cell.size
+        first = self.row[self.cells.person[self._cell]] - np.int32(n_cells)
+        second = self.cells.session[self._cell] + np.int32(self._first_session - n_cells)
         if not kernels.multiply_rows(first, second, raw, weights[:n_cells]):
             raise FastfairError(
                 "a person in a session was drawn more than 255 times in one replicate; no fair draw"

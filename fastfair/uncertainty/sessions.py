@@ -82,6 +82,9 @@ def noted_effects(
         is_of_all = entry.name in RATES and entry.cell is None and entry.point is not None
         if is_of_all and not of_entries[k].is_held:
             assert entry.point is not None
+            n_sessions = resampler.n_sessions(entry.name == "fnmr")
+            if n_sessions < FEWEST_SESSIONS:
+                continue
             effects = resampler.design_effects(entry.name == "fnmr", entry.point)
             if effects is not None:
                 people, sessions, both = effects
@@ -90,7 +93,7 @@ def noted_effects(
                     times=math.sqrt(both / people),
                     people=people,
                     sessions=sessions,
-                    n=int(resampler.n_sessions(entry.name == "fnmr")),
+                    n=int(n_sessions),
                 )
                 of_entries[k] = noted(of_entries[k], note)
     return tuple(of_entries)
