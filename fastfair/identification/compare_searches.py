@@ -301,6 +301,11 @@ def compare_searches(
     (-0.12, True)
     """
     level = intervals.level(confidence_level)
+    if first.sessions is not None or second.sessions is not None:
+        raise InputError(
+            "differences of searches have no limits for sessions that people share: compare"
+            " searches without ⟦session=⟧"
+        )
     how = _How(rank, gallery, paired)
     if paired:
         for name, values, others in zip(

@@ -34,6 +34,7 @@ from fastfair._lib.products import dot
 from fastfair._lib.text import typed
 from fastfair.errors import InputError
 from fastfair.measures._registry import MATED, METRICS, Estimand
+from fastfair.resampling.dependence import two_way_freedom, two_way_variance
 
 from .searches import Searches, rounded_threshold
 
@@ -50,8 +51,8 @@ class SearchContributions:
 
     Attributes
     ----------
-    subject, group : (m,) ndarray
-        The person and group of each search's probe.
+    subject, group, session : (m,) ndarray
+        The person, the group and the session of each search's probe.
     value : (m,) ndarray
         What it adds: the probability of an error, or a number of candidates.
     margin : (m,) ndarray
@@ -64,6 +65,7 @@ class SearchContributions:
 
     subject: Codes
     group: Codes
+    session: Codes
     value: Floats
     margin: Floats
     search: Indices
@@ -77,10 +79,16 @@ class SearchContributions:
             return self
         kept = self.group == group
         pairs = kept[self.search]
-        of_searches = self.subject[kept], self.group[kept], self.value[kept], self.margin[kept]
-        search = (np.cumsum(kept) - 1)[self.search[pairs]]
-        return SearchContributions(
-            *of_searches, search, self.person[pairs], self.weight[pairs], self.depends_on_gallery
+        return replace(
+            self,
+            subject=self.subject[kept],
+            group=self.group[kept],
+            session=self.session[kept],
+            value=self.value[kept],
+            margin=self.margin[kept],
+            search=(np.cumsum(kept) - 1)[self.search[pairs]],
+            person=self.person[pairs],
+            weight=self.weight[pairs],
         )
 
     def of_probes_alone(self, value: Floats) -> SearchContributions:
@@ -108,10 +116,11 @@ _SUM_IS_ZERO = 1e-12
 
 
 class Influence(NamedTuple):
-    """A rate, its variance, the degrees of freedom of that, and the (people,) influence of each
-    person.
+    """A rate, its variance, the degrees of freedom of that, and the influence of each person; of
+    searches in sessions, followed by that of each session.
 
-    of_enrolled: whether enrolled people add more to the variance than those who search.
+    of_enrolled: whether enrolled people add more to the variance than those who search. in_sessions:
+    what sessions do, None where they are not known.
     """
 
     rate: float
@@ -119,6 +128,17 @@ class Influence(NamedTuple):
     freedom: float
     of_people: Floats
     of_enrolled: bool
+    in_sessions: InfluenceOfSessions | None = None
+
+
+class InfluenceOfSessions(NamedTuple):
+    """How many sessions searches are of, the variance of a rate as they share people, and as they
+    share sessions, alone.
+    """
+
+    n: int
+    people: float
+    sessions: float
 
 
 class Term(NamedTuple):
@@ -220,6 +240,33 @@ def influence(
     )
     freedom = min(max(2 / uneven, 1.0), max(n_units - 1, 1)) if uneven > 0 else max(n_units - 1, 1)
     return Influence(rate, variance, float(freedom), total, variance > 2 * max(fixed, least))
+
+
+def influence_in_sessions(
+    errors: SearchContributions, of_people: Influence, n_people: int, n_sessions: int
+) -> Influence:
+    """Add what sessions that people share do to a rate: its variance is the two-way one of people
+    and sessions, never below that of people alone.
+    """
+    centred = (errors.value - of_people.rate) / errors.value.size
+    cells = np.unique(
+        errors.session.astype(np.int64) * n_people + errors.subject, return_inverse=True
+    )[1]
+    of_sessions = sum_by_place(errors.session, centred, n_sessions)
+    n = np.unique(errors.session).size
+    sessions, of_cells = (
+        float(added @ added) * k / max(k - 1, 1)
+        for added, k in (
+            (of_sessions, n),
+            (sum_by_place(cells, centred, int(cells.max()) + 1), int(cells.max()) + 1),
+        )
+    )
+    return of_people._replace(
+        variance=float(two_way_variance(of_people.variance, sessions, of_cells)),
+        freedom=float(two_way_freedom(of_people.freedom, n)),
+        of_people=np.append(of_people.of_people, of_sessions),
+        in_sessions=InfluenceOfSessions(n, of_people.variance, sessions),
+    )
 
 
 def hit_probabilities(n_others: int, n_drawn: int, most: int) -> tuple[Floats, Floats]:
@@ -355,7 +402,13 @@ def _errors_of(
         np.asarray(weight, np.float64),
     )
     return SearchContributions(
-        searches.subject[rows], searches.group[rows], value, margin, *pairs, depends_on_gallery
+        searches.subject[rows],
+        searches.group[rows],
+        searches.session[rows],
+        value,
+        margin,
+        *pairs,
+        depends_on_gallery,
     )
 
 

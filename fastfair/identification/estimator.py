@@ -20,6 +20,7 @@ from scipy.special import stdtrit
 
 from fastfair import intervals
 from fastfair._lib.arrays import Floats
+from fastfair._lib.label_codes import Coded
 from fastfair._lib.products import dot
 from fastfair._lib.text import per_cent
 from fastfair.data.score_keys import typed_threshold
@@ -33,11 +34,15 @@ from fastfair.resampling.dependence import (
     ENOUGH_PAIRS,
     AttemptSums,
     effective_size,
+    one_more_session,
+    two_way_freedom,
     typical_subject,
 )
-from fastfair.uncertainty.notes import Code, Note, has_code
+from fastfair.uncertainty.few_errors import raised_by_both
+from fastfair.uncertainty.notes import ENOUGH_SESSIONS, FEWEST_SESSIONS, Code, Note, has_code
 from fastfair.uncertainty.quantities import Estimate, mirrored
 from fastfair.uncertainty.rate_limits import HeldRate, RateEvidence, raised_rate
+from fastfair.uncertainty.sessions import note_of_few
 
 from .errors import (
     RATES,
@@ -48,6 +53,7 @@ from .errors import (
     false_positives,
     first_candidate_of_group,
     influence,
+    influence_in_sessions,
 )
 from .searches import Searches
 
@@ -169,9 +175,12 @@ class Estimator:
 
     def influence(self, errors: SearchContributions) -> Influence:
         """Return a rate with its variance and the influence of people on it."""
-        return influence(
-            errors, self.searches.enrolled, self.searches.labels.size, drawn=self.drawn
-        )
+        n_people = self.searches.labels.size
+        of_people = influence(errors, self.searches.enrolled, n_people, drawn=self.drawn)
+        sessions = self.searches.sessions
+        if sessions is None:
+            return of_people
+        return influence_in_sessions(errors, of_people, n_people, sessions.size)
 
     def criterion_at(self, at: OperatingPoint) -> SearchCriterion:
         """Return what makes a candidate at an operating point, with a threshold short enough to be
@@ -343,11 +352,18 @@ class Estimator:
         m, e = errors.attempts
         rate = influence.rate
         freedom = float(m.size - 1) if target.rate.of_mated else influence.freedom
+        shared = influence.in_sessions
+        if shared is not None:
+            freedom = float(two_way_freedom(freedom, shared.n))
         if rate in (0, 1):
             return RateEvidence(rate, math.nan, freedom, max(1.0, self.effective(errors, target)))
         effective = self.effective(errors, target) if rate * n < ENOUGH_PAIRS else math.nan
         sums = AttemptSums(n, e.sum(), dot(m, m), dot(e, m), dot(e, e))
         raised = raised_rate(rate, n, typical_subject(sums, sums))
+        if shared is not None:
+            added = (influence.variance - shared.people) * n**2
+            by_session = one_more_session(added, n, shared.n, target.rate.of_mated)
+            raised = raised_by_both(raised, by_session)
         return RateEvidence(rate, math.sqrt(influence.variance), freedom, effective, raised)
 
     def evidence_of(self, row: IdentifiedRate) -> RateEvidence:
@@ -457,10 +473,14 @@ class Estimator:
             held is not None and held.influence.of_enrolled and target.rate != held.rate
         ):
             notes = (*notes, Note(Code.FEW_ENROLLED))
+        shared = influence.in_sessions
+        notes = (*notes, *_notes_of_sessions(influence, target, errors.value.size))
+        if shared is not None and shared.n < FEWEST_SESSIONS:
+            low = high = math.nan
         return IdentifiedRate(
             estimate=influence.rate,
-            low=min(low, influence.rate),
-            high=max(high, influence.rate),
+            low=low if math.isnan(low) else min(low, influence.rate),
+            high=high if math.isnan(high) else max(high, influence.rate),
             n_searches=errors.value.size,
             n_errors=round(errors.value.sum()) if target.rate.is_share else None,
             n_subjects=errors.attempts[0].size,
@@ -541,7 +561,11 @@ class Estimator:
         group = groups[errors.group] if groups.size else None
         subject = self.searches.labels[errors.subject]
         name: Any = rate.name  # "fpir" or "fnir"
-        return FailureCounts.from_decisions(errors.value.astype(int), subject, group, rate=name)
+        sessions = self.searches.sessions
+        shared = None if sessions is None else Coded(sessions, errors.session)
+        return FailureCounts.from_decisions(
+            errors.value.astype(int), subject, group, rate=name, session=shared
+        )
 
     def pvalue_of_equal_rates(self, rate: SearchRate, at: OperatingPoint) -> float:
         """Return the p-value of equal rates of groups; NaN for other galleries, and where too
@@ -583,8 +607,12 @@ class Estimator:
         )
         low, high = range_within(measure, np.array(ends))
         notes = (Note(Code.MEASURE_OF_GALLERY),) if self.drawn else ()
-        if not low <= high:
+        if any(has_code(row, Code.TOO_FEW_SESSIONS) for row in of_groups):
+            notes = (Note(Code.TOO_FEW_SESSIONS),)
+        elif not low <= high:
             notes = (Note.of(Code.MANY_GROUPS, most=_MOST_GROUPS),)
+        few = [note for row in of_groups for note in row.notes if note.code is Code.FEW_SESSIONS]
+        notes += tuple(few[:1])
         return replace(
             of_groups[0],
             name=f"{measure.name}({of_groups[0].name})",
@@ -648,6 +676,29 @@ def shares() -> list[str]:
     about these, and systems are compared by them.
     """
     return [rate.name for rate in RATES.values() if rate.is_share]
+
+
+def _notes_of_sessions(influence: Influence, target: _RateOfGroup, n: int) -> list[Note]:
+    """Say how much sessions add to the variance of a rate of all n searches, and where sessions are
+    few.
+    """
+    shared = influence.in_sessions
+    if shared is None:
+        return []
+    if shared.n < FEWEST_SESSIONS:
+        return [Note(Code.TOO_FEW_SESSIONS)]
+    notes = [note_of_few(shared.n)] if shared.n < ENOUGH_SESSIONS else []
+    binomial = influence.rate * (1 - influence.rate) / n
+    if target.group is None and target.rate.is_share and binomial and shared.people:
+        effect = Note.of(
+            Code.EFFECT_OF_SESSIONS,
+            times=math.sqrt(influence.variance / shared.people),
+            people=shared.people / binomial,
+            sessions=shared.sessions / binomial,
+            n=shared.n,
+        )
+        return [effect, *notes]
+    return notes
 
 
 def _by_luck(row: IdentifiedRate) -> tuple[Note, ...]:

@@ -59,6 +59,8 @@ def largest(estimator: Estimator, at: OperatingPoint) -> list[IdentifiedRate]:
         for row in wider.rows(at, [s.n_enrolled], [rate])
         if row.group is not None and not np.isnan(row.estimate)
     ]
+    if any(np.isnan(row.low) for row in rows):  # of too few sessions
+        return []
     greatest = max(rows, key=lambda row: row.estimate)
     low, high = max(row.low for row in rows), max(row.high for row in rows)
     return [replace(greatest, low=low, high=high)]

@@ -82,6 +82,9 @@ class SearchLayout:
         all of lists. Rates in smaller galleries need all at or above the threshold. With a number,
         Parquet of lists is read part by part, so that it may be larger than memory; the rows of a
         search then follow each other.
+    session : str, optional
+        What the searches of several people share: the column of the day, device or site of each
+        probe, of the table that has `probe`.
 
     Examples
     --------
@@ -99,6 +102,7 @@ class SearchLayout:
     length: int | None = None
     least_score: float | None = None
     candidates: AtLeastTwo | None = None
+    session: str | None = None
 
 
 _KEPT_OF_MATRIX = 20
@@ -253,6 +257,16 @@ class _How:
     score_kind: SearchScores
     layout: SearchLayout
     policies: Policies
+
+    def labels(self, table: tables.Table) -> list[str]:
+        """Return the columns of a table that label its probes: of groups, and of sessions."""
+        session = self.layout.session
+        columns = [table.require("groups", attribute) for attribute in self.attributes]
+        return columns if session is None else [*columns, table.require("session", session)]
+
+    def session(self, frame: FrameColumns) -> Coded | None:
+        """Read the session of each probe; None where no column has it."""
+        return None if self.layout.session is None else frame.labels(self.layout.session)
 
     def column(self, table: tables.Table, role: str) -> str:
         """Return the column of a role, which must be there."""
@@ -419,7 +433,8 @@ def groups_of_gallery(
 
 @dataclass
 class _Declared:
-    """Every search once: its name, the person of its probe, its groups, and whether it failed.
+    """Every search once: its name, the person of its probe, its groups, whether it failed, and its
+    session.
 
     of_nobody: which probes are of nobody who is enrolled.
     """
@@ -429,6 +444,7 @@ class _Declared:
     of_nobody: Flags
     groups: dict[str, Any]
     failed: Flags | None
+    session: Coded | None
 
 
 def _opened(source: Any, called: str, place: str) -> tables.Table:
@@ -487,8 +503,8 @@ def _declared(table: tables.Table, how: _How, rows: pl.DataFrame | None = None) 
     """Read the table of searches; rows: of candidates, where these alone tell of searches."""
     name, probe = how.column(table, "search_id"), how.column(table, "probe")
     failed = how.column_if_there(table, "failed")
-    attributes = [table.require("groups", attribute) for attribute in how.attributes]
-    wanted = [name, probe, *attributes, *([] if failed is None else [failed])]
+    attributes = how.attributes
+    wanted = [name, probe, *how.labels(table), *([] if failed is None else [failed])]
     candidates = rows
     if rows is None:
         rows = table.columns(wanted)
@@ -507,7 +523,7 @@ def _declared(table: tables.Table, how: _How, rows: pl.DataFrame | None = None) 
             ]
             raise InputError(
                 f"{table.place}: search {again[name][0]!r} has two entries in column {others[0]!r}:"
-                " a search has one probe, in the same groups"
+                " a search has one probe, in the same groups and session"
             )
     frame = FrameColumns(rows)
     with table.placed():
@@ -529,6 +545,7 @@ def _declared(table: tables.Table, how: _How, rows: pl.DataFrame | None = None) 
             *_probes(frame, probe, how),
             groups,
             None if failed is None else _flags(frame, failed),
+            how.session(frame),
         )
 
 
@@ -620,6 +637,7 @@ def _of_lists(
                 enrolled,
                 declared.groups or None,
                 n_kept=how.layout.candidates,
+                session=declared.session,
                 **about,
             )
             reader.add(part.search, people, part.values)
@@ -662,7 +680,8 @@ def _rows_of(
                 " each probe: name it with ⟦probe=⟧, or give a table of searches as ⟦searches=⟧"
             )
         failed = how.column_if_there(file, "failed")
-        others = [how.column(file, "probe"), *how.attributes, *([] if failed is None else [failed])]
+        others = [how.column(file, "probe"), *how.labels(file)]
+        others += [] if failed is None else [failed]
     numbers = [score, *([] if rank is None else [rank]), *codes]
     frame = file.columns([*roles, *others, *codes], numbers, coded=[search, candidate])
     columns = FrameColumns(frame)
@@ -912,16 +931,13 @@ def _of_matrix(
         return _of_wide_table(file, of_searches, gallery, how, about)
     table = file if of_searches is None else of_searches
     probe = how.column(table, "probe")
-    frame = FrameColumns(
-        table.columns(
-            [probe, *(table.require("groups", attribute) for attribute in how.attributes)]
-        )
-    )
+    frame = FrameColumns(table.columns([probe, *how.labels(table)]))
     checks.same_length({"scores": len(matrix), "searches": frame.height}, "search")
     with table.placed():
         who, _ = _probes(frame, probe, how)
         groups = {attribute: frame.entries(attribute) for attribute in how.attributes}
         group_labels.attributes_by_policy(groups, how.policies.missing_labels)
+        session = how.session(frame)
     if gallery is None:
         if "enrolled" not in file.names:
             raise InputError(
@@ -943,6 +959,7 @@ def _of_matrix(
                 coded["enrolled"],
                 group=groups or None,
                 candidates=how.layout.candidates or _KEPT_OF_MATRIX,
+                session=session,
                 **about,
             )
     entries = places.ravel().astype(np.int64)
@@ -970,6 +987,7 @@ def _of_matrix(
             probe=coded["probe"],
             enrolled=coded["enrolled"],
             group=groups or None,
+            session=session,
             length=how.layout.length,
             least_score=how.layout.least_score,
             **about,
@@ -987,7 +1005,7 @@ def _of_wide_table(
     name = how.column(file, "search_id")
     labels = [
         name,
-        *([] if of_searches is not None else [how.column(file, "probe"), *how.attributes]),
+        *([] if of_searches is not None else [how.column(file, "probe"), *how.labels(file)]),
     ]
     if (failed := how.column_if_there(file, "failed")) is not None and of_searches is None:
         labels.append(failed)
@@ -1032,6 +1050,7 @@ def _of_wide_table(
             probe,
             people,
             group=declared.groups or None,
+            session=declared.session,
             candidates=how.layout.candidates or _KEPT_OF_MATRIX,
             **about,
         )

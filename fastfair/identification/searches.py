@@ -109,6 +109,11 @@ class Searches(Shown):
         The enrolled people.
     subject, group : (searches,) ndarray of int32
         The person and the group of each search's probe; groups are all 0 without labels.
+    sessions : ndarray or None
+        What searches of several people share, such as days or devices, sorted; None where it is not
+        known.
+    session : (searches,) ndarray of int32
+        The session of each search's probe, as a position in `sessions`; all 0 without these.
     is_mated : (searches,) ndarray of bool
         Whether that person is enrolled.
     mate_score : (searches,) ndarray
@@ -151,6 +156,8 @@ class Searches(Shown):
     enrolled: Codes
     subject: Codes
     group: Codes
+    sessions: AnyArray | None = None
+    session: Codes
     is_mated: Flags
     mate_score: Floats
     rank: Integers
@@ -180,6 +187,7 @@ class Searches(Shown):
         candidates: AtLeastTwo = 20,
         templates: Templates = "refuse",
         policies: Policies = USUAL,
+        session: Labels | None = None,
         n_threads: int | None = None,
         executor: Executor = None,
     ) -> Searches:
@@ -209,6 +217,9 @@ class Searches(Shown):
             searches that failed are left out, with a warning. By `self_comparisons`, whether a
             gallery may be searched by itself: it is refused, or kept. By `missing_labels`, what to
             do with searches that lack the label of a group.
+        session : (searches,) array_like, optional
+            What the searches of several people share: the day, device or site of each probe.
+            Intervals then say that their errors depend on each other.
         n_threads : int, optional
             Number of threads; all processors by default. With an executor, those of each task, 1 by
             default.
@@ -251,7 +262,7 @@ class Searches(Shown):
             raise InputError(
                 f"scores must be a matrix, a row for each search, but its shape is {array.shape}"
             )
-        made = cls._prepared(array.shape, probe, enrolled, group, policies)
+        made = cls._prepared(array.shape, probe, enrolled, group, policies, session)
         made.score_kind = score_kind
         made._search_matrix(array, candidates, templates, policies, n_threads, executor)
         return made
@@ -269,6 +280,7 @@ class Searches(Shown):
         score_kind: SearchScores = "similarity",
         candidates: AtLeastTwo = 20,
         policies: Policies = USUAL,
+        session: Labels | None = None,
     ) -> Searches:
         """Keep what is needed of rows, one for each search and enrolled person.
 
@@ -286,6 +298,8 @@ class Searches(Shown):
             The group of the probe, the same in all rows of a search.
         score_kind, candidates, policies
             As in `from_matrix`.
+        session : (n,) array_like, optional
+            What searches share, as there, the same in all rows of a search.
 
         Returns
         -------
@@ -312,13 +326,16 @@ class Searches(Shown):
         column = encode("enrolled", enrolled)
         _refuse_padding(column, values)
         groups, lacking = group_labels.attributes_by_policy(group, policies.missing_labels)
+        shared = {} if session is None else {"session": encode("session", session)}
         sizes = {
             "search": of_search.codes.size,
             "probe": of_probe.codes.size,
             "enrolled": column.codes.size,
         }
         checks.same_length(
-            sizes | {"scores": values.size} | {n: coded.codes.size for n, coded in groups.items()},
+            sizes
+            | {"scores": values.size}
+            | {n: coded.codes.size for n, coded in (groups | shared).items()},
             "row",
         )
         n, width = of_search.labels.size, column.labels.size
@@ -342,7 +359,7 @@ class Searches(Shown):
                 " from_candidates"
             )
         first = order[::width]
-        for name, column_of in ({"probe": of_probe} | groups).items():
+        for name, column_of in ({"probe": of_probe} | groups | shared).items():
             other = np.flatnonzero(column_of.codes != column_of.codes[first][of_search.codes])
             if other.size:
                 row = int(other[0])
@@ -353,7 +370,10 @@ class Searches(Shown):
                     row=row,
                 )
         of_groups = {name: coded.take(first) for name, coded in groups.items()}
-        made = cls._prepared((n, width), of_probe.take(first), column.labels, of_groups, policies)
+        of_session = shared["session"].take(first) if shared else None
+        made = cls._prepared(
+            (n, width), of_probe.take(first), column.labels, of_groups, policies, of_session
+        )
         made.score_kind = score_kind
         made._lacking = {name: rows[first] for name, rows in lacking.items()}
         made._warn_of_samples(of_search.labels)
@@ -376,6 +396,7 @@ class Searches(Shown):
         candidates: AtLeastTwo = 20,
         templates: Templates = "refuse",
         policies: Policies = USUAL,
+        session: Labels | None = None,
         n_threads: int | None = None,
         executor: Executor = None,
     ) -> Searches:
@@ -396,7 +417,7 @@ class Searches(Shown):
             The group of each probe.
         similarity : {"cosine", "inner_product"}
             The score of two vectors.
-        candidates, templates, n_threads, executor
+        candidates, templates, session, n_threads, executor
             As in `from_matrix`.
         policies : Policies
             What to do with vectors that failed, which are not finite or, with the cosine, zero: by
@@ -431,7 +452,9 @@ class Searches(Shown):
                 f"vectors of probes have {sides[0].shape[1]} elements, of templates"
                 f" {sides[1].shape[1]}"
             )
-        made = cls._prepared((len(sides[0]), len(sides[1])), probe, enrolled, group, policies)
+        made = cls._prepared(
+            (len(sides[0]), len(sides[1])), probe, enrolled, group, policies, session
+        )
         made.dtype = np.result_type(*sides)
         if made.enrolled.size > made.n_enrolled and templates == "refuse":
             _refuse_twice("enrolled", made.labels, made.enrolled)
@@ -531,6 +554,7 @@ class Searches(Shown):
             n_threads=n_threads,
             executor=executor,
             policies=policies,
+            session=_sessions_of_probes(embeddings, position[is_probe]),
         )
         made.left_out = (*embeddings.left_out, *made.left_out)
         return made
@@ -553,6 +577,7 @@ class Searches(Shown):
         failed: Labels | None = None,
         templates: Templates = "refuse",
         policies: Policies = USUAL,
+        session: Labels | None = None,
     ) -> Searches:
         """Read candidate lists: the best few enrolled people of each search, with their scores.
 
@@ -589,6 +614,8 @@ class Searches(Shown):
             `from_matrix`, and whether searches that failed are counted, or left out ("exclude"); by
             `self_comparisons`, whether lists may be of a gallery that is searched by itself; by
             `missing_labels`, what to do with searches that lack the label of a group.
+        session : (searches,) array_like, optional
+            As in `from_matrix`.
 
         Returns
         -------
@@ -624,7 +651,14 @@ class Searches(Shown):
         Searches(2 searches of 4 enrolled people, 1 mated, 1 non-mated)
         """
         reader = ListReader(
-            searches, probe, enrolled, group, score_kind, templates=templates, policies=policies
+            searches,
+            probe,
+            enrolled,
+            group,
+            score_kind,
+            templates=templates,
+            policies=policies,
+            session=session,
         )
         reader.add(search, candidate, scores)
         return reader.finish(length, least_score, failed)
@@ -747,8 +781,9 @@ class Searches(Shown):
         enrolled: Labels,
         group: GroupLabels | None,
         policies: Policies,
+        session: Labels | None = None,
     ) -> Searches:
-        """Make searches with their people and groups; shape: numbers of searches, and of templates
+        """Make searches with their people, groups and sessions; shape: numbers of searches, and of templates
         or None.
         """
         made = object.__new__(cls)
@@ -763,7 +798,12 @@ class Searches(Shown):
         sizes = {"scores": shape[0], "probe": subject.size} | {
             name: column.codes.size for name, column in coded.items()
         }
+        shared = None if session is None else encode("session", session)
+        sizes |= {} if shared is None else {"session": shared.codes.size}
         checks.same_length(sizes, "search")
+        made.session = np.zeros(subject.size, np.int32)
+        if shared is not None:
+            made.sessions, made.session = shared.labels, shared.codes.astype(np.int32)
         if shape[1] is not None:
             checks.same_length(
                 {"columns of scores": shape[1], "enrolled": columns.size}, "template"
@@ -893,7 +933,7 @@ class Searches(Shown):
         """Return some searches of some templates, of a gallery of as many people."""
         part = copy(self)
         part.enrolled = self.enrolled[templates]
-        for name in ("subject", "group", "is_mated"):
+        for name in ("subject", "group", "session", "is_mated"):
             setattr(part, name, getattr(self, name)[searches])
         return part
 
@@ -990,6 +1030,8 @@ class Searches(Shown):
             f"{n:,} searches of {self.n_enrolled:,} enrolled people, {n_mated:,} mated,"
             f" {n - n_mated:,} non-mated"
         )
+        if self.sessions is not None:
+            said += f", {self.sessions.size} sessions"
         if self.groups:
             said += f", {len(self.groups)} groups"
         if self.failed.any():
@@ -1013,7 +1055,7 @@ class ListReader:
 
     Parameters
     ----------
-    searches, probe, enrolled, group, score_kind, templates, policies
+    searches, probe, enrolled, group, score_kind, templates, policies, session
         As in `Searches.from_candidates`.
     n_kept : int, optional
         How many of the best other people are kept of each search, by default all.
@@ -1030,10 +1072,11 @@ class ListReader:
         templates: Templates,
         policies: Policies,
         n_kept: int | None = None,
+        session: Labels | None = None,
     ) -> None:
         self._searches = encode("searches", searches)
         n = self._searches.codes.size
-        self._made = made = Searches._prepared((n, None), probe, enrolled, group, policies)
+        self._made = made = Searches._prepared((n, None), probe, enrolled, group, policies, session)
         made.score_kind = score_kind
         self._names = self._searches.labels[self._searches.codes]
         _refuse_twice("searches", self._searches.labels, self._searches.codes)
@@ -1105,7 +1148,8 @@ class ListReader:
 
 
 _OF_SEARCHES = (
-    "subject", "group", "is_mated", "mate_score", "rank", "last_rank", "failed", "best", "candidate", "reach",
+    "subject", "group", "session", "is_mated", "mate_score", "rank", "last_rank", "failed", "best", "candidate",
+    "reach",
 )  # fmt: skip
 
 
@@ -1309,6 +1353,13 @@ def rounded_threshold(threshold: float, dtype: np.dtype[Any]) -> float:
         if math.isinf(threshold)
         else float(given_similarities(np.array([threshold]), dtype)[0])
     )
+
+
+def _sessions_of_probes(embeddings: Embeddings, rows: Indices) -> Coded | None:
+    """Return what probes share with others; None where it is not known."""
+    if embeddings.session is None or embeddings.sessions is None:
+        return None
+    return Coded(embeddings.sessions, embeddings.session[rows])
 
 
 def _columns_of(subject: Codes, enrolled: Codes) -> Indices | None:

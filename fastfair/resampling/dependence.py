@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 ENOUGH_PAIRS = 5
 _ROUNDING = 1e-12  # of a variance, relative to its parts
 # standard deviations that one more session is above the mean, by whether comparisons are mated
-_OF_BAD_SESSION = {True: 2.0, False: 4.0}
+_OF_BAD_SESSION = {True: 3.0, False: 5.0}
 # times as many attempts as is typical, from which on those who fail try again; chance makes it 1.2
 # of numbers between 1 and 20, and trying until success 1.9 to 3.7
 _TRY_AGAIN = 1.5
