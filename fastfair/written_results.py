@@ -26,6 +26,7 @@ _HOMES = (
     "calibration.calibrate",
     "calibration.evaluate_calibration",
     "claims",
+    "claims.plans",
     "error_models.error_model",
     "evaluation.attributes",
     "evaluation.result",

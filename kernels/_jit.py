@@ -109,7 +109,8 @@ def jit_if_large(function: Callable[..., Any]) -> Callable[..., Any]:
     """Compile a kernel as `jit` does when data are large, or were so in all its calls together:
     until then plain Python is quicker than compiling it for these types of arguments.
     """
-    kernel, entries = jit(function), 0
+    kernel: Any = jit(function)
+    entries = 0
     cached = dict[tuple[Any, ...], bool]()
 
     @functools.wraps(kernel)

@@ -108,24 +108,28 @@ SOURCES = [
 ]
 
 
-def test_messages_mark_all_arguments_that_are_options():
+@pytest.fixture(scope="module")
+def trees() -> dict[Path, ast.AST]:
+    return {path: ast.parse(path.read_text("utf-8")) for path in SOURCES}
+
+
+def test_messages_mark_all_arguments_that_are_options(trees: dict[Path, ast.AST]):
     # Neither operating points, such as fmr=0.001, nor calls, such as Policies(failures=...)
     proposes = re.compile(r"(?<![⟦\w.(@])([a-z_]+)=(?!\d)")
     options = _options()
-    for path in SOURCES:
-        for text in _messages(ast.parse(path.read_text("utf-8"))):
+    for path, tree in trees.items():
+        for text in _messages(tree):
             assert not options.intersection(proposes.findall(text)), f"{path.name}: {text}"
 
 
-def test_marks_are_of_arguments():
-    trees = [ast.parse(path.read_text("utf-8")) for path in SOURCES]
-    arguments = {node.arg for tree in trees for node in ast.walk(tree) if isinstance(node, ast.arg)}
-    fields = {
-        node.target.id
-        for tree in trees
-        for node in ast.walk(tree)
-        if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name)
-    }
+def test_marks_are_of_arguments(trees: dict[Path, ast.AST]):
+    arguments, fields = set(), set()
+    for tree in trees.values():
+        for node in ast.walk(tree):
+            if isinstance(node, ast.arg):
+                arguments.add(node.arg)
+            elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
+                fields.add(node.target.id)
     for path in SOURCES:
         named = set(re.findall(r"⟦([a-z_]+)[⟧=]", path.read_text("utf-8")))
         assert named <= arguments | fields, path.name

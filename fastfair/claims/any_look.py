@@ -50,11 +50,7 @@ class Units(NamedTuple):
 
     def digest(self, n: int) -> str:
         """Return what the first units have, in short."""
-        content = (
-            self.labels[:n].tolist(),
-            self.errors[:n].tolist(),
-            self.comparisons[:n].tolist(),
-        )
+        content = tuple(part[:n].tolist() for part in self)
         return hashlib.sha256(repr(content).encode()).hexdigest()
 
 

@@ -144,13 +144,10 @@ def estimates_of_each(
         grouping: estimates_of(evaluation, wanted) for grouping, evaluation in evaluations.items()
     }
 
-    @cache
-    def of(grouping: Grouping, level: float):  # type: ignore[no-untyped-def]
-        return each[grouping].rows_at(level)
-
+    rows_at = cache(lambda grouping, level: each[grouping].rows_at(level))
     return Estimates(
         lambda rule: each[rule.grouping].shown(rule),
-        lambda level: lambda rule: of(rule.grouping, level)(rule),
+        lambda level: lambda rule: rows_at(rule.grouping, level)(rule),
         next(iter(each.values())).doubts,
         lambda rule, quantity, level: each[rule.grouping].needed(rule, quantity, level),
     )

@@ -84,22 +84,17 @@ class History(Result):
                 "These checks are no planned looks, so that some of them errs more often than one"
                 " alone."
             )
-        for (requirement, title), rows in self.quantities.items():
+        quantities = self.quantities
+        for (requirement, title), rows in quantities.items():
             changes = [
                 rows[0],
                 *(b for a, b in itertools.pairwise(rows) if a.verdict != b.verdict),
             ]
             said = ", ".join(f"{row.verdict} ({row.of})" for row in changes)
-            about = (
-                requirement
-                if len({row.title for row in self._of(requirement)}) == 1
-                else (f"{requirement}, {title}")
-            )
+            is_alone = sum(name == requirement for name, _ in quantities) == 1
+            about = requirement if is_alone else f"{requirement}, {title}"
             text.append(f"{about}: {said}.")
         return text
-
-    def _of(self, requirement: str) -> list[PastQuantity]:
-        return [row for row in self.rows if row.requirement == requirement]
 
     @checked
     def plot(self, ax: Axes | None = None) -> Axes:
@@ -194,7 +189,12 @@ def history(results: Sequence[Check | str | Path]) -> History:
     """
     if not results:
         raise InputError("⟦results⟧ is empty: give the results of checks, one after another")
-    checks = [item if isinstance(item, Check) else _read(item) for item in results]
+    checks: list[Check] = [
+        item
+        if isinstance(item, Check)
+        else read_earlier(item, ("Check", "ProfileCheck"), "⟦results⟧")
+        for item in results
+    ]
     looks = [result.look for result in checks]
     names = _names_of(results, checks)
     for k, (before, look) in enumerate(itertools.pairwise(looks), 1):
@@ -213,12 +213,6 @@ def history(results: Sequence[Check | str | Path]) -> History:
         ),
         left_out=checks[-1].left_out,
     )
-
-
-def _read(path: str | Path) -> Check:
-    """Read a check, perhaps of a profile, whose rows are those of the lines that were judged."""
-    check: Check = read_earlier(path, ("Check", "ProfileCheck"), "⟦results⟧")
-    return check
 
 
 def _names_of(results: Sequence[Check | str | Path], checks: Sequence[Check]) -> tuple[str, ...]:

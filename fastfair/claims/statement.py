@@ -341,7 +341,6 @@ def claim(
     ('supported', 0.00021, 0.00018)
     """
     counts = comparisons if isinstance(comparisons, FailureCounts) else None
-    has_exact_limits = counts is not None and counts.totals
     called: Mapping[str, str] = {}
     point: OperatingPoint | None = None  # of the decisions on attacks
     level = intervals.level(confidence_level)
@@ -388,7 +387,7 @@ def claim(
         [],
         metrics=[],
         unit=unit,
-        n_resamples=0 if has_exact_limits else n_resamples,
+        n_resamples=0 if counts is not None and counts.totals else n_resamples,
         confidence_level=level,
         rng=rng,
         n_threads=n_threads,
@@ -406,18 +405,21 @@ def claim(
     overall, *groups = (
         _claimed_rate(evaluation, level, *of_row) for of_row in judged(families, estimates, level)
     )
-    return Claim(
-        called.get(rate, rate) if counts is None else counts.rate_name,
+    made = Claim(
+        called.get(rate, rate),
         claimed,
-        (point or at) if counts is None else None,
-        (evaluation.rates[0].threshold if point is None else point.value)
-        if counts is None
-        else math.nan,
+        point or at,
+        evaluation.rates[0].threshold if point is None else point.value,
         level,
         overall,
         tuple(_adjusted(groups)),
         evaluation.settings | {"statement": text},
-        left_out=evaluation.left_out if counts is None else counts.left_out,
+        left_out=evaluation.left_out,
+    )
+    if counts is None:
+        return made
+    return replace(
+        made, rate=counts.rate_name, at=None, threshold=math.nan, left_out=counts.left_out
     )
 
 

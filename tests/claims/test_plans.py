@@ -38,7 +38,7 @@ def test_the_share_is_the_power_of_the_exact_test_where_that_is_known():
         n_subjects=n,
         n_attempts=1,
         rate=rate,
-        n_simulations=200,
+        n_simulations=100,
         n_resamples=60,
         rng=1,
     )
@@ -46,7 +46,7 @@ def test_the_share_is_the_power_of_the_exact_test_where_that_is_known():
     is_met = beta.ppf(0.95, failures + 1, n - failures) <= bound
     power = binom.pmf(failures, n, rate)[is_met].sum()
     (row,) = plan.rows
-    assert power - 0.15 < row.met <= power + 3 * np.sqrt(power * (1 - power) / 200)
+    assert power - 0.15 < row.met <= power + 3 * np.sqrt(power * (1 - power) / 100)
 
 
 def test_more_people_decide_whether_groups_are_alike():

@@ -38,7 +38,7 @@ LINES: dict[str, tuple[str, ...]] = command_lines.VERBS | {
     "warm-up": (),
 }  # fmt: skip
 QUICK = (
-    "evaluate", "evaluate [vectors]", "check", "claim", "compare", "identify", "group-test", "group-test [decisions]",
+    "evaluate", "check", "evaluate [vectors]", "claim", "compare", "identify", "group-test", "group-test [decisions]",
     "measures", "model", "plan", "apply",
 )  # fmt: skip
 OTHERS = [name for name in LINES if name not in QUICK]
@@ -106,7 +106,9 @@ def ends_well(name: str, folder: Path) -> subprocess.CompletedProcess[str]:
 @pytest.mark.filterwarnings(
     "ignore::fastfair.errors.FastfairWarning"
 )  # of the few subjects of these files
-@pytest.mark.parametrize("name", QUICK)
+@pytest.mark.parametrize(
+    "name", [*QUICK[:2], *(pytest.param(name, marks=pytest.mark.slow) for name in QUICK[2:])]
+)
 def test_a_process_of_its_own_prints_what_one_thread_does(name, folder, monkeypatch):
     monkeypatch.chdir(folder)
     words = words_of(name)

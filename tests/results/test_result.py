@@ -4,6 +4,8 @@ and its page."""
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -146,10 +148,23 @@ def test_every_class_of_results_is_here():
     } - ABSTRACT == {*MADE}
 
 
+@pytest.mark.slow
+def test_a_new_process_finds_every_class_of_results():
+    code = (
+        "from fastfair.results.result import Result\n"
+        "from fastfair.written_results import _load_classes\n"
+        "_load_classes()\n"
+        "print(*Result.kinds)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert {*done.stdout.split()} - ABSTRACT == {*MADE}
+
+
 @pytest.mark.parametrize("kind", [kind for kind, made in MADE.items() if made])
-def test_results_say_what_was_left_out(kind, tmp_path):
+def test_results_say_what_was_left_out(kind, tmp_path, monkeypatch):
     for make in MADE[kind]:
         result = make()
+        monkeypatch.setattr(type(result), "_figures", lambda _: {})  # which takes the most time
         assert type(result).__name__ == kind
         sentences = sentences_on_exclusions(result.left_out)
         assert any("left out, as they failed" in one for one in sentences), kind

@@ -26,6 +26,9 @@ def evaluated(c: ff.Comparisons, at: ff.OperatingPoint, **asked: object) -> Eval
     return quietly()(ff.evaluate)(c, at, **({"n_resamples": 0} | asked))
 
 
+RATES_ALONE = {"measures": [], "metrics": []}
+
+
 @given(
     seed=st.integers(0, 10**6), threshold=st.floats(0, 3), group=st.sampled_from([None, "0", "1"])
 )
@@ -73,7 +76,8 @@ def test_fnmrs_at_fmrs_of_few_errors_have_the_limits_at_the_scores_that_chance_a
     for end, k in ((1, fewest - 1), (0, most)):
         if 0 <= k < len(scores):
             at = ff.at_threshold(float(np.nextafter(scores[k], math.inf)))
-            expected[end] = evaluated(c, at, confidence_level=half).interval("fnmr")[end]
+            there = evaluated(c, at, confidence_level=half, **RATES_ALONE)
+            expected[end] = there.interval("fnmr")[end]
     assert (limits.low, limits.high) == pytest.approx(tuple(expected), abs=1e-9)
     assert (limits.missing is not None) == (fewest == 0)
 
@@ -94,15 +98,17 @@ def test_upper_limits_of_fmrs_reach_to_where_failures_may_be_as_many_as_are_held
         return
     few_held = found.uncertainty.sizes.few_held
     limits, of_threshold = few_held.limits([found.quantities.index(one) for one in (q, t)], level)
-    of_all = [evaluated(c, ff.at_threshold(t.estimate), confidence_level=level)]
+    alone = {"confidence_level": level, **RATES_ALONE}
+    of_all = [evaluated(c, ff.at_threshold(t.estimate), **alone)]
     if at.rate:
         (held,) = few_held._of_points.values()
         law = held.standard_error, held.degrees_of_freedom
         most = of_thresholds.law_of_rate(at.value, *law, level)[0]
     mated = sorted(score for score, is_mated, _, _ in rows_of(c) if is_mated)
-    for k, score in enumerate(mated):
-        there = evaluated(c, ff.at_threshold(score), confidence_level=level)
-        fnmr, fmr = there.quantity("fnmr"), there.quantity("fmr")
+    points = [ff.at_threshold(score) for score in mated]
+    there = evaluated(c, list(dict.fromkeys(points)), **alone)
+    for k, at_score in enumerate(points):
+        fnmr, fmr = (there.quantity(name, at=at_score) for name in ("fnmr", "fmr"))
         if at.rate:
             if fnmr.high >= at.value or (k + 1) / len(mated) > most:
                 break
