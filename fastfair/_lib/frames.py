@@ -176,7 +176,9 @@ class FrameColumns:
         pl = require("polars", "cli", "reading data frames")
         frame = self._frame.select(names)
         if not frame.implementation.is_pandas_like():
-            return frame.to_polars()
+            would_do = "cannot be read; vectors of list_view have to become lists (pyarrow.list_)"
+            with raise_as(InputError, f"{self._called}: {', '.join(map(repr, names))} {would_do}"):
+                return frame.to_polars()
         columns = {}
         for name in names:  # polars itself would need pyarrow for text of pandas
             series = self[name]

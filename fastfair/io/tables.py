@@ -291,9 +291,11 @@ def read_source(source: Any, called: str, source_name: str, failures: bool | Non
         return of_parquet(path)
     content = text.read(path, failures)
     of_map = re.fullmatch("([A-Za-z]+)2([A-Za-z]+)", path.name)
-    if of_map is None or separator_of(content) is not None:
+    if of_map is None:
         return read_text(content)
-    return _of_map(content, [of_map[1], of_map[2]])
+    names, by, fields = [of_map[1], of_map[2]], separator_of(content), content.first.split()
+    has_two = by == "\t" and len(fields) == len(names) and fields != names
+    return _of_map(content, names) if by is None or has_two else read_text(content)
 
 
 def _of_map(content: text.Text, names: list[str]) -> Table:

@@ -62,8 +62,12 @@ class Case:
     share: int = 4
 
 
-def rows_of(c: ff.Comparisons | ff.Embeddings | ff.FailureCounts | ff.Searches) -> list[tuple]:
+def rows_of(
+    c: ff.Comparisons | ff.Embeddings | ff.FailureCounts | ff.Searches | list[tuple],
+) -> list[tuple]:
     """Return all that is known of each row."""
+    if isinstance(c, list):
+        return c
     if isinstance(c, ff.Searches):
         return rows_of_searches(c)
     if isinstance(c, ff.FailureCounts):
@@ -548,6 +552,50 @@ def in_counts(rng: random.Random) -> Files:
     return {"f.csv": top(rng) + delimited(rows, ",")}
 
 
+def in_map(rng: random.Random) -> Files:
+    """Write a map of Kaldi, from people to their gender."""
+    who = [name for name in words(rng) if not name.startswith("#")]
+    scores = [["score", "reference", "probe"]] + [[s, a, b] for a, b, s in pairs(rng, who)]
+    return {
+        "scores.csv": delimited(scores, ","),
+        "spk2gender": in_fields([(name, rng.choice("fm")) for name in who], rng),
+    }
+
+
+def expected_map(folder: Path) -> list[tuple]:
+    rows = slow.rows_by_blanks(folder / "spk2gender")
+    slow.sure(all(len(row) == 2 for row in rows))
+    return slow.labelled(folder / "scores.csv", [row[0] for row in rows], [row[1] for row in rows])
+
+
+def in_quality(rng: random.Random) -> Files:
+    """Write scores of images, and their quality as OFIQ and NFIQ 2 do."""
+    names = [f"{who}/{k}" for who in words(rng)[-4:] for k in (1, 2)]
+    chosen = [(names[0], names[1]), (names[0], names[2])]
+    chosen += [tuple(rng.sample(names, 2)) for _ in range(rng.randint(0, 4))]
+    scores = [["score", "reference", "probe"], *([f"{rng.random():.3f}", *p] for p in chosen)]
+    if rng.random() < 0.5:
+        by, header = ";", ["Filename", "Q", "Q.scalar"]
+        rows = [[name, f"{rng.random():.4f}", str(rng.randint(0, 100))] for name in names]
+    else:
+        by, header = ",", ["Filename", "Q.scalar", "OptionalError"]
+        rows = [[name, str(rng.randint(0, 100)), "NA"] for name in names]
+    if rng.random() < 0.1:  # a sample that failed
+        rows[0][header.index("Q.scalar")] = "-1"
+    table = delimited([header, *rows], by)
+    return {"scores.csv": delimited(scores, ","), "q.csv": table}
+
+
+def read_quality(folder: Path) -> list[tuple]:
+    layout = ff.Layout(quality="Q.scalar", quality_table=folder / "q.csv")
+    policies = ff.Policies(self_comparisons="keep")
+    pattern = "^([^/]+)/"
+    c = ff.read_comparisons(
+        folder / "scores.csv", subject_pattern=pattern, layout=layout, policies=policies
+    )
+    return list(zip(*(side.tolist() for side in c.quality), strict=True))
+
+
 def in_metadata(rng: random.Random, suffix: str) -> Files:
     who = people(rng)
     scores = [["score", "reference", "probe"]] + [[s, a, b] for a, b, s in pairs(rng, who)]
@@ -561,12 +609,8 @@ def in_metadata(rng: random.Random, suffix: str) -> Files:
 
 
 def expected_metadata(folder: Path, suffix: str) -> list[tuple]:
-    found = slow.named(folder / "scores.csv", ",", ["score", "reference", "probe"])
     sex = slow.metadata(folder / f"who.{suffix}", SEPARATORS[suffix])
-    sides = [[slow.label(t) for t in found[name]] for name in ("reference", "probe")]
-    slow.sure(all(who in sex for side in sides for who in side))
-    labels = [[sex[who] for who in side] for side in sides]
-    return slow.comparisons([slow.number(t) for t in found["score"]], None, *sides, *labels)
+    return slow.labelled(folder / "scores.csv", list(sex), list(sex.values()))
 
 
 def expected_table(folder: Path) -> list[tuple]:
@@ -739,6 +783,14 @@ CASES = {
     "metadata csv": metadata_case("csv"),
     "metadata tsv": metadata_case("tsv"),
     "metadata parquet": metadata_case("parquet"),
+    "metadata of kaldi": Case(
+        in_map,
+        scores_read("scores.csv", metadata="spk2gender", groups="gender"),
+        expected_map,
+    ),
+    "quality": Case(
+        in_quality, read_quality, lambda f: slow.qualities(f / "scores.csv", f / "q.csv"), 8
+    ),
     "searches csv": log_case("csv", 12),
     "searches parquet": log_case("parquet", 4),
     "failure counts": Case(

@@ -579,6 +579,34 @@ def metadata(path: Path, separator: str | None) -> dict[str, str]:
     return {i: s for i, s in zip(ids, sexes, strict=True) if s not in MISSING}
 
 
+def labelled(scores: Path, ids: list[str], labels: list[str]) -> list[tuple]:
+    """Return comparisons with labels of both people, whose ids and labels are those of a table."""
+    sure(len(set(ids)) == len(ids) and not MISSING & set(ids))
+    of_person = {who: text for who, text in zip(ids, labels, strict=True) if text not in MISSING}
+    table = named(scores, ",", ["score", "reference", "probe"])
+    sides = [[label(text) for text in table[name]] for name in ("reference", "probe")]
+    sure(all(who in of_person for side in sides for who in side))
+    groups = [[of_person[who] for who in side] for side in sides]
+    return comparisons([number(text) for text in table["score"]], None, *sides, *groups)
+
+
+def qualities(scores: Path, table: Path) -> list[tuple]:
+    """Return the quality of reference and probe of each comparison."""
+    pairs = named(scores, ",", ["score", "reference", "probe"])
+    sides = [[label(text) for text in pairs[name]] for name in ("reference", "probe")]
+    sure(all(re.match("[^/]+/", name) for side in sides for name in side))
+    people = [[label(Plain(name.partition("/")[0])) for name in side] for side in sides]
+    comparisons([number(text) for text in pairs["score"]], None, *people)
+    header = header_of(table)
+    column = named(table, ";", [header[0], "Q.scalar"])
+    ids = [cell(text).strip() for text in column[header[0]]]
+    values = [number(text) for text in column["Q.scalar"]]
+    sure(len(set(ids)) == len(ids) and not MISSING & set(ids) and -1 not in values)
+    of_image = dict(zip(ids, values, strict=True))
+    sure(all(name in of_image for side in sides for name in side))
+    return [(of_image[a], of_image[b]) for a, b in zip(*sides, strict=True)]
+
+
 def searches(log: Path, of_searches: Path, gallery: Path) -> list[tuple]:
     """Return the probe of each search, its mate's score and rank, the others on its list, and the
     score down to which all are known."""

@@ -26,6 +26,9 @@ def test_whole_files_are_read_as_they_are(tmp_path, monkeypatch):
     monkeypatch.setattr(files, "damaged", lambda data, rng: data)
     for seed in range(120):
         kind, told = files.outcome(seed, tmp_path)
-        assert (
-            kind == "equal" or "begins as comments do" in told or "blank lines and comments" in told
-        ), told
+        refusals = (
+            "begins as comments do",
+            "blank lines and comments",
+            "says that the sample failed",
+        )
+        assert kind == "equal" or any(words in told for words in refusals), told

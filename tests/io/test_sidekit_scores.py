@@ -115,11 +115,12 @@ def test_maps_of_kaldi_are_metadata(tmp_path):
     (tmp_path / "s.csv").write_text(
         "score,reference,probe\n0.9,ann,ann\n0.1,ann,bob\n0.8,bob,bob\n"
     )
-    (tmp_path / "spk2gender").write_text("ann f\nbob m\n")
-    read = ff.read_comparisons(
-        tmp_path / "s.csv", metadata=tmp_path / "spk2gender", groups="gender"
-    )
-    assert read.groups == ("f", "m")
+    for text in ("ann f\nbob m\n", "ann\tf\nbob\tm\n", "spk\tgender\nann\tf\nbob\tm\n"):
+        (tmp_path / "spk2gender").write_text(text)
+        read = ff.read_comparisons(
+            tmp_path / "s.csv", metadata=tmp_path / "spk2gender", groups="gender"
+        )
+        assert read.groups == ("f", "m")
     (tmp_path / "spk2utt").write_text("ann a b\nbob c d\n")
     with pytest.raises(FileFormatError, match="a row of spk and utt has two fields, not 3"):
         ff.read_comparisons(tmp_path / "s.csv", metadata=tmp_path / "spk2utt", groups="utt")

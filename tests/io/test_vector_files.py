@@ -141,6 +141,8 @@ def test_list_views_are_refused_in_one_line(tmp_path):
     pq.write_table(pa.table({"vectors": vectors}), tmp_path / "v.parquet")
     with pytest.raises(FileFormatError, match="list_view: write vectors as lists"):
         ff.read_named_vectors(tmp_path / "v.parquet", name=NAMES)
+    with pytest.raises(InputError, match=r"'vectors' cannot be read; .* list_view .* become lists"):
+        ff.read_named_vectors(pa.table({"vectors": vectors}), name=NAMES)
 
 
 def test_arrow_keeps_float32(tmp_path):

@@ -306,15 +306,21 @@ if has("aequitas"):
     ask("nobody", "aequitas: get_crosstabs", lambda: crosstabs(["a", "a", "b"]).loc["b", "fnr"])
     ask("no-label", "aequitas: get_crosstabs", lambda: fate({*crosstabs(LABELS).index}))
 
-if has("duckdb"):
-    import duckdb
+if has("pandas"):
     import pandas as pd
-    import polars as pl
 
     frame = pd.DataFrame({"label": LABELS, "error": ERRORS})
+    ask("no-label", "pandas: groupby", lambda: fate({*frame.groupby("label").error.mean().index}))
+
+if has("duckdb"):
+    import duckdb
+
     rows = duckdb.sql("SELECT label, avg(error) FROM frame GROUP BY label").fetchall()
     ask("no-label", "duckdb: GROUP BY", lambda: fate({row[0] for row in rows}))
-    ask("no-label", "pandas: groupby", lambda: fate({*frame.groupby("label").error.mean().index}))
+
+if has("polars"):
+    import polars as pl
+
     means = pl.DataFrame({"label": LABELS, "error": ERRORS}).group_by("label").mean()
     ask("no-label", "polars: group_by", lambda: fate({*means["label"]}))
 
