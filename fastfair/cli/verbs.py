@@ -455,7 +455,7 @@ VERBS: dict[str, Verb] = {
         "error_model", _SCORES, options=_SIDES, without="attributes",
     ),
     "plan": Verb(
-        "Plan a study of groups' FNMRs or other rates: margins, power, subjects. The command `fmr` plans one that is "
+        "Plan a study of rates of groups: margins, power, subjects. The command `fmr` plans one that is "
         "to support a claimed FMR. Of several numbers with commas between them every combination is planned.",
         """fastfair plan --groups 3,10 --subjects 100,400 --attempts 2 --fnmr 0.05 --correlation 0.25
         fastfair plan --groups 10 --attempts 2 --apcer 0.05 --correlation 0.25 --difference 0.05 --power 0.8

@@ -221,7 +221,7 @@ def compare(
     >>> labs = {"a": ff.FailureCounts(5, 174, rate="frr"), "b": ff.FailureCounts(21, 180, rate="frr")}
     >>> frr = ff.compare(labs, paired=False).contrast("frr")
     >>> frr.verdict, round(frr.low, 3), round(frr.high, 3)
-    ('first', -0.149, -0.03)
+    ('first', -0.147, -0.031)
     """
     # Options that are left out have the defaults of `evaluate`.
     asked = {

@@ -86,7 +86,7 @@ class Hostile:
         (lambda: ff.evaluate("scores.csv"), "not 'scores.csv': read it with read_comparisons"),
         (lambda: ff.evaluate(SCORES, at=1e-3), r"at must be an operating point such as at_fmr.*, not 0.001: write"),
         (lambda: ff.rates(SCORES, 1e-3), r"at must be an operating point .* not 0.001: write at_fmr\(1e-3\) for"),
-        (lambda: ff.compare(SCORES, [0.5]), "second must be Comparisons, ScannedComparisons or Embeddings"),
+        (lambda: ff.compare(SCORES, [0.5]), "second must be Comparisons, .*, Embeddings or FailureCounts"),
         (lambda: ff.fmr_test(ff.FailureCounts([1], [2], ["a"]), AT), "or Embeddings, not FailureCounts"),
         (lambda: ff.eer(SCORES, method=["nearest"]), "method must be one of .*, not"),
         (lambda: ff.eer(SCORES, method=np.array(["nearest", "b"])), "method must be one of .*, not an array of shape"),

@@ -74,7 +74,10 @@ def test_more_attempts_are_easier_for_everybody():
     assert frr == sorted(frr, reverse=True)
     assert far == sorted(far)
     assert "FRR of transactions of up to 3 attempts" in result.summary()
-    assert set(result._figures()) == {"transactions_frr", "transactions_far"}
+    assert set(result._figures()) == {
+        "transactions_frr_at_threshold_1.2",
+        "transactions_far_at_threshold_1.2",
+    }
 
 
 def test_an_operating_point_is_that_of_attempts():

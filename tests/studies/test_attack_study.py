@@ -15,7 +15,10 @@ pytestmark = pytest.mark.study
 DATA_SETS = 150
 
 
-@pytest.mark.parametrize("design", attack_study.DESIGNS, ids=lambda design: design.name)
+DESIGNS = (*attack_study.DESIGNS, *attack_study.HELD_OUT)
+
+
+@pytest.mark.parametrize("design", DESIGNS, ids=lambda design: design.name)
 def test_rates_of_attacks_hold(design: attack_study.Design, data_sets: Callable[[int], int]):
     n = data_sets(DATA_SETS)
     columns = attack_study.COLUMNS
