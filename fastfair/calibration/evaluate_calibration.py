@@ -858,8 +858,7 @@ def _sentence(row: ApplicationCost) -> str:
     has_interval = not math.isnan(row.actual_low)
     brackets = f" [{row.actual_low:.3g}, {row.actual_high:.3g}]" if has_interval else ""
     cost = (
-        f"with the Bayes threshold {row.threshold:.4g}, decisions cost"
-        f" {row.actual:.3g}{brackets}"
+        f"with the Bayes threshold {row.threshold:.4g}, decisions cost {row.actual:.3g}{brackets}"
     )
     verdict = {
         "": "; there is no test of whether that is by chance",

@@ -22,6 +22,7 @@ from fastfair.evaluation.counted_rates import (
     unit_of_counts,
 )
 from fastfair.evaluation.failure_counts import ATTEMPTS, FailureCounts, RateOfFailure
+from fastfair.measures._registry import SUCCESSES
 
 from .requirements import Requirement, read_statement, requirements_of
 
@@ -90,4 +91,7 @@ def claimed_rate(
 
 def names_of_decisions(counts: FailureCounts) -> dict[str, str]:
     """Return what results call the rates and measures of the decisions."""
-    return {of_decisions: called for called, of_decisions in names_of_counts(counts).items()}
+    names = {of_decisions: called for called, of_decisions in names_of_counts(counts).items()}
+    if counts.rate_name in SUCCESSES and "fnmr" in names:
+        names[SUCCESSES["fnmr"]] = SUCCESSES[counts.rate_name]
+    return names
