@@ -23,13 +23,14 @@ from fastfair.evaluation.counted_rates import (
     unit_of_counts,
 )
 from fastfair.evaluation.failure_counts import ATTEMPTS, FailureCounts, RateOfFailure
+from fastfair.measures._registry import SUCCESSES
 
 from .requirements import Requirement, Systems, read_statement, requirements_of
 
 __all__ = [
     "AT",
     "claimed_rate",
-    "names_of_decisions",
+    "names_in_requirements",
     "rate_named",
     "require_no_point",
     "requirements_on",
@@ -99,3 +100,11 @@ def claimed_rate(
     _require_rate(counts.rate_name, statement)
     claimed = read_statement(statement, [counts.rate_name])[1]
     return names_of_counts(counts.rate_name)[counts.rate_name], claimed
+
+
+def names_in_requirements(rate: str) -> dict[str, str]:
+    """Return what results call the rates and measures of decisions, and the share that succeeds."""
+    names = names_of_decisions(rate)
+    if rate in SUCCESSES and "fnmr" in names:
+        names[SUCCESSES["fnmr"]] = SUCCESSES[rate]
+    return names

@@ -28,7 +28,7 @@ from .any_look import judge_any
 from .attacks import JudgedAttacks, names_of_attacks, require_rates_of_attacks
 from .counts import (
     AT,
-    names_of_decisions,
+    names_in_requirements,
     require_no_point,
     requirements_on,
     requirements_on_rate,
@@ -235,7 +235,7 @@ def check(
     of_attacks = [rule for rule in wanted if rule.name in names_of_attacks(comparisons)]
     called = names_of_rates_and_measures(comparisons)
     if counts is not None:
-        called = names_of_decisions(counts.rate_name)
+        called = names_in_requirements(counts.rate_name)
     if isinstance(comparisons, Comparisons):  # scans have both classes
         wanted = of_transactions(comparisons, wanted) if comparisons.transactions else wanted
         for requirement in wanted:

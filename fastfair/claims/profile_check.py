@@ -252,8 +252,8 @@ class ProfileCheck(Check):
             *([("Note", source.note)] if source.note else []),
             ("Level", f"{100 * self.confidence_level:g} %, to one side"),
         ]
-        found = [f"{value:.7g} at {at}" for at, value in self.thresholds.items()]
-        facts += [("Threshold", text)] if (text := ", ".join(found)) else []
+        thresholds = [f"{value:.7g} at {at}" for at, value in self.thresholds.items()]
+        facts += [("Threshold", ", ".join(thresholds))] if thresholds else []
         answer = [
             ("Requirements", self._counted_in_words()),
             (

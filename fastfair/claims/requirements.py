@@ -227,9 +227,12 @@ def read_requirement(
     try:
         if pairs:
             called, systems = _compared(called, names, pairs)
-        term = "" if names else called.lower()
+        term, terms = called.lower(), _OTHER_TERMS
+        if names:  # of counts, one of the rates of mated comparisons or transactions
+            errors = [rate for rate in names if rate in ("frr", "fnmr")]
+            terms = {success: rate for rate in errors for success in _OF_SUCCESS}
         possible = also if quantity_name(called) in also else names
-        name = _OTHER_TERMS.get(term) or _name_of(called, possible)
+        name = terms.get(term) or _name_of(called, possible)
         at = _point_of(name, parts["point"], default, possible)
         _check_group(name, group)
         bound = _bound_of(name_of_difference(name) if systems else name, parts["number"])
@@ -241,7 +244,7 @@ def read_requirement(
             f"{at} holds the {name.upper()} of all comparisons, so data say nothing of it: name"
             " another operating point, or a group",
         )
-    of_success = term in _OF_SUCCESS
+    of_success = term in _OF_SUCCESS and term in terms
     if of_success:  # judged by its errors
         relation = _FLIPPED[relation]
         bound = -bound if systems else round(1 - bound, _DIGITS)
@@ -252,7 +255,7 @@ def read_requirement(
         at,
         relation,
         bound,
-        counts_failures=term in ("frr", "far", "tar", "gar"),
+        counts_failures=not names and term in ("frr", "far", "tar", "gar"),
         systems=systems,
         of_success=of_success,
     )

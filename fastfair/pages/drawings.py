@@ -165,7 +165,8 @@ def _bar(
             )
         if goes_on:
             parts.append(
-                f'<svg x="{_LAST}%" y="50%" overflow="visible"><path class="range" d="M0-4 5 0 0 4"/></svg>'
+                f'<svg x="{_LAST}%" y="50%" overflow="visible" class="arrow">'
+                '<path class="range" d="M0-4 5 0 0 4"/></svg>'
             )
         shape = '<path d="M0-5 5 0 0 5-5 0z"/>' if mark == "diamond" else '<circle r="4"/>'
         parts.append(

@@ -8,7 +8,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
+from fastfair.measures._registry import SUCCESSES
 from fastfair.uncertainty.notes import Note
+
+_FLIP = str.maketrans("<>", "><")
 
 
 @dataclass(frozen=True)
@@ -219,10 +222,15 @@ class Beside:
 
     def required(self, name: str, at: str) -> list[Any]:
         """Return what is required of a rate of groups or of all comparisons at an operating
-        point.
+        point, or of 1 minus it, with the bound of the rate.
         """
-        rows = [row for check in self.checks for row in check.rows]
-        return [row for row in rows if (row.name, row.operating_point) == (name, at)]
+        rows = [row for check in self.checks for row in check.rows if row.operating_point == at]
+        of_success = [
+            replace(row, bound=1 - row.bound, relation=row.relation.translate(_FLIP))
+            for row in rows
+            if row.name == SUCCESSES.get(name)
+        ]
+        return [*(row for row in rows if row.name == name), *of_success]
 
     def is_first(self, evaluation: Any) -> bool:
         """Return whether the overall numbers stand with an evaluation."""

@@ -9,6 +9,7 @@ from helpers.data_sets import columns
 from helpers.refusals import refused
 
 import fastfair as ff
+from fastfair.pages.parts import Beside
 
 pytestmark = pytest.mark.jit
 AT = [ff.at_threshold(1.0), ff.at_fmr(0.05)]
@@ -109,3 +110,26 @@ def test_a_line_of_success_is_judged_as_that_of_errors_and_reported_as_written(m
             sides[(row.relation == "<") != (row.verdict == "not met")]
         )
         assert ("would be enough" in row.reason) == ("would be enough" in other.reason)
+
+
+def test_rates_of_groups_on_a_page_show_what_is_required_of_their_success(made):
+    data = ff.Comparisons(**made)
+    lines = ["tar[*] >= 60 %", "fnmr[f] <= 50 %"]
+    judged = ff.check(data, lines, at=AT[1], n_resamples=200, rng=1)
+    rows = Beside(checks=[judged]).required("fnmr", str(AT[1]))
+    assert [row.group for row in rows] == ["f", *"fmx"]
+    assert [row.relation for row in rows] == ["<="] * 4
+    assert [row.bound for row in rows] == pytest.approx([0.5, 0.4, 0.4, 0.4])
+    assert Beside(checks=[judged]).required("fmr", str(AT[1])) == []
+
+
+def test_counts_answer_lines_on_success():
+    for rate, success in (("frr", "TAR"), ("fnmr", "TMR")):
+        counts = ff.FailureCounts([0, 1, 0, 2], [50] * 4, rate=rate)
+        lines = (f"{success} >= 90 %", f"{rate} <= 10 %")
+        row, errors = (ff.check(counts, line, rng=1).rows[0] for line in lines)
+        assert (row.title, row.relation, row.bound) == (success, ">=", 0.9)
+        assert row.limit == pytest.approx(1 - errors.limit)
+        assert row.verdict == errors.verdict
+    acquired = ff.FailureCounts([0, 1], [50] * 2, rate="fta")
+    refused("there is no quantity 'tar'", ff.check, acquired, "tar >= 90 %")

@@ -240,7 +240,9 @@ def test_a_page_is_one_valid_file(study):
     assert len(drawings) == page.tags["figure"] > 10
     assert all(len(a["aria-label"]) > 10 for a in drawings)
     hidden = [
-        a for tag, a in page.attributes if tag == "svg" and a.get("class") not in ("dot", "diamond")
+        a
+        for tag, a in page.attributes
+        if tag == "svg" and a.get("class") not in ("dot", "diamond", "arrow")
     ]
     assert all(a["aria-hidden"] == "true" for a in hidden)
     assert page.tags["table"] >= 10
