@@ -505,7 +505,8 @@ ROWS = (
         shortfall=(
             "by a profile of processor time, for each second of replicates inverted tests of"
             " measures take 0.55 s, which are the measures of nine systems in all replicates,"
-            " the measures of the replicates 0.1 s, and quantiles of all of these 0.1 s"
+            " the measures of the replicates 0.1 s, and quantiles of all of these 0.1 s; Python of"
+            " 2,073 quantities, in one thread, takes 0.3 s. Without any of it the ratio were 1.75"
         ),
     ),
     Row(

@@ -177,9 +177,9 @@ ROWS = (
         Against.OURS,
         AtLeast(1.75),
         partial(one_against_two, _everything, 9),
-        "by a profile, a tenth of the processor time is spent by one thread: joints of parallel"
-        " parts, intervals and their notes. What needs no replicates, another tenth, runs beside"
-        " them; inverted tests are short steps of NumPy between which Python runs one thread at a"
-        " time",
+        "by a profile, an eighth of the processor time is spent by one thread, so that at most 1.8"
+        " is to be had: joints of parallel parts, intervals and their notes. What needs no"
+        " replicates, another tenth, runs beside them; inverted tests are short steps of NumPy"
+        " between which Python runs one thread at a time",
     ),
 )

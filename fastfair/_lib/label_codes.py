@@ -22,6 +22,7 @@ from .warnings import raise_as
 
 if TYPE_CHECKING:
     import narwhals as nw
+    import polars as pl
 
 
 # Texts that NumPy and pandas write for a missing label; blank text is missing, too.
@@ -254,15 +255,13 @@ def _encode_polars(columns: Sequence[Any]) -> tuple[AnyArray, list[AnyArray]] | 
     natives = [labels_of.to_native().rename("") for labels_of in series]
     together = pl.concat(
         [
-            native
-            if native.dtype == pl.Categorical()
-            else native.cast(pl.String).cast(pl.Categorical)
+            native if native.dtype == pl.Categorical() else as_categories(native.cast(pl.String))
             for native in natives
         ]
     )
     if together.null_count():
         return None
-    physical = together.to_physical().to_numpy()
+    physical = together.to_physical().to_numpy().view(np.int32)
     rows = np.full(int(physical.max(initial=0)) + 1, -1, np.int32)  # one of each category
     rows[physical] = np.arange(physical.size, dtype=np.int32)
     used = np.flatnonzero(rows >= 0)
@@ -276,7 +275,14 @@ def _encode_polars(columns: Sequence[Any]) -> tuple[AnyArray, list[AnyArray]] | 
         return None
     position = np.empty(rows.size, smallest_integers(labels.size))
     position[used[order.to_numpy()]] = numbers
-    return labels, np.split(position[physical], np.cumsum(list(map(len, series)))[:-1])
+    return labels, np.split(look_up(physical, position), np.cumsum(list(map(len, series)))[:-1])
+
+
+def as_categories(column: pl.Series) -> pl.Series:
+    """Return text as categories, which all processors look up."""
+    import polars as pl
+
+    return pl.concat(read_in_parts(len(column), lambda part: column[part].cast(pl.Categorical)))
 
 
 def _code_entries(

@@ -560,9 +560,12 @@ def warn_of_look_alikes(what: str, names: list[Any]) -> None:
         what == "subject" and all(map(str.isascii, names))
     ):
         return
+    forms = list(map(form, names))
     first: dict[str, str] = {}
     alike = [
-        (first[form(name)], name) for name in names if first.setdefault(form(name), name) != name
+        (first[plain], name)
+        for plain, name in zip(forms, names, strict=True)
+        if first.setdefault(plain, name) != name
     ]
     if what not in _FORMS and (
         odd := [name for name in names if plain_label(name) in AS_IF_MISSING]

@@ -958,7 +958,8 @@ def _with_pvalues(
     pvalues = inversion.pvalues(np.array([quantity.estimate for quantity in quantities]))
     computable = {row: pvalue for row, pvalue in pvalues.items() if not math.isnan(pvalue)}
     with_pvalues = [
-        replace(quantity, pvalue=computable.get(row)) for row, quantity in enumerate(quantities)
+        replace(quantity, pvalue=computable[row]) if row in computable else quantity
+        for row, quantity in enumerate(quantities)
     ]
     for row in {
         inversion.rows[key] for key in inversion.rows.keys() & alike.resting_on_small_groups

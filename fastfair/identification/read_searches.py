@@ -17,7 +17,7 @@ from fastfair._lib import label_codes
 from fastfair._lib.arguments import AtLeastTwo, checked
 from fastfair._lib.arrays import AnyArray, Flags
 from fastfair._lib.frames import FrameColumns
-from fastfair._lib.label_codes import MISSING_TEXTS, Coded, encode, encode_together
+from fastfair._lib.label_codes import MISSING_TEXTS, Coded, encode, encode_together, look_up
 from fastfair._lib.warnings import warn
 from fastfair.data import checks, group_labels, side_columns
 from fastfair.data.columns import NOBODY, USUAL, Policies
@@ -386,7 +386,7 @@ class _Gallery:
         """Refuse candidates that the gallery lacks, but for places that an index left empty."""
         is_there = np.isin(candidates.labels, _NO_ID)
         is_there[ids.codes] = True
-        wrong = ~is_there[candidates.codes]
+        wrong = look_up(candidates.codes, ~is_there)
         if wrong.any():
             lost = np.unique(candidates.codes[wrong])
             named = ", ".join(repr(candidates.labels.item(k)) for k in lost[:_NAMED].tolist())

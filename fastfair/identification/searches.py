@@ -36,7 +36,7 @@ from fastfair._lib.arrays import (
     Integers,
 )
 from fastfair._lib.executors import results
-from fastfair._lib.label_codes import Coded, Labels, encode, encode_together
+from fastfair._lib.label_codes import Coded, Labels, encode, encode_together, look_up
 from fastfair._lib.notebook import Shown
 from fastfair._lib.threads import one_blas_thread, run_blocks
 from fastfair._lib.warnings import warn
@@ -705,7 +705,9 @@ class Searches(Shown):
         warning of others.
         """
         padding = _are_padding(of_person, values)
-        padding &= (_positions(of_person, self.labels) == self.labels.size)[of_person.codes]
+        if padding.any():
+            is_somebody = _positions(of_person, self.labels) < self.labels.size
+            padding &= ~is_somebody[of_person.codes]
         if padding.any():
             because = "as they fill places for which an index found nobody, with the candidate -1"
             with gathering() as excluded:
@@ -1323,7 +1325,7 @@ def _positions(coded: Coded, labels: AnyArray) -> Integers:
 
 def _require_known(name: str, labels: AnyArray, codes: AnyArray, is_unknown: Flags) -> None:
     """Refuse labels of a column that are not known; is_unknown: (labels,)."""
-    unknown = np.flatnonzero(is_unknown[codes]) if is_unknown.any() else codes[:0]
+    unknown = np.flatnonzero(look_up(codes, is_unknown)) if is_unknown.any() else codes[:0]
     if unknown.size:
         row = int(unknown[0])
         among = "searches" if name == "search" else "enrolled"
@@ -1376,7 +1378,10 @@ def _are_padding(people: Coded, values: AnyFloats) -> Flags:
     """Tell which entries fill places for which an index found nobody, as FAISS does: -1 with the
     least float.
     """
-    nobody = np.array([label in NOBODY for label in people.labels.tolist()], np.bool_)[people.codes]
+    of_label = np.array([label in NOBODY for label in people.labels.tolist()], np.bool_)
+    if not of_label.any():
+        return np.zeros(people.codes.size, np.bool_)
+    nobody = of_label[people.codes]
     if nobody.any():
         nobody &= ~np.isfinite(values) | checks.are_fillers(values.astype(np.float64))
     return np.asarray(nobody)

@@ -24,7 +24,7 @@ from numpy.lib import format as npy
 from fastfair._lib import memory, validation, whole_files
 from fastfair._lib.arrays import AnyArray, Flags, Integers
 from fastfair._lib.frames import FrameColumns
-from fastfair._lib.label_codes import Coded
+from fastfair._lib.label_codes import Coded, as_categories
 from fastfair._lib.text import not_there, shown
 from fastfair._lib.warnings import raise_as, require, warn
 from fastfair.data import checks, group_labels
@@ -414,9 +414,9 @@ def of_parquet(path: Path, first: int = 0, n: int | None = None) -> Table:
             rows = pl.scan_parquet(
                 path.absolute(), glob=False, hive_partitioning=False, schema=schema
             )
+            frame = rows.select(wanted).slice(first, n).collect()
             texts = [name for name in coded if schema[name] == pl.String]
-            rows = rows.select(wanted).slice(first, n)
-            return rows.with_columns(pl.col(texts).cast(pl.Categorical)).collect()
+            return frame.with_columns([as_categories(frame[name]) for name in texts])
 
     with files.explain_reading(path), _explain_types(path):
         schema = scan_schema(path).collect_schema()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -15,6 +15,7 @@ import numpy as np
 
 from fastfair._lib import memory
 from fastfair._lib.arrays import Flags, Floats, Integers
+from fastfair._lib.threads import count_threads, run_in_order
 from fastfair.data import checks
 from fastfair.errors import FileFormatError
 
@@ -214,11 +215,13 @@ def split_plain(
     of_numbers = [names[k] for k in numbers]
     of_codes = [] if b"'" in text.data else [names[k] for k in coded]
     kinds |= dict.fromkeys(of_numbers, pl.Float64)
-    frames = []
-    for block in _blocks(text.data):
+    about: Any = {"separator": separator, "quote_char": None, "has_header": False}
+
+    def read_block(lines: slice) -> Any:
+        block = text.data[lines]
+        block += b"" if block.endswith(b"\n") else b"\n"
         if not _are_regular(block, separator, n, quoted=False):
             return None
-        about: Any = {"separator": separator, "quote_char": None, "has_header": False}
         try:
             frame = pl.read_csv(block, schema=kinds, columns=columns, **about)
         except pl.exceptions.PolarsError:
@@ -228,22 +231,30 @@ def split_plain(
         ):
             return None
         frame = frame.with_columns(pl.col(pl.String).fill_null(""))
-        frames.append(frame.with_columns(pl.col(of_codes).cast(pl.Categorical)))
+        return frame.with_columns(pl.col(of_codes).cast(pl.Categorical))
+
+    frames = []
+    # one block is looked at while the other one's labels are coded
+    for frame in run_in_order(read_block, _blocks(text.data), min(2, count_threads(None))):
+        if frame is None:
+            return None
+        frames.append(frame)
     if not frames:
         return None
     frame = pl.concat(frames)
     return frame, text.number + 1 + np.arange(frame.height)
 
 
-def _blocks(data: bytes) -> Iterator[bytes]:
-    """Yield the lines after the first, many at a time."""
+def _blocks(data: bytes) -> list[slice]:
+    """Return where the lines after the first are, many at a time."""
+    blocks = []
     start = data.find(b"\n") + 1 or len(data)
     while start < len(data):
         end = data.rfind(b"\n", start, start + _LINES_AT_ONCE) + 1
         end = end or data.find(b"\n", start) + 1 or len(data)
-        block = data[start:end]
-        yield block if block.endswith(b"\n") else block + b"\n"
+        blocks.append(slice(start, end))
         start = end
+    return blocks
 
 
 def fields_of(line: str) -> list[str]:

@@ -678,6 +678,7 @@ def degrees_of_freedom(
         has_some = np.zeros((len(comparisons.groups), n_all), np.bool_)
         has_some[comparisons.group_of_subject, stratum] = True
 
+    @cache
     def count(mated: bool, cell: Cell) -> int:
         if stratum is None:
             return resampler.n_comparisons(mated, cell)
@@ -687,16 +688,21 @@ def degrees_of_freedom(
         assert subjects is not None
         return int(subjects[cell])
 
+    @cache
+    def count_strata(cell: Cell) -> int:
+        if cell is None:
+            return n_all
+        if has_some is None:
+            return len(set(cell))
+        return int((has_some[cell[0]] | has_some[cell[1]]).sum())
+
     for k, entry in enumerate(entries):
         cell = entry.cell
         name = base_metric_of_ratio(entry.name) or entry.name
         if name not in _SIDES:
             continue
-        n_strata = n_all if cell is None else len(set(cell))
-        if cell is not None and has_some is not None:
-            n_strata = int((has_some[cell[0]] | has_some[cell[1]]).sum())
         sides = _SIDES["eer" if is_equal_error(entry, resampler) else name]
-        by_units = min(count(side == MATED, cell) for side in sides) - n_strata
+        by_units = min(count(side == MATED, cell) for side in sides) - count_strata(cell)
         of_sessions = min(resampler.n_sessions(side == MATED, cell) for side in sides)
         most = math.inf
         if _SIDES[name] == ("non-mated",):

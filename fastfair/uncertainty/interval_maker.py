@@ -900,11 +900,14 @@ class IntervalMaker:
         """
         replicates, n = self.replicates, rows.size
         r = replicates.shape[1]
-        drawn = replicates if n == len(replicates) else replicates[rows]
+        are_all = n == len(replicates)
         ends = np.linspace(0, n, max(1, n_calls(n, r)) + 1).astype(int).tolist()
         stretches = [slice(*both_ends) for both_ends in itertools.pairwise(ends)]
         computed = in_threads(
-            n * r, lambda some: work(rows[some], drawn[some]), stretches, self._n_threads
+            n * r,
+            lambda some: work(rows[some], replicates[some if are_all else rows[some]]),
+            stretches,
+            self._n_threads,
         )
         return [np.concatenate(parts) for parts in zip(*computed, strict=True)]
 

@@ -588,9 +588,15 @@ def numbers(base: Replicates, selection: Selection, n_threads: int | None = None
         return _numbers(base, selection)
     r = base.fnmr.shape[2]
     ends = np.linspace(0, r, max(1, r // _FEWEST_AT_ONCE) + 1).astype(int).tolist()
-    parts = [base.part(slice(*both)) for both in itertools.pairwise(ends)]
-    computed = in_threads(base.fmr.size, lambda part: _numbers(part, selection), parts, n_threads)
-    return np.concatenate(computed, axis=1)
+    parts = [slice(*both) for both in itertools.pairwise(ends)]
+    of_one = _numbers(base.part(slice(0, 1)), selection)
+    computed = np.empty((len(of_one), r), of_one.dtype)
+
+    def compute(part: slice) -> None:
+        computed[:, part] = _numbers(base.part(part), selection)
+
+    in_threads(base.fmr.size, compute, parts, n_threads)
+    return computed
 
 
 def _numbers(base: Replicates, selection: Selection) -> Floats:

@@ -143,6 +143,15 @@ def test_what_is_refused_in_many_rows_is_refused_as_in_few(labels, message):
 
 
 @pytest.mark.usefixtures("_as_if_many")
+@pytest.mark.parametrize("n", [0, 1, 120_001])
+def test_text_becomes_categories_in_parts_as_at_once(n):
+    texts = np.random.default_rng(n).integers(0, 1000, n).astype(str).tolist()
+    column = pl.Series("name", [None if text == "7" else text for text in texts], pl.String)
+    coded = label_codes.as_categories(column)
+    assert (coded.name, coded.dtype) == ("name", pl.Categorical())
+    assert coded.cast(pl.String).equals(column, null_equal=True)
+
+
 def test_objects_that_all_differ_are_coded_by_their_values():
     labels = np.array(
         [("a", "b")[k % 2] + str(k // 4) for k in range(40)], object
