@@ -114,3 +114,13 @@ def test_the_jackknife_leaves_out_one():
     weights.leave_one_out(64, 70, found)
     assert (found.sum(axis=0) == [69] * 6 + [70] * 58).all()
     assert all(found[64 + r, r] == 0 for r in range(6))
+
+
+def test_rows_are_multiplied_and_a_product_that_does_not_fit_is_told():
+    rows = np.array([[16], [17], [15], [0]], np.uint8) * np.ones(64, np.uint8)
+    products = np.empty((2, 64), np.uint8)
+    first, second = np.array([0, 3], np.int32), np.array([2, 1], np.int32)
+    assert weights.multiply_rows(first, second, rows, products)
+    assert (products[0] == 240).all()
+    assert (products[1] == 0).all()
+    assert not weights.multiply_rows(np.array([0, 3], np.int32), second * 0 + 1, rows, products)
