@@ -1011,10 +1011,8 @@ def bands_of(
     names = [measure_name(name, at_any_threshold()) for name in named]
     asked = [(name, rate) for name in names for rate in _rates_of(name)]
     needs_average = [check_measure(name, rate) for name, rate in asked]
-    embeddings = in_memory(embeddings, n_threads, progress)
-    request = BandRequest.checked(
-        embeddings, settings, Workers(n_threads, progress, executor), **options
-    )
+    data: Comparisons | Embeddings = in_memory(embeddings, n_threads, progress)
+    request = BandRequest.checked(data, settings, Workers(n_threads, progress, executor), **options)
 
     def make_bands(rates: RatesOverLevels) -> dict[str, Curve]:
         curves = CurveMaker(rates, names)
@@ -1025,7 +1023,7 @@ def bands_of(
         return bands
 
     bands = over_levels(
-        embeddings,
+        data,
         fmr,
         request,
         make_bands,
