@@ -16,7 +16,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from fastfair._lib.arrays import AnyFloats, AnyIntegers, Floats, Integers
+from fastfair._lib.arrays import AnyArray, AnyFloats, AnyIntegers, Floats, Integers
 from fastfair.data.comparisons import Comparisons
 from fastfair.resampling.units import Cells
 from fastfair.uncertainty.notes import ENOUGH_SESSIONS
@@ -58,7 +58,7 @@ def sums_of_shared(
 
 
 def effects_of_sessions(
-    errors: AnyIntegers,
+    errors: AnyArray,
     groups: Sequence[Integers],
     units: Sequence[tuple[AnyIntegers, AnyIntegers]],
 ) -> Floats:
