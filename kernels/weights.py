@@ -94,9 +94,9 @@ def multiply_rows(first, second, weights, products):
     """
     fits = True
     for product in range(first.size):
-        one, other = weights[first[product]], weights[second[product]]
+        row, other = weights[first[product]], weights[second[product]]
         for r in range(BLOCK):
-            of_both = np.int32(one[r]) * np.int32(other[r])
+            of_both = np.int32(row[r]) * np.int32(other[r])
             if of_both > 255:
                 fits = False
             products[product, r] = np.uint8(of_both)
