@@ -52,7 +52,7 @@ from fastfair.uncertainty.inversion import (
     MeasureInversion,
     MovedSystems,
 )
-from fastfair.uncertainty.notes import Code, Note, Noted, has_code
+from fastfair.uncertainty.notes import FEWEST_SESSIONS, Code, Note, Noted, has_code
 from fastfair.uncertainty.quantities import (
     Entry,
     EntryKey,
@@ -593,6 +593,8 @@ class CurveMaker:
         low, high = np.full((2, len(rows)), np.nan)
         if curves.size and curves.shape[1] > 1:
             low[often], high[often] = intervals.simultaneous_band(curves, settings.confidence_level)
+        too_few = np.broadcast_to(self.sizes.sessions, len(self.entries))[rows] < FEWEST_SESSIONS
+        low[too_few] = high[too_few] = np.nan
         return np.clip(low, least, most), np.clip(high, least, most)
 
     def _banded(
@@ -623,7 +625,8 @@ class CurveMaker:
 def _withheld(quantity: Quantity) -> Quantity:
     """Return a measure without an interval, and say why it has none."""
     is_finite = np.isfinite(quantity.estimate)
-    if is_finite and has_code(quantity, Code.NO_SUCH_ERRORS, Code.FEW_GROUP_ERRORS):
+    reasons = Code.NO_SUCH_ERRORS, Code.FEW_GROUP_ERRORS, Code.TOO_FEW_SESSIONS
+    if is_finite and has_code(quantity, *reasons):
         return quantity
     reason = Note(Code.NO_ERRORS_TO_DRAW if is_finite else Code.NO_ERRORS_TO_MOVE)
     missing = [note for note in quantity.notes if note.code is Code.BELOW_RESOLUTION]
@@ -1008,10 +1011,8 @@ def bands_of(
     names = [measure_name(name, at_any_threshold()) for name in named]
     asked = [(name, rate) for name in names for rate in _rates_of(name)]
     needs_average = [check_measure(name, rate) for name, rate in asked]
-    embeddings = in_memory(embeddings, n_threads, progress)
-    request = BandRequest.checked(
-        embeddings, settings, Workers(n_threads, progress, executor), **options
-    )
+    data: Comparisons | Embeddings = in_memory(embeddings, n_threads, progress)
+    request = BandRequest.checked(data, settings, Workers(n_threads, progress, executor), **options)
 
     def make_bands(rates: RatesOverLevels) -> dict[str, Curve]:
         curves = CurveMaker(rates, names)
@@ -1022,7 +1023,7 @@ def bands_of(
         return bands
 
     bands = over_levels(
-        embeddings,
+        data,
         fmr,
         request,
         make_bands,

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.special import betaincinv
 
 from fastfair import intervals
 from fastfair._lib import seeds, validation
@@ -26,6 +28,7 @@ from fastfair.evaluation.failure_counts import (
     beta_binomial_pmf,
 )
 from fastfair.results.result import Result
+from fastfair.uncertainty.notes import FEWEST_SESSIONS
 
 from .counts import rate_named, requirements_on
 from .gate import check
@@ -45,6 +48,8 @@ class PlannedStudy:
         The number of subjects in each group.
     people : int
         That of all groups.
+    n_sessions : int or None
+        The number of days, or of what else people share; None where they share nothing.
     met, not_met, undecided : float
         The shares of studies with each verdict.
     low, high : float
@@ -58,6 +63,7 @@ class PlannedStudy:
     high: float
     not_met: float
     undecided: float
+    n_sessions: int | None = None
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -74,6 +80,8 @@ class RequirementPlan(Result):
         The intra-class correlation of the attempts of a subject.
     mean_attempts : float
         Attempts of each subject, on average.
+    session_correlation : float or None
+        The correlation of the attempts of different people in a session.
     rows : tuple of PlannedStudy
         What studies of each size find.
     assurance : float
@@ -92,6 +100,7 @@ class RequirementPlan(Result):
     assurance: float
     confidence_level: float
     settings: dict[str, Any]
+    session_correlation: float | None = None
 
     _title = "How many people does a requirement need?"
     _derived = ("n_needed",)
@@ -99,9 +108,16 @@ class RequirementPlan(Result):
 
     @property
     def n_needed(self) -> int | None:
-        """The smallest of the sizes from which on all have the assurance; None where none has."""
+        """The smallest of the sizes from which on all have the assurance, with the most sessions
+        where several numbers of these are planned; None where none has.
+        """
+        return self._needed(self.rows[-1].n_sessions)
+
+    def _needed(self, n_sessions: int | None) -> int | None:
         needed = None
         for row in reversed(self.rows):
+            if row.n_sessions != n_sessions:
+                continue
             if row.met < self.assurance:
                 break
             needed = row.n_subjects
@@ -117,16 +133,21 @@ class RequirementPlan(Result):
             f" {self.mean_attempts:.3g} {ATTEMPTS[name]}s of each subject, correlation"
             f" {self.correlation:g}.",
         ]
+        if self.session_correlation is not None:
+            said[-1] = f"{said[-1][:-1]}, of people in a session {self.session_correlation:.2g}."
         said += [
-            f"With {row.n_subjects:,} subjects in each group {rate_with_interval(row.met, row.low, row.high)}"
+            f"With {row.n_subjects:,} subjects in each group{_in_sessions(row.n_sessions)}"
+            f" {rate_with_interval(row.met, row.low, row.high)}"
             f" of studies meet it, and {per_cent(row.not_met)} refute it."
             for row in self.rows
         ]
         aim = f"{per_cent(self.assurance)} of studies meet it"
-        if self.n_needed is None:
-            said.append(f"None of these sizes is enough that {aim}.")
-        else:
-            said.append(f"{self.n_needed:,} subjects in each group are enough that {aim}.")
+        for n_sessions in dict.fromkeys(row.n_sessions for row in self.rows):
+            needed, where = self._needed(n_sessions), _in_sessions(n_sessions)
+            if needed is None:
+                said.append(f"None of these sizes is enough{where} that {aim}.")
+            else:
+                said.append(f"{needed:,} subjects in each group are enough{where} that {aim}.")
         return said
 
     @checked
@@ -143,10 +164,15 @@ class RequirementPlan(Result):
         matplotlib Axes
         """
         ax = axes_or_new(ax)
-        sizes = [row.n_subjects for row in self.rows]
-        met = np.array([row.met for row in self.rows])
-        reach = [met - [row.low for row in self.rows], [row.high for row in self.rows] - met]
-        ax.errorbar(sizes, met, np.abs(reach), color=USUAL, marker="o", capsize=3)
+        several = dict.fromkeys(row.n_sessions for row in self.rows)
+        for k, n_sessions in enumerate(several):
+            rows = [row for row in self.rows if row.n_sessions == n_sessions]
+            met = np.array([row.met for row in rows])
+            reach = [met - [row.low for row in rows], [row.high for row in rows] - met]
+            sizes = [row.n_subjects for row in rows]
+            how = {"color": USUAL if len(several) == 1 else f"C{k}", "marker": "o", "capsize": 3}
+            label = None if n_sessions is None else f"{n_sessions} sessions"
+            ax.errorbar(sizes, met, np.abs(reach), label=label, **how)
         ax.axhline(self.assurance, color="black", linestyle="--", linewidth=1, label="wanted")
         ax.set(xlabel="Subjects in each group", ylabel=f"Studies that meet {self.requirement}")
         ax.set_ylim(-0.02, 1.02)
@@ -154,6 +180,10 @@ class RequirementPlan(Result):
         ax.legend(fontsize="small")
         ax.grid(alpha=0.3)
         return ax
+
+
+def _in_sessions(n_sessions: int | None) -> str:
+    return "" if n_sessions is None else f" in {n_sessions} sessions"
 
 
 def _failures(
@@ -177,6 +207,8 @@ def plan_requirement(
     rate: ArrayLike,
     n_groups: Natural | None = None,
     correlation: Share = 0.0,
+    n_sessions: ArrayLike | None = None,
+    session_correlation: Share | None = None,
     assurance: Probability = 0.8,
     n_simulations: Natural = 200,
     n_resamples: ManyResamples = 400,
@@ -203,6 +235,12 @@ def plan_requirement(
         Number of groups; by default as many as there are rates.
     correlation : float, default 0
         Intra-class correlation of the decisions on one subject, in [0, 1].
+    n_sessions : array_like of int, optional
+        Numbers of sessions to try, such as days, at least 4: each attempt is in any of them, and
+        all groups share them. By default people share nothing.
+    session_correlation : float, optional
+        With `n_sessions`: the correlation of decisions on different people in a session, in [0, 1];
+        by default that of the pilot, whose counts then have sessions.
     assurance : float, default 0.8
         Share of studies that are to meet the requirement, in (0, 1).
     n_simulations : int, default 200
@@ -229,7 +267,11 @@ def plan_requirement(
 
     Notes
     -----
-    The failures of a subject are beta-binomial, as in `plan_margin`. Each study that is drawn is
+    The failures of a subject are beta-binomial, as in `plan_margin`; in a session, the chance of
+    each is that of the subject times a factor of the session, which varies as a beta law does. With
+    n attempts in S sessions of correlation s, and r within subjects of m attempts each, the variance
+    of a rate is 1 + (m - 1) r + (n / S - 1) s times that of independent attempts: more people on
+    the same days help until s / S is most of it. Each study that is drawn is
     judged by `check`, so that a plan knows all its rules.
 
     Examples
@@ -263,14 +305,19 @@ def plan_requirement(
         rule.of_groups(about.groups)
     seed = seeds.fix_seed(rng)
     rows = []
+    several: list[int | None] = [None]
+    shared = _session_correlation(n_sessions, session_correlation, n_attempts)
+    if n_sessions is not None:
+        several = np.unique(validation.counts("⟦n_sessions⟧", n_sessions, FEWEST_SESSIONS)).tolist()
+    n_studies = len(several) * sizes.size * n_simulations
     with reporting(progress, "Studies") as report, hold_warnings():
-        for k, n in enumerate(sizes.tolist()):
+        for k, (days, n) in enumerate(itertools.product(several, sizes.tolist())):
+            design = _Design(n, pilot, rates, correlation, groups, name, days, shared or 0.0)
             verdicts = []
             for study in range(n_simulations):
                 stream = seeds.child(seed, n * n_simulations + study)
-                counts = _drawn(n, pilot, rates, correlation, groups, name, stream)
                 judged = check(
-                    counts,
+                    design.draw(stream),
                     requirement,
                     n_resamples=n_resamples,
                     confidence_level=level,
@@ -279,8 +326,8 @@ def plan_requirement(
                 )
                 verdicts.append(judged.verdict)
                 if report is not None:
-                    report(k * n_simulations + study + 1, sizes.size * n_simulations)
-            rows.append(_row(n, rates.size, verdicts))
+                    report(k * n_simulations + study + 1, n_studies)
+            rows.append(_row(design, verdicts))
     settings = {
         "n_simulations": n_simulations,
         "n_resamples": n_resamples,
@@ -295,30 +342,90 @@ def plan_requirement(
         assurance,
         level,
         settings,
+        shared,
         left_out=exclusions_of(n_attempts),
     )
 
 
-def _drawn(
-    n: int,
-    pilot: Integers,
-    rates: Floats,
-    correlation: float,
-    groups: list[str],
-    name: Any,
-    seed: np.random.SeedSequence,
-) -> FailureCounts:
-    """Draw the counts of a study."""
-    rng = np.random.default_rng(seed)
-    attempts = rng.choice(pilot, n * rates.size)
-    failures = [
-        _failures(of_group, rate, correlation, rng)
-        for of_group, rate in zip(np.split(attempts, rates.size), rates.tolist(), strict=True)
-    ]
-    return FailureCounts(np.concatenate(failures), attempts, np.repeat(groups, n), rate=name)
+def _session_correlation(
+    n_sessions: ArrayLike | None, given: float | None, pilot: int | FailureCounts
+) -> float | None:
+    """Return the correlation of people in a session: as given, or that of a pilot's; None without
+    sessions.
+    """
+    if n_sessions is None:
+        if given is not None:
+            raise InputError(
+                "⟦session_correlation⟧ is given without ⟦n_sessions⟧: say how many to plan"
+            )
+        return None
+    if given is not None:
+        return given
+    if not isinstance(pilot, FailureCounts) or pilot.sessions is None:
+        raise InputError(
+            "⟦n_sessions⟧ needs ⟦session_correlation=⟧, or a pilot whose counts have sessions"
+        )
+    return pilot.session_correlation
 
 
-def _row(n: int, n_groups: int, verdicts: list[str]) -> PlannedStudy:
+@dataclass(frozen=True)
+class _Design:
+    """What studies of a size draw: the arguments of `plan_requirement`, checked."""
+
+    n: int
+    pilot: Integers
+    rates: Floats
+    correlation: float
+    groups: list[str]
+    name: Any
+    n_sessions: int | None
+    session_correlation: float
+
+    def draw(self, seed: np.random.SeedSequence) -> FailureCounts:
+        """Draw the counts of a study."""
+        rng = np.random.default_rng(seed)
+        attempts = rng.choice(self.pilot, self.n * self.rates.size)
+        of_groups = zip(np.split(attempts, self.rates.size), self.rates.tolist(), strict=True)
+        group = np.repeat(self.groups, self.n)
+        if self.n_sessions is None:
+            failures = [_failures(m, rate, self.correlation, rng) for m, rate in of_groups]
+            return FailureCounts(np.concatenate(failures), attempts, group, rate=self.name)
+        subject = np.repeat(np.arange(attempts.size), attempts)
+        session = rng.integers(0, self.n_sessions, subject.size)
+        rate = np.repeat(self.rates, self.n)
+        chance = _beta(rate, self.correlation, rng)[subject]
+        quantiles = rng.random(self.n_sessions)
+        for k, of_group in enumerate(self.rates.tolist()):
+            factors = _beta_quantiles(of_group, self.session_correlation, quantiles) / of_group
+            inside = subject // self.n == k
+            chance[inside] *= factors[session[inside]]
+        failed = (rng.random(subject.size) < chance).astype(np.int64)
+        return FailureCounts.from_decisions(
+            failed, subject, group[subject], rate=self.name, session=session
+        )
+
+
+def _beta(mean: Floats, correlation: float, rng: np.random.Generator) -> Floats:
+    """Draw chances with some means, whose decisions have an intra-class correlation."""
+    quantiles = rng.random(mean.size)
+    chances = np.empty(mean.size)
+    for one_mean in np.unique(mean).tolist():
+        alike = mean == one_mean
+        chances[alike] = _beta_quantiles(one_mean, correlation, quantiles[alike])
+    return chances
+
+
+def _beta_quantiles(mean: float, correlation: float, quantiles: Floats) -> Floats:
+    """Return quantiles of the law of chances whose decisions have an intra-class correlation."""
+    if correlation == 0:
+        return np.full(quantiles.size, mean)
+    if correlation == 1:
+        return (quantiles > 1 - mean).astype(np.float64)
+    scale = 1 / correlation - 1
+    return np.asarray(betaincinv(mean * scale, (1 - mean) * scale, quantiles))
+
+
+def _row(design: _Design, verdicts: list[str]) -> PlannedStudy:
     """Sum up the verdicts of studies of a size."""
     shares = {name: verdicts.count(name) / len(verdicts) for name in (MET, NOT_MET, UNDECIDED)}
     errors = verdicts.count(MET)
@@ -329,8 +436,9 @@ def _row(n: int, n_groups: int, verdicts: list[str]) -> PlannedStudy:
         for sign, end in ((-1, 0), (1, len(verdicts)))
     )
     return PlannedStudy(
-        n_subjects=n,
-        people=n * n_groups,
+        n_subjects=design.n,
+        people=design.n * design.rates.size,
+        n_sessions=design.n_sessions,
         met=shares[MET],
         low=low,
         high=high,

@@ -853,7 +853,14 @@ def plan_requirement(run: Run) -> None:
     pilot = run.take("pilot")
     if (pilot is None) == ("n_attempts" not in run.options):
         raise click.UsageError("give --attempts, or a --pilot whose subjects have so many")
-    attempts = run.take("n_attempts") if pilot is None else ff.read_failure_counts(pilot, groups=())
+    columns = {name: run.take(name) for name in ("subject", "session")}
+    if pilot is None and any(columns.values()):
+        raise click.UsageError("--subject and --session are columns of a --pilot")
+    attempts = run.take("n_attempts")
+    if pilot is not None:
+        of_pilot = {name: column for name, column in columns.items() if column is not None}
+        counted = {"failures": "failures", "attempts": "attempts"}
+        attempts = ff.read_failure_counts(pilot, groups=(), **counted, **of_pilot)
     statement = run.context.params["statement"]
     run.deliver({"plan": run.call(ff.plan_requirement, statement, n_attempts=attempts)})
 

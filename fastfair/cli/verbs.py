@@ -126,7 +126,8 @@ FLAGS = {
     "as_json": "json", "rng": "seed", "groups": "group", "measures": "measure", "requirements": "require",
     "applications": "application", "kind": "input", "name": "vector-name", "n_subjects": "subjects",
     "n_groups": "groups", "n_attempts": "attempts", "n_partners": "partners", "n_folds": "folds", "suffix": "format",
-    "folder": "checkpoint", "enrolled": "gallery", "gallery": "for-gallery", "other_groups": "other-group",
+    "n_sessions": "sessions", "folder": "checkpoint", "enrolled": "gallery", "gallery": "for-gallery",
+    "other_groups": "other-group",
 }  # fmt: skip
 OUTPUT = (
     Option("as_json", "Print JSON instead of tables.", "flag"),
@@ -496,13 +497,16 @@ VERBS: dict[str, Verb] = {
         "Plan how many subjects meet a requirement. It is on a rate of one person's attempts.",
         """fastfair plan requirement "frr[*] <= 8 %" --groups 2 --subjects 50,100,300 --attempts 5 --rate 0.05
         fastfair plan requirement "apcer[*] <= 7 %" --subjects 100,400 --attempts 1 --rate 0.01,0.02,0.04
+        fastfair plan requirement "frr <= 8 %" --sessions 9,40 --subjects 99 --rate 0.05 --pilot p.csv --session day
         fastfair plan requirement "max_min_ratio(fnmr) <= 1.5" --groups 4 --subjects 99,400 --attempts 9 --rate 0.07""",
-        "n_groups n_subjects n_attempts rate correlation pilot assurance n_simulations rng output",
+        "n_groups n_subjects n_attempts rate correlation n_sessions session_correlation pilot assurance rng output",
         "plan_requirement", "", "statement",
         (
             Option("n_attempts", "Number of attempts of each subject, if it is the same for all.", "integer"),
             Option("pilot", "Failure counts of a pilot, with columns attempts and failures. Subjects have so many "
                    "attempts as these, in place of --attempts.", "path", section="Input"),
+            Option("subject", "Of a pilot: column of the subject, who may be in several rows.", section="Input"),
+            Option("session", "Of a pilot: column of what people share, such as a day.", section="Input"),
         ),
         "requirement",
     ),

@@ -422,7 +422,9 @@ class Embeddings:
         rows = np.concatenate((first, probes))
         if self.session is not None:
             _require_one_session(self.session, references, number)
-        of_session = {} if self.session is None else {"session": read_only(self.session[rows])}
+        of_session: dict[str, Any] = {}
+        if self.session is not None:
+            of_session = {"session": read_only(self.session[rows])}
         if score == "max":
             part_of = np.empty(len(self), np.int32)
             part_of[references] = number

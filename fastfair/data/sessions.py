@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence, Sized
 from typing import TYPE_CHECKING, Annotated, Any
 
-from fastfair._lib.arrays import AnyIntegers
+from fastfair._lib.arrays import Codes
 from fastfair._lib.label_codes import (
     Coded,
     Labels,
@@ -64,7 +64,7 @@ def code_sessions(columns: Mapping[str, Any]) -> BothSides | None:
     return labels, codes[0], codes[1]
 
 
-def sessions_of(side: SortedSide) -> tuple[AnyIntegers, AnyIntegers] | None:
+def sessions_of(side: SortedSide) -> tuple[Codes, Codes] | None:
     """Return the sessions of the references and of the probes of comparisons; None without any."""
     reference, probe = side.reference_session, side.probe_session
     return None if reference is None or probe is None else (reference, probe)

@@ -11,7 +11,7 @@ import numpy as np
 
 from fastfair._lib.arrays import AnyIntegers, Indices
 from fastfair._lib.workers import Workers
-from fastfair.data.comparisons import keys_of
+from fastfair.data.comparisons import Comparisons, keys_of
 from fastfair.data.embeddings import ROLES, Embeddings, refuse_failed
 from fastfair.data.sorted_scores import ClassKeys, NotKeptError
 from fastfair.errors import InputError
@@ -20,6 +20,7 @@ from . import score_metrics
 from .operating_points import OperatingPoint, threshold_key
 
 _Result = TypeVar("_Result")
+_Data = TypeVar("_Data")
 _LOOKED_AT = 1500  # vectors of which all pairs are compared, to guess how many will be needed
 _OF_A_SUBJECT = 20  # at most so many of them of each subject
 _SPARE = 1.6  # times as many are kept as the FMR held needs, as replicates need more than the data,
@@ -32,8 +33,8 @@ _MORE = 3  # times as many where that does not suffice
 
 
 def in_memory(
-    data: Any, n_threads: int | None, progress: bool | Callable[[int, int], None] = False
-) -> Any:
+    data: _Data, n_threads: int | None, progress: bool | Callable[[int, int], None] = False
+) -> _Data | Comparisons:
     """Return vectors with sessions as comparisons, as scans draw people alone; other data as they
     are.
     """

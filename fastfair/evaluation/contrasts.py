@@ -32,7 +32,7 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 
 from fastfair import intervals
-from fastfair._lib.arrays import AnyIntegers, Flags, Floats, Integers
+from fastfair._lib.arrays import Codes, Flags, Floats, Integers
 from fastfair._lib.label_codes import in_use
 from fastfair._lib.warnings import warn
 from fastfair._lib.workers import Workers
@@ -166,7 +166,7 @@ class CountsInSessions(UnitCounts):
         ]
         return of_units[0], of_units[1]
 
-    def _of_side(self, side: SortedSide, mated: bool) -> tuple[AnyIntegers, AnyIntegers]:
+    def _of_side(self, side: SortedSide, mated: bool) -> tuple[Codes, Codes]:
         both = sessions_of(side) if self._kind == "session" else self._cells.of_side(side, mated)
         assert both is not None
         return both

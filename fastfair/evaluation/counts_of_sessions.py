@@ -8,7 +8,7 @@ from typing import Self
 
 import numpy as np
 
-from fastfair._lib.arrays import AnyIntegers, Flags, Floats, Integers
+from fastfair._lib.arrays import AnyArray, AnyIntegers, Flags, Floats, Integers
 from fastfair.data.comparisons import Comparisons
 from fastfair.error_rates.operating_points import at_threshold
 from fastfair.resampling.engine import Resampler
@@ -79,6 +79,27 @@ class CountsOfSessions:
             attempts=self.attempts[kept],
         )
 
+    def correlation(self, group: AnyIntegers, rates: Floats) -> float:
+        """Return the correlation of attempts of different people of a group in a session of probes.
+
+        group: (rows of counts,), positions in rates.
+        """
+        alike = most = 0.0
+        for k, rate in enumerate(rates.tolist()):
+            inside = group[self.row] == k
+            row, session, n = self.row[inside], self.sessions[1][inside], self.attempts[inside]
+            cell = np.unique((row, session), axis=1, return_inverse=True)[1].ravel()
+            residuals = self.failures[inside] - rate * n
+            people, sessions, cells = (
+                _sum_of_squares(units, residuals) for units in (row, session, cell)
+            )
+            pairs = _sum_of_squares(session, n) - _sum_of_squares(cell, n)
+            # residuals of all are a little alike, as they vary about a rate of the same attempts
+            of_rate = (people + sessions - cells) / max(float(n.sum()), 1.0) ** 2
+            alike += sessions - cells + pairs * of_rate
+            most += rate * (1 - rate) * pairs
+        return min(max(alike / most, 0.0), 1.0) if most > 0 else 0.0
+
     @property
     def is_of_one_column(self) -> bool:
         """Whether references and probes have the same sessions."""
@@ -125,3 +146,9 @@ class RatesInSessions:
             [resampler.n_sessions(True, entry.cell) for entry in entries],
         ]
         return cls(*columns)
+
+
+def _sum_of_squares(units: AnyIntegers, values: AnyArray) -> float:
+    """Sum the squares of what each unit has of some values."""
+    sums = np.bincount(units, values)
+    return float(sums @ sums)

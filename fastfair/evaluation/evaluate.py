@@ -634,6 +634,11 @@ def evaluate(
     a comparison is the product of its units' weights [1]_. The page "Intervals" of the user guide
     has the formulas, and says when to use which unit, scheme and method.
 
+    Where people share sessions (`Comparisons`), both are drawn, and a comparison is weighted by the
+    product, shrunk to the two-way variance of people and sessions [2]_. With fewer than ten
+    sessions intervals are flagged, with fewer than four there are none. A note says how much larger
+    the standard error is than that of people alone, with the design effects of both.
+
     Without replicates (``n_resamples=0``), and with subjects or comparisons as units, the intervals
     of FMRs and FNMRs are computed from their standard errors in closed form: of sums over subjects
     for FNMRs, dyadic-robust for FMRs, and with what a threshold that holds a rate adds to either.
@@ -660,6 +665,8 @@ def evaluate(
     References
     ----------
     .. [1] "Assessing Uncertainty in Similarity Scoring: Performance & Fairness in Face Recognition", for embeddings.
+    .. [2] Cameron, Gelbach and Miller, "Robust inference with multiway clustering", Journal of Business & Economic
+       Statistics 29 (2011).
 
     Examples
     --------

@@ -946,6 +946,19 @@ class FailureCounts(Shown):
         return np.where(has_interval, low, np.nan), np.where(has_interval, high, np.nan)
 
     @cached_property
+    def session_correlation(self) -> float:
+        """The correlation of attempts of different people in a session, of all groups together, in
+        [0, 1].
+
+        With residuals e - rate m of what a person does in a session, it is their sum of squares by
+        session, minus that by person in a session, over what it is where all attempts are alike.
+        """
+        if self._by_session is None:
+            raise InputError("these counts have no sessions: give ⟦session=⟧")
+        rates = self.group_rate if self.groups else np.array([self.rate])
+        return self._by_session.correlation(self.subject_group, rates)
+
+    @cached_property
     def evidence(self) -> RateEvidence:
         """What limits of the groups' rates are computed from, (g,)."""
         m, e, ee, em, mm = self.sums

@@ -55,6 +55,7 @@ def read_embeddings(
     missing_labels: MissingLabels = "error",
     failures: FailuresOfVectors = "error",
     pair_kinds: PairKinds = "both",
+    session: str | Labels | None = None,
 ) -> Embeddings:
     r"""Read embeddings, and optionally a table with the subjects' metadata.
 
@@ -112,6 +113,11 @@ def read_embeddings(
         says how many, which copies the other vectors; or take "unknown" for it.
     failures, pair_kinds
         As in `Embeddings`.
+    session : str or (n,) array_like, optional
+        The array or column with what vectors of several people share: their day, device, site or
+        operator.
+
+        Or the sessions themselves.
 
     Returns
     -------
@@ -160,7 +166,7 @@ def read_embeddings(
     names = list(groups) if isinstance(groups, Mapping) else side_columns.names_of_groups(groups)
     described = None if metadata is None else Metadata(metadata, metadata_id, names)
     of_file = [] if isinstance(groups, Mapping) or described is not None else names
-    wanted = ["subject" if subject is None else subject, role, template, *of_file]
+    wanted = ["subject" if subject is None else subject, role, template, session, *of_file]
     file, table = _opened(path, vectors, wanted, samples)
     who = _labels(table, "subject", subject)
     if subject_pattern is not None:
@@ -172,6 +178,7 @@ def read_embeddings(
         labels[name], without = table.labels_by_policy("groups", name, missing_labels)
         lacking |= {} if without is None else {f"column {name!r}": without}
     roles = None if role is None else _labels(table, "role", role)
+    shared = None if session is None else _labels(table, "session", session)
     templates = (
         template
         if template is None or isinstance(template, int)
@@ -179,6 +186,7 @@ def read_embeddings(
     )
     array = file.vectors(vectors)
     sizes = {f"group {name!r}": column.codes.size for name, column in labels.items()}
+    sizes |= {} if shared is None else {"session": shared.codes.size}
     file.require_vectors_of(array, {"subject": who.codes.size} | sizes)
     with gathering() as left_out:
         keep = group_labels.flag_labelled(lacking, missing_labels, len(array), "vectors")
@@ -193,12 +201,20 @@ def read_embeddings(
         who = take(who, keep)
         labels = take(labels, keep)
         roles = take(roles, keep)
+        shared = take(shared, keep)
         templates = templates if isinstance(templates, int) else take(templates, keep)
     with files.name_file(file.place):
         with file.placed(keep):
             kept: FailuresOfVectors = "non-match" if failures == "non-match" else "error"
             made = Embeddings(
-                array, who, labels or None, similarity, roles, kept, pair_kinds=pair_kinds
+                array,
+                who,
+                labels or None,
+                similarity,
+                roles,
+                kept,
+                pair_kinds=pair_kinds,
+                session=shared,
             )
         made = made._changed(made.grouping, left_out=tuple(left_out)) if left_out else made
         return made if templates is None else made.enrolled(templates, template_score)

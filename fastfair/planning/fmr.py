@@ -27,6 +27,7 @@ from fastfair._lib.text import per_cent
 from fastfair._lib.warnings import warn
 from fastfair.data.comparisons import Comparisons
 from fastfair.data.exclusions import exclusions_of
+from fastfair.data.sessions import refuse_sessions
 from fastfair.error_rates.operating_points import ENOUGH_ERRORS, OperatingPoint, threshold_key
 from fastfair.error_rates.rates import errors_of_top_subjects
 from fastfair.errors import InputError, OutOfReachWarning
@@ -804,6 +805,7 @@ def plan_fmr(
 
 def _of_pilot(pilot: Comparisons, at: OperatingPoint, fmr: float | None) -> dict[str, Any]:
     """Estimate how false matches come about from the comparisons of a pilot, as `fmr_test` does."""
+    refuse_sessions(pilot.sessions, "a plan of false matches", "use plan_requirement")
     require_units(pilot, "subject")
     side = pilot.nonmated
     assert side.reference is not None

@@ -176,7 +176,9 @@ class PairSide(ABC):
         """
         return (self,)
 
-    def rows_of_kinds(self, a: Codes, b: Codes) -> Sequence[tuple[Codes, Codes]]:
+    def rows_of_kinds(
+        self, a: AnyIntegers, b: AnyIntegers
+    ) -> Sequence[tuple[AnyIntegers, AnyIntegers]]:
         """Return the rows of comparisons in `kinds` from their rows of weights."""
         return ((a, b),)
 

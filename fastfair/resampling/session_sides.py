@@ -121,7 +121,7 @@ class SessionSide(SideInMemory, CostedSide):
                 a[part], b[part] = of_kind
         return [Errors(a, b, errors.start, errors.stops) for a, b in rows]
 
-    def rows_of_kinds(self, a: Codes, b: Codes) -> list[tuple[Codes, Codes]]:
+    def rows_of_kinds(self, a: AnyIntegers, b: AnyIntegers) -> list[tuple[Codes, Codes]]:
         """As in `PairSide`."""
         return self._units.rows_of_kinds(self._mated, *self._units.cells_of_rows(a, b))
 

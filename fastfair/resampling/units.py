@@ -455,7 +455,7 @@ class SessionUnits(Units):
         self.n_rows = self._first_session + cells.n_sessions + 1
         of_people, n_strata = self._subjects.stratum, self._subjects.sizes.size
         of_row = [of_people[rows_of_persons], of_people]
-        of_row += [np.full(cells.n_sessions, n_strata), [n_strata + 1]]
+        of_row += [np.full(cells.n_sessions, n_strata), np.array([n_strata + 1])]
         self.stratum = np.concatenate(of_row).astype(np.int32)
         self.stratum_size = np.append(self._subjects.sizes, [cells.n_sessions, 1])
 
@@ -480,7 +480,7 @@ class SessionUnits(Units):
         )
         return a, b
 
-    def cells_of_rows(self, a: Codes, b: Codes) -> tuple[Codes, Codes]:
+    def cells_of_rows(self, a: AnyIntegers, b: AnyIntegers) -> tuple[Codes, Codes]:
         """Return the cells of references and of probes from both rows of comparisons."""
         cells, n_cells = self.cells, self._cell.size
         of_a = self._cell[a]

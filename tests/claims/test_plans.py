@@ -12,6 +12,7 @@ from helpers.refusals import refused
 from scipy.stats import beta, binom
 
 import fastfair as ff
+from fastfair.claims.plans import _Design
 
 FEW = {"n_simulations": 20, "n_resamples": 60, "rng": 0}
 STUDY = {"n_attempts": 3, "rate": 0.1, "n_groups": 2, "correlation": 0.2}
@@ -112,3 +113,83 @@ def test_the_command_line_plans_the_same(tmp_path):
     found = printed(*words, "--pilot", tmp_path / "pilot.csv", "--json")
     assert found["mean_attempts"] == 2
     assert "give --attempts, or a --pilot" in refused_words(*words)
+
+
+def test_what_people_share_is_drawn_as_the_formula_says():
+    design = _Design(50, np.array([6]), np.array([0.1, 0.2]), 0.1, ["a", "b"], "frr", 10, 0.04)
+    rates, correlations = [], []
+    for seed in range(100):
+        counts = design.draw(np.random.SeedSequence(seed))
+        assert counts.sessions.size <= 10
+        rates.append(counts.group_rate)
+        correlations.append(counts.session_correlation)
+    of_groups = np.array(rates)
+    mean = of_groups.mean(axis=0)
+    assert mean == pytest.approx([0.1, 0.2], abs=0.01)
+    expected = mean * (1 - mean) * (1 + 5 * 0.1 + (300 / 10 - 1) * 0.04) / 300
+    assert of_groups.var(axis=0) == pytest.approx(expected, rel=0.45)
+    assert np.corrcoef(of_groups.T)[0, 1] > 0.1  # groups share their days
+    assert np.mean(correlations) == pytest.approx(0.04, abs=0.012)
+
+
+def test_more_people_on_the_same_days_hardly_help():
+    plan = ff.plan_requirement(
+        "frr <= 15 %", n_subjects=[60, 240], n_attempts=5, rate=0.1, n_sessions=[6, 40],
+        session_correlation=0.03, n_simulations=3, n_resamples=20, rng=0,
+    )  # fmt: skip
+    assert [(row.n_sessions, row.n_subjects) for row in plan.rows] == [
+        (6, 60),
+        (6, 240),
+        (40, 60),
+        (40, 240),
+    ]
+    assert plan.rows[1].met < plan.rows[3].met
+    assert plan.session_correlation == 0.03
+    assert "of people in a session 0.03." in plan.summary()
+    assert "None of these sizes is enough in 6 sessions" in plan.summary()
+    labels = [text.get_text() for text in plan.plot().get_legend().get_texts()]
+    assert {"6 sessions", "40 sessions"} <= set(labels)
+
+
+def test_a_pilot_tells_how_alike_people_in_a_session_are(tmp_path):
+    design = _Design(60, np.array([6]), np.array([0.2]), 0.1, ["a"], "frr", 8, 0.1)
+    pilot = design.draw(np.random.SeedSequence(3))
+    plan = ff.plan_requirement(
+        "frr <= 50 %",
+        n_subjects=20,
+        n_attempts=pilot,
+        rate=0.1,
+        n_sessions=12,
+        **FEW | {"n_simulations": 2},
+    )
+    assert plan.session_correlation == pilot.session_correlation > 0
+    assert plan.mean_attempts == 6
+    given = {"n_subjects": 10, "rate": 0.1}
+    alone = ff.FailureCounts([0], [2])
+    for attempts in (2, alone):
+        refused(
+            "needs session_correlation=, or a pilot whose counts have sessions",
+            ff.plan_requirement,
+            "frr <= 1 %",
+            n_attempts=attempts,
+            n_sessions=10,
+            **given,
+        )
+    refused(
+        "given without n_sessions",
+        ff.plan_requirement,
+        "frr <= 1 %",
+        n_attempts=2,
+        session_correlation=0.1,
+        **given,
+    )
+    path = tmp_path / "pilot.csv"
+    path.write_text("who,day,failures,attempts\na,mon,1,4\na,tue,0,4\nb,mon,2,4\nc,tue,0,4\n")
+    words = ["plan", "requirement", "frr <= 60 %", "--subjects", "20", "--rate", "0.1"]
+    words += ["--n-simulations", 1, "--n-resamples", 20, "--seed", 1, "--sessions", 12, "--json"]
+    of_pilot = ["--pilot", path, "--subject", "who", "--session", "day"]
+    counts = ff.read_failure_counts(path, "failures", "attempts", (), subject="who", session="day")
+    found = printed(*words, *of_pilot)
+    assert found["session_correlation"] == counts.session_correlation > 0
+    assert found["mean_attempts"] == pytest.approx(16 / 3)
+    assert "columns of a --pilot" in refused_words(*words, "--attempts", 2, "--session", "day")

@@ -8,9 +8,10 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
-from helpers.command_line import refused, run, succeeded
+from helpers.command_line import run, succeeded
 
 import fastfair as ff
+from fastfair.errors import InputError
 
 FEW = ["--quick", "--json"]
 
@@ -72,6 +73,45 @@ def test_counts_and_decisions(folder):
     assert high < intervals[0][1]
 
 
-def test_other_input_has_no_sessions(folder):
-    words = ["evaluate", folder / "vectors.npz", "--input", "vectors", "--session", "day"]
-    assert "--session goes with --input scores or counts or decisions" in refused(*words)
+def test_vectors(folder):
+    rng = np.random.default_rng(2)
+    who, day = np.repeat(np.arange(12), 5), rng.integers(0, 12, 60)
+    vectors = rng.normal(size=(60, 8)) + 1.5 * rng.normal(size=(12, 8))[who]
+    np.savez(folder / "vectors.npz", vectors=vectors, subject=who, day=day)
+    words = ["evaluate", folder / "vectors.npz", "--input", "vectors", "--at", "threshold=0.5"]
+    written = json.loads(succeeded(*words, "--session", "day", *FEW).stdout)
+    (fmr,) = (row for row in written["quantities"] if row["name"] == "fmr")
+    e = ff.read_embeddings(folder / "vectors.npz", session="day")
+    assert e.sessions[e.session].tolist() == day.tolist()
+    evaluation = ff.evaluate(e, ff.at_threshold(0.5), n_resamples=0)
+    assert (fmr["low"], fmr["high"]) == evaluation.interval("fmr")
+    assert "sessions" in fmr["note"]
+    with pytest.raises(InputError, match="no array 'week'"):
+        ff.read_embeddings(folder / "vectors.npz", session="week")
+
+
+def test_searches(folder):
+    rng = np.random.default_rng(1)
+    who, day = np.repeat(np.arange(30), 4), rng.integers(0, 12, 120)
+    enrolled = np.arange(20)
+    scores = rng.normal(size=(120, 20)) + 4 * (who[:, None] == enrolled)
+    names = [f"s{k}" for k in range(120)]
+    table = pl.DataFrame({"search": names, "probe": [f"p{k}" for k in who], "day": day})
+    table.write_csv(folder / "searches.csv")
+    search, person = np.divmod(np.arange(scores.size), 20)
+    rows = {"search": [names[k] for k in search], "candidate": [f"p{k}" for k in person]}
+    pl.DataFrame(rows | {"score": scores.ravel()}).write_csv(folder / "log.csv")
+    pl.DataFrame({"person": [f"p{k}" for k in enrolled]}).write_csv(folder / "gallery.csv")
+    of_tables = ["--searches", folder / "searches.csv", "--gallery", folder / "gallery.csv"]
+    words = ["identify", folder / "log.csv", *of_tables, "--at", "threshold=2.5", "--json"]
+    written = json.loads(succeeded(*words, "--session", "day").stdout)
+    (fnir,) = (row for row in written["rows"] if row["name"] == "fnir")
+    assert "12 sessions" in fnir["note"]
+    searches = ff.read_searches(
+        folder / "log.csv",
+        searches=folder / "searches.csv",
+        enrolled=folder / "gallery.csv",
+        layout=ff.SearchLayout(session="day"),
+    )
+    row = ff.identify(searches, ff.at_threshold(2.5)).of("fnir")
+    assert (fnir["low"], fnir["high"]) == (row.low, row.high)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pickle
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from oracles import sessions as oracle
 from scipy.special import stdtr
 
 import fastfair as ff
+from fastfair.resampling.engine import Resampler
 from fastfair.uncertainty.notes import Code, has_code
 
 AT = ff.at_threshold(0.0)
@@ -209,3 +211,28 @@ def test_what_knows_of_people_alone_refuses_sessions():
     refused(words, ff.check, c, ["fnmr <= 0.9"], at=AT, looks="any")
     quality = np.arange(len(c.mated) + len(c.nonmated))
     refused(words, ff.discard_curve, c, AT, quality, fractions=[0, 0.1])
+
+
+@pytest.mark.parametrize("method", ["auto", "percentile"])
+def test_bands_need_sessions_too(method):
+    settings = ff.BandSettings(method=method)
+    for n_days in (12, 3):
+        c, _ = days(n_days, with_groups=True)
+        bands = [
+            ff.roc_band(c, [0.2], n_resamples=40, rng=1, settings=settings),
+            ff.fairness_band(
+                c, "max_min_ratio", "fnmr", [0.2], n_resamples=40, rng=1, settings=settings
+            ),
+        ]
+        for band in bands:
+            assert np.isnan(band.low).all() == (n_days < 4)
+            assert has_code(band, Code.TOO_FEW_SESSIONS) == (n_days < 4)
+
+
+def test_workers_draw_the_same_replicates():
+    c, _ = days()
+    resampler = Resampler(c, [ff.at_fnmr(0.2)])
+    sent = pickle.loads(pickle.dumps(resampler))
+    key = np.array([1, 2], np.uint32)
+    drawn = [of.replicate(64, key) for of in (resampler, sent)]
+    assert np.array_equal(drawn[0].fmr, drawn[1].fmr)
