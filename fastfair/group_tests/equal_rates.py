@@ -52,7 +52,7 @@ from fastfair.uncertainty.notes import Code, Note
 from fastfair.uncertainty.quantities import find
 
 from .frailty import Roots, common_rate, count_false_matches, draw_roots, pvalue
-from .sessions import share_sessions
+from .sessions import counts_share_sessions, share_sessions
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -784,7 +784,7 @@ def fnmr_test(
     }
     data = in_memory(data, n_threads, progress)
     counts, tested, some = counts_to_test(data, at, incomplete_groups, n_threads)
-    settings |= _withheld(data, at, True, tested)
+    settings |= _withheld(counts_share_sessions(counts, tested))
     is_bootstrap = null_model == "bootstrap"
     if is_bootstrap:
         warn_of_small_groups(some)
@@ -968,7 +968,8 @@ def _test_of_false_matches(
         groups, subjects, "fmr", "non-mated comparisons", settings["incomplete_groups"]
     )
     kept = np.flatnonzero(tested)
-    settings = settings | _withheld(comparisons, at, False, tested)
+    is_shared = share_sessions(comparisons, int(threshold_key(comparisons, at)), tested)
+    settings = settings | _withheld(is_shared)
     warn_of_few_subjects([groups[k] for k in kept], subjects[kept])
     key, seed = seeds.stream(rng)
     rate, size = rates.group_fmr[kept], trials[kept]
@@ -1023,14 +1024,11 @@ def _test_of_false_matches(
 _WITHHELD = "sessions_apart"  # a setting of results without p-values, as groups share few sessions
 
 
-def _withheld(data: Any, at: OperatingPoint | None, mated: bool, tested: Flags) -> dict[str, bool]:
+def _withheld(is_shared: bool) -> dict[str, bool]:
     """Warn where groups share sessions too little for a test, and return the setting that says
     so.
     """
-    if not isinstance(data, Comparisons) or data.sessions is None or at is None:
-        return {}
-    key = int(threshold_key(data, at))
-    if share_sessions(data, key, mated=mated, groups=np.flatnonzero(tested).tolist()):
+    if is_shared:
         return {}
     warn(str(Note(Code.SESSIONS_APART)), NotComputableWarning)
     return {_WITHHELD: True}

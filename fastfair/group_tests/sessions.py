@@ -16,8 +16,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from fastfair._lib.arrays import AnyArray, AnyFloats, AnyIntegers, Floats, Integers
+from fastfair._lib.arrays import AnyArray, AnyFloats, AnyIntegers, Flags, Floats, Integers
 from fastfair.data.comparisons import Comparisons
+from fastfair.evaluation.failure_counts import FailureCounts
 from fastfair.resampling.units import Cells
 from fastfair.uncertainty.notes import ENOUGH_SESSIONS
 
@@ -61,6 +62,7 @@ def effects_of_sessions(
     errors: AnyArray,
     groups: Sequence[Integers],
     units: Sequence[tuple[AnyIntegers, AnyIntegers]],
+    trials: AnyIntegers | None = None,
 ) -> Floats:
     """Return how many times as large sessions make the variance of each group's difference from the
     others.
@@ -68,50 +70,76 @@ def effects_of_sessions(
     Parameters
     ----------
     errors : (n,) ndarray of int or bool
-        Whether each comparison within a group is an error.
+        Whether each comparison within a group is an error, or how many of some are.
     groups : sequence of (k,) ndarray of int
         The comparisons of each group.
     units : three pairs of (n,) ndarray of int
         The persons, the sessions and the cells, persons in sessions, of the references and probes
         of comparisons.
+    trials : (n,) ndarray of int, optional
+        How many comparisons each stands for; 1 by default.
 
     Returns
     -------
     (groups,) ndarray
         At least 1; 1 where nothing differs.
     """
-    n = errors.size
-    rate = float(errors.mean()) if n else 0.0
+    each = np.ones(errors.size) if trials is None else trials.astype(np.float64)
+    n = float(each.sum())
+    rate = float(errors.sum()) / n if n else 0.0
     of_error = rate * (1 - rate)
     if not 0 < rate < 1:
         return np.ones(len(groups))
-    residuals, ones = errors - rate, np.ones(n)
+    residuals = errors - rate * each
     people, sessions, cells = units
-    of_sessions, pairs_in_sessions = sums_of_shared([residuals, ones], *sessions)
-    of_cells, pairs_in_cells = sums_of_shared([residuals, ones], *cells)
+    of_sessions, pairs_in_sessions = sums_of_shared([residuals, each], *sessions)
+    of_cells, pairs_in_cells = sums_of_shared([residuals, each], *cells)
     n_pairs = pairs_in_sessions - pairs_in_cells
     covariance = max(0.0, (of_sessions - of_cells) / n_pairs) if n_pairs > 0 else 0.0
     if np.unique(np.concatenate(sessions)).size < ENOUGH_SESSIONS:
         covariance = max(covariance, _LEAST_CORRELATION * of_error)
     effects = np.ones(len(groups))
     for k, rows in enumerate(groups):
-        if not 0 < rows.size < n:
+        inside = float(each[rows].sum())
+        if not 0 < inside < n:
             continue
-        weights = np.full(n, -1 / (n - rows.size))
-        weights[rows] = 1 / rows.size
+        weights = np.full(errors.size, -1 / (n - inside))
+        weights[rows] = 1 / inside
         (variance,) = sums_of_shared([weights * residuals], *people)
-        variance = max(variance, of_error * float(weights @ weights))
+        variance = max(variance, of_error * float((weights**2) @ each))
         in_sessions, in_cells = (
-            sums_of_shared([weights], *of_units)[0] for of_units in (sessions, cells)
+            sums_of_shared([weights * each], *of_units)[0] for of_units in (sessions, cells)
         )
         effects[k] += max(0.0, covariance * (in_sessions - in_cells)) / variance
     return effects
 
 
-def share_sessions(
-    comparisons: Comparisons, key: int, *, mated: bool, groups: Sequence[int] | None = None
-) -> bool:
-    """Return whether groups share sessions as much as tests of their rates at a threshold need.
+def counts_share_sessions(counts: FailureCounts, tested: Flags) -> bool:
+    """Return whether groups share sessions as much as a test of their rates of failure needs.
+
+    counts: failures of people, perhaps in sessions; tested: (groups,) which groups are tested.
+    """
+    by_session = counts._by_session
+    if by_session is None:
+        return True
+    kept = np.flatnonzero(tested[counts.subject_group[by_session.row]])
+    person = by_session.row[kept]
+    both = [codes[kept].astype(np.int64) for codes in by_session.sessions]
+    n_sessions = 1 + max(int(codes.max(initial=0)) for codes in both)
+    cells = [person.astype(np.int64) * n_sessions + codes for codes in both]
+    group = counts.subject_group[person]
+    groups = [np.flatnonzero(group == k) for k in np.flatnonzero(tested)]
+    effects = effects_of_sessions(
+        by_session.failures[kept],
+        groups,
+        [(person, person), (both[0], both[1]), (cells[0], cells[1])],
+        by_session.attempts[kept],
+    )
+    return bool((effects <= _MOST).all())
+
+
+def share_sessions(comparisons: Comparisons, key: int, tested: Flags) -> bool:
+    """Return whether groups share sessions as much as a test of their FMRs at a threshold needs.
 
     Parameters
     ----------
@@ -119,10 +147,8 @@ def share_sessions(
         With groups; without sessions there is nothing to share.
     key : int
         The threshold's key.
-    mated : bool
-        Whether FNMRs are tested; else FMRs.
-    groups : sequence of int, optional
-        The positions of the groups that are tested; all by default.
+    tested : (groups,) ndarray of bool
+        Which groups are tested.
 
     Returns
     -------
@@ -130,18 +156,13 @@ def share_sessions(
     """
     if comparisons.sessions is None:
         return True
-    side = comparisons.mated if mated else comparisons.nonmated
-    by_group = comparisons.mated_by_group if mated else comparisons.nonmated_by_group
-    tested = range(len(comparisons.groups)) if groups is None else groups
-    inside = (by_group.reference_group == by_group.probe_group) & np.isin(
-        by_group.reference_group, tested
-    )
-    rows = np.flatnonzero(inside)
+    side, by_group = comparisons.nonmated, comparisons.nonmated_by_group
+    inside = by_group.reference_group == by_group.probe_group
+    rows = np.flatnonzero(inside & tested[by_group.reference_group])
     cells = Cells.of(comparisons)
-    of_cells = [column[rows] for column in cells.of_side(side, mated)]
-    units = [(column[of_cells[0]], column[of_cells[1]]) for column in (cells.person, cells.session)]
-    keys = side.keys[rows]
-    errors = keys < key if mated else keys >= key
-    of_groups = [np.flatnonzero(by_group.reference_group[rows] == k) for k in tested]
-    effects = effects_of_sessions(errors, of_groups, [*units, (of_cells[0], of_cells[1])])
+    first, second = (column[rows] for column in cells.of_side(side, False))
+    units = [(column[first], column[second]) for column in (cells.person, cells.session)]
+    group = by_group.reference_group[rows]
+    groups = [np.flatnonzero(group == k) for k in np.flatnonzero(tested)]
+    effects = effects_of_sessions(side.keys[rows] >= key, groups, [*units, (first, second)])
     return bool((effects <= _MOST).all())

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -92,3 +94,16 @@ def test_a_test_needs_groups_that_share_sessions(test):
     assert withheld.different == ()
     assert "hardly share sessions" in withheld.summary()
     assert withheld.settings["sessions_apart"] is True
+
+
+def test_counts_in_sessions_are_judged_as_comparisons_are():
+    for shared in (True, False):
+        c = draw(shared)
+        counts = ff.FailureCounts.from_comparisons(c, AT)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", NotComputableWarning)
+            tests = [
+                ff.fnmr_test(c, AT, n_resamples=49, rng=0),
+                ff.fnmr_test(counts, n_resamples=49, rng=0),
+            ]
+        assert [bool(np.isnan(test.pvalue)) for test in tests] == [not shared] * 2
