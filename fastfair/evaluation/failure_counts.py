@@ -697,9 +697,10 @@ class FailureCounts(Shown):
         def count(given: Comparisons | ScannedComparisons) -> FailureCounts:
             counted = given.kept if isinstance(given, ScannedComparisons) else given
             with gathering() as between:
-                *rejected, by_session = _count_rejected(counted, at)
+                failures, attempts, code, by_session = _count_rejected(counted, at)
+            left_out = (*given.left_out, *between)
             made = cls._of(
-                *rejected, given.groups, given.grouping, left_out=(*given.left_out, *between)
+                failures, attempts, code, given.groups, given.grouping, left_out=left_out
             )
             made.sessions, made._by_session = counted.sessions, by_session
             return made
