@@ -453,12 +453,12 @@ class FailureCounts(Shown):
                     row=row,
                 )
         e, m = e[keep], m[keep]
-        row: AnyIntegers = np.arange(e.size)
+        row_of: AnyIntegers = np.arange(e.size)
         shared = None if shared is None else shared.take(keep)
         of_sessions = e, m
         if len(people) == 1:
             (who,) = (column.take(keep) for column in people.values())
-            row = who.codes
+            row_of = who.codes
             e, m = (
                 np.bincount(who.codes, numbers, who.labels.size).astype(np.int64)
                 for numbers in (e, m)
@@ -493,7 +493,7 @@ class FailureCounts(Shown):
                 )
             made.sessions = read_only(shared.labels)
             both = shared.codes, shared.codes
-            made._by_session = CountsOfSessions.of(row, both, *of_sessions)
+            made._by_session = CountsOfSessions.of(row_of, both, *of_sessions)
         if rate in OF_TWO_PEOPLE and people:
             first, second = (column.codes[keep] for column in people.values())
             made._require_two_people(first, second)
