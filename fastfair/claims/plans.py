@@ -170,9 +170,9 @@ class RequirementPlan(Result):
             met = np.array([row.met for row in rows])
             reach = [met - [row.low for row in rows], [row.high for row in rows] - met]
             sizes = [row.n_subjects for row in rows]
-            how = {"color": USUAL if len(several) == 1 else f"C{k}", "marker": "o", "capsize": 3}
+            color = USUAL if len(several) == 1 else f"C{k}"
             label = None if n_sessions is None else f"{n_sessions} sessions"
-            ax.errorbar(sizes, met, np.abs(reach), label=label, **how)
+            ax.errorbar(sizes, met, np.abs(reach), label=label, color=color, marker="o", capsize=3)
         ax.axhline(self.assurance, color="black", linestyle="--", linewidth=1, label="wanted")
         ax.set(xlabel="Subjects in each group", ylabel=f"Studies that meet {self.requirement}")
         ax.set_ylim(-0.02, 1.02)

@@ -858,9 +858,7 @@ def plan_requirement(run: Run) -> None:
         raise click.UsageError("--subject and --session are columns of a --pilot")
     attempts = run.take("n_attempts")
     if pilot is not None:
-        of_pilot = {name: column for name, column in columns.items() if column is not None}
-        counted = {"failures": "failures", "attempts": "attempts"}
-        attempts = ff.read_failure_counts(pilot, groups=(), **counted, **of_pilot)
+        attempts = ff.read_failure_counts(pilot, "failures", "attempts", (), **columns)
     statement = run.context.params["statement"]
     run.deliver({"plan": run.call(ff.plan_requirement, statement, n_attempts=attempts)})
 

@@ -476,7 +476,7 @@ class FailureCounts(Shown):
                     row=row,
                 )
         e, m = e[keep], m[keep]
-        row: AnyIntegers = np.arange(e.size)
+        row_of: AnyIntegers = np.arange(e.size)
         shared = None if shared is None else shared.take(keep)
         of_sessions = e, m
         person = None
@@ -489,7 +489,7 @@ class FailureCounts(Shown):
                     name: Coded(column.labels, group_labels.label_of_each(who, name, column))
                     for name, column in coded.items()
                 }
-            row = who.codes
+            row_of = who.codes
             e, m = (
                 np.bincount(who.codes, numbers, who.labels.size).astype(np.int64)
                 for numbers in (e, m)
@@ -520,7 +520,7 @@ class FailureCounts(Shown):
                 )
             made.sessions = read_only(shared.labels)
             both = shared.codes, shared.codes
-            made._by_session = CountsOfSessions.of(row, both, *of_sessions)
+            made._by_session = CountsOfSessions.of(row_of, both, *of_sessions)
         if rate in OF_TWO_PEOPLE and people:
             first, second = (column.codes[keep] for column in people.values())
             made._require_two_people(first, second)
@@ -727,9 +727,10 @@ class FailureCounts(Shown):
         def count(given: Comparisons | ScannedComparisons) -> FailureCounts:
             counted = given.kept if isinstance(given, ScannedComparisons) else given
             with gathering() as between:
-                *rejected, by_session = _count_rejected(counted, at)
+                failures, attempts, code, by_session = _count_rejected(counted, at)
+            left_out = (*given.left_out, *between)
             made = cls._of(
-                *rejected, given.groups, given.grouping, left_out=(*given.left_out, *between)
+                failures, attempts, code, given.groups, given.grouping, left_out=left_out
             )
             made.sessions, made._by_session = counted.sessions, by_session
             return made

@@ -606,7 +606,7 @@ class Estimator:
             for part in ("estimate", "low", "high")
         )
         low, high = range_within(measure, np.array(ends))
-        notes = (Note(Code.MEASURE_OF_GALLERY),) if self.drawn else ()
+        notes: tuple[Note, ...] = (Note(Code.MEASURE_OF_GALLERY),) if self.drawn else ()
         if any(has_code(row, Code.TOO_FEW_SESSIONS) for row in of_groups):
             notes = (Note(Code.TOO_FEW_SESSIONS),)
         elif not low <= high:

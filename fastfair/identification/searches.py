@@ -29,6 +29,7 @@ from fastfair._lib.arguments import AtLeastTwo, checked
 from fastfair._lib.arrays import (
     AnyArray,
     AnyFloats,
+    AnyIntegers,
     Codes,
     Flags,
     Floats,
@@ -1357,7 +1358,7 @@ def rounded_threshold(threshold: float, dtype: np.dtype[Any]) -> float:
     )
 
 
-def _sessions_of_probes(embeddings: Embeddings, rows: Indices) -> Coded | None:
+def _sessions_of_probes(embeddings: Embeddings, rows: AnyIntegers) -> Coded | None:
     """Return what probes share with others; None where it is not known."""
     if embeddings.session is None or embeddings.sessions is None:
         return None

@@ -223,6 +223,22 @@ def wider(design: Design, seed: int) -> Iterator[tuple[str, float]]:
         yield name, float(told / untold)
 
 
+def look_at_searches(n_days: int, is_told: bool, seed: int) -> Iterator[tuple[str, bool]]:
+    """Yield whether rates of searches on days that people share hold those of the population, each
+    of whom is searched for four times.
+    """
+    rng = np.random.default_rng([72, seed])
+    people, enrolled = np.repeat(np.arange(90), 4), np.arange(60)
+    day = rng.integers(0, n_days, people.size)
+    mates = people[:, None] == enrolled
+    of_day = rng.normal(size=n_days)[day][:, None]
+    scores = rng.normal(size=mates.shape) + np.where(mates, 2.5 - 0.5 * of_day, -2.0)
+    searches = ff.Searches.from_matrix(scores, people, enrolled, session=day if is_told else None)
+    row = ff.identify(searches, ff.at_threshold(1.5)).of("fnir")
+    truth = float(ndtr((1.5 - 2.5) / np.hypot(1, 0.5)))
+    yield "FNIR", bool(row.low <= truth <= row.high)
+
+
 def main() -> None:
     """Print how often intervals hold the truth, and with --replicates what rests on these."""
     parser = study_parser(main.__doc__, 1000)
@@ -242,6 +258,17 @@ def main() -> None:
         for design in chosen(DESIGNS, asked.only)
     )
     print_table(["Sessions", *columns], rows)
+    if not (asked.only or asked.replicates):
+        looks = {
+            f"{n_days} days{'' if is_told else ', untold'}": (n_days, is_told)
+            for n_days in (12, 20)
+            for is_told in (False, True)
+        }
+        of_searches = (
+            [name, *percents(coverage(partial(look_at_searches, *which), *how).values())]
+            for name, which in looks.items()
+        )
+        print_table(["Searches", "FNIR"], of_searches)
 
 
 if __name__ == "__main__":

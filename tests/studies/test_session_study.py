@@ -50,3 +50,14 @@ def test_own_sessions_change_nothing(n_own: int, data_sets: Callable[[int], int]
     design = session_study.Design("own", n_own=n_own)
     times = coverage(partial(session_study.wider, design), data_sets(40), 1)
     assert all(0.95 < ratio < 1.05 for ratio in times.values())
+
+
+def test_rates_of_searches_hold_in_sessions(data_sets: Callable[[int], int]):
+    n = data_sets(DATA_SETS)
+    told, untold = (
+        coverage(partial(session_study.look_at_searches, 12, is_told), n, 1)["FNIR"]
+        for is_told in (True, False)
+    )
+    assert told >= least_coverage(n)
+    if n >= 100:
+        assert untold < 0.9
