@@ -499,7 +499,7 @@ VERBS: dict[str, Verb] = {
         fastfair plan requirement "apcer[*] <= 7 %" --subjects 100,400 --attempts 1 --rate 0.01,0.02,0.04
         fastfair plan requirement "frr <= 8 %" --sessions 9,40 --subjects 99 --rate 0.05 --pilot p.csv --session day
         fastfair plan requirement "max_min_ratio(fnmr) <= 1.5" --groups 4 --subjects 99,400 --attempts 9 --rate 0.07""",
-        "n_groups n_subjects n_attempts rate correlation n_sessions session_correlation pilot assurance rng output",
+        "n_groups n_subjects n_attempts rate correlation n_sessions pilot assurance rng output",
         "plan_requirement", "", "statement",
         (
             Option("n_attempts", "Number of attempts of each subject, if it is the same for all.", "integer"),

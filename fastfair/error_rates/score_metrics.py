@@ -513,7 +513,7 @@ def require_ratios(comparisons: Comparisons, what: str) -> None:
         raise InputError(
             f"{what} is that of log-likelihood ratios, but these scores are declared as"
             f" {comparisons.score_kind}: pass "
-            f'⟦score_kind="{LOG_LIKELIHOOD_RATIO}"⟧ where they are, or make them so with ⟦calibrate⟧'
+            f'⟦score_kind="{LOG_LIKELIHOOD_RATIO}"⟧ where they are, or make them so with `calibrate`'
         )
 
 

@@ -636,10 +636,9 @@ def _of_lists(
                 probe,
                 enrolled,
                 declared.groups or None,
-                n_kept=how.layout.candidates,
                 session=declared.session,
                 **about,
-            )
+            ).keep_best(how.layout.candidates)
             reader.add(part.search, people, part.values)
     if reader is None or declared is None:
         raise InputError(f"{file.place} has no row with a candidate: no scores are known")

@@ -19,7 +19,7 @@ from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -1060,8 +1060,6 @@ class ListReader:
     ----------
     searches, probe, enrolled, group, score_kind, templates, policies, session
         As in `Searches.from_candidates`.
-    n_kept : int, optional
-        How many of the best other people are kept of each search, by default all.
     """
 
     def __init__(
@@ -1074,7 +1072,6 @@ class ListReader:
         *,
         templates: Templates,
         policies: Policies,
-        n_kept: int | None = None,
         session: Labels | None = None,
     ) -> None:
         self._searches = encode("searches", searches)
@@ -1088,8 +1085,16 @@ class ListReader:
             _refuse_twice("enrolled", made.labels, made.enrolled)
         self._is_enrolled = np.isin(np.arange(made.labels.size + 1), made.enrolled)
         self._policies = policies
-        self._lists = KeptLists(made.subject, n_kept, templates == "best")
+        self._are_templates = templates == "best"
+        self._lists = KeptLists(made.subject, None, self._are_templates)
         self._dtypes: list[np.dtype[Any]] = []
+
+    def keep_best(self, n_kept: int | None) -> Self:
+        """Keep so many of the best other people of each search, instead of all; before lists are
+        added.
+        """
+        self._lists = KeptLists(self._made.subject, n_kept, self._are_templates)
+        return self
 
     def add(self, search: Labels, candidate: Labels, scores: ArrayLike) -> None:
         """Add the lists of some searches, of which no others come; the arguments are as in

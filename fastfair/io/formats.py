@@ -26,7 +26,7 @@ from fastfair.errors import FileFormatError, InputError
 
 from . import files, json_tables, keys, sidekit_scores, tables, text_matrices
 from . import text as texts
-from .metadata import Metadata, MetadataPer
+from .metadata import Metadata, MetadataPer, QualityColumn
 from .text import Text, fields_of, is_number
 
 if TYPE_CHECKING:
@@ -244,9 +244,8 @@ class HowToRead:
             called = "metadata"
         else:
             return None
-        return Metadata(
-            table, ids, [], "sample", quality=layout.quality, called=called, failures=failures
-        )
+        quality = QualityColumn(layout.quality, called, failures)
+        return Metadata(table, ids, [], "sample", quality=quality)
 
     def _session_of(self, metadata: Any) -> str | None:
         """Return the column of the metadata with what attempts share; None where they have none."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -40,6 +40,24 @@ def _failure_codes(names: Sequence[str], quality: str) -> tuple[str, tuple[float
     return (quality, (255.0, -1.0)) if of_nfiq else None
 
 
+class QualityColumn(NamedTuple):
+    """A column with the quality of samples.
+
+    Attributes
+    ----------
+    name : str
+        Its name.
+    called : str
+        The argument that holds the table.
+    has_failures : bool
+        Whether quality may be missing, as that of samples that failed.
+    """
+
+    name: str
+    called: str
+    has_failures: bool
+
+
 class Metadata:
     """Labels of subjects or of samples.
 
@@ -55,12 +73,8 @@ class Metadata:
         What the ids are of.
     subject : str, optional
         The column with the subject of each sample.
-    quality : str, optional
+    quality : QualityColumn, optional
         The column with the quality of each sample.
-    called : str
-        The argument that holds the table.
-    failures : bool, optional
-        Whether quality may be missing, as that of samples that failed.
     session : str, optional
         The column with what attempts share.
     """
@@ -72,9 +86,7 @@ class Metadata:
         attributes: list[str],
         per: str = "subject",
         subject: str | None = None,
-        quality: str | None = None,
-        called: str = "metadata",
-        failures: bool | None = None,
+        quality: QualityColumn | None = None,
         session: str | None = None,
     ) -> None:
         if not attributes and subject is None and quality is None and session is None:
@@ -82,27 +94,29 @@ class Metadata:
                 "metadata is given without groups: name the columns that make the groups with"
                 " ⟦groups=⟧"
             )
-        table = tables.read_source(source, called, called, failures)
+        called = "metadata" if quality is None else quality.called
+        has_failures = None if quality is None else quality.has_failures
+        table = tables.read_source(source, called, called, has_failures)
         self.place = table.place
         ids = table.names[0] if ids is None else ids
         self.per, self.attributes, self.session = per, attributes, session
         named = [("metadata_id", ids), *(("groups", name) for name in attributes)]
         named += [] if subject is None else [("metadata_subject", subject)]
-        named += [] if quality is None else [("quality", quality)]
         named += [] if session is None else [("session", session)]
-        coded = None if quality is None else _failure_codes(table.names, quality)
-        named += [] if coded is None else [("quality", coded[0])]
-        numbers = [] if quality is None else [quality, *([] if coded is None else [coded[0]])]
+        coded = None if quality is None else _failure_codes(table.names, quality.name)
+        numbers = [] if quality is None else [quality.name]
+        numbers += [] if coded is None else [coded[0]]
+        named += [("quality", name) for name in numbers]
         frame = FrameColumns(
             table.columns([table.require(role, name) for role, name in named], [*set(numbers)])
         )
         self._labels = {name: _blank_among_numbers(frame.texts(name)) for name in attributes}
         self._subject = None if subject is None else frame.texts(subject)
         self._session = None if session is None else frame.texts(session)
-        self._quality = None if quality is None else frame.numbers(quality).astype(np.float64)
+        self._quality = None if quality is None else frame.numbers(quality.name).astype(np.float64)
         if coded is not None and self._quality is not None:
             failed = np.isin(frame.numbers(coded[0]), coded[1])
-            if failed.any() and not failures:
+            if failed.any() and not has_failures:
                 row = int(np.argmax(failed))
                 code = f"{frame.numbers(coded[0])[row]:g}"
                 raise InputError(
