@@ -57,7 +57,7 @@ from fastfair.pages.parts import (
 )
 from fastfair.pages.report import letter
 from fastfair.results.result import Printed, on_page, printed
-from fastfair.uncertainty.notes import Code, Flag, has_flag
+from fastfair.uncertainty.notes import FEWEST_SESSIONS, Code, Flag, has_code, has_flag
 from fastfair.uncertainty.quantities import (
     FAILURE_RATES,
     IN_PER_CENT,
@@ -169,9 +169,14 @@ def sentences_on_transactions(evaluation: Evaluated) -> list[str]:
 
 def sentences_on_sessions(evaluation: Evaluated) -> list[str]:
     """Say how much wider sessions make intervals of rates of all comparisons, and whether they or
-    people dominate.
+    people dominate; or that they are too few for intervals.
     """
     said, names = [], set[str]()
+    if any(has_code(quantity, Code.TOO_FEW_SESSIONS) for quantity in evaluation.quantities):
+        said.append(
+            f"Intervals are withheld where people share fewer than {FEWEST_SESSIONS} sessions, which"
+            " do not tell how errors vary between sessions."
+        )
     for quantity in evaluation.quantities:
         for note in quantity.notes:
             if note.code is not Code.EFFECT_OF_SESSIONS or quantity.name in names:
