@@ -244,6 +244,10 @@ def test_a_summary_says_why_there_are_no_intervals():
     for n_days, n_said in ((3, 1), (12, 0)):
         summary = ff.evaluate(days(n_days)[0], AT, [], metrics=[], n_resamples=0).summary()
         assert summary.count("fewer than 4 sessions") == n_said
+        day = np.arange(40) % n_days
+        counts = ff.FailureCounts([0, 1] * 20, [5] * 40, session=day, subject=np.arange(40))
+        of_counts = ff.evaluate(counts, n_resamples=0).summary()
+        assert of_counts.count("fewer than 4 sessions") == n_said
 
 
 def test_a_reason_says_in_how_many_sessions_more_subjects_are_needed():
