@@ -394,7 +394,8 @@ def units_needed(evaluation: Evaluation, quantity: Quantity, bound: float, level
     """Return about how many subjects, or comparisons, would keep the upper limit of a rate within a
     bound.
 
-    The rate stays as it is. Infinite where no number would do, and where it is not known.
+    The rate stays as it is, and sessions grow in number as subjects do. Infinite where no number
+    would do, and where it is not known.
     """
     # Notes of what is below the resolution say how many comparisons would do.
     if math.isnan(ends_of(quantity)[1]) or has_flag(quantity, Flag.BELOW_RESOLUTION):
@@ -418,4 +419,12 @@ def _needed_in_words(
     needed = units_needed(evaluation, quantity, rule.bound, level)
     if not there < needed < math.inf:
         return ""
-    return f"; about {needed:,.0f} {what} with this rate would be enough, and there are {there:,}"
+    more = in_sessions = ""
+    n_sessions = evaluation.maker.n_sessions(evaluation.quantities.index(quantity))
+    if math.isfinite(n_sessions):
+        more = f" in {math.ceil(n_sessions * needed / there - 1e-6):,} sessions"
+        in_sessions = f" in {n_sessions:,.0f}"
+    return (
+        f"; about {needed:,.0f} {what}{more} with this rate would be enough, and there are"
+        f" {there:,}{in_sessions}"
+    )

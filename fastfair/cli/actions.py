@@ -660,9 +660,11 @@ def group_test(run: Run) -> None:
     if rate != "fmr":
         name = f"{rate if rate in _RATES_OF_COUNTS else 'fnmr'}_test"
         tests[name] = run.call(ff.fnmr_test, data, at, n_resamples=n_resamples)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", FastfairWarning)  # the test has given the same warnings
-            tests["margin"] = run.call(ff.margin_of_error, data, at, n_resamples=n_resamples)
+        if getattr(data, "sessions", None) is None:  # a margin of error knows of people alone
+            with warnings.catch_warnings():
+                # the test has given the same warnings
+                warnings.simplefilter("ignore", FastfairWarning)
+                tests["margin"] = run.call(ff.margin_of_error, data, at, n_resamples=n_resamples)
     if at is not None and rate != "fnmr":
         statistic = run.take("fmr_statistic", default_of(ff.fmr_test, "statistic"))
         tests["fmr_test"] = run.call(
@@ -672,7 +674,8 @@ def group_test(run: Run) -> None:
 
 
 def _deliver_tests(run: Run, tests: Mapping[str, Any], at: OperatingPoint | None) -> None:
-    of_failures = next(iter(tests.values())) if "margin" in tests else None
+    first = next(iter(tests.values()))
+    of_failures = None if "fmr_test" in tests and len(tests) == 1 else first
 
     def show() -> None:
         say(

@@ -57,7 +57,7 @@ from fastfair.pages.parts import (
 )
 from fastfair.pages.report import letter
 from fastfair.results.result import Printed, on_page, printed
-from fastfair.uncertainty.notes import Code, Flag, has_flag
+from fastfair.uncertainty.notes import Code, Flag, has_code, has_flag
 from fastfair.uncertainty.quantities import (
     FAILURE_RATES,
     IN_PER_CENT,
@@ -67,6 +67,7 @@ from fastfair.uncertainty.quantities import (
     find,
     in_words,
 )
+from fastfair.uncertainty.sessions import IN_TOO_FEW
 
 from .evaluated import Evaluated, outline
 
@@ -169,9 +170,11 @@ def sentences_on_transactions(evaluation: Evaluated) -> list[str]:
 
 def sentences_on_sessions(evaluation: Evaluated) -> list[str]:
     """Say how much wider sessions make intervals of rates of all comparisons, and whether they or
-    people dominate.
+    people dominate; or that they are too few for intervals.
     """
     said, names = [], set[str]()
+    if any(has_code(quantity, Code.TOO_FEW_SESSIONS) for quantity in evaluation.quantities):
+        said.append(IN_TOO_FEW)
     for quantity in evaluation.quantities:
         for note in quantity.notes:
             if note.code is not Code.EFFECT_OF_SESSIONS or quantity.name in names:

@@ -695,15 +695,22 @@ class ComparedSystem:
         """(quantities, r) values of these in every replicate."""
         return self.evaluation.maker.replicates[self._places]
 
-    def ends(self, rows: Sequence[int], level: float | None = None) -> Floats:
+    def ends(
+        self, rows: Sequence[int], level: float | None = None, *, of_pair: bool = False
+    ) -> Floats:
         """Return the (3, rows) estimates and limits of some of these, at a level other than their
         own.
+
+        of_pair: without what one more session adds, which both of a pair of systems would have.
         """
         chosen = [self.quantities[k] for k in rows]
-        if level is not None:
+        maker, settings = self.evaluation.maker, self.evaluation.settings
+        of_pair = of_pair and self.comparisons.sessions is not None
+        if level is not None or of_pair:
             places = [self._places[k] for k in rows]
-            method = self.evaluation.settings["method"]
-            chosen = self.evaluation.maker.quantities_at(places, level, method)
+            level = settings["confidence_level"] if level is None else level
+            maker = maker.without_raising() if of_pair else maker
+            chosen = maker.quantities_at(places, level, settings["method"])
         return np.array([(q.estimate, *ends_of(q)) for q in chosen]).reshape(-1, 3).T
 
     @cached_property
@@ -949,7 +956,9 @@ class ComparedPair:
         """Compute the (4, rows) limits of differences and of ratios from those of the systems and
         their correlation (MOVER); NaN where there are none. level: if not that of the systems.
         """
-        first, second = (system.ends(self.rows, level) for system in self.both)
+        first, second = (
+            system.ends(self.rows, level, of_pair=self.is_paired) for system in self.both
+        )
         with np.errstate(invalid="ignore", divide="ignore"):
             has_difference = np.isfinite(first[0] - second[0]) & ~self.are_alike
             has_ratio = has_difference & ((first[0] > 0) | (second[0] > 0))

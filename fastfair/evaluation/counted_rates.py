@@ -18,6 +18,7 @@ from fastfair.measures._registry import METRICS, measure_of, measures_called, pr
 from fastfair.results.result import Printed, Result
 from fastfair.uncertainty.notes import Code, has_code
 from fastfair.uncertainty.quantities import Estimate, Quantity, find, in_words
+from fastfair.uncertainty.sessions import IN_TOO_FEW
 
 from .failure_counts import ATTEMPTS, OF_TWO_PEOPLE, FailureCounts
 from .result import Evaluation
@@ -191,6 +192,8 @@ class CountedRates(Result):
         ]
         if has_code(overall, Code.TAKEN_FOR_INDEPENDENT):
             said.append(sentence_on_people(self.rate))
+        if any(has_code(row, Code.TOO_FEW_SESSIONS) for row in self._of_rate):
+            said.append(IN_TOO_FEW)
         if groups:
             low, high = (
                 end(groups, key=lambda row: row.estimate if row.estimate >= 0 else 0.0)

@@ -204,8 +204,11 @@ class Identification(Result):
                 return ""
             times = self._estimator(level).evidence_of(row).times_needed(requirement.bound, level)
             people = f"{math.ceil(times * (row.n_subjects or 0)):,}" if 1 < times < math.inf else ""
+            in_sessions = ""
+            if self.searches is not None and self.searches.sessions is not None:
+                in_sessions = f" in {times:.2g} times as many sessions"
             return (
-                f"; about {people} people who search with this rate would be enough"
+                f"; about {people} people{in_sessions} who search with this rate would be enough"
                 if people
                 else ""
             )

@@ -686,7 +686,11 @@ def choose(table: tables.Table, how: HowToRead, kind: Format) -> ScoreTable:
     roles |= dict(zip(_SAMPLES, chosen["samples"] or (), strict=False))
     pairs = [(f"attribute {name!r}", pair) for name, pair in attributes.items()]
     pairs += [("quality", quality)] if quality is not None else []
-    pairs += [("session", sessions)] if sessions is not None else []
+    if sessions is not None:
+        # one role for both columns, as an option names them
+        for name in sessions:
+            table.require("session", name)
+        pairs.append(("session", sessions))
     for what, pair in pairs:
         roles |= {
             f"the {side}'s {what}": name

@@ -2,7 +2,8 @@
 
 Replicates draw people and sessions, and weight a comparison by the product. Its variance has what
 people add, what sessions add, and what cells add, a person in a session: the sum of the three
-variances that product weights have where one of these is drawn alone. The variance that it is
+variances that product weights have where one of these is drawn alone, and more where comparisons
+are of the same two cells, in two sessions. The variance that it is
 shrunk to is the two-way one of `dependence.two_way_variance`.
 """
 
@@ -80,20 +81,51 @@ class SessionSide(SideInMemory, CostedSide):
             side.variances(of_kind)
             for side, of_kind in zip(self.sides, self.errors_of_kinds(errors), strict=True)
         ]
-        return self.combined([variances for variances, _ in of_kinds]), of_kinds[PEOPLE][1]
+        combined = self.combined([variances for variances, _ in of_kinds])
+        self._add_repeats(combined, errors, of_kinds[CELLS][1], slice(None))
+        return combined, of_kinds[PEOPLE][1]
 
     def variances_of_list(self, k: int, errors: Errors) -> tuple[Floats, Floats]:
         """As in `SummedSide`."""
         variances, sums = self._of_list(k, errors)
-        return self.combined(variances, slice(k, k + 1))[:, 0], sums
+        combined = self.combined(variances, slice(k, k + 1))
+        of_list = Errors(errors.a, errors.b, errors.start, np.reshape(errors.stops, (-1, 1)))
+        self._add_repeats(combined, of_list, sums[CELLS][:, None], slice(k, k + 1))
+        return combined[:, 0], sums[PEOPLE]
 
-    def _of_list(self, k: int, errors: Errors) -> tuple[list[Floats], Floats]:
-        """Return (points, 1, 3) variances of list k of each kind, and sums over pairs of people."""
+    def _add_repeats(
+        self, combined: Floats, errors: Errors, of_cells: Floats, lists: slice
+    ) -> None:
+        """Add, in place, what variances of product weights have besides those of the three kinds.
+
+        A non-mated comparison of two sessions has the product of four weights, whose variance is
+        15, of which people, sessions and cells have 3 each. Comparisons of the same two cells share
+        the other 6, or somewhat less where few units are drawn.
+
+        errors: of (points, lists) stops; of_cells: (points, lists, sums) over pairs of cells.
+        """
+        from fastfair.kernels import dyadic, pair_walk
+
+        if self._mated or not self._in_two_sessions[lists].any():
+            return
+        n = np.maximum(self.sizes[lists], 1)
+        rates = (errors.stops - errors.start) / n
+        squared = (
+            of_cells[..., pair_walk.S_SQUARED]
+            - 2 * rates * of_cells[..., pair_walk.S_TIMES_M]
+            + rates**2 * of_cells[..., pair_walk.REPEATS_SQUARED]
+        )
+        added = self._of_four_weights * self._in_two_sessions[lists] * np.maximum(squared, 0.0)
+        combined[..., dyadic.PRODUCT] += added
+
+    def _of_list(self, k: int, errors: Errors) -> tuple[list[Floats], list[Floats]]:
+        """Return (points, 1, 3) variances of list k of each kind, and sums over pairs of each."""
         of_kinds = [
             side.variances_of_list(k, of_kind)
             for side, of_kind in zip(self.sides, self.errors_of_kinds(errors), strict=True)
         ]
-        return [variances[:, None] for variances, _ in of_kinds], of_kinds[PEOPLE][1]
+        variances, sums = zip(*of_kinds, strict=True)
+        return [of_kind[:, None] for of_kind in variances], list(sums)
 
     def variances_of_kinds(self, errors: Errors, k: int = 0) -> tuple[float, float, float]:
         """Return the variances of a number of errors of list k, by default of all comparisons, as
@@ -140,6 +172,22 @@ class SessionSide(SideInMemory, CostedSide):
         combined[..., kernels.PRODUCT] = sum(product)
         combined[..., kernels.FREEDOM] = two_way_freedom(freedom[PEOPLE], self.n_sessions[lists])
         return combined
+
+    @cached_property
+    def _of_four_weights(self) -> float:
+        """Variance of the product of four weights, of two people and of two sessions, besides what
+        each of the three kinds has.
+        """
+        # a weight's mean square, of the smallest stratum
+        people, sessions, cells = (2 - 1 / int(side.stratum_size[:-1].min()) for side in self.sides)
+        return max(0.0, (people * sessions) ** 2 - people**2 - sessions**2 - cells**2 + 2)
+
+    @cached_property
+    def _in_two_sessions(self) -> Floats:
+        """(lists,) shares of comparisons whose reference and probe are of different sessions."""
+        side = self.sides[SESSIONS]
+        of_one = np.array([side.unit_counts(k)[-1] for k in range(self.sizes.size)])
+        return 1 - of_one / np.maximum(self.sizes, 1)
 
     @cached_property
     def n_sessions(self) -> Integers:

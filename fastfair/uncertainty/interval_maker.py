@@ -9,10 +9,12 @@ else there is to say of it.
 
 from __future__ import annotations
 
+import copy
 import itertools
 import math
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -321,6 +323,13 @@ class IntervalMaker:
         self._names = names.tolist()
         self._of_names = of_names
 
+    def without_raising(self) -> IntervalMaker:
+        """Return one whose upper limits allow for no subject, and no session, that the data lack."""
+        other = copy.copy(self)
+        other.sizes = replace(self.sizes, raised=np.full(len(self.quantities), np.nan))
+        vars(other).pop("evidence", None)
+        return other
+
     @property
     def has_replicates(self) -> bool:
         """Whether there are replicates."""
@@ -345,7 +354,8 @@ class IntervalMaker:
         is no rate.
         """
         sizes, freedom = self.sizes, self.sizes.degrees_of_freedom
-        strata = np.array([quantity.n_subjects or 0 for quantity in self.quantities]) - freedom
+        n_units = np.array([quantity.n_subjects or 0 for quantity in self.quantities])
+        strata = np.minimum(n_units, self._sessions) - freedom
         raised = np.where(self._named(FITTED.__contains__), np.nan, sizes.raised)
         too_few = self._sessions < FEWEST_SESSIONS  # of which nothing is known
         return RateEvidence(
@@ -357,6 +367,10 @@ class IntervalMaker:
             np.maximum(1.0, strata),
             np.where(too_few, np.nan, sizes.independent),
         )
+
+    def n_sessions(self, row: int) -> float:
+        """Return the number of sessions behind a quantity; infinite where they are not known."""
+        return float(self._sessions[row])
 
     @property
     def _sessions(self) -> Floats:

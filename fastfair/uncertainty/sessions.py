@@ -16,6 +16,10 @@ from .notes import FEWEST_SESSIONS, Code, Note
 from .quantities import RATES, Entry, Quantity, base_metric_of_ratio, noted
 
 _BOTH = (MATED, NONMATED)
+IN_TOO_FEW = (
+    f"Intervals are withheld where people share fewer than {FEWEST_SESSIONS} sessions, which do not"
+    " tell how errors vary between sessions."
+)
 
 
 def sessions_behind(entries: Sequence[Entry], resampler: Resampler) -> Floats:

@@ -115,3 +115,17 @@ def test_searches(folder):
     )
     row = ff.identify(searches, ff.at_threshold(2.5)).of("fnir")
     assert (fnir["low"], fnir["high"]) == (row.low, row.high)
+
+
+def test_groups_are_tested_without_a_margin_of_error(folder, tmp_path):
+    table = pl.read_csv(folder / "scores.csv")
+    sexes = {
+        f"{role}_sex": pl.when(pl.col(role) % 2 == 0).then(pl.lit("f")).otherwise(pl.lit("m"))
+        for role in ("reference", "probe")
+    }
+    table.with_columns(**sexes).write_csv(tmp_path / "groups.csv")
+    words = ["group-test", tmp_path / "groups.csv", "--group", "sex", "--at", "threshold=1"]
+    words += ["--n-resamples", "50", "--json"]
+    with_sessions = json.loads(succeeded(*words, "--session", "day").stdout)
+    assert list(with_sessions) == ["fastfair", "fnmr_test", "fmr_test", "inputs"]
+    assert "margin" in json.loads(succeeded(*words).stdout)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import math
 import pickle
+import re
 
 import numpy as np
 import pytest
@@ -236,3 +238,41 @@ def test_workers_draw_the_same_replicates():
     key = np.array([1, 2], np.uint32)
     drawn = [of.replicate(64, key) for of in (resampler, sent)]
     assert np.array_equal(drawn[0].fmr, drawn[1].fmr)
+
+
+def test_a_summary_says_why_there_are_no_intervals():
+    for n_days, n_said in ((3, 1), (12, 0)):
+        summary = ff.evaluate(days(n_days)[0], AT, [], metrics=[], n_resamples=0).summary()
+        assert summary.count("fewer than 4 sessions") == n_said
+        day = np.arange(40) % n_days
+        counts = ff.FailureCounts([0, 1] * 20, [5] * 40, session=day, subject=np.arange(40))
+        of_counts = ff.evaluate(counts, n_resamples=0).summary()
+        assert of_counts.count("fewer than 4 sessions") == n_said
+
+
+def test_a_reason_says_in_how_many_sessions_more_subjects_are_needed():
+    c, _ = days(12)
+    fnmr = ff.evaluate(c, AT, [], metrics=[], n_resamples=0).value("fnmr")
+    (row,) = ff.check(c, [f"fnmr <= {1.3 * fnmr}"], at=AT, n_resamples=50, rng=0).rows
+    assert row.verdict == "undecided"
+    needed, sessions = re.search(
+        r"about ([0-9,]+) subjects in ([0-9,]+) sessions", row.reason
+    ).groups()
+    assert row.reason.endswith("and there are 20 in 12")
+    assert int(sessions.replace(",", "")) == math.ceil(int(needed.replace(",", "")) * 12 / 20)
+
+
+def test_the_bad_session_of_both_systems_cancels_in_their_difference():
+    c, (scores, reference, probe, day) = days(12)
+    better = scores + 0.5 * (reference == probe)
+    mated = reference == probe
+    other = ff.Comparisons(better, mated, reference, probe, session=day)
+    contrast = ff.compare(c, other, AT, [], n_resamples=0).contrast("fnmr")
+    assert contrast.verdict == "second"
+    assert contrast.low > 0
+    own = (
+        ff.Comparisons(scores, mated, reference, probe),
+        ff.Comparisons(better, mated, reference, probe),
+    )
+    alone = ff.compare(*own, AT, [], n_resamples=0).contrast("fnmr")
+    assert contrast.high - contrast.low < 2 * (alone.high - alone.low)

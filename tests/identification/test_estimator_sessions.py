@@ -138,3 +138,15 @@ def test_differences_of_searches_refuse_sessions():
     s = searches_on(12)
     with pytest.raises(InputError, match="compare searches without session="):
         ff.compare_searches(s, s, AT)
+
+
+def test_more_people_are_needed_in_more_sessions():
+    rng = np.random.default_rng(1)
+    who, day = np.repeat(np.arange(30), 4), rng.integers(0, 12, 120)
+    scores = rng.normal(size=(120, 20)) + 3 * (who[:, None] == np.arange(20))
+    searches = ff.Searches.from_matrix(scores, who, np.arange(20), session=day)
+    found = ff.identify(searches, ff.at_threshold(2.0), gallery="fixed")
+    bound = 1.2 * found.of("fpir").estimate
+    (row,) = found.check([f"fpir <= {bound}"]).rows
+    assert row.verdict == "undecided"
+    assert "times as many sessions who search" in row.reason

@@ -152,3 +152,9 @@ def test_written_sessions_are_read_again(scores, tmp_path):
     )
     with pytest.raises(InputError, match="called 'session'"):
         ff.write_comparisons(by_session, tmp_path / "written.csv")
+
+
+def test_a_missing_column_of_sessions_is_called_by_its_option(scores):
+    for columns in (("day", "nowhere"), ("nowhere", "day")):
+        with pytest.raises(InputError, match=r"no column .nowhere.*name one with session="):
+            ff.read_comparisons(scores, layout=ff.Layout(session=columns))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import numpy as np
 import pytest
 from fastfair.kernels import dyadic
@@ -14,7 +16,7 @@ import fastfair as ff
 from fastfair._lib.workers import Workers
 from fastfair.resampling.dependence import two_way_variance
 from fastfair.resampling.engine import NO_METRICS, Resampler
-from fastfair.resampling.session_sides import PEOPLE
+from fastfair.resampling.session_sides import CELLS, PEOPLE
 from fastfair.resampling.units import SessionUnits
 
 KEY = np.array([1, 2], np.uint32)
@@ -73,6 +75,16 @@ def slow_variance(attempts: list[oracle.Attempt], errors: list[int], kind: int, 
     return variance * (n / (n - 1) if is_one_way and n > 1 else 1.0)
 
 
+def slow_repeats(attempts: list[oracle.Attempt], errors: list[int], side: object) -> float:
+    """Return what comparisons of the same two cells add to the variance of product weights."""
+    rate = sum(errors) / len(errors)
+    of_pairs = Counter()
+    for attempt, error in zip(attempts, errors, strict=True):
+        of_pairs[frozenset(units_of(attempt)[CELLS])] += error - rate
+    in_two = sum(a.sessions[0] != a.sessions[1] for a in attempts) / len(attempts)
+    return side._of_four_weights * in_two * sum(e**2 for e in of_pairs.values())
+
+
 @given(rows_in_sessions(), st.booleans())
 def test_variances_are_sums_over_pairs_up_to_their_factors(rows, mated):
     assume(any(p != q for _, p, q, _, _ in rows))
@@ -100,7 +112,8 @@ def test_variances_are_sums_over_pairs_up_to_their_factors(rows, mated):
     assert variances[0, 0, dyadic.ROBUST] == pytest.approx(two_way_variance(*robust), abs=1e-12)
     assert variances[0, 0, dyadic.ROBUST] >= parts[PEOPLE][dyadic.ROBUST]
     products = [part[dyadic.PRODUCT] for part in parts]
-    assert variances[0, 0, dyadic.PRODUCT] == pytest.approx(sum(products), abs=1e-12)
+    repeats = 0.0 if mated else slow_repeats(attempts, errors, lists.source)
+    assert variances[0, 0, dyadic.PRODUCT] == pytest.approx(sum(products) + repeats, abs=1e-9)
     alone, _ = lists.variance(0, int(n_errors[0, 0]), from_the_end=False)
     assert np.array_equal(alone, variances[0, 0])
     if mated and all(s == t for _, p, q, s, t in rows if p == q):
@@ -193,11 +206,7 @@ def test_replicates_have_the_two_way_variance(two):
             variances, _ = lists.variances(lists.errors_at(resampler.thresholds))
             column = dyadic.ROBUST if scheme == "dyadic" else dyadic.PRODUCT
             expected = variances[0, 0, column] / int(lists.sizes[0]) ** 2
-            # Products of two columns also have terms of a person in the session of the other, so
-            # that they vary somewhat more, and never less.
-            slack = 0.35 if two else 0.15
-            assert rates[0, 0].var() > 0.85 * expected
-            assert rates[0, 0].var() == pytest.approx(expected, rel=slack)
+            assert rates[0, 0].var() == pytest.approx(expected, rel=0.2 if two else 0.15)
 
 
 @pytest.mark.jit
@@ -231,6 +240,21 @@ def test_sessions_of_a_persons_own_change_no_standard_error():
         assert (fnmr.low, fnmr.high) == pytest.approx((fnmr_without.low, fnmr_without.high), 1e-12)
         (low, high), (own_low, own_high) = (e.interval("fmr", group) for e in reversed(of_both))
         assert own_high - own_low <= 1.05 * (high - low)
+
+
+def test_replicates_of_a_persons_own_sessions_vary_no_more():
+    rng = np.random.default_rng(3)
+    first = rng.integers(0, 60, 900)
+    second = (first + rng.integers(1, 60, 900)) % 60
+    days = rng.integers(0, 8, (2, 900))
+    scores = rng.normal(size=900) + rng.normal(size=60)[first]
+    session = first * 8 + days[0], second * 8 + days[1]
+    spread = []
+    for of_data in (None, session):
+        c = ff.Comparisons(scores, np.zeros(900), first, second, session=of_data)
+        drawn = ff.evaluate(c, ff.at_threshold(0.5), [], metrics=[], n_resamples=2000, rng=1)
+        spread.append(drawn.replicates("fmr").std())
+    assert spread[1] == pytest.approx(spread[0], rel=0.08)
 
 
 def _without_sessions(side):
