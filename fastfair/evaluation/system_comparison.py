@@ -375,6 +375,14 @@ class SystemComparison(Result):
         first, *others = (evaluation.groups for evaluation in self.evaluations)
         return tuple(group for group in first if all(group in groups for groups in others))
 
+    @property
+    def groups_left_out(self) -> dict[str, list[str]]:
+        """The groups of each system that others lack."""
+        return {
+            name: [group for group in of.groups if group not in self.groups]
+            for name, of in self._systems().items()
+        }
+
     def _sizes(self) -> list[str]:
         """Say how much each system scored, or how much was counted."""
         first = self.evaluations[0]
@@ -397,11 +405,11 @@ class SystemComparison(Result):
         """Say that data sets are independent, and which groups some of them lack."""
         if self.is_paired:
             return []
-        of_each = {
-            visible(name): [visible(group) for group in of.groups if group not in self.groups]
-            for name, of in self._systems().items()
-        }
-        named = [f"{', '.join(groups)} of {name}" for name, groups in of_each.items() if groups]
+        named = [
+            f"{', '.join(map(visible, groups))} of {visible(name)}"
+            for name, groups in self.groups_left_out.items()
+            if groups
+        ]
         said = ["The data sets are compared as independent ones."]
         if named:
             said.append(f"Groups that not all data sets have are left out: {'; '.join(named)}.")
