@@ -147,3 +147,16 @@ def test_counts_answer_lines_on_success():
         assert row.verdict == errors.verdict
     acquired = ff.FailureCounts([0, 1], [50] * 2, rate="fta")
     refused("there is no quantity 'tar'", ff.check, acquired, "tar >= 90 %")
+
+
+@pytest.mark.filterwarnings("ignore::fastfair.errors.FastfairWarning")
+def test_messages_name_the_rate_that_was_asked_for(made):
+    c = ff.Comparisons(SCORES, [1, 1, 1, 1, 0, 0], policies=ff.Policies("exclude"))
+    for text, named in (("tar >= 80 %", "tmr"), ("frr <= 20 %", "fnmr")):
+        refused(f"write {named}, or count them", ff.check, c, text, AT[0])
+    sexes = {
+        side: {"sex": made[side], "age": made[side]} for side in ("reference_group", "probe_group")
+    }
+    both = ff.Comparisons(**made | sexes)
+    for text, named in (("tar[f] >= 80 %", "tmr"), ("fnmr[f] <= 20 %", "fnmr")):
+        refused(rf"{named}\[sex=f\]", ff.check, both, text, AT[0])
