@@ -221,15 +221,15 @@ class SystemComparison(Result):
 
     @checked
     def ranking(
-        self, name: str = "fnmr", group: Group = None, at: OperatingPoint | None = None
+        self, name: str | None = None, group: Group = None, at: OperatingPoint | None = None
     ) -> tuple[RankedSystem, ...]:
         """Rank the systems in one quantity, and say which ranks the data leave possible.
 
         Parameters
         ----------
         name, group, at
-            As in `Evaluation.quantity`; lower rates, EERs and costs, and fairer measures, rank
-            first.
+            As in `Evaluation.quantity`, by default the FNMR, or the one rate that there is; lower
+            rates, EERs and costs, and fairer measures, rank first.
 
         Returns
         -------
@@ -258,6 +258,7 @@ class SystemComparison(Result):
         .. [2] Klein, Wright and Wieczorek, "A joint confidence region for an overall ranking of populations", Journal
            of the Royal Statistical Society C 69 (2020).
         """
+        name = self._usual_rate() if name is None else name
         if self.settings["baseline"] is not None:
             raise InputError(
                 "a ranking needs all pairs, but systems are compared with a baseline: compare"
@@ -383,6 +384,11 @@ class SystemComparison(Result):
             for name, of in self._systems().items()
         }
 
+    def _usual_rate(self) -> str:
+        """Return the rate that is meant where none is named: the FNMR, or the one that there is."""
+        names = {quantity.name for quantity in self.evaluations[0].quantities}
+        return self.counted or next((name for name in ("fnmr", "fmr") if name in names), "fnmr")
+
     def _sizes(self) -> list[str]:
         """Say how much each system scored, or how much was counted."""
         first = self.evaluations[0]
@@ -470,7 +476,7 @@ class SystemComparison(Result):
         self,
         ax: Axes | None = None,
         *,
-        name: str = "fnmr",
+        name: str | None = None,
         group: Group = None,
         at: OperatingPoint | None = None,
         show: Literal["estimates", "ranks"] = "estimates",
@@ -553,7 +559,7 @@ class SystemComparison(Result):
         self,
         ax: Axes | None = None,
         *,
-        rate: RateOfFailure = "fnmr",
+        rate: RateOfFailure | None = None,
         at: OperatingPoint | None = None,
         systems: tuple[str, str] | None = None,
         **kwargs: Any,
@@ -565,8 +571,8 @@ class SystemComparison(Result):
         ----------
         ax : matplotlib Axes, optional
             Where to draw; a new figure by default.
-        rate : {"fnmr", "fmr"}
-            The rate; of counts, the one that was counted.
+        rate : {"fnmr", "fmr"}, optional
+            The rate; by default the FNMR, or the one rate that there is, as of counts.
         at : OperatingPoint, optional
             The operating point; needed where there is more than one.
         systems : pair of str, optional
@@ -584,6 +590,7 @@ class SystemComparison(Result):
             Where the operating point holds the rate and there are no groups: there is no difference
             to draw.
         """
+        rate = self._usual_rate() if rate is None else rate
         at = self.evaluations[0].quantity(rate, None, at).at
         contrasts = [
             contrast
