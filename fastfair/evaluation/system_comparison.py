@@ -590,16 +590,16 @@ class SystemComparison(Result):
             Where the operating point holds the rate and there are no groups: there is no difference
             to draw.
         """
-        rate = self._usual_rate() if rate is None else rate
-        at = self.evaluations[0].quantity(rate, None, at).at
+        name = self._usual_rate() if rate is None else rate
+        at = self.evaluations[0].quantity(name, None, at).at
         contrasts = [
             contrast
             for contrast in self._of_pair(systems)
-            if contrast.name == rate and contrast.at == at
+            if contrast.name == name and contrast.at == at
         ]
         if not contrasts:
             raise InputError(
-                f"there is no difference in {rate.upper()} at {at}, which holds this rate"
+                f"there is no difference in {name.upper()} at {at}, which holds this rate"
             )
         level = self.settings["confidence_level"]
         usual = f"difference and {100 * level:g} % interval"
@@ -609,7 +609,7 @@ class SystemComparison(Result):
             is_decided = contrast.verdict in ("first", "second")
             ends = contrast.difference, contrast.low, contrast.high
             bars.append(_bar(y, ends, standing_out if is_decided else usual, stands_out=is_decided))
-        label = f"{_at_point(rate, at)},\nfirst minus second (percentage points)"
+        label = f"{_at_point(name, at)},\nfirst minus second (percentage points)"
         ax = draw_rows(
             ax,
             [contrast.group or "all" for contrast in contrasts],
