@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
+from fastfair.data.exclusions import MOST_NAMED, Exclusion, Exclusions
 from fastfair.data.group_labels import Grouping
 from fastfair.error_rates.operating_points import OperatingPoint
 from fastfair.errors import InputError
@@ -50,6 +51,37 @@ def labels_of(comparison: SystemComparison) -> Labels:
     failed = None if first.comparisons is None else first.comparisons.failed
     grouping = tuple(comparison.settings["grouping"])
     return Labels(comparison.groups, grouping if comparison.groups else (), failed)
+
+
+def require_common_groups(comparison: SystemComparison, wanted: Sequence[Requirement]) -> None:
+    """Refuse requirements on groups where data sets have groups, but none in common."""
+    of_groups = next((rule for rule in wanted if rule.group is not None), None)
+    if of_groups is not None and not comparison.groups and any(comparison.groups_left_out.values()):
+        raise InputError(
+            f"requirement {of_groups.text!r}: the data sets have no group in common: give labels"
+            " that are spelt alike"
+        )
+
+
+def exclusions_of_groups(comparison: SystemComparison) -> Exclusions:
+    """Return the groups of each data set that others lack, of which no requirement is judged."""
+    sizes = {
+        name: len(of.groups)
+        for name, of in zip(comparison.systems, comparison.evaluations, strict=True)
+    }
+    return tuple(
+        Exclusion(
+            len(groups),
+            sizes[name],
+            "groups",
+            "not in all systems",
+            "as not all data sets have them",
+            examples=tuple(groups[:MOST_NAMED]),
+            system=name,
+        )
+        for name, groups in comparison.groups_left_out.items()
+        if groups
+    )
 
 
 def pairs_of(comparison: SystemComparison) -> list[tuple[str, str]]:

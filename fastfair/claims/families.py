@@ -110,7 +110,7 @@ class Attributes:
         if rule.counts_failures and failed is not None and failed.policy == "exclude":
             raise InputError(
                 f"requirement {rule.text!r}: comparisons that failed count in FRR, FAR and TAR, and"
-                f" are left out here: write {rule.name}, or count them with"
+                f" are left out here: write {rule.as_written.name}, or count them with"
                 ' ⟦failures="non-match"⟧'
             )
 
@@ -119,7 +119,7 @@ class Attributes:
         if rule.group == EVERY_GROUP or rule.group in self.data.groups:
             return
         near = [
-            f"{rule.name}[{name}={rule.group}]"
+            f"{rule.as_written.name}[{name}={rule.group}]"
             for name, labels in self.data.attributes.items()
             if rule.group in labels
         ]

@@ -34,7 +34,14 @@ from .counts import (
     requirements_on_rate,
     unit_of_counts,
 )
-from .differences import estimates_of_differences, labels_of, pairs_of, point_of
+from .differences import (
+    estimates_of_differences,
+    exclusions_of_groups,
+    labels_of,
+    pairs_of,
+    point_of,
+    require_common_groups,
+)
 from .families import Attributes, estimates_of_each
 from .looks import Look, Looks, at_look, look_at, read_earlier, read_looks, require_later
 from .profile import Profile, read_profile
@@ -392,11 +399,13 @@ def _check_differences(
         require_no_point(at)
         read = requirements_on_rate(comparison.counted, requirements, pairs)
         wanted = [replace(rule, at=None) for rule in read]
+    require_common_groups(comparison, wanted)
     about = Attributes(labels_of(comparison))
     families = [about.family(rule) for rule in wanted]
     settings = {**comparison.settings, "confidence_level": level}
     made = judged_check(wanted, families, estimates_of_differences(comparison), settings)
-    return replace(made, left_out=comparison.left_out)
+    groups = exclusions_of_groups(comparison) if any(rule.group for rule in wanted) else ()
+    return replace(made, left_out=(*comparison.left_out, *groups))
 
 
 def _check_with_attacks(

@@ -23,11 +23,13 @@ from fastfair.data.scans import ScannedComparisons
 from fastfair.error_rates.operating_points import ENOUGH_ERRORS, OperatingPoint, threshold_key
 from fastfair.errors import FastfairWarning, InputError, visible
 from fastfair.evaluation.failure_counts import ATTEMPTS, OF_TWO_PEOPLE, FailureCounts
+from fastfair.measures._registry import COMPLEMENTS
 from fastfair.pages.parts import Cell, Chapter, Column, FirstScreen, Row, Section, Table
 from fastfair.pages.report import limits_table
 from fastfair.results.result import Printed, printed
 
 from .profile import Clause, DataRule, Profile
+from .requirements import keeps_bound
 from .result import Case, Check, CheckedQuantity, Suite, worst
 from .verdicts import MET, NOT_MET, UNDECIDED, written_value
 
@@ -423,11 +425,7 @@ def _judged(clause: Clause, line: str | None, why: str, made: Check, data: Data)
         limit = f"{side} limit {written_value(farthest.name, farthest.decided_by)}"
     estimate = written_value(farthest.name, farthest.estimate)
     limit_of_rule = _limit_by_rule(clause, farthest, data) if clause.rule else math.nan
-    keeps = (
-        limit_of_rule < farthest.bound
-        if farthest.relation == "<"
-        else limit_of_rule <= farthest.bound
-    )
+    keeps = keeps_bound(farthest.relation, limit_of_rule, farthest.bound)
     by_rule = "" if math.isnan(limit_of_rule) else MET if keeps else NOT_MET
     return ClauseResult(
         **about | {"needs": _MORE if verdict == UNDECIDED else ""},
@@ -459,9 +457,18 @@ def _rule_in_words(clause: Clause) -> str:
 
 
 def _limit_by_rule(clause: Clause, row: CheckedQuantity, data: Data) -> float:
-    """Return what the standard's rule holds against the bound; NaN where it gives nothing."""
+    """Return what the standard's rule holds against the bound; NaN where it gives nothing.
+
+    A share that is accepted has 1 minus the limit of the errors.
+    """
     if clause.rule == "estimate":
         return row.estimate
+    limit = _limit_of_errors(clause, row, data)
+    return 1 - limit if row.name in COMPLEMENTS else limit
+
+
+def _limit_of_errors(clause: Clause, row: CheckedQuantity, data: Data) -> float:
+    """Return the upper limit of the errors behind a row by the standard's rule."""
     if row.n_errors is None or not row.n_comparisons:
         return math.nan
     if clause.rule == "rule of 3 or 30":
@@ -515,7 +522,7 @@ def _of_people(row: CheckedQuantity, data: Data) -> tuple[Integers, Integers]:
     if (
         not isinstance(data, Comparisons)
         or data.subjects is None
-        or row.name not in ("fnmr", "frr")
+        or COMPLEMENTS.get(row.name, row.name) not in ("fnmr", "frr")
     ):
         return none, none
     if row.at is None:

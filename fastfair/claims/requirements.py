@@ -61,6 +61,11 @@ _REQUIREMENT = re.compile(
 )
 
 
+def keeps_bound(relation: str, value: float, bound: float) -> bool:
+    """Return whether a value is on the side of a bound that is asked for; NaN is not."""
+    return bool(_HOLDS[relation](value, bound))
+
+
 @dataclass(frozen=True)
 class Requirement:
     """What is required of one quantity.
@@ -134,7 +139,7 @@ class Requirement:
 
     def allows(self, value: float) -> bool:
         """Return whether a value meets the requirement; NaN does not."""
-        return bool(_HOLDS[self.relation](value, self.bound))
+        return keeps_bound(self.relation, value, self.bound)
 
     @property
     def rates(self) -> list[str]:

@@ -39,7 +39,8 @@ class Exclusion:
     n_before : int
         How many there were before.
     entries : str
-        What they are: "comparisons", "vectors", "searches", "subjects", "attempts".
+        What they are: "comparisons", "vectors", "searches", "subjects", "attempts",
+        "groups".
     reason : str
         Why: "failed", "missing label", "label conflict", "self-comparison", "attack", "between
         groups", "padding", "incomplete transaction" or "not in all systems".

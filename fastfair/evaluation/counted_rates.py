@@ -5,7 +5,7 @@ accepted or rejected.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +15,8 @@ from fastfair._lib.text import NONE, p_value
 from fastfair.error_rates.operating_points import ENOUGH_ERRORS, OperatingPoint, at_threshold
 from fastfair.errors import InputError, visible
 from fastfair.measures._registry import METRICS, measure_of, measures_called, printed_name
-from fastfair.results.result import Printed, Result
+from fastfair.pages.parts import Table
+from fastfair.results.result import Printed, Result, on_page
 from fastfair.uncertainty.notes import Code, has_code
 from fastfair.uncertainty.quantities import Estimate, Quantity, find, in_words
 from fastfair.uncertainty.sessions import IN_TOO_FEW
@@ -115,7 +116,6 @@ class CountedRates(Result):
     settings: dict[str, Any]
 
     _title = "How often do attempts fail?"
-    _table_name = "rates"
 
     @checked
     def quantity(self, name: str, group: str | None = None) -> CountedRate:
@@ -234,6 +234,11 @@ class CountedRates(Result):
             headings = ["Measure", "Value", "Fair value", "p, not adjusted"]
             tables.append(("Fairness measures", headings, measures))
         return tables
+
+    def _display(self) -> Mapping[str, Sequence[tuple[OperatingPoint | None, Table]]]:
+        tables = [on_page(*table) for table in self._tables()]
+        names = ("rates", "measures")[: len(tables)]
+        return {name: [(None, table)] for name, table in zip(names, tables, strict=True)}
 
     @checked
     def plot(self, ax: Axes | None = None) -> Axes:

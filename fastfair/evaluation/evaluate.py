@@ -1023,16 +1023,24 @@ def evaluated(
     maker = made.interval_maker(key, workers)
     quantities = made.all_quantities
     measured = tuple(comparisons.groups[k] for k in request.measured)
-    if maker is not None:
+    metrics = as_names(request.metrics)
+    if maker is None:
+        quantities = with_successes(quantities, metrics)
+    else:
         _warn_of_repeated_subjects(comparisons, request.unit)
-        quantities = maker.with_intervals(
-            request.confidence_level, request.method, request.alternative, request.simultaneous
-        )
+
+        def intervals_of(alternative: str) -> tuple[Quantity, ...]:
+            return maker.with_intervals(
+                request.confidence_level, request.method, alternative, request.simultaneous
+            )
+
+        quantities = intervals_of(request.alternative)
         # Other methods than "auto" take the quantiles of replicates for measures, too.
         by_quantiles = bool(request.measures) and request.method != "auto"
         warn_of_narrow_intervals(quantities, made.rates, measured if by_quantiles else ())
+        quantities = with_successes(quantities, metrics, request.alternative, intervals_of)
     return Evaluation(
-        with_successes(quantities, as_names(request.metrics)),
+        quantities,
         tuple(made.rates),
         comparisons.groups,
         measured,

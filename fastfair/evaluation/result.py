@@ -241,8 +241,17 @@ class Evaluation(Evaluated, ResultOfEstimates):
         settings["confidence_level"] = intervals.level(settings["confidence_level"])
         if maker.has_replicates:
             require_method(*(settings[name] for name in ("method", "unit", "scheme")))
-        quantities = maker.with_intervals(*(settings[name] for name in asked))
-        quantities = with_successes(quantities, settings["metrics"])
+
+        def intervals_of(alternative: str) -> tuple[Quantity, ...]:
+            changed = settings | {"alternative": alternative}
+            return maker.with_intervals(*(changed[name] for name in asked))
+
+        quantities = with_successes(
+            intervals_of(settings["alternative"]),
+            settings["metrics"],
+            settings["alternative"],
+            intervals_of,
+        )
         return replace(self, quantities=quantities, settings=settings)
 
     @checked

@@ -221,15 +221,15 @@ class SystemComparison(Result):
 
     @checked
     def ranking(
-        self, name: str = "fnmr", group: Group = None, at: OperatingPoint | None = None
+        self, name: str | None = None, group: Group = None, at: OperatingPoint | None = None
     ) -> tuple[RankedSystem, ...]:
         """Rank the systems in one quantity, and say which ranks the data leave possible.
 
         Parameters
         ----------
         name, group, at
-            As in `Evaluation.quantity`; lower rates, EERs and costs, and fairer measures, rank
-            first.
+            As in `Evaluation.quantity`, by default the FNMR, or the one rate that there is; lower
+            rates, EERs and costs, and fairer measures, rank first.
 
         Returns
         -------
@@ -258,6 +258,7 @@ class SystemComparison(Result):
         .. [2] Klein, Wright and Wieczorek, "A joint confidence region for an overall ranking of populations", Journal
            of the Royal Statistical Society C 69 (2020).
         """
+        name = self._usual_rate() if name is None else name
         if self.settings["baseline"] is not None:
             raise InputError(
                 "a ranking needs all pairs, but systems are compared with a baseline: compare"
@@ -375,6 +376,19 @@ class SystemComparison(Result):
         first, *others = (evaluation.groups for evaluation in self.evaluations)
         return tuple(group for group in first if all(group in groups for groups in others))
 
+    @property
+    def groups_left_out(self) -> dict[str, list[str]]:
+        """The groups of each system that others lack."""
+        return {
+            name: [group for group in of.groups if group not in self.groups]
+            for name, of in self._systems().items()
+        }
+
+    def _usual_rate(self) -> str:
+        """Return the rate that is meant where none is named: the FNMR, or the one that there is."""
+        names = {quantity.name for quantity in self.evaluations[0].quantities}
+        return self.counted or next((name for name in ("fnmr", "fmr") if name in names), "fnmr")
+
     def _sizes(self) -> list[str]:
         """Say how much each system scored, or how much was counted."""
         first = self.evaluations[0]
@@ -397,11 +411,11 @@ class SystemComparison(Result):
         """Say that data sets are independent, and which groups some of them lack."""
         if self.is_paired:
             return []
-        of_each = {
-            visible(name): [visible(group) for group in of.groups if group not in self.groups]
-            for name, of in self._systems().items()
-        }
-        named = [f"{', '.join(groups)} of {name}" for name, groups in of_each.items() if groups]
+        named = [
+            f"{', '.join(map(visible, groups))} of {visible(name)}"
+            for name, groups in self.groups_left_out.items()
+            if groups
+        ]
         said = ["The data sets are compared as independent ones."]
         if named:
             said.append(f"Groups that not all data sets have are left out: {'; '.join(named)}.")
@@ -462,7 +476,7 @@ class SystemComparison(Result):
         self,
         ax: Axes | None = None,
         *,
-        name: str = "fnmr",
+        name: str | None = None,
         group: Group = None,
         at: OperatingPoint | None = None,
         show: Literal["estimates", "ranks"] = "estimates",
@@ -545,7 +559,7 @@ class SystemComparison(Result):
         self,
         ax: Axes | None = None,
         *,
-        rate: RateOfFailure = "fnmr",
+        rate: RateOfFailure | None = None,
         at: OperatingPoint | None = None,
         systems: tuple[str, str] | None = None,
         **kwargs: Any,
@@ -557,8 +571,8 @@ class SystemComparison(Result):
         ----------
         ax : matplotlib Axes, optional
             Where to draw; a new figure by default.
-        rate : {"fnmr", "fmr"}
-            The rate; of counts, the one that was counted.
+        rate : {"fnmr", "fmr"}, optional
+            The rate; by default the FNMR, or the one rate that there is, as of counts.
         at : OperatingPoint, optional
             The operating point; needed where there is more than one.
         systems : pair of str, optional
@@ -576,15 +590,16 @@ class SystemComparison(Result):
             Where the operating point holds the rate and there are no groups: there is no difference
             to draw.
         """
-        at = self.evaluations[0].quantity(rate, None, at).at
+        name = self._usual_rate() if rate is None else rate
+        at = self.evaluations[0].quantity(name, None, at).at
         contrasts = [
             contrast
             for contrast in self._of_pair(systems)
-            if contrast.name == rate and contrast.at == at
+            if contrast.name == name and contrast.at == at
         ]
         if not contrasts:
             raise InputError(
-                f"there is no difference in {rate.upper()} at {at}, which holds this rate"
+                f"there is no difference in {name.upper()} at {at}, which holds this rate"
             )
         level = self.settings["confidence_level"]
         usual = f"difference and {100 * level:g} % interval"
@@ -594,7 +609,7 @@ class SystemComparison(Result):
             is_decided = contrast.verdict in ("first", "second")
             ends = contrast.difference, contrast.low, contrast.high
             bars.append(_bar(y, ends, standing_out if is_decided else usual, stands_out=is_decided))
-        label = f"{_at_point(rate, at)},\nfirst minus second (percentage points)"
+        label = f"{_at_point(name, at)},\nfirst minus second (percentage points)"
         ax = draw_rows(
             ax,
             [contrast.group or "all" for contrast in contrasts],

@@ -68,6 +68,7 @@ _FIRST = (
 _LAST = ("n_comparisons", "n_errors", "n_subjects", "notes")
 _COPIED = ("group", "estimate", "n_comparisons", "n_errors", "n_subjects", "notes")
 
+_OPPOSITE = {"less": "greater", "greater": "less"}  # alternatives
 _Grouped = TypeVar("_Grouped", bound="Estimate")
 _Mirrored = TypeVar("_Mirrored", bound="Estimated")
 Key = tuple[str, str | None, str | None, OperatingPoint | None]
@@ -281,11 +282,23 @@ def mirrored(row: _Mirrored, name: str, mirror: Callable[[float], float]) -> _Mi
     return replace(row, **about, notes=notes)  # type: ignore[type-var]
 
 
-def with_successes(quantities: Sequence[Quantity], metrics: Sequence[str]) -> tuple[Quantity, ...]:
+def with_successes(
+    quantities: Sequence[Quantity],
+    metrics: Sequence[str],
+    alternative: str = "two-sided",
+    intervals_of: Callable[[str], Sequence[Quantity]] | None = None,
+) -> tuple[Quantity, ...]:
     """Add the TMR to each FNMR, and the TAR to each FRR, where they are among the metrics asked
     for.
+
+    alternative: of the intervals that there are. An upper limit of the TMR is 1 minus a lower one
+    of the FNMR, so one-sided ones are made of the `intervals_of` the opposite hypothesis.
     """
-    errors = [row for row in quantities if row.name in SUCCESSES and TRUE_MATCHES in metrics]
+    if TRUE_MATCHES not in metrics:
+        return tuple(quantities)
+    opposite = _OPPOSITE.get(alternative)
+    of_errors = intervals_of(opposite) if opposite and intervals_of else quantities
+    errors = [row for row in of_errors if row.name in SUCCESSES]
     added = [mirrored(row, SUCCESSES[row.name], lambda value: 1 - value) for row in errors]
     return (*quantities, *added)
 

@@ -54,6 +54,26 @@ def test_a_requirement_is_met_where_the_limit_of_the_difference_keeps_it(compare
     assert ff.check(compared, "fnmr(new) - fnmr(old)[group=f] <= 5 %").verdict == "not met"
 
 
+def counted(*groups: str) -> ff.FailureCounts:
+    return ff.FailureCounts([0, 1] * 60, [3] * 120, group=groups * 60, rate="frr")
+
+
+def test_a_gate_names_the_groups_that_one_data_set_lacks(tmp_path):
+    compared = ff.compare({"new": counted("f", "m"), "old": counted("f", "x")}, paired=False, rng=1)
+    made = ff.check(compared, "frr(new) - frr(old)[*] <= 50 %")
+    assert [row.group for row in made.rows] == ["f"]
+    for system, group in (("new", "m"), ("old", "x")):
+        said = f"{system}: 1 of 2 groups left out, as not all data sets have them: {group}."
+        assert said in made.summary()
+        assert said in made.to_junit()
+    made.to_json(tmp_path / "check.json")
+    (back,) = ff.read_results(tmp_path / "check.json")
+    assert back.summary() == made.summary()
+    assert not ff.check(compared, "frr(new) - frr(old) <= 50 %").left_out
+    apart = ff.compare({"new": counted("f", "m"), "old": counted("w", "x")}, paired=False, rng=1)
+    refused("no group in common", ff.check, apart, "frr(new) - frr(old)[*] <= 50 %")
+
+
 def test_paired_systems_have_the_same_gate(tmp_path):
     made = columns()
     better = made | {"scores": made["scores"] + 0.3 * made["mated"]}

@@ -351,6 +351,21 @@ def test_the_rules_of_the_standard_stand_beside(good):
     assert rows["groups"].rule_in_words == ""
 
 
+def test_rules_of_a_share_that_is_accepted_are_of_its_errors(policies):
+    errors = (policies / "policy.toml").read_text()
+    accepted = errors.replace('["fnmr <= 20 %", "frr <= 20 %"]', '["tmr >= 80 %", "tar >= 80 %"]')
+    for rule in ("normal", "estimate", "rule of 3 or 30"):
+        for data in (draw(0.4, 0.005), ff.FailureCounts([1, 0, 2] * 30, [3] * 90, rate="frr")):
+            limits = {}
+            for name, text in (("errors", errors), ("accepted", accepted)):
+                path = policies / f"{name}.toml"
+                path.write_text(text.replace('rule = "normal"', f'rule = "{rule}"'))
+                rows = {row.clause: row for row in ff.check(data, profile=path, **FEW).clauses}
+                limits[name] = rows["FNMR"].rule_limit, rows["FNMR"].rule_verdict
+            assert limits["accepted"][0] == pytest.approx(1 - limits["errors"][0])
+            assert limits["accepted"][1] == limits["errors"][1] == NOT_MET
+
+
 def test_the_size_of_the_test_stands_beside_each_rate(good):
     rows = {row.clause: row for row in good.clauses}
     fmr, fnmr = good.rows[0], good.rows[1]

@@ -68,6 +68,15 @@ def test_counts_differ_as_the_same_decisions_with_scores(compared):
     assert judged.rows[0].at is None
 
 
+def test_the_rate_that_was_counted_is_drawn_and_ranked_unless_another_is_named(compared):
+    assert compared.ranking() == compared.ranking("frr")
+    for ax in (compared.plot(), compared.plot_differences()):
+        assert "FRR" in ax.get_xlabel()
+    counts = ff.evaluate(NEW, rng=1)
+    assert "max-min ratio of FRR" in counts.table("measures").to_markdown()
+    assert "| FRR | Errors |" in counts.table().to_markdown()
+
+
 def test_a_difference_is_that_of_plain_rates(compared):
     for group in (None, "f", "m"):
         rates = []

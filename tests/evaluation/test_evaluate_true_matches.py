@@ -39,7 +39,6 @@ def test_interval_and_replicates_mirror_those_of_the_fnmr_at_every_level(found):
     for evaluation in (
         found,
         found.with_intervals(0.5, "percentile"),
-        found.with_intervals(alternative="less"),
         found.with_intervals(simultaneous=True),
     ):
         for where in WHERE:
@@ -64,6 +63,21 @@ def test_it_is_called_by_its_other_names_and_only_where_it_was_asked_for(made, f
     only_mated = ff.Comparisons([0.9, 0.2], [1, 1])
     alone = ff.evaluate(only_mated, AT[0], [], metrics="tmr", n_resamples=0)
     assert (alone.value("tmr"), alone.quantity("tmr").low) == (0.0, None)
+
+
+def test_one_sided_limits_are_of_the_side_that_is_asked_for(made, found):
+    for k, (alternative, opposite) in enumerate((("less", "greater"), ("greater", "less"))):
+        result = found.with_intervals(alternative=alternative)
+        errors = found.with_intervals(alternative=opposite)
+        for where in WHERE:
+            limit_of_errors = errors.quantity("fnmr", *where)
+            ends = (1 - limit_of_errors.high, 1 - limit_of_errors.low)
+            assert result.interval("tmr", *where) == ends
+            is_held = limit_of_errors.low == limit_of_errors.high
+            assert is_held or ends[k] == k
+    asked = {"metrics": ["eer", "tmr"], "alternative": "greater", "rng": 1}
+    again = ff.evaluate(ff.Comparisons(**made), AT, [], **asked)
+    assert again.quantities == result.quantities
 
 
 @pytest.mark.filterwarnings("ignore::fastfair.errors.FastfairWarning")
@@ -133,3 +147,16 @@ def test_counts_answer_lines_on_success():
         assert row.verdict == errors.verdict
     acquired = ff.FailureCounts([0, 1], [50] * 2, rate="fta")
     refused("there is no quantity 'tar'", ff.check, acquired, "tar >= 90 %")
+
+
+@pytest.mark.filterwarnings("ignore::fastfair.errors.FastfairWarning")
+def test_messages_name_the_rate_that_was_asked_for(made):
+    c = ff.Comparisons(SCORES, [1, 1, 1, 1, 0, 0], policies=ff.Policies("exclude"))
+    for text, named in (("tar >= 80 %", "tmr"), ("frr <= 20 %", "fnmr")):
+        refused(f"write {named}, or count them", ff.check, c, text, AT[0])
+    sexes = {
+        side: {"sex": made[side], "age": made[side]} for side in ("reference_group", "probe_group")
+    }
+    both = ff.Comparisons(**made | sexes)
+    for text, named in (("tar[f] >= 80 %", "tmr"), ("fnmr[f] <= 20 %", "fnmr")):
+        refused(rf"{named}\[sex=f\]", ff.check, both, text, AT[0])
