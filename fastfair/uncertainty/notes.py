@@ -128,6 +128,7 @@ class Code(StrEnum):
     WITHOUT_REPLICATES = "without-replicates"
     FEW_PEOPLE = "few-people"
     SYSTEMS_IN_FEW_SESSIONS = "systems-in-few-sessions"
+    LIMITS_TOO_NARROW = "limits-too-narrow"
     SESSIONS_APART = "sessions-apart"
 
 
@@ -401,6 +402,10 @@ WORDS: Mapping[Code, Words] = {
     ),
     Code.WITHOUT_REPLICATES: _words(f"{_NO_VERDICT} without replicates"),
     Code.SYSTEMS_IN_FEW_SESSIONS: _words(f"{_NO_VERDICT} in fewer than {FEWEST_SESSIONS} sessions"),
+    Code.LIMITS_TOO_NARROW: _words(
+        f"{_NO_VERDICT} on areas, d' and Cllr of other people: limits are too narrow where people are"
+        " unlike"
+    ),
     Code.SESSIONS_APART: _words(
         f"{_NO_VERDICT} where groups hardly share sessions, as these may be what differs"
     ),

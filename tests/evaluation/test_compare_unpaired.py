@@ -85,11 +85,22 @@ def test_a_pvalue_is_that_of_the_interval_that_ends_at_zero(found):
     assert decided
 
 
-def test_the_larger_area_is_better(found):
-    for row in found.contrasts:
-        if row.name in ("auc", "d_prime") and row.verdict in ("first", "second"):
-            assert (row.verdict == "first") == (row.difference > 0)
-    assert found.contrast("auc").verdict == "first"
+def test_the_larger_area_is_better():
+    made = columns()
+    worse = made | {"scores": made["scores"] - 0.8 * made["mated"]}
+    systems = (ff.Comparisons(**given) for given in (made, worse))
+    asked = {"metrics": ["auc"], "measures": [], "n_resamples": 200, "rng": 5}
+    row = ff.compare(*systems, POINTS, **asked).contrast("auc")
+    assert row.difference > 0
+    assert row.verdict == "first"
+
+
+def test_areas_and_costs_of_scores_of_other_people_have_no_verdict(found):
+    for name in ("auc", "d_prime"):
+        row = found.contrast(name)
+        assert row.verdict == "withheld"
+        assert has_code(row, Code.LIMITS_TOO_NARROW)
+        assert math.isfinite(row.low)
 
 
 def test_exchanged_sets_have_the_opposite_difference(sets):
