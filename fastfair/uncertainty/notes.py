@@ -403,8 +403,8 @@ WORDS: Mapping[Code, Words] = {
     Code.WITHOUT_REPLICATES: _words(f"{_NO_VERDICT} without replicates"),
     Code.SYSTEMS_IN_FEW_SESSIONS: _words(f"{_NO_VERDICT} in fewer than {FEWEST_SESSIONS} sessions"),
     Code.LIMITS_TOO_NARROW: _words(
-        f"{_NO_VERDICT} on areas, d' and Cllr of other people: limits are too narrow where people are"
-        " unlike"
+        f"{_NO_VERDICT} on areas, d' and Cllr of other people: limits may be too narrow where people"
+        " are unlike"
     ),
     Code.SESSIONS_APART: _words(
         f"{_NO_VERDICT} where groups hardly share sessions, as these may be what differs"

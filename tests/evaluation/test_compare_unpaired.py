@@ -96,7 +96,7 @@ def test_the_larger_area_is_better():
 
 
 def test_areas_and_costs_of_scores_of_other_people_have_no_verdict(found):
-    for name in ("auc", "d_prime"):
+    for name in ("auc", "d_prime", "cllr", "min_cllr"):
         row = found.contrast(name)
         assert row.verdict == "withheld"
         assert has_code(row, Code.LIMITS_TOO_NARROW)
