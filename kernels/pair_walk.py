@@ -87,58 +87,51 @@ def group_errors(a, b, first, last, begin, at):
 
 
 @jit_if_large
-def add_runs(runs, chosen, errors, stratum, varies, sums, units):
+def add_runs(runs, chosen, errors, stratum, varies, sums):
     """Add up the pairs of some runs of a list but for their errors, and count the comparisons of
     each error's pair.
 
     runs: `partners.Runs`; chosen: (chosen,) int32, all runs of the list of some units, those of a
     unit together; errors: a, b, begin and at of the list, as `group_errors` has them, where the
     first error is, and (errors,) int32, out, the number of comparisons of each error's pair;
-    stratum: (units,) int32; varies: (units,) bool; sums: `Sums`, added to; units: (units,) int64,
-    out, those with comparisons that had none in `sums`. Returns the number of these
+    stratum: (units,) int32; varies: (units,) bool; sums: `Sums`, added to
     """
     a, b, begin, at, first_error, repeats = errors
-    together = np.zeros(stratum.size, np.int64)
-    n_units, k = 0, 0
+    together = np.zeros(stratum.size, np.int32)
+    k = 0
     while k < chosen.size:
         unit, first = runs.unit[chosen[k]], k
+        own_varies = varies[unit]
+        n, squared, varying, inside = 0.0, 0.0, 0.0, 0.0
         while k < chosen.size and runs.unit[chosen[k]] == unit:
             run = chosen[k]
             for p in range(runs.stop[run - 1] if run > 0 else 0, runs.stop[run]):
-                together[runs.partner[p]] += repeats_at(runs.repeats, p)
+                other, more = runs.partner[p], repeats_at(runs.repeats, p)
+                before = np.int64(together[other])
+                together[other] = before + more
+                # by so much m^2 grows
+                grown = np.float64(more * (2 * before + more))
+                n += more
+                squared += grown
+                sums.comparisons[other] += more
+                inside += more * np.float64(stratum[other] == stratum[unit])
+                if varies[other]:
+                    varying += grown
+                    if own_varies:
+                        sums.repeats_squared[other] += grown
             k += 1
         for q in range(begin[0, unit], begin[1, unit]):
             repeats[at[q] - first_error] = together[max(a[at[q]], b[at[q]])]
-        own_varies = varies[unit]
-        n, squared, all_squared, ends_squared, inside = 0.0, 0.0, 0.0, 0.0, 0.0
-        if sums.comparisons[unit] == 0:
-            units[n_units] = unit
-            n_units += 1
         for run in chosen[first:k]:
             for p in range(runs.stop[run - 1] if run > 0 else 0, runs.stop[run]):
-                other = runs.partner[p]
-                # or 0, where the pair was seen before: to ask for that takes longer
-                m = np.float64(together[other])
-                together[other] = 0
-                n += m
-                all_squared += m * m
-                if sums.comparisons[other] == 0 and other != unit:
-                    units[n_units] = other
-                    n_units += 1
-                sums.comparisons[other] += m
-                if own_varies and varies[other]:
-                    squared += m * m
-                    sums.repeats_squared[other] += m * m
-                    ends_squared += 2 * m * m
-                elif own_varies or varies[other]:
-                    ends_squared += m * m
-                inside += 2 * m * np.float64(stratum[other] == stratum[unit])
+                together[runs.partner[p]] = 0
         sums.comparisons[unit] += n
-        sums.repeats_squared[unit] += squared
-        sums.inside[stratum[unit]] += inside
-        sums.of_pairs[0, REPEATS_SQUARED] += all_squared
-        sums.of_pairs[0, REPEATS_SQUARED_OF_ENDS] += ends_squared
-    return n_units
+        sums.inside[stratum[unit]] += 2 * inside
+        sums.of_pairs[0, REPEATS_SQUARED] += squared
+        sums.of_pairs[0, REPEATS_SQUARED_OF_ENDS] += varying
+        if own_varies:
+            sums.repeats_squared[unit] += varying
+            sums.of_pairs[0, REPEATS_SQUARED_OF_ENDS] += squared
 
 
 @jit_if_large

@@ -15,7 +15,7 @@ def find_buckets(reference, probe, flags, numbers, buckets, counts):
     the mated apart.
 
     reference, probe: (n,) uint16 or int32 positions in numbers; flags: (n,) bool, whether each is
-    mated; numbers: (subjects,) int32; buckets: (n,) uint8, out; counts: (2, buckets) int64, added
+    mated; numbers: (subjects,) uint16 or int32; buckets: (n,) uint8, out; counts: (2, buckets) int64, added
     to, those of mated comparisons first; their number is a power of 2, at most 128
     """
     n_buckets = counts.shape[1]

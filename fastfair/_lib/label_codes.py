@@ -466,6 +466,9 @@ def _by_range(values: AnyArray) -> tuple[AnyArray, AnyArray] | None:
     used = np.zeros(size, np.bool_)
     mark(values, used, lowest)
     entries = (np.flatnonzero(used) + lowest).astype(values.dtype)
+    if entries.size == size:  # all numbers occur, and each lies as far from the lowest as its place
+        kind = smallest_integers(size)
+        return entries, np.subtract(values, lowest, dtype=kind, casting="unsafe")
     places = (np.cumsum(used) - 1).astype(smallest_integers(entries.size))
     return entries, look_up(values, places, lowest)
 

@@ -482,8 +482,9 @@ def places_without_a_neighbour(values: AnyFloats, *sides: BothSides | None) -> F
     """
     of_nobody = np.zeros(values.size, np.bool_)
     for labels, reference, probe in filter(None, sides):
-        nobody = [code for code, label in enumerate(labels.tolist()) if label in NOBODY]
-        if nobody:
+        listed = labels.tolist()
+        if not NOBODY.isdisjoint(listed):
+            nobody = [code for code, label in enumerate(listed) if label in NOBODY]
             of_nobody |= np.isin(reference, nobody) | np.isin(probe, nobody)
     if not of_nobody.any():
         return None

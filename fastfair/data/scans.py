@@ -15,7 +15,7 @@ import numpy as np
 
 from fastfair._lib import validation
 from fastfair._lib.arguments import checked
-from fastfair._lib.arrays import AnyArray, Codes, Flags, Groups, Integers
+from fastfair._lib.arrays import AnyArray, AnyFloats, Codes, Flags, Groups, Integers
 from fastfair._lib.label_codes import encode_together, look_up, smallest_integers
 from fastfair._lib.threads import count_threads, run_in_order
 from fastfair.errors import InputError
@@ -293,12 +293,13 @@ def in_buckets(
     """
     from fastfair.kernels import scan as kernels
 
+    numbers = numbers.astype(smallest_integers(int(numbers.max(initial=0)) + 1))
     buckets = np.empty(reference.size, np.uint8)
     counts = np.zeros((2, N_BUCKETS), np.int64)
     kernels.find_buckets(reference, probe, flags, numbers, buckets, counts)
     end = np.cumsum(counts)
     begin = end - counts.reshape(-1)
-    of_buckets = np.empty((2, reference.size), smallest_integers(int(numbers.max(initial=0)) + 1))
+    of_buckets = np.empty((2, reference.size), numbers.dtype)
     kernels.fill_buckets(reference, probe, numbers, buckets, begin.copy(), of_buckets)
     columns = [of_buckets]
     if keys is not None:
@@ -530,7 +531,7 @@ def divide(columns: CheckedColumns, cllr: bool, limits: Limits) -> DividedPart:
             " ⟦probe=⟧"
         )
     subjects, *both = columns.subjects
-    keys = _keys(columns)
+    scores = _similarities(columns)
     labels_of = {}
     for name, (labels, *codes) in columns.attributes.items():
         group_labels.attribute(name, labels)  # refuses more labels than there can be groups
@@ -545,15 +546,13 @@ def divide(columns: CheckedColumns, cllr: bool, limits: Limits) -> DividedPart:
     reference, probe = (
         codes.astype(smallest_integers(subjects.size), copy=False) for codes in both
     )
-    if cllr:
-        limits = None, None
-    close = np.where(columns.flags, near(keys, True, limits[0]), near(keys, False, limits[1]))
+    close = np.ones(scores.size, np.bool_) if cllr else _may_be_kept(scores, columns.flags, limits)
     return DividedPart(
         reference,
         probe,
         columns.flags,
         close,
-        keys[close],
+        score_keys.encode(scores[close]),
         subjects,
         labels_of,
         columns.values.dtype,
@@ -732,12 +731,27 @@ class Scan:
             self._of_subject[name] = table
 
 
-def _keys(columns: CheckedColumns) -> score_keys.Keys:
+def _similarities(columns: CheckedColumns) -> AnyFloats:
     values = at_least_float32(columns.values)
-    largest = values.dtype.type(min(float(np.finfo(values.dtype).max), validation.LARGEST))
-    if not (np.abs(values) <= largest).all():  # NaN is not
+    largest = min(float(np.finfo(values.dtype).max), validation.LARGEST)
+    if not (-largest <= values.min() and values.max() <= largest):  # NaN is neither
         raise checks.not_usable(values)
-    return score_keys.encode(-values if columns.score_kind == "distance" else values)
+    return -values if columns.score_kind == "distance" else values
+
+
+def _may_be_kept(scores: AnyFloats, flags: Flags, limits: Limits) -> Flags:
+    """Tell which scores are `near`, before they have keys: most need none."""
+    kind = score_keys.integer_type(scores.dtype)
+    of_mated, of_nonmated = (
+        None if limit is None or limit.dtype != kind else np.array([limit]) for limit in limits
+    )
+    if of_nonmated is None:
+        close = np.ones(scores.size, np.bool_)
+    else:
+        close = np.asarray(scores > score_keys.decode(~of_nonmated))
+    mated = np.flatnonzero(flags)
+    close[mated] = True if of_mated is None else scores[mated] < score_keys.decode(of_mated)
+    return close
 
 
 def _labelled_twice(

@@ -43,8 +43,11 @@ def float_type(keys: Keys) -> np.dtype[Any]:
 
 def encode(scores: AnyFloats) -> Keys:
     """Turn finite floats into keys."""
-    bits = (scores + scores.dtype.type(0)).view(integer_type(scores.dtype))  # -0.0 + 0.0 is 0.0
-    return np.asarray(bits ^ ((bits >> (8 * bits.itemsize - 1)) & magnitude(bits)))
+    keys = (scores + scores.dtype.type(0)).view(integer_type(scores.dtype))  # -0.0 + 0.0 is 0.0
+    flipped = keys >> (8 * keys.itemsize - 1)
+    flipped &= magnitude(keys)
+    keys ^= flipped
+    return np.asarray(keys)
 
 
 def decode(keys: Keys) -> AnyFloats:

@@ -336,8 +336,9 @@ def code_rows(table: ScoreTable, how: HowToRead) -> CheckedColumns:
         )
     with table.placed(keep):
         coded = checked_columns(scores, flags, sides, how.score_kind, how.policies, where)
-    keep[keep] = coded.keep
-    coded.keep = keep
+    if not keep.all():
+        keep[keep] = coded.keep
+        coded.keep = keep
     coded.left_out = (*left_out, *coded.left_out)
     return coded
 

@@ -699,8 +699,7 @@ class ListedSide(SideInMemory, SummedSide, CostedSide):
 
         def add(chosen: AnyIntegers) -> Sums:
             sums = pair_walk.new_sums(stops.size, n_rows, self.stratum_size.size)
-            seen = np.empty(n_rows, np.int64)
-            pair_walk.add_runs(runs, chosen, of_errors, self.stratum, self.varies, sums, seen)
+            pair_walk.add_runs(runs, chosen, of_errors, self.stratum, self.varies, sums)
             if chosen.size:
                 first, last = runs.unit[chosen[[0, -1]]].astype(np.int64)
                 pair_walk.add_errors(first, last + 1, of_errors, stops, self.varies, sums)
@@ -817,9 +816,8 @@ def add_pair_costs(
     from fastfair.kernels import cost_sums, pair_walk
 
     no_rows = np.empty(0, np.int32)
-    seen = np.empty(stratum.size, np.int64)
     no_errors = GroupedErrors.of(no_rows, no_rows, np.int64(0), np.int64(0), stratum.size)
-    pair_walk.add_runs(grouped.runs, chosen, tuple(no_errors), stratum, varies, sums[0], seen)
+    pair_walk.add_runs(grouped.runs, chosen, tuple(no_errors), stratum, varies, sums[0])
     cost_sums.add_costs(grouped.runs, grouped.words, chosen, of_list, varies, sums[1])
 
 

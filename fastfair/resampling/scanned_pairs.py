@@ -423,9 +423,8 @@ def _add_pairs(errors: list[GroupedErrors], stratum: Integers, varies: Flags) ->
         repeats = sums["repeats"][ends[k] - errors[k].at.size : ends[k]]
         counted = errors[k]._replace(repeats=repeats)
         runs = grouped.runs_of_list(k)
-        seen = np.empty(stratum.size, np.int64)
         with lock:
-            pair_walk.add_runs(grouped.runs, runs, tuple(counted), stratum, varies, of_list, seen)
+            pair_walk.add_runs(grouped.runs, runs, tuple(counted), stratum, varies, of_list)
 
     return add
 
