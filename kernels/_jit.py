@@ -116,9 +116,11 @@ def jit_if_large(function: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(kernel)
     def call(*arguments: Any) -> Any:
         nonlocal entries
-        size = _size(arguments)
-        entries += size
-        compiles = size > SMALL or entries > _PATIENCE or _compiles_all or is_cached(arguments)
+        compiles = entries > _PATIENCE or _compiles_all or is_cached(arguments)
+        if not compiles:
+            size = _size(arguments)
+            entries += size
+            compiles = size > SMALL or entries > _PATIENCE
         return kernel(*arguments) if compiles else function(*arguments)
 
     def is_cached(arguments: tuple[Any, ...]) -> bool:

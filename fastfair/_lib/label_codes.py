@@ -356,8 +356,9 @@ def _kind(of_label: type) -> str:
 
 
 FEW = 1 << 15  # up to so many rows NumPy is quick enough, and no kernel needs to be compiled
-# NumPy reads tables sooner than a kernel is compiled for up to so many rows in a call, and in all
-# calls of more than few.
+# NumPy reads tables sooner than a kernel is called for up to so many rows, and sooner than it is
+# compiled for up to so many in a call, and in all calls of more than the former.
+_ROWS_AT_ONCE = FEW // 8
 _ROWS_OF_A_CALL = 32 * FEW
 _ROWS_IN_ALL = 1024 * FEW
 # of the first hash table; the next have 8 times as many, so that trying again costs little
@@ -437,7 +438,7 @@ _n_rows = 0  # that tables were read for so far
 def _are_few(size: int) -> bool:
     """Tell whether a kernel, which may have to be compiled, would not be quicker."""
     global _n_rows
-    if size <= FEW:
+    if size <= _ROWS_AT_ONCE:
         return True
     _n_rows += size
     return size <= _ROWS_OF_A_CALL and _n_rows <= _ROWS_IN_ALL

@@ -10,7 +10,7 @@ two thresholds.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -295,6 +295,12 @@ class ErrorLists:
     complete: bool
     scale: Scale = ()
     ranges: Ranges | None = None
+    # what `variances` has computed, by the bytes of a point's errors
+    _variances: dict[bytes, tuple[Floats, Floats]] = field(init=False, default_factory=dict)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out what replicates do not need."""
+        return {**vars(self), "_variances": {}}
 
     @property
     def start(self) -> Integers:
@@ -397,7 +403,14 @@ class ErrorLists:
         their degrees of freedom as `kernels.dyadic` writes them, and (points, lists, sums), as
         `kernels.pair_walk` names them.
         """
-        return self.source.variances(Errors(self.a, self.b, self.start, self.start + errors))
+        points = [of_point.tobytes() for of_point in errors]
+        if points and all(point in self._variances for point in points):
+            computed = zip(*(self._variances[point] for point in points), strict=True)
+            variances, sums = map(np.array, computed)
+            return variances, sums
+        of_points = self.source.variances(Errors(self.a, self.b, self.start, self.start + errors))
+        self._variances.update(zip(points, zip(*of_points, strict=True), strict=True))
+        return of_points
 
     def variance(self, k: int, n_errors: int, *, from_the_end: bool) -> tuple[Floats, Floats]:
         """Compute what `variances` does for list k alone with so many errors: (3,) and (sums,).

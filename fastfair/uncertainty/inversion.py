@@ -26,7 +26,7 @@ confidence set for the nuisance parameter", Journal of the American Statistical 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any
@@ -45,7 +45,6 @@ from fastfair.resampling.engine import Replicates
 
 from .notes import ENOUGH_EFFECTIVE_ATTEMPTS
 from .quantities import (
-    Entry,
     EntryKey,
     Selection,
     measure_entries,
@@ -244,16 +243,14 @@ class MovedSystems:
             (len(values) for name, values in self._start.items() if name in ERROR_RATES), default=0
         )
         self._whole = Part(self._selection, np.arange(n_rates), with_metrics=True)
-        self.keys = tuple(self._keys_of(entries, self._whole))
+        self.keys = tuple((*entry.key[:3], self._point(entry.point)) for entry in entries)
+        self._rows: dict[tuple[str, int | None], list[int]] = {}
+        for row, (name, _, _, point) in enumerate(self.keys):
+            self._rows.setdefault((name, point), []).append(row)
 
-    def _keys_of(self, entries: Iterable[Entry], part: Part) -> list[EntryKey]:
-        """Return the keys of the measures of a part, with the operating points as all points
-        count.
-        """
-        return [
-            (*entry.key[:3], None if entry.point is None else self.points[part.places[entry.point]])
-            for entry in entries
-        ]
+    def _point(self, p: int | None) -> int | None:
+        """Return an operating point's position among those of the evaluation."""
+        return None if p is None else self.points[p]
 
     def _followed(self, powers: Floats) -> dict[str, Floats]:
         """Return the (..., powers) rates and metrics of the systems themselves."""
@@ -287,41 +284,34 @@ class MovedSystems:
         least as fair, as the estimates, and the result of what is called beside.
         """
         shares = np.full((len(self.keys), powers.size, 2), np.nan)
-        row_of = {key: k for k, key in enumerate(self.keys)}
+        points = {point for _, point in self._rows}
         size = 0
         calls = list[Callable[[], Any]]()
         for part in self._parts():
+            if points.isdisjoint(self._points_of(part)):
+                continue
             at_once = self._n_numbers(part)
             size += at_once
-            entries = measure_entries(base_of(part.of(self._start)), part.selection)
-            rows = np.array([row_of[key] for key in self._keys_of(entries, part)], np.intp)
             stretches = np.array_split(np.arange(powers.size), n_calls(powers.size, at_once))
-            calls += [
-                partial(self._fill, shares, part, rows, powers, some)
-                for some in stretches
-                if rows.size
-            ]
+            calls += [partial(self._fill, shares, part, powers, some) for some in stretches]
         *_, result = in_threads(size, lambda call: call(), [*calls, beside], self._n_threads)
         return shares, result
 
-    def _fill(
-        self,
-        shares: Floats,
-        part: Part,
-        rows: Indices,
-        powers: Floats,
-        which: Indices,
-    ) -> None:
+    def _points_of(self, part: Part) -> list[int | None]:
+        """Return the operating points of a part's measures as keys have them."""
+        return [None] if part.with_metrics else [*map(self._point, part.places.tolist())]
+
+    def _fill(self, shares: Floats, part: Part, powers: Floats, which: Indices) -> None:
         """Write the shares of the measures of a part, at some powers, into their places."""
         moved = base_of(self._moved(part, powers[which]))
-        done = 0
+        of_part = self._points_of(part)
         for measured, points in measured_quantities(moved, part.selection):
             values = rows_of(measured, points)
-            some = rows[done : done + len(values)]
-            done += some.size
-            sign = self.signs[some[0]]
-            estimates = self.estimates[some, None, None]
-            shares[some[:, None], which] = _shares(
+            at = [of_part[p] for p in points] or [None]
+            rows = np.concatenate([self._rows[measured.name, point] for point in at])
+            sign = self.signs[rows[0]]
+            estimates = self.estimates[rows, None, None]
+            shares[rows[:, None], which] = _shares(
                 values if sign > 0 else -values, sign * estimates
             )
 

@@ -47,6 +47,7 @@ KINDS = {
 def _as_if_many(monkeypatch):
     """Take every number of rows for many, and cut rows into several parts."""
     monkeypatch.setattr(label_codes, "FEW", 0)
+    monkeypatch.setattr(label_codes, "_ROWS_AT_ONCE", 0)
     monkeypatch.setattr(label_codes, "_SLOTS", 4)
     monkeypatch.setattr(sorted_scores, "FEW", 0)
     monkeypatch.setattr(threads, "_SMALL", 4)
