@@ -45,13 +45,21 @@ def labelled_columns(
     }
 
 
-def comparisons_of_subjects(size: int, n_subjects: int = 2000) -> ff.Comparisons:
-    """Return comparisons of subjects drawn at random, with an EER of about 2.3 %."""
+def comparisons_of_subjects(
+    size: int, n_subjects: int = 2000, *, n_days: int = 0, days_of_each: int = 3
+) -> ff.Comparisons:
+    """Return comparisons of subjects drawn at random, with an EER of about 2.3 %; with days, each
+    subject is probed on some of them."""
     rng = np.random.default_rng(1)
     scores, mated = scores_and_flags(size, separation=4)
     reference = rng.integers(n_subjects, size=size, dtype=np.int32)
     other = (reference + rng.integers(1, n_subjects, size=size, dtype=np.int32)) % n_subjects
-    return ff.Comparisons(scores, mated, reference, np.where(mated, reference, other))
+    probe = np.where(mated, reference, other)
+    session = None
+    if n_days:
+        days = rng.permuted(np.tile(np.arange(n_days), (n_subjects, 1)), axis=1)
+        session = days[probe, rng.integers(days_of_each, size=size)]
+    return ff.Comparisons(scores, mated, reference, probe, session=session)
 
 
 def vectors_of_subjects(n: int, n_samples: int, dim: int) -> NDArray[np.float32]:

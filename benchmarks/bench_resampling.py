@@ -76,6 +76,22 @@ class Growth:
         self.time_evaluate(size)
 
 
+class Sessions:
+    """1,024 replicates of people and of the days that they share, beside those of people alone."""
+
+    params = ["none", "3 of 20", "40 of 40"]
+    param_names = ["days of each"]
+
+    def setup(self, days: str) -> None:
+        each, _, n_days = days.partition(" of ")
+        kinds = {"n_days": int(n_days), "days_of_each": int(each)} if n_days else {}
+        self.comparisons = comparisons_of_subjects(100_000, **kinds)
+        self.time_evaluate(days)  # compiles
+
+    def time_evaluate(self, days: str) -> None:
+        ff.evaluate(self.comparisons, _POINTS, [], metrics=["eer"], n_resamples=1024, rng=0)
+
+
 class Intervals:
     """Intervals of all quantities at 5 operating points, from 1,024 replicates that stand."""
 

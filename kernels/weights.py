@@ -86,18 +86,20 @@ def multiply_by_owner(owner, weights, products):
 
 
 @jit_in_place
-def multiply_rows(first, second, weights, products):
+def multiply_rows(first, second, weights, largest, products):
     """Multiply rows of weights two by two, and say whether all products fit.
 
-    first, second: (products,) int32, rows of weights; weights: (rows, 64) uint8; products:
-    (products, 64) uint8, out
+    first, second: (products,) int32, rows of weights; weights: (rows, 64) uint8; largest: int, the
+    largest product that two rows may have; products: (products, 64) uint8, out
     """
     fits = True
     for product in range(first.size):
-        left, right = weights[first[product]], weights[second[product]]
+        left, right, of_both = weights[first[product]], weights[second[product]], products[product]
+        # in eight bits, and so many at a time
         for r in range(BLOCK):
-            of_both = np.int32(left[r]) * np.int32(right[r])
-            if of_both > 255:
-                fits = False
-            products[product, r] = np.uint8(of_both)
+            of_both[r] = np.uint8(left[r] * right[r])
+        if largest > 255:
+            for r in range(BLOCK):
+                if np.int32(left[r]) * np.int32(right[r]) > 255:
+                    fits = False
     return fits

@@ -11,7 +11,7 @@ import numpy as np
 from fastfair._lib.arrays import AnyArray, AnyIntegers, Flags, Floats, Integers
 from fastfair.data.comparisons import Comparisons
 from fastfair.error_rates.operating_points import at_threshold
-from fastfair.resampling.engine import Resampler
+from fastfair.resampling.engine import NO_METRICS, Resampler
 from fastfair.resampling.linearized_rates import LinearizedRates
 from fastfair.uncertainty.few_errors import (
     degrees_of_freedom,
@@ -127,7 +127,7 @@ class RatesInSessions:
     @classmethod
     def of(cls, decisions: Comparisons, groups: Sequence[str]) -> Self:
         """Compute them of decisions, as `evaluate` does in closed form."""
-        resampler = Resampler(decisions, [_AT])
+        resampler = Resampler(decisions, [_AT], metrics=NO_METRICS)
         rates = LinearizedRates(resampler)
         lists = resampler.lists(True)
         errors = lists.errors_at(resampler.thresholds)[0]

@@ -53,7 +53,7 @@ from fastfair.uncertainty.notes import Code, Note
 from fastfair.uncertainty.quantities import find
 
 from .frailty import Roots, common_rate, count_false_matches, draw_roots, pvalue
-from .sessions import counts_share_sessions, share_sessions
+from .sessions import reason_of_counts, reason_of_sessions
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -554,7 +554,7 @@ class GroupTest(Result):
     def _sentences(self) -> list[str]:
         """Return the sentences of the summary."""
         if np.isnan(self.pvalue):
-            withheld = self.remarks if self.settings.get(_WITHHELD) else ()
+            withheld = self.remarks if any(map(self.settings.get, _WITHHELD)) else ()
             return [self.answer, *self.on_untested, *withheld]
         rate = self.rate_name.upper()
         n = int(self.is_tested.sum())
@@ -795,7 +795,7 @@ def fnmr_test(
     data = in_memory(data, n_threads, progress)
     counts, tested, some = counts_to_test(data, at, incomplete_groups, n_threads)
     settings["grouping"] = list(counts.grouping)
-    settings |= _withheld(counts_share_sessions(counts, tested))
+    settings |= _withheld(reason_of_counts(counts, tested))
     is_bootstrap = null_model == "bootstrap"
     if is_bootstrap:
         warn_of_small_groups(some)
@@ -979,8 +979,8 @@ def _test_of_false_matches(
         groups, subjects, "fmr", "non-mated comparisons", settings["incomplete_groups"]
     )
     kept = np.flatnonzero(tested)
-    is_shared = share_sessions(comparisons, int(threshold_key(comparisons, at)), tested)
-    settings = settings | _withheld(is_shared)
+    key_at = int(threshold_key(comparisons, at))
+    settings = settings | _withheld(reason_of_sessions(comparisons, key_at, tested))
     warn_of_few_subjects([groups[k] for k in kept], subjects[kept])
     key, seed = seeds.stream(rng)
     rate, size = rates.group_fmr[kept], trials[kept]
@@ -1032,17 +1032,19 @@ def _test_of_false_matches(
     )
 
 
-_WITHHELD = "sessions_apart"  # a setting of results without p-values, as groups share few sessions
+# settings of results that are withheld, as sessions are too few or hardly shared by groups
+_WITHHELD = {
+    "few_sessions": Code.GROUPS_IN_FEW_SESSIONS,
+    "sessions_apart": Code.SESSIONS_APART,
+}
 
 
-def _withheld(is_shared: bool) -> dict[str, bool]:
-    """Warn where groups share sessions too little for a test, and return the setting that says
-    so.
-    """
-    if is_shared:
+def _withheld(reason: Code | None) -> dict[str, bool]:
+    """Warn where sessions do not let groups be tested, and return the setting that says so."""
+    if reason is None:
         return {}
-    warn(str(Note(Code.SESSIONS_APART)), NotComputableWarning)
-    return {_WITHHELD: True}
+    warn(str(Note(reason)), NotComputableWarning)
+    return {name: True for name, code in _WITHHELD.items() if code == reason}
 
 
 def _settings(
@@ -1085,8 +1087,9 @@ def _compared(
     replicates = np.full(settings["n_resamples"], np.nan)
     share = math.nan
     of_groups = adjusted = np.full(observed.rate.size, np.nan)
-    if settings.get(_WITHHELD):
-        more["remarks"] = (*more.get("remarks", ()), f"{Note(Code.SESSIONS_APART)}.")
+    reasons = [code for setting, code in _WITHHELD.items() if settings.get(setting)]
+    if reasons:
+        more["remarks"] = (*more.get("remarks", ()), *(f"{Note(reason)}." for reason in reasons))
     elif overall in (0, 1):
         warn(
             f"{'none' if overall == 0 else 'all'} of the {trials} are errors: there is nothing to"

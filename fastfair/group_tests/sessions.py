@@ -7,7 +7,8 @@ others, the difference of both rates varies, as people are shared, by V = sum a_
 what shares a person; and what shares a session, but nobody in it, adds C sum a_i a_j to it, with
 the covariance C that is the mean of e_i e_j there. A test is withheld where this makes the variance
 of some group's difference more than 1.25 times what it is otherwise: then a test at the 5 % level
-errs in 8 %.
+errs in 8 %. So it is in fewer than four sessions, of which three let tests of alike groups' FMRs
+err in 9 %.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from fastfair._lib.arrays import AnyArray, AnyFloats, AnyIntegers, Flags, Floats
 from fastfair.data.comparisons import Comparisons
 from fastfair.evaluation.failure_counts import FailureCounts
 from fastfair.resampling.units import Cells
-from fastfair.uncertainty.notes import ENOUGH_SESSIONS
+from fastfair.uncertainty.notes import ENOUGH_SESSIONS, FEWEST_SESSIONS, Code
 
 _MOST = 1.25  # times the variance of a difference
 # Of fewer than enough sessions it is hardly known how errors vary between them: so much at least,
@@ -114,14 +115,14 @@ def effects_of_sessions(
     return effects
 
 
-def counts_share_sessions(counts: FailureCounts, tested: Flags) -> bool:
-    """Return whether groups share sessions as much as a test of their rates of failure needs.
+def reason_of_counts(counts: FailureCounts, tested: Flags) -> Code | None:
+    """Return why sessions do not let rates of failure of groups be tested; None where they do.
 
     counts: failures of people, perhaps in sessions; tested: (groups,) which groups are tested.
     """
     by_session = counts._by_session
     if by_session is None:
-        return True
+        return None
     kept = np.flatnonzero(tested[counts.subject_group[by_session.row]])
     person = by_session.row[kept]
     both = [codes[kept].astype(np.int64) for codes in by_session.sessions]
@@ -135,11 +136,11 @@ def counts_share_sessions(counts: FailureCounts, tested: Flags) -> bool:
         [(person, person), (both[0], both[1]), (cells[0], cells[1])],
         by_session.attempts[kept],
     )
-    return bool((effects <= _MOST).all())
+    return _reason(both, effects)
 
 
-def share_sessions(comparisons: Comparisons, key: int, tested: Flags) -> bool:
-    """Return whether groups share sessions as much as a test of their FMRs at a threshold needs.
+def reason_of_sessions(comparisons: Comparisons, key: int, tested: Flags) -> Code | None:
+    """Return why sessions do not let FMRs of groups at a threshold be tested; None where they do.
 
     Parameters
     ----------
@@ -152,10 +153,10 @@ def share_sessions(comparisons: Comparisons, key: int, tested: Flags) -> bool:
 
     Returns
     -------
-    bool
+    Code or None
     """
     if comparisons.sessions is None:
-        return True
+        return None
     side, by_group = comparisons.nonmated, comparisons.nonmated_by_group
     inside = by_group.reference_group == by_group.probe_group
     rows = np.flatnonzero(inside & tested[by_group.reference_group])
@@ -165,4 +166,13 @@ def share_sessions(comparisons: Comparisons, key: int, tested: Flags) -> bool:
     group = by_group.reference_group[rows]
     groups = [np.flatnonzero(group == k) for k in np.flatnonzero(tested)]
     effects = effects_of_sessions(side.keys[rows] >= key, groups, [*units, (first, second)])
-    return bool((effects <= _MOST).all())
+    return _reason(units[1], effects)
+
+
+def _reason(sessions: Sequence[AnyIntegers], effects: Floats) -> Code | None:
+    """Return why a test is withheld, from the sessions of references and of probes and what they do
+    to each group's difference.
+    """
+    if np.unique(np.concatenate(sessions)).size < FEWEST_SESSIONS:
+        return Code.GROUPS_IN_FEW_SESSIONS
+    return None if (effects <= _MOST).all() else Code.SESSIONS_APART

@@ -29,6 +29,7 @@ from fastfair._lib.threads import run_blocks
 from fastfair._lib.warnings import require, warn
 from fastfair._lib.workers import Report, reporting
 from fastfair.data.exclusions import exclusions_of
+from fastfair.data.sessions import refuse_sessions
 from fastfair.errors import InputError, OutOfReachWarning
 from fastfair.evaluation.failure_counts import (
     AT_ONCE,
@@ -1075,11 +1076,12 @@ def _planned(
     how it was planned.
     """
     settings: dict[str, AnyArray] = {}
-    pilot = (
-        attempts_of(given["n_attempts"].attempts)
-        if isinstance(given["n_attempts"], FailureCounts)
-        else None
-    )
+    pilot = None
+    if isinstance(given["n_attempts"], FailureCounts):
+        if given.get("difference") is None:  # else a test is planned, in which sessions cancel
+            instead = "use plan_requirement, which plans sessions"
+            refuse_sessions(given["n_attempts"].sessions, "a plan of margins of error", instead)
+        pilot = attempts_of(given["n_attempts"].attempts)
     for name, least in _LEAST_OF.items():
         if pilot and name == "n_attempts":
             settings[name] = np.array(float(pilot[1] @ pilot[0]))

@@ -718,6 +718,7 @@ class Resampler(Engine):
             self.scores = nonmated, mated
         if "cllr" in metrics.names:
             self.mean_costs = [side.mean_costs(1 + self.n_groups) for side in self._sides]
+        self._of_kinds: dict[tuple[bool, int], dict[int, tuple[float, ...]]] = {}
         self.shrinkage = self._find_shrinkage(scheme)
 
     @property
@@ -1095,13 +1096,25 @@ class Resampler(Engine):
         binomial = errors * (n - errors) / max(n, 1)
         if not lists.reach(lists.limits(self.thresholds[point : point + 1])) or not binomial:
             return None
-        variances = lists.source.variances_of_kinds(
-            Errors(lists.a, lists.b, lists.start[0], lists.start[0] + np.array([errors]))
-        )
-        people, _, both = (float(variance) / binomial for variance in variances)
-        if not people > 0:
-            return None
-        return people, float(variances[1]) / binomial, both
+        variances = self._variances_of_kinds(lists, 0, errors)
+        people, sessions, both = (variance / binomial for variance in variances)
+        return (people, sessions, both) if people > 0 else None
+
+    def _variances_of_kinds(
+        self, lists: ErrorLists, k: int, errors: int
+    ) -> tuple[float, float, float]:
+        """Return what `SessionSide.variances_of_kinds` does of so many errors of list k; those at
+        all operating points are computed at once, as each is asked for several times.
+        """
+        of_numbers = self._of_kinds.setdefault((lists.mated, k), {})
+        if errors not in of_numbers:
+            at_points = lists.errors_at(self.thresholds)[:, k].tolist()
+            numbers = sorted({errors, *at_points})
+            start = lists.start[k]
+            of_list = Errors(lists.a, lists.b, start, start + np.array(numbers))
+            variances = lists.source.variances_of_kinds(of_list, k)
+            of_numbers |= dict(zip(numbers, map(tuple, variances.tolist()), strict=True))
+        return of_numbers[errors]
 
     def raised_by_session(self, lists: ErrorLists, k: int, errors: int) -> float:
         """Return by how much one more session raises a rate with so many errors of list k; 0 where
@@ -1110,10 +1123,7 @@ class Resampler(Engine):
         side = lists.source
         if not isinstance(side, SessionSide):
             return 0.0
-        start = lists.start[k]
-        people, _, both = side.variances_of_kinds(
-            Errors(lists.a, lists.b, start, start + np.array([errors])), k
-        )
+        people, _, both = self._variances_of_kinds(lists, k, errors)
         n_sessions = float(side.n_sessions[k])
         return float(one_more_session(both - people, lists.sizes[k], n_sessions, lists.mated))
 

@@ -69,7 +69,14 @@ class SessionSide(SideInMemory, CostedSide):
 
     def weigh(self, block: int, weights: Bytes, largest: int, totals: Integers) -> None:
         """As in `Totals`."""
+        # cells have the largest weights, and are seldom partners
+        largest = int(weights[self._first_partner :].max(initial=1))
         self._weighed.weigh(block, weights, largest, totals)
+
+    @cached_property
+    def _first_partner(self) -> int:
+        """The first row of weights that is the second one of a comparison."""
+        return int(self._weighed.grouped.runs.partner.min(initial=self.stratum.size - 1))
 
     def cost(self, block: int, weights: Bytes, n_lists: int) -> Floats:
         """As in `Totals`."""
@@ -127,19 +134,19 @@ class SessionSide(SideInMemory, CostedSide):
         variances, sums = zip(*of_kinds, strict=True)
         return [of_kind[:, None] for of_kind in variances], list(sums)
 
-    def variances_of_kinds(self, errors: Errors, k: int = 0) -> tuple[float, float, float]:
-        """Return the variances of a number of errors of list k, by default of all comparisons, as
-        they share people, as they share sessions, and as they share either.
+    def variances_of_kinds(self, errors: Errors, k: int = 0) -> Floats:
+        """Return (points, 3) variances of numbers of errors of list k, by default of all
+        comparisons, as they share people, as they share sessions, and as they share either.
         """
         from fastfair.kernels import dyadic as kernels
 
         variances, _ = self._of_list(k, errors)
+        both = self.combined(variances, slice(k, k + 1))
         people, sessions = (
-            float(variances[kind][0, 0, kernels.ROBUST]) * float(self.few_units[kind, k])
+            variances[kind][:, 0, kernels.ROBUST] * self.few_units[kind, k]
             for kind in (PEOPLE, SESSIONS)
         )
-        both = self.combined(variances, slice(k, k + 1))
-        return people, sessions, float(both[0, 0, kernels.ROBUST])
+        return np.stack((people, sessions, both[:, 0, kernels.ROBUST]), axis=1)
 
     def errors_of_kinds(self, errors: Errors) -> list[Errors]:
         """As in `PairSide`."""

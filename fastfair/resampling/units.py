@@ -4,6 +4,7 @@ replicates.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal, get_args
@@ -386,9 +387,12 @@ class Cells:
         used = np.zeros(self.codes.size, np.bool_)
         for mated, side in ((True, comparisons.mated), (False, comparisons.nonmated)):
             first, second = self.of_side(side, mated)
-            used[second] = True
-            if second is not first and not mated:
-                used[first[self.session[first] != self.session[second]]] = True
+            if second is first:
+                continue
+            in_two = self.session[first] != self.session[second]
+            of_two = self.person[first] != self.person[second]
+            used[second[in_two | of_two]] = True
+            used[first[in_two & of_two]] = True
         return used
 
     def of_side(self, side: SortedSide, mated: bool) -> tuple[Codes, Codes]:
@@ -415,8 +419,10 @@ class SessionUnits(Units):
 
     The weight of a cell, a person in a session, is the product of those of the person and of the
     session. Rows of weights are those of cells, of people, of sessions, and of ones, so that the
-    weight of each comparison is that of two rows: the probe's person in its session, and the
-    reference's person; or, where the reference is of another session, its cell. A reference that
+    weight of each comparison is that of two rows. Of a mated one they are the person and the
+    session; or, of two sessions, the probe's cell and the other session. Of a non-mated one they
+    are the probe's cell and the reference's person; or, where the reference is of another session,
+    its cell. So a cell has a row only where a comparison needs it, and a reference that
     is compared on many days needs no row for each of them. Sessions cross groups, and make one
     stratum.
 
@@ -465,34 +471,37 @@ class SessionUnits(Units):
         first, second: (n,) the cells of their references and of their probes.
         """
         cells = self.cells
-        ones = np.int32(self.n_rows - 1)
-        of_probe = self._row_of_cell[second]
+        people = self.row[cells.person[first]]
+        sessions = cells.session[first] + np.int32(self._first_session)
         if first is second:
-            return of_probe, np.full(of_probe.size, ones)
-        session, person = cells.session[first], cells.person[first]
-        is_of_one_session = session == cells.session[second]
-        is_of_one_person = person == cells.person[second]
-        a = np.where(is_of_one_person | is_of_one_session, of_probe, self._row_of_cell[first])
-        b = np.where(
-            is_of_one_person,
-            np.where(is_of_one_session, ones, session + np.int32(self._first_session)),
-            np.where(is_of_one_session, self.row[person], of_probe),
-        )
+            return people, sessions
+        of_reference, of_probe = self._row_of_cell[first], self._row_of_cell[second]
+        in_one = cells.session[first] == cells.session[second]
+        of_one = cells.person[first] == cells.person[second]
+        a = np.where(in_one, np.where(of_one, people, of_probe), of_reference)
+        b = np.where(in_one, people, of_probe)
+        a[of_one & ~in_one] = of_probe[of_one & ~in_one]
+        b[of_one] = sessions[of_one]
         return a, b
 
     def cells_of_rows(self, a: AnyIntegers, b: AnyIntegers) -> tuple[Codes, Codes]:
         """Return the cells of references and of probes from both rows of comparisons."""
         cells, n_cells = self.cells, self._cell.size
-        of_a = self._cell[a]
-        first, second = of_a.copy(), of_a.copy()
+        first = np.empty(a.size, np.int32)
+        of_cell, is_session = a < n_cells, b >= self._first_session
+        first[of_cell] = self._cell[a[of_cell]]
+        in_one = ~of_cell
+        persons = self._person[a[in_one] - n_cells]
+        first[in_one] = cells.number(persons, b[in_one] - self._first_session)
+        second = first.copy()
         is_cell = b < n_cells
         second[is_cell] = self._cell[b[is_cell]]
-        is_person = ~is_cell & (b < self._first_session)
-        is_session = (b >= self._first_session) & (b < self.n_rows - 1)
+        is_person = ~is_cell & ~is_session
         persons = self._person[b[is_person] - n_cells]
-        first[is_person] = cells.number(persons, cells.session[of_a[is_person]])
-        sessions = b[is_session] - self._first_session
-        first[is_session] = cells.number(cells.person[of_a[is_session]], sessions)
+        first[is_person] = cells.number(persons, cells.session[second[is_person]])
+        in_two = of_cell & is_session
+        sessions = b[in_two] - self._first_session
+        first[in_two] = cells.number(cells.person[second[in_two]], sessions)
         return first, second
 
     def rows_of_kinds(self, mated: bool, first: Codes, second: Codes) -> list[tuple[Codes, Codes]]:
@@ -521,10 +530,11 @@ class SessionUnits(Units):
         """Multiply the weights of people by those of sessions."""
         from fastfair.kernels import weights as kernels
 
-        n_cells = self._cell.size
+        n_cells, n_people = self._cell.size, self._person.size
         first = self.row[self.cells.person[self._cell]] - np.int32(n_cells)
-        second = self.cells.session[self._cell] + np.int32(self._first_session - n_cells)
-        if not kernels.multiply_rows(first, second, raw, weights[:n_cells]):
+        second = self.cells.session[self._cell] + np.int32(n_people)
+        largest = math.prod(int(part.max()) for part in (raw[:n_people], raw[n_people:]))
+        if not kernels.multiply_rows(first, second, raw, largest, weights[:n_cells]):
             raise FastfairError(
                 "a person in a session was drawn more than 255 times in one replicate; no fair draw"
                 " does that"

@@ -130,6 +130,7 @@ class Code(StrEnum):
     SYSTEMS_IN_FEW_SESSIONS = "systems-in-few-sessions"
     LIMITS_TOO_NARROW = "limits-too-narrow"
     SESSIONS_APART = "sessions-apart"
+    GROUPS_IN_FEW_SESSIONS = "groups-in-few-sessions"
 
 
 @dataclass(frozen=True)
@@ -408,6 +409,9 @@ WORDS: Mapping[Code, Words] = {
     ),
     Code.SESSIONS_APART: _words(
         f"{_NO_VERDICT} where groups hardly share sessions, as these may be what differs"
+    ),
+    Code.GROUPS_IN_FEW_SESSIONS: _words(
+        f"{_NO_VERDICT} in fewer than {FEWEST_SESSIONS} sessions, which groups may share unevenly"
     ),
     Code.FEW_PEOPLE: _words("no interval and no p-value for searches of fewer than {least} people"),
 }

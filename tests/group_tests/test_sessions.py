@@ -67,14 +67,14 @@ def test_effects_are_those_of_every_pair(rows):
         assert effect == pytest.approx(1 + more / variance)
 
 
-def draw(shared: bool) -> ff.Comparisons:
+def draw(shared: bool, n_days: int = 12) -> ff.Comparisons:
     rng = np.random.default_rng(1)
     person = np.repeat(np.arange(60), 5)
     first = rng.integers(0, 60, 1500)
     second = (first + 2 * rng.integers(1, 30, first.size)) % 60
     reference, probe = np.append(person, first), np.append(person, second)
     group = np.where(np.arange(60) % 2, "f", "m")
-    day = rng.integers(0, 12, probe.size)
+    day = rng.integers(0, n_days, probe.size)
     if not shared:
         day = 2 * (day // 2) + probe % 2
     scores = np.where(reference == probe, 3.0, 0.0) + rng.normal(size=12)[day]
@@ -94,6 +94,17 @@ def test_a_test_needs_groups_that_share_sessions(test):
     assert withheld.different == ()
     assert "hardly share sessions" in withheld.summary()
     assert withheld.settings["sessions_apart"] is True
+
+
+@pytest.mark.parametrize("test", [ff.fnmr_test, ff.fmr_test])
+def test_a_test_needs_four_sessions(test):
+    assert test(draw(True, 4), AT, n_resamples=49, rng=0).pvalue > 0
+    with pytest.warns(NotComputableWarning, match="fewer than 4 sessions"):
+        withheld = test(draw(True, 3), AT, n_resamples=49, rng=0)
+    assert np.isnan(withheld.pvalue)
+    assert withheld.different == ()
+    assert "fewer than 4 sessions" in withheld.summary()
+    assert withheld.settings["few_sessions"] is True
 
 
 def test_counts_in_sessions_are_judged_as_comparisons_are():

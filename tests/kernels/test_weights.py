@@ -120,7 +120,9 @@ def test_rows_are_multiplied_and_a_product_that_does_not_fit_is_told():
     rows = np.array([[16], [17], [15], [0]], np.uint8) * np.ones(64, np.uint8)
     products = np.empty((2, 64), np.uint8)
     first, second = np.array([0, 3], np.int32), np.array([2, 1], np.int32)
-    assert weights.multiply_rows(first, second, rows, products)
-    assert (products[0] == 240).all()
-    assert (products[1] == 0).all()
-    assert not weights.multiply_rows(np.array([0, 3], np.int32), second * 0 + 1, rows, products)
+    for largest in (16 * 15, 17 * 17):
+        assert weights.multiply_rows(first, second, rows, largest, products)
+        assert (products[0] == 240).all()
+        assert (products[1] == 0).all()
+    first, second = np.array([0, 3], np.int32), np.array([1, 1], np.int32)
+    assert not weights.multiply_rows(first, second, rows, 17 * 17, products)

@@ -214,6 +214,16 @@ def test_an_frr_is_made_of_fta_and_fnmr_of_one_attempt():
     refused("of one attempt", ff.plan_margin, fta=0.02, fnmr=0.05, **settings | {"n_attempts": 2})
 
 
+def test_margins_of_a_pilot_with_sessions_are_refused():
+    subject, session = np.divmod(np.arange(40), 2)
+    pilot = ff.FailureCounts(
+        np.zeros(40, int), [4] * 40, np.repeat(list("fm") * 10, 2), subject=subject, session=session
+    )
+    asked = {"n_groups": 2, "n_subjects": 50, "n_attempts": pilot, "fnmr": 0.1, "correlation": 0.1}
+    with pytest.raises(ff.errors.InputError, match="use plan_requirement, which plans sessions"):
+        ff.plan_margin(**asked, n_simulations=9)
+
+
 def test_rates_that_cannot_be_planned():
     settings = {"n_groups": 3, "n_subjects": 90, "n_attempts": 1, "correlation": 0.0}
     for rates, says in (
