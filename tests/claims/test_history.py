@@ -7,6 +7,7 @@ import json
 import numpy as np
 import pytest
 from helpers.command_line import run
+from helpers.data_sets import population
 from helpers.refusals import refused
 
 import fastfair as ff
@@ -92,14 +93,12 @@ def test_bands_are_the_limits_over_what_is_required(checks):
 
 
 def test_thresholds_that_data_give_are_drawn():
-    voices = ff.datasets.voxceleb1_h("resnetse34v2")
-    one = ff.check(
-        voices, ["fnmr@fmr=0.01 <= 20 %", "eer <= 9 %", "fnmr@threshold=-1 <= 90 %"], **FEW
-    )
+    c = population()
+    one = ff.check(c, ["fnmr@fmr=0.01 <= 20 %", "eer <= 9 %", "fnmr@threshold=-1 <= 90 %"], **FEW)
     found = ff.history([one, one])
     assert found.names == ("check 1", "check 2")
     (line,) = found._figures()["thresholds"].get_lines()
-    threshold = ff.evaluate(voices, ff.at_fmr(0.01), [], n_resamples=0).rates[0].threshold
+    threshold = ff.evaluate(c, ff.at_fmr(0.01), [], n_resamples=0).rates[0].threshold
     assert line.get_ydata().tolist() == [threshold] * 2
     assert line.get_label() == "FMR=0.01"
 

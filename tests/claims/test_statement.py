@@ -176,8 +176,9 @@ def test_errors_of_people_in_one_comparison_each_need_no_room(n_errors):
 
 
 def test_all_groups_are_supported_together_or_judged_by_holm():
+    few = {"n_resamples": 60, "rng": 0}
     data = comparisons(400, 20_000, ("a", "b", "c", "d"))
-    groups = ff.claim(data, "fmr <= 50 %", AT, rng=0).groups
+    groups = ff.claim(data, "fmr <= 50 %", AT, **few).groups
     limits = [group.limit for group in groups]
     assert [group.limit_level for group in groups] == [0.95] * 4
     for times, verdict, requirement in (
@@ -185,10 +186,10 @@ def test_all_groups_are_supported_together_or_judged_by_holm():
         (0.999, "undecided", "undecided"),
     ):
         bound = times * max(limits)
-        groups = ff.claim(data, f"fmr <= {bound!r}", AT, rng=0).groups
+        groups = ff.claim(data, f"fmr <= {bound!r}", AT, **few).groups
         assert {group.verdict for group in groups} == {verdict}
         assert all((group.pvalue_adjusted <= 0.05) == (verdict == "supported") for group in groups)
-        assert {row.verdict for row in ff.check(data, f"fmr[*] <= {bound!r}", AT, rng=0).rows} == {
+        assert {row.verdict for row in ff.check(data, f"fmr[*] <= {bound!r}", AT, **few).rows} == {
             requirement
         }
 

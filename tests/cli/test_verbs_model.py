@@ -91,8 +91,10 @@ def test_numbers_are_named_with_what_is_made_of_them(people):
     assert json.loads(alone.stdout)["settings"]["linear"] == {"age": "mean,difference"}
 
 
-def test_a_column_of_numbers_is_proposed_to_be_banded_or_modelled(people):
-    asked = ["model", people / "scores.csv", "--metadata", people / "people.csv"]
+def test_a_column_of_numbers_is_proposed_to_be_banded_or_modelled(people, tmp_path):
+    table = pl.read_csv(people / "people.csv").with_columns(pl.col("age") % 13)
+    table.write_csv(tmp_path / "people.csv")
+    asked = ["model", people / "scores.csv", "--metadata", tmp_path / "people.csv"]
     asked += ["--at", "fmr=0.05", "--missing-labels", "unknown", "--group", "age"]
     said = " ".join(run_program(*asked).stderr.split())
     assert "--bands age=0,20,35,50,65, or age=cc" in said

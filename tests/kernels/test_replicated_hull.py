@@ -20,7 +20,8 @@ def test_any_number_of_pools_finds_room(n_blocks, in_order):
     c = ff.Comparisons(
         np.concatenate(scores), np.repeat([True, False], [side.size for side in scores])
     )
-    lists = c.mated.keys, np.ascontiguousarray(~c.nonmated.keys[::-1])
+    # copies, as the kernel is compiled anew for arrays that cannot be written to
+    lists = c.mated.keys.copy(), np.ascontiguousarray(~c.nonmated.keys[::-1])
     blocks = replicated_hull.find_blocks(*lists)
     mated, nonmated = (
         sweep.Side(

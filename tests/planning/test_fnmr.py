@@ -185,7 +185,7 @@ def test_bad_settings_are_refused(changed, message):
 
 def test_other_rates_of_attempts_are_planned_under_their_names():
     settings = {"n_groups": [3, 10], "n_attempts": 2, "correlation": 0.05}
-    exact = {"n_subjects": 400, "method": "exact"} | settings
+    exact = {"n_subjects": 60, "method": "exact"} | settings
     of_fnmr = ff.plan_margin(fnmr=0.1, **exact)
     for rate in ("frr", "fta", "fte", "fnir", "fpir", "apcer", "bpcer", "iapar"):
         plan = ff.plan_margin(**{rate: 0.1}, **exact)
@@ -195,12 +195,11 @@ def test_other_rates_of_attempts_are_planned_under_their_names():
         assert "FNMR" not in plan.summary()
         assert rate in plan.to_frame("polars").columns
     assert "2 acquisitions of each subject, FTA 10 %" in ff.plan_margin(fta=0.1, **exact).summary()
-    found = ff.plan_power(iapar=0.1, difference=0.05, n_subjects=50, rng=0, **settings)
+    studies = {"difference": 0.05, "n_subjects": 50, "n_simulations": 40, "rng": 0} | settings
+    found = ff.plan_power(iapar=0.1, **studies)
     assert "whose IAPAR is" in found.summary()
-    assert found.power.tolist() == (
-        ff.plan_power(fnmr=0.1, difference=0.05, n_subjects=50, rng=0, **settings).power.tolist()
-    )
-    one = {"n_groups": 3, "n_attempts": 1, "correlation": 0.0, "rng": 0}
+    assert found.power.tolist() == ff.plan_power(fnmr=0.1, **studies).power.tolist()
+    one = {"n_groups": 3, "n_attempts": 1, "correlation": 0.0, "n_simulations": 40, "rng": 0}
     needed = ff.plan_subjects(bpcer=0.1, margin=0.05, **one)
     assert needed.n_subjects == ff.plan_subjects(fnmr=0.1, margin=0.05, **one).n_subjects
     assert needed.plot().get_legend_handles_labels()
