@@ -546,7 +546,7 @@ def divide(columns: CheckedColumns, cllr: bool, limits: Limits) -> DividedPart:
     reference, probe = (
         codes.astype(smallest_integers(subjects.size), copy=False) for codes in both
     )
-    close = np.arange(scores.size) if cllr else _may_be_kept(scores, columns.flags, limits)
+    close = np.arange(scores.size) if cllr else find_near(scores, columns.flags, limits)
     return DividedPart(
         reference,
         probe,
@@ -739,7 +739,7 @@ def _similarities(columns: CheckedColumns) -> AnyFloats:
     return -values if columns.score_kind == "distance" else values
 
 
-def _may_be_kept(scores: AnyFloats, flags: Flags, limits: Limits) -> Indices:
+def find_near(scores: AnyFloats, flags: Flags, limits: Limits) -> Indices:
     """Find the scores that are `near`, before they have keys: most need none."""
     kind = score_keys.integer_type(scores.dtype)
     of_mated, of_nonmated = (
