@@ -15,7 +15,7 @@ import numpy as np
 
 from fastfair._lib import validation
 from fastfair._lib.arguments import checked
-from fastfair._lib.arrays import AnyArray, AnyFloats, Codes, Flags, Groups, Integers
+from fastfair._lib.arrays import AnyArray, AnyFloats, Codes, Flags, Groups, Indices, Integers
 from fastfair._lib.label_codes import encode_together, look_up, smallest_integers
 from fastfair._lib.threads import count_threads, run_in_order
 from fastfair.errors import InputError
@@ -496,7 +496,7 @@ class DividedPart(NamedTuple):
     reference: AnyArray  # positions in `subjects`
     probe: AnyArray
     flags: Flags  # whether each is mated
-    near: Flags  # whether each may be kept
+    near: Codes  # positions of those that may be kept
     keys: score_keys.Keys  # of those
     subjects: AnyArray  # the labels of subjects, sorted
     # of each attribute, sorted, and that of each subject
@@ -546,12 +546,12 @@ def divide(columns: CheckedColumns, cllr: bool, limits: Limits) -> DividedPart:
     reference, probe = (
         codes.astype(smallest_integers(subjects.size), copy=False) for codes in both
     )
-    close = np.ones(scores.size, np.bool_) if cllr else _may_be_kept(scores, columns.flags, limits)
+    close = np.arange(scores.size) if cllr else find_near(scores, columns.flags, limits)
     return DividedPart(
         reference,
         probe,
         columns.flags,
-        close,
+        close.astype(np.int32),
         score_keys.encode(scores[close]),
         subjects,
         labels_of,
@@ -622,7 +622,7 @@ class Scan:
         self._take_attributes(part, numbers)
         keys = self._of_one_type(part.keys)
         self._score_dtype = np.promote_types(self._score_dtype, part.score_dtype)
-        near = np.flatnonzero(part.near)
+        near = part.near
         mated = part.flags[near]
         n_mated = int(np.count_nonzero(part.flags))
         all_keys = keys if self._pairs[0].has_keys else None
@@ -739,8 +739,8 @@ def _similarities(columns: CheckedColumns) -> AnyFloats:
     return -values if columns.score_kind == "distance" else values
 
 
-def _may_be_kept(scores: AnyFloats, flags: Flags, limits: Limits) -> Flags:
-    """Tell which scores are `near`, before they have keys: most need none."""
+def find_near(scores: AnyFloats, flags: Flags, limits: Limits) -> Indices:
+    """Find the scores that are `near`, before they have keys: most need none."""
     kind = score_keys.integer_type(scores.dtype)
     of_mated, of_nonmated = (
         None if limit is None or limit.dtype != kind else np.array([limit]) for limit in limits
@@ -751,7 +751,7 @@ def _may_be_kept(scores: AnyFloats, flags: Flags, limits: Limits) -> Flags:
         close = np.asarray(scores > score_keys.decode(~of_nonmated))
     mated = np.flatnonzero(flags)
     close[mated] = True if of_mated is None else scores[mated] < score_keys.decode(of_mated)
-    return close
+    return np.flatnonzero(close)
 
 
 def _labelled_twice(

@@ -176,11 +176,15 @@ def scan_comparisons(
         ("keep", how.keep),
         ("impostor", layout.impostor),
         ("attack", layout.attack),
-        ("session", layout.shared),
         *layout.of_transactions.items(),
     ):
         if given:
             raise InputError(f"a scan has no {name}=: leave it out, or use read_comparisons")
+    if layout.shared:
+        raise InputError(
+            "a scan has no session=, as it sums over comparisons in parts by subject, among which"
+            " those of one session are scattered: use read_comparisons, which keeps all in memory"
+        )
     limit = memory.available() // 2 if storage.memory_limit is None else int(storage.memory_limit)
     if limit < LEAST_MEMORY:
         raise InputError(

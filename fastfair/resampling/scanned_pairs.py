@@ -64,12 +64,13 @@ class Pass(NamedTuple):
     shapes: Mapping[str, tuple[tuple[int, ...], Any]]
     begin: Callable[[], Add]
 
-    def adding(self, n_threads: int | None) -> tuple[Arrays, Callable[[Grouped], int]]:
+    def adding(self, add: Add, n_threads: int | None) -> tuple[Arrays, Callable[[Grouped], int]]:
         """Return sums of nothing, and what adds a bucket to them in several threads at once and
         counts it.
+
+        add: what `begin` returned.
         """
         sums = {name: np.zeros(*shape) for name, shape in self.shapes.items()}
-        add = self.begin()
         locks = [threading.Lock() for _ in range(self.n_parts)]
 
         def add_all(grouped: Grouped) -> int:
@@ -122,9 +123,16 @@ class _Passing:
 
     def run(self, steps: range, n_threads: int | None, report: Report | None) -> Arrays:
         """Sum over some buckets; as in `Job`."""
-        arrays, add = self.work.adding(n_threads)
+        arrays, add = self.work.adding(self._add, n_threads)
         n = sum(add(self._grouped(k, n_threads)) for k in steps)
         return arrays | {_NUMBER: np.array(n)}
+
+    @cached_property
+    def _add(self) -> Add:
+        """What adds to the sums, which may draw the weights of all replicates: of all tasks of this
+        process.
+        """
+        return self.work.begin()
 
     def _grouped(self, k: int, n_threads: int | None) -> Grouped:
         path = Path(self.folder) / f"shared-{k}"
@@ -199,7 +207,7 @@ class ScannedSide(CountedSide, CostedSide):
         n = len(self._grouping.readers)
         if self._workers.executor is not None:
             return self._sum_in_tasks(work, n, report)
-        arrays, add = work.adding(self._workers.n_threads)
+        arrays, add = work.adding(work.begin(), self._workers.n_threads)
         for n_more in run_in_order(lambda k: add(self._get(k)), range(n), self._n_buckets_at_once):
             report(n_more)
         return arrays

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from fastfair._lib.threads import run_in_order
 from fastfair.data import score_keys
-from fastfair.data.scans import ScoreTail, SpilledPairs, in_buckets, near
+from fastfair.data.scans import ScoreTail, SpilledPairs, find_near, in_buckets, near
 from fastfair.data.temporary_files import ArrayFile, Folder
 
 PARTS = st.lists(st.lists(st.integers(-6, 6), max_size=30), min_size=1, max_size=6)
@@ -34,6 +34,32 @@ def test_a_tail_keeps_all_scores_up_to_its_limit(parts, most, mated):
     assert np.array_equal(keys, kept)
     assert left.n == everything.size - kept.size > 0
     assert keys.size <= 2 * most
+
+
+SCORES = st.sampled_from([-2.5, -1.0, -0.0, 0.0, 1e-30, 0.5, 1.0, 7.0])
+
+
+@given(
+    st.lists(st.tuples(SCORES, st.booleans()), min_size=1, max_size=20),
+    st.tuples(*[st.none() | SCORES] * 2),
+    st.sampled_from([np.float32, np.float64]),
+)
+def test_scores_are_near_where_their_keys_are(comparisons, ends, kind):
+    scores, flags = (
+        np.array([s for s, _ in comparisons], np.float32),
+        np.array([m for _, m in comparisons]),
+    )
+    mated, nonmated = (
+        None if end is None else score_keys.encode(np.array([end], kind))[0] for end in ends
+    )
+    limits = mated, None if nonmated is None else ~nonmated
+    keys = score_keys.encode(scores)
+    expected = [
+        k
+        for k, key in enumerate(keys)
+        if near(np.array([key]), bool(flags[k]), limits[0 if flags[k] else 1])
+    ]
+    assert find_near(scores, flags, limits).tolist() == expected
 
 
 @given(PARTS, st.integers(1, 25), st.booleans())
