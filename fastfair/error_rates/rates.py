@@ -302,8 +302,9 @@ def concentration(
         return math.nan
     if math.isfinite(most_per_error):
         n_subjects = min(n_subjects, 20 * max(1, int(n_errors * most_per_error)))
-    _, *of_errors = _erring(comparisons, rates, mated)
-    return errors_of_top_subjects(*of_errors, n_subjects, comparisons.subjects.size) / n_errors
+    _, reference, probe = _erring(comparisons, rates, mated)
+    n_all = comparisons.subjects.size
+    return errors_of_top_subjects(reference, probe, n_subjects, n_all) / n_errors
 
 
 def concentration_in_cells(comparisons: Comparisons, rates: Rates, mated: bool) -> Floats:
