@@ -306,7 +306,7 @@ def _of_comparisons(
         },
         sizes=lambda listed: SampleSizes.of(listed, resampler),
         freedom=resampler.shrinkage.freedom[0],
-        concentration=(lambda k: concentration(data, rates[k], False, MOST_PER_ERROR)[0])
+        concentration=(lambda k: concentration(data, rates[k], False, MOST_PER_ERROR))
         if has_subjects
         else None,
         resampler=resampler,

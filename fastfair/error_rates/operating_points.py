@@ -10,6 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -330,7 +331,7 @@ class OperatingPoint:
         """Whether the threshold is given, and hangs on no data."""
         return not self.rule.holds
 
-    @property
+    @cached_property
     def _key(self) -> tuple[str, float | None]:
         return self.kind, None if math.isnan(self.value) else self.value
 

@@ -275,7 +275,7 @@ def _ratio(errors: Integers, comparisons: Integers) -> Floats:
 
 def concentration(
     comparisons: Comparisons, rates: Rates, mated: bool, most_per_error: float = np.inf
-) -> tuple[float, Floats]:
+) -> float:
     """Compute the share of errors that involve one of the 5 % of subjects with most errors, rounded
     up.
 
@@ -292,39 +292,51 @@ def concentration(
 
     Returns
     -------
-    overall : float
-        Of all comparisons; NaN without errors.
-    cells : (groups, groups) ndarray
-        By group of reference (rows) and of probe (columns), the subjects being those in these
-        comparisons.
+    float
+        NaN without errors.
     """
-    n_groups = len(rates.groups)
-    side = comparisons.mated if mated else comparisons.nonmated
     _, n_errors, n_subjects = counts_behind(rates.counts, mated)
-    errors = slice(0, n_errors) if mated else slice(side.keys.size - n_errors, None)
     assert comparisons.subjects is not None
     assert n_subjects is not None
-    reference, probe, n_all = *side.compared(errors), comparisons.subjects.size
+    if not n_errors:
+        return math.nan
+    if math.isfinite(most_per_error):
+        n_subjects = min(n_subjects, 20 * max(1, int(n_errors * most_per_error)))
+    _, reference, probe = _erring(comparisons, rates, mated)
+    n_all = comparisons.subjects.size
+    return errors_of_top_subjects(reference, probe, n_subjects, n_all) / n_errors
 
-    def share(some: Any, n_errors: int, n_subjects: int) -> float:
-        if n_errors == 0:
-            return math.nan
-        if math.isfinite(most_per_error):
-            n_subjects = min(n_subjects, 20 * max(1, int(n_errors * most_per_error)))
-        return errors_of_top_subjects(reference[some], probe[some], n_subjects, n_all) / n_errors
 
-    overall = share(slice(None), n_errors, n_subjects)
-    if not n_groups:
-        return overall, np.empty((0, 0))
+def concentration_in_cells(comparisons: Comparisons, rates: Rates, mated: bool) -> Floats:
+    """Compute the same by group of reference (rows) and of probe (columns), (groups, groups), the
+    subjects being those in these comparisons.
+    """
+    n_groups = len(rates.groups)
+    errors, reference, probe = _erring(comparisons, rates, mated)
+    if not (n_groups and reference.size):
+        return np.full((n_groups, n_groups), np.nan)
     by_group = comparisons.mated_by_group if mated else comparisons.nonmated_by_group
     cell = by_group.reference_group[errors] * np.int64(n_groups) + by_group.probe_group[errors]
-    n_of_cells = np.bincount(cell, minlength=n_groups**2)
+    n_errors = np.bincount(cell, minlength=n_groups**2)
+    assert comparisons.subjects is not None
     assert by_group.subjects is not None
-    shares, erring = np.full(n_groups**2, np.nan), np.flatnonzero(n_of_cells)
-    of_cells = np.split(np.argsort(cell), np.cumsum(n_of_cells[erring])[:-1])
-    facts = n_of_cells[erring].tolist(), by_group.subjects.ravel()[erring].tolist()
-    shares[erring] = [*map(share, of_cells, *facts)]
-    return overall, shares.reshape(n_groups, n_groups)
+    n_subjects = by_group.subjects.ravel().tolist()
+    shares, erring = np.full(n_groups**2, np.nan), np.flatnonzero(n_errors)
+    of_cells = np.split(np.argsort(cell), np.cumsum(n_errors[erring])[:-1])
+    for k, some in zip(erring.tolist(), of_cells, strict=True):
+        of_top = errors_of_top_subjects(
+            reference[some], probe[some], n_subjects[k], comparisons.subjects.size
+        )
+        shares[k] = of_top / some.size
+    return shares.reshape(n_groups, n_groups)
+
+
+def _erring(comparisons: Comparisons, rates: Rates, mated: bool) -> tuple[slice, Any, Any]:
+    """Return where errors are among sorted comparisons, and their subjects."""
+    side = comparisons.mated if mated else comparisons.nonmated
+    n_errors = counts_behind(rates.counts, mated)[1]
+    errors = slice(0, n_errors) if mated else slice(side.keys.size - n_errors, None)
+    return errors, *side.compared(errors)
 
 
 def errors_of_top_subjects(reference: Any, probe: Any, n_subjects: int, n_all: int) -> int:

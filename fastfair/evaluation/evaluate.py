@@ -36,6 +36,7 @@ from fastfair.error_rates.rates import (
     ERROR_RATES,
     Rates,
     concentration,
+    concentration_in_cells,
     counts_behind,
     rates_at_key,
 )
@@ -1178,7 +1179,13 @@ def concentrations(
     if comparisons.subjects is None:
         return []
     return [
-        {mated: concentration(comparisons, rates, mated) for mated in (False, True)}
+        {
+            mated: (
+                concentration(comparisons, rates, mated),
+                concentration_in_cells(comparisons, rates, mated),
+            )
+            for mated in (False, True)
+        }
         for rates in at_points
     ]
 
@@ -1291,9 +1298,7 @@ def noted_few_subjects(
         ]
         of_threshold = np.broadcast_to(replicates[threshold[rates.at]], replicates[rows].shape)
         hanging = hangs_on_threshold(replicates[rows], of_threshold)
-        share = (
-            concentration(comparisons, rates, False, MOST_PER_ERROR)[0] if hanging.any() else 0.0
-        )
+        share = concentration(comparisons, rates, False, MOST_PER_ERROR) if hanging.any() else 0.0
         if is_held_by_few_subjects(resampler.freedom(point), share):
             for k in np.array(rows)[hanging]:
                 noted_quantities[k] = noted(noted_quantities[k], Note(Code.HELD_BY_FEW_SUBJECTS))

@@ -20,7 +20,14 @@ from fastfair._lib.workers import Workers
 from fastfair.data.comparisons import Comparisons
 from fastfair.data.derived import failure_trials
 from fastfair.error_rates.operating_points import ENOUGH_ERRORS, at_threshold
-from fastfair.error_rates.rates import RateCounts, Rates, concentration, counts_behind, rates_at_key
+from fastfair.error_rates.rates import (
+    RateCounts,
+    Rates,
+    concentration,
+    concentration_in_cells,
+    counts_behind,
+    rates_at_key,
+)
 from fastfair.resampling.dependence import ENOUGH_PAIRS, AddedSubject
 from fastfair.resampling.engine import NO_METRICS, Replicates, Resampler
 from fastfair.resampling.linearized_rates import LinearizedRates
@@ -72,7 +79,9 @@ class Failures:
         )
         shares: dict[str, Any] = {}
         if self.trials.subjects is not None:
-            shares["failure_rate_nonmated"] = concentration(self.trials, self.rates, False)
+            nonmated = self.trials, self.rates, False
+            of_cells = concentration_in_cells(*nonmated)
+            shares["failure_rate_nonmated"] = concentration(*nonmated), of_cells
         made = [
             (entry, _quantity(entry, self.rates.counts, self.points, shares.get(entry.name)))
             for entry in self._entries(

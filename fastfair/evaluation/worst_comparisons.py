@@ -19,7 +19,13 @@ from fastfair.data.comparisons import Comparisons
 from fastfair.data.scans import ScannedComparisons
 from fastfair.data.sorted_scores import GroupedSide, SortedSide
 from fastfair.error_rates.operating_points import FEWEST_ERRORS, OperatingPoint, threshold_key
-from fastfair.error_rates.rates import Rates, concentration, counts_behind, rates_at_key
+from fastfair.error_rates.rates import (
+    Rates,
+    concentration,
+    concentration_in_cells,
+    counts_behind,
+    rates_at_key,
+)
 from fastfair.errors import InputError
 from fastfair.measures._registry import METRICS
 from fastfair.results.result import Result
@@ -321,8 +327,11 @@ def _errors(comparisons: Comparisons, rates: Rates, mated: bool, code: int | Non
         first = side.keys.size - n_errors
         positions = first + np.argsort(~side.keys[first:], kind="stable")
     if comparisons.subjects is not None and n_errors:
-        overall, cells = concentration(comparisons, rates, mated)
-        share = overall if cell is None else float(cells[cell])
+        share = (
+            concentration(comparisons, rates, mated)
+            if cell is None
+            else float(concentration_in_cells(comparisons, rates, mated)[cell])
+        )
     inside = np.ones(side.keys.size, np.bool_)
     if code is not None and by_group is not None:
         inside = (by_group.reference_group == code) & (by_group.probe_group == code)

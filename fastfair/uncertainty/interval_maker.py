@@ -576,6 +576,8 @@ class IntervalMaker:
         those of few errors.
         """
         rows = np.flatnonzero(ends.computed & self._named(is_ratio))
+        if not rows.size:
+            return
         ends.made_by[rows] = np.where(self._rests_on_few_errors[rows], FEW_GROUP_ERRORS, "log")
         ends.low[rows], ends.high[rows] = intervals_of_ratios(
             self._estimates[rows],
@@ -869,8 +871,12 @@ class IntervalMaker:
         or of all others.
         """
         errors = errors_behind_ratios(self.quantities)
-        behind = ((base_metric_of_ratio(q.name), q.group, None, q.at) for q in self.quantities)
-        return np.array([errors.get(key, ENOUGH_PAIRS) < ENOUGH_PAIRS for key in behind], np.bool_)
+        rests = self._named(is_ratio)
+        for k in np.flatnonzero(rests).tolist():
+            ratio = self.quantities[k]
+            key = base_metric_of_ratio(ratio.name), ratio.group, None, ratio.at
+            rests[k] = errors.get(key, ENOUGH_PAIRS) < ENOUGH_PAIRS
+        return rests
 
     @cached_property
     def _relative_error(self) -> Floats:

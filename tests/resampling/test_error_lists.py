@@ -4,6 +4,7 @@ the same bits."""
 from __future__ import annotations
 
 import multiprocessing
+import pickle
 from concurrent.futures import ProcessPoolExecutor
 from unittest import mock
 
@@ -18,6 +19,7 @@ from fastfair._lib import workers as jobs
 from fastfair._lib.workers import ONE_THREAD, Workers
 from fastfair.resampling import engine
 from fastfair.resampling.engine import Metrics, Resampler
+from fastfair.resampling.pair_source import Errors
 
 KEY = seeds.stream(11)[0]
 POINTS = (
@@ -98,6 +100,21 @@ def test_replicates_that_reach_further_make_lists_longer(n_threads):
     found, prepared = replicates(c, needed, workers=Workers(n_threads))
     assert needed < prepared.error_lists.nonmated.end[0] < len(prepared.comparisons.nonmated)
     assert same(found, expected)
+
+
+def test_pairs_are_walked_over_once_for_a_point_and_sums_stay_here():
+    resampler = Resampler(comparisons_of(1, 300, 2), POINTS, measured=(0, 1, 2))
+    lists = resampler.error_lists.nonmated
+    errors = lists.errors_at(resampler.thresholds)
+    walk = lists.source.variances
+    with mock.patch.object(type(lists.source), "variances", side_effect=walk) as walks:
+        for asked in (errors[::-1], errors[2:], errors + 1, errors + 1):
+            stops = lists.start + asked
+            expected = walk(Errors(lists.a, lists.b, lists.start, stops))
+            assert all(map(np.array_equal, lists.variances(asked), expected))
+    assert walks.call_count == 1
+    assert lists._variances
+    assert not pickle.loads(pickle.dumps(lists))._variances
 
 
 @pytest.mark.slow
