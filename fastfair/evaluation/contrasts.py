@@ -199,11 +199,6 @@ class CountsInSessions(UnitCounts):
             sums.append(side.sum_of_squares - float(alone @ alone))
         return sums
 
-    def few_units(self, side: int, cell: Cell) -> float:
-        """Return K / (K - 1) of the K units that comparisons of a cell have, and 1 for one."""
-        n = self.count_units(side, cell)
-        return n / (n - 1) if n > 1 else 1.0
-
     @cache  # noqa: B019 - kept as long as the counts are
     def count_units(self, side: int, cell: Cell) -> int:
         """Count the units of mated (0) or non-mated (1) comparisons of a cell, or of all."""
@@ -228,7 +223,12 @@ class SystemAtThreshold(HeldThreshold):
         """Return the pairs of units of the false non-matches (0) or false matches (1), and their
         cells of groups; counts: of the units.
         """
-        rows = self.error_rows()[side]
+        return self.pairs(side, counts, self.error_rows()[side])
+
+    def pairs(self, side: int, counts: UnitCounts, rows: slice) -> tuple[Integers, Integers | None]:
+        """Return the pairs of units of some mated (0) or non-mated (1) comparisons, and their cells
+        of groups.
+        """
         n_groups = len(self.comparisons.groups)
         by_group = None
         if n_groups:
@@ -324,13 +324,19 @@ class _Side:
     """
 
     def __init__(self, systems: Sequence[SystemAtThreshold], side: int, counts: UnitCounts) -> None:
-        each, self.cells = zip(*(system.errors(side, counts) for system in systems), strict=True)
+        each, self.cells = zip(*self._codes_and_cells(systems, side, counts), strict=True)
         codes, where = np.unique(np.concatenate(each), return_inverse=True)
         self.place = np.split(where.ravel(), np.cumsum([units.size for units in each])[:-1])
         self.n_codes = codes.size
         self._codes = codes
         self._n_units = counts.n_units
         self.times = counts.repeats(codes, side)
+
+    def _codes_and_cells(
+        self, systems: Sequence[SystemAtThreshold], side: int, counts: UnitCounts
+    ) -> list[tuple[Integers, Integers | None]]:
+        """Return the pairs of units of each system's errors, by their codes, and their cells."""
+        return [system.errors(side, counts) for system in systems]
 
     @property
     def of_two(self) -> Flags:
@@ -371,6 +377,41 @@ class _Side:
         )
 
 
+class _SideInSessions(_Side):
+    """The comparisons of a side in pairs of sessions, or of cells: those that are decided wrongly,
+    and behind those of the systems all of them, as if one more system erred everywhere.
+    """
+
+    def _codes_and_cells(
+        self, systems: Sequence[SystemAtThreshold], side: int, counts: UnitCounts
+    ) -> list[tuple[Integers, Integers | None]]:
+        """As in `_Side`."""
+        everywhere = systems[0].pairs(side, counts, slice(None))
+        return [*super()._codes_and_cells(systems, side, counts), everywhere]
+
+    def added(self, cell: int | None, each: Floats) -> Any:
+        """As in `_Side`, of the systems."""
+        return super().added(cell, np.append(each, 0.0))[:-1]
+
+    def centred(self, cell: int | None, n: int, rates: Floats) -> tuple[Any, float]:
+        """Return what errors of a cell of n comparisons add, less what they add in the mean, and
+        the factor of variances of such sums.
+
+        That is 1 / (1 - s) with the share s of pairs of comparisons that have a unit in common,
+        which is K / (K - 1) for K units, each as often, and K (K - 1) / ((K - 2) (K - 3)) for all
+        pairs of K units.
+        """
+        from scipy.sparse import csr_matrix
+
+        added = super().added(cell, np.full(rates.size + 1, 1 / n))
+        everywhere = added[-1]
+        of_units = np.asarray((everywhere @ self.units).sum(axis=0)).ravel()
+        of_pairs = everywhere[:, self.of_two]
+        alike = float(of_units @ of_units) - float(of_pairs.power(2).sum())
+        in_mean = csr_matrix(rates[:, None]) @ everywhere
+        return added[:-1] - in_mean, 1 / (1 - alike) if alike < 1 else 1.0
+
+
 @dataclass(frozen=True, eq=False)
 class _Part:
     """What each system adds to a sum over the mated, or the non-mated, comparisons.
@@ -407,12 +448,14 @@ class _Forms(NamedTuple):
 class _ScoreTests:
     """Tests of all rates of pairs of systems at one operating point."""
 
+    _kind_of_side = _Side
+
     def __init__(
         self, systems: Sequence[SystemAtThreshold], positions: Integers, counts: UnitCounts
     ) -> None:
         self._systems, self._place = systems, positions
         self._counts = counts
-        self._sides = [_Side(systems, side, counts) for side in (0, 1)]
+        self._sides = [self._kind_of_side(systems, side, counts) for side in (0, 1)]
         self._kinds = [_TestsInSessions(systems, positions, kind) for kind in counts.kinds]
 
     @cached_property
@@ -522,16 +565,14 @@ class _ScoreTests:
             missed = np.array([system.missed for system in self._systems])
             at_aim = difference - s * missed[i] + t * missed[j]
             difference = np.minimum(np.abs(difference), np.abs(at_aim))
-        forms = self._forms_of_difference(mated, cell, n, slopes)
+        forms = self._forms_of_differences(self._errors(mated, cell, n), slopes)
         of_held = forms.of_held
         few = size / (size - 1) if mated and size > 1 else 1.0
         variance = few * forms.of_both.max(axis=0)
         if self._kinds:
             side = 0 if mated else 1
             sessions, cells = (
-                kind.few_units(side, cell)
-                * kind._forms_of_difference(mated, cell, n, slopes).of_both[0].clip(0)
-                for kind in self._kinds
+                kind.variances(mated, cell, rates, n, slopes) for kind in self._kinds
             )
             variance = two_way_variance(variance, sessions, cells)
             n_sessions = self._kinds[0].count_units(side, cell)
@@ -553,19 +594,24 @@ class _ScoreTests:
             by_normal = np.fmax(by_normal, self._exact_pvalues(forms.errors, n, rates))
         return np.where(errors_held > 0, by_normal, np.nan)
 
-    def _forms_of_difference(
-        self, mated: bool, cell: Cell, n: int, slopes: tuple[Floats, Floats] | None
-    ) -> _Forms:
-        """Return the variances of the differences of a rate of n comparisons, for all pairs.
+    def _code(self, cell: Cell) -> int | None:
+        """Return the code of a cell of groups."""
+        groups = len(self._counts.comparisons.groups)
+        return None if cell is None else cell[0] * groups + cell[1]
+
+    def _errors(self, mated: bool, cell: Cell, n: int) -> _Added:
+        """Return what the errors of each system add to a rate of n comparisons."""
+        each = np.full(len(self._systems), 1 / n)
+        asked = self._code(cell), each
+        what = [asked, None] if mated else [None, asked]
+        return self._added(what, np.zeros((2, each.size)))
+
+    def _forms_of_differences(self, errors: _Added, slopes: tuple[Floats, Floats] | None) -> _Forms:
+        """Return the variances of the differences of a rate, for all pairs, by what errors add.
 
         slopes: those of both systems' rates over what is held; None at given thresholds.
         """
         i, j = self._place
-        groups = len(self._counts.comparisons.groups)
-        code = None if cell is None else cell[0] * groups + cell[1]
-        each = np.full(len(self._systems), 1 / n)
-        what = [(code, each) if side == (0 if mated else 1) else None for side in (0, 1)]
-        errors = self._added(what, np.zeros((2, each.size)))
         forms_of_errors = self._forms(errors, errors)
         parts = forms_of_errors[:, i, i] + forms_of_errors[:, j, j]
         forms = parts - 2 * forms_of_errors[:, i, j]
@@ -612,9 +658,27 @@ class _TestsInSessions(_ScoreTests):
 
     _counts: CountsInSessions
 
-    def few_units(self, side: int, cell: Cell) -> float:
-        """As in `CountsInSessions`."""
-        return self._counts.few_units(side, cell)
+    _kind_of_side = _SideInSessions
+    _sides: list[_SideInSessions]  # type: ignore[assignment]
+
+    def variances(
+        self,
+        mated: bool,
+        cell: Cell,
+        rates: Floats,
+        n: int,
+        slopes: tuple[Floats, Floats] | None,
+    ) -> Floats:
+        """Return the variances of the differences of a rate, about these: units are so few that a
+        difference itself would add much to sums of squares about 0.
+        """
+        side = 0 if mated else 1
+        added, factor = self._sides[side].centred(self._code(cell), n, rates)
+        units, times = self._sides[side].units, self._sides[side].times
+        sums = (added @ units).toarray()
+        errors: _Added = [None, None]
+        errors[side] = _Part(added, np.zeros(rates.size), np.asarray(added @ times), sums)
+        return factor * self._forms_of_differences(errors, slopes).of_both[0].clip(0)
 
     def count_units(self, side: int, cell: Cell) -> int:
         """As in `CountsInSessions`."""

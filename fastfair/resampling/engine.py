@@ -718,7 +718,7 @@ class Resampler(Engine):
             self.scores = nonmated, mated
         if "cllr" in metrics.names:
             self.mean_costs = [side.mean_costs(1 + self.n_groups) for side in self._sides]
-        self._of_kinds: dict[tuple[bool, int], dict[int, tuple[float, ...]]] = {}
+        self._of_kinds: dict[tuple[bool, int], dict[int, list[float]]] = {}
         self.shrinkage = self._find_shrinkage(scheme)
 
     @property
@@ -1113,8 +1113,9 @@ class Resampler(Engine):
             start = lists.start[k]
             of_list = Errors(lists.a, lists.b, start, start + np.array(numbers))
             variances = lists.source.variances_of_kinds(of_list, k)
-            of_numbers |= dict(zip(numbers, map(tuple, variances.tolist()), strict=True))
-        return of_numbers[errors]
+            of_numbers |= dict(zip(numbers, variances.tolist(), strict=True))
+        people, sessions, both = of_numbers[errors]
+        return people, sessions, both
 
     def raised_by_session(self, lists: ErrorLists, k: int, errors: int) -> float:
         """Return by how much one more session raises a rate with so many errors of list k; 0 where

@@ -148,19 +148,21 @@ def test_systems_are_compared_by_two_way_variances(mated, column):
             strict=True,
         )
     ]
-    sums = [
-        oracle.sum_over(attempts, share)
-        for share in (oracle.share_a_person, oracle.share_a_session, oracle.share_a_cell)
-    ]
-    cells = {cell for a in attempts for cell in zip(a.persons, a.sessions, strict=True)}
-    people = 20 / 19 * sums[0] if mated else sums[0]
+    of_people = oracle.sum_over(attempts, oracle.share_a_person)
+    # the difference itself takes no part in what sessions and cells add
+    about = [a._replace(part=a.part - apart[chosen].mean()) for a in attempts]
+    alike = [a._replace(part=1 / len(attempts)) for a in attempts]
+    sessions, cells = (
+        max(oracle.sum_over(about, share), 0) / (1 - oracle.sum_over(alike, share))
+        for share in (oracle.share_a_session, oracle.share_a_cell)
+    )
+    people = 20 / 19 * of_people if mated else of_people
     pairs: dict[frozenset[object], float] = {}
     for attempt in attempts if not mated else ():
         pair = frozenset(attempt.persons)
         pairs[pair] = pairs.get(pair, 0.0) + attempt.part
     people = max(people, sum(part**2 for part in pairs.values()))
-    more = 12 / 11 * max(sums[1], 0) - len(cells) / (len(cells) - 1) * max(sums[2], 0)
-    variance = people + max(more, 0)
+    variance = people + max(sessions - cells, 0)
     expected = 2 * stdtr(11, -abs(apart[chosen].sum()) / variance**0.5)
     assert contrast.pvalue == pytest.approx(float(expected), rel=1e-9)
 

@@ -99,11 +99,15 @@ def comparisons(kind: str = "similarity") -> ff.Comparisons:
         scores[::17] = np.nan
         policies = ff.Policies("non-match", self_comparisons="keep")
         return ff.Comparisons(**given | {"scores": scores, "policies": policies}).by("age")
-    if kind == "second":
+    if kind.startswith("second"):
         scores = given["scores"] + np.round(
             np.random.default_rng(8).normal(0, 0.5, given["scores"].size), 2
         )
-        return ff.Comparisons(**given | {"scores": scores}).by("sex")
+        given = given | {"scores": scores}
+    if kind.endswith("days"):  # that people share, of both sides or of probes and references
+        days = np.random.default_rng(9).integers(0, 12, (2, given["scores"].size))
+        session = (days[0], days[1]) if "two" in kind else days[0]
+        return ff.Comparisons(**given | {"session": session}).by("sex")
     if kind == "numbers":
         groups = {
             f"{side}_group": given[f"{side}_group"] | {"years": 20 + given[side]}
@@ -229,6 +233,33 @@ def rich() -> Iterator[tuple[str, Callable[[], Any]]]:
                 vectors(roles), "gini", "fnmr", [0.01, 0.1], **FEW
             ),
         )
+    for kind in ("days", "two days"):
+        yield (
+            f"evaluate in {kind}",
+            lambda kind=kind: evaluated(
+                comparisons(kind), metrics=["eer", "cllr"], measures=["gini"]
+            ),
+        )
+        yield (
+            f"compare in {kind}",
+            lambda kind=kind: (
+                ff.compare(
+                    comparisons(kind),
+                    comparisons(f"second, {kind}"),
+                    POINTS[:2],
+                    [],
+                    metrics=["eer"],
+                    settings=ff.EvaluationSettings(incomplete_groups="drop"),
+                    **FEW,
+                ).contrasts
+            ),
+        )
+    yield (
+        "counts in days",
+        lambda: ff.FailureCounts.from_comparisons(
+            comparisons("days"), POINTS[1]
+        ).confidence_interval(),
+    )
     yield "evaluate trials", lambda: evaluated(trials())
     yield "ROC band", lambda: ff.roc_band(c, [0.01, 0.1], **FEW)
     yield (

@@ -26,9 +26,12 @@ N_PEOPLE, N_ATTEMPTS, N_NONMATED = 200, 6, 3000
 OF_PEOPLE, OF_SESSIONS = 0.4, 0.5  # standard deviations of what scores share, of 1
 MEANS = {True: 3.5, False: 0.0}  # of mated and non-mated scores
 GOATS = 1.8  # by how much their mated scores are lower
+ALIKE = 0.8  # correlation of the scores of two systems
+WORSE = 0.3  # by how much those of a worse one are lower
 HELD = 0.05  # the FNMR that is held
 RESAMPLES = 300
 CLOSED = ("FNMR", "FMR", "met wrongly")
+COMPARED = ("FNMR of alike", "FMR of alike", "FNMR of worse")
 REPLICATED = ("EER", "FMR at an FNMR", "band", "fair ratio", "test rejects")
 
 
@@ -80,8 +83,12 @@ class Design:
             return rng.integers(0, self.n_shared, people.size)
         return people * max(self.n_own, 1) + rng.integers(0, max(self.n_own, 1), people.size)
 
-    def draw(self, seed: int) -> ff.Comparisons:
-        """Draw a data set of other people and other sessions, in two groups that are alike."""
+    def draw(self, seed: int, worse: float | None = None) -> ff.Comparisons:
+        """Draw a data set of other people and other sessions, in two groups that are alike.
+
+        worse: by how much mated scores of a second system are lower, whose scores are then
+        returned.
+        """
         rng = np.random.default_rng([71, seed])
         mated = np.repeat(np.arange(N_PEOPLE), self.n_attempts)
         first, second = rng.integers(0, N_PEOPLE, (2, N_NONMATED))
@@ -107,6 +114,10 @@ class Design:
         scores += noise * rng.normal(size=probe.size)
         is_goat = rng.random(N_PEOPLE) < self.goats
         scores -= GOATS * (is_mated & is_goat[probe])
+        if worse is not None:
+            mean = np.where(is_mated, MEANS[True], MEANS[False])
+            scores = mean + ALIKE * (scores - mean) - worse * is_mated
+            scores += np.sqrt(1 - ALIKE**2) * rng.normal(size=probe.size)
         group = np.array(["f", "m"])[np.arange(N_PEOPLE) % 2]
         told = (enrolled, session) if self.of_both else session
         return ff.Comparisons(
@@ -203,6 +214,20 @@ def look_at_replicates(design: Design, seed: int) -> list[float]:
     ]
 
 
+def look_at_systems(design: Design, seed: int) -> Iterator[tuple[str, bool]]:
+    """Yield whether rates of two systems on the same comparisons are called different, which are
+    alike, or of which one is worse.
+    """
+    first = design.draw(seed)
+    for name, worse, rates in (("alike", 0.0, ("fnmr", "fmr")), ("worse", WORSE, ("fnmr",))):
+        second = design.draw(seed, worse)
+        how = {"metrics": [], "n_resamples": 0}
+        comparison = ff.compare(first, second, ff.at_threshold(THRESHOLD), [], **how)
+        for rate in rates:
+            pvalue = comparison.contrast(rate).pvalue
+            yield f"{rate.upper()} of {name}", bool(pvalue <= 0.05)
+
+
 def _holds(low: ArrayLike, truth: ArrayLike, high: ArrayLike) -> float:
     """Return 1 where all of the truth is within the limits, else 0; NaN without limits."""
     if np.isnan(low).any():
@@ -243,22 +268,24 @@ def main() -> None:
     """Print how often intervals hold the truth, and with --replicates what rests on these."""
     parser = study_parser(main.__doc__, 1000)
     parser.add_argument("--replicates", action="store_true")
+    parser.add_argument("--systems", action="store_true", help="two systems, compared")
     asked = parser.parse_args()
     how = asked.data_sets, asked.processes
-    columns = REPLICATED if asked.replicates else CLOSED
+    columns = REPLICATED if asked.replicates else COMPARED if asked.systems else CLOSED
+    closed = look_at_systems if asked.systems else look
     rows = (
         [
             design.name,
             *percents(
                 shares(columns, partial(look_at_replicates, design), *how).values()
                 if asked.replicates
-                else coverage(partial(look, design), *how, columns).values()
+                else coverage(partial(closed, design), *how, columns).values()
             ),
         ]
         for design in chosen(DESIGNS, asked.only)
     )
     print_table(["Sessions", *columns], rows)
-    if not (asked.only or asked.replicates):
+    if not (asked.only or asked.replicates or asked.systems):
         looks = {
             f"{n_days} days{'' if is_told else ', untold'}": (n_days, is_told)
             for n_days in (12, 20)

@@ -45,6 +45,16 @@ def test_replicates_hold_in_sessions(name: str, data_sets: Callable[[int], int])
         assert share >= least(0.88, n)
 
 
+@pytest.mark.parametrize("of_both", [False, True])
+def test_systems_are_compared_in_sessions(of_both: bool, data_sets: Callable[[int], int]):
+    design = session_study.Design("days", n_shared=10, of_both=of_both)
+    n = data_sets(100)
+    looks = partial(session_study.look_at_systems, design)
+    different = coverage(looks, n, 1, session_study.COMPARED)
+    assert different.pop("FNMR of worse") >= least(0.9, n)
+    assert all(share <= most(0.07, n) for share in different.values())
+
+
 @pytest.mark.parametrize("n_own", [2, 5])
 def test_own_sessions_change_nothing(n_own: int, data_sets: Callable[[int], int]):
     design = session_study.Design("own", n_own=n_own)
