@@ -98,15 +98,14 @@ def _readers(source: str) -> Iterator[tuple[str, int]]:
         node.name for node in ast.walk(tree) if isinstance(node, ast.ExceptHandler) and node.name
     }
 
-    def walk(node: ast.AST, function: str) -> Iterator[tuple[str, int]]:
+    waiting: list[tuple[ast.AST, str]] = [(tree, "")]
+    while waiting:
+        node, function = waiting.pop()
         if isinstance(node, ast.FunctionDef):
             function = node.name
         if _reads(node, caught):
             yield function, node.lineno
-        for child in ast.iter_child_nodes(node):
-            yield from walk(child, function)
-
-    return walk(tree, "")
+        waiting += [(child, function) for child in ast.iter_child_nodes(node)]
 
 
 FILES = {str(path.relative_to(LIBRARY)): path for path in sorted(LIBRARY.rglob("*.py"))}

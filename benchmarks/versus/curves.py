@@ -16,7 +16,7 @@ from .common import Trials, must_agree, scratch_folder, versions, voxceleb1_h
 from .environments import BOB_MEASURE, PYEER, SCIKIT_LEARN
 from .processes import Worker
 from .rows import Against, Measurement, Row
-from .targets import AtLeast, AtMost, NoTarget
+from .targets import AtLeast, AtMostOrQuick, NoTarget
 
 # ROC and EER of ten million scores
 
@@ -204,11 +204,11 @@ ROWS = (
         "EER and full ROC of 10,000,000 unsorted float32 scores, 2 threads",
         "np.sort of the scores, 1 thread",
         Against.LIMIT,
-        AtMost(1.2),
+        AtMostOrQuick(1.0, quick=45e-3, wider=1.5),
         against_sort,
         shortfall=(
-            "at the line: both wait for memory, whose speed is shared with other machines; other"
-            " runs meet it"
+            "of the processor time, a sixth sorts; half writes the 200 MB of the curve, and a quarter"
+            " takes mated and non-mated scores apart"
         ),
     ),
     Row(

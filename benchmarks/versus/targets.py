@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 
@@ -37,6 +38,23 @@ class AtMost(_Ratio):
 
     def __str__(self) -> str:
         return f"{self.ratio_of} <= {self.bound:g}"
+
+
+@dataclass(frozen=True)
+class AtMostOrQuick(AtMost):
+    """A target for ours / theirs that is wider where theirs takes less than some seconds."""
+
+    quick: float = 0.0
+    wider: float = math.inf
+
+    def met(self, ours: float, theirs: float) -> bool:
+        return self.ratio(ours, theirs) <= (self.wider if theirs < self.quick else self.bound)
+
+    def __str__(self) -> str:
+        return (
+            f"{self.ratio_of} <= {self.bound:g}, or {self.wider:g} where theirs takes under"
+            f" {in_units(self.quick)}"
+        )
 
 
 @dataclass(frozen=True)

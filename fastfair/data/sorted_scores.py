@@ -29,6 +29,7 @@ BothSides = tuple[AnyArray, AnyArray, AnyArray]
 Labels = Mapping[str, Groups]
 _MOST_MARKS = 2**27  # subjects of cells that are marked at a time
 _ROWS = 2**20  # comparisons at a time
+_IN_CACHE = 2**16  # comparisons at a time whose columns stay in a processor's cache
 RATES_OF_CLASSES = ("fnmr", "fmr")  # of mated and of non-mated comparisons
 _COLUMNS = (
     "keys",
@@ -456,12 +457,20 @@ def _narrowed(values: AnyFloats) -> AnyFloats:
 
 def _take_keys(bits: Any, flip: Any, flags: Flags) -> list[score_keys.Keys]:
     """Return the keys of the mated and of the non-mated comparisons."""
+    n_mated = int(np.count_nonzero(flags))
 
     def take(wanted: bool) -> score_keys.Keys:
-        # By positions, as a mask makes processors mispredict where classes alternate at random.
-        chosen = bits[np.flatnonzero(flags == wanted)]
-        with np.errstate(invalid="ignore"):
-            return score_keys.encode((chosen ^ flip).view(score_keys.float_type(bits)))
+        keys = np.empty(n_mated if wanted else flags.size - n_mated, bits.dtype)
+        stop = 0
+        for first in range(0, flags.size, _IN_CACHE):
+            some = slice(first, first + _IN_CACHE)
+            # By positions, as a mask makes processors mispredict where classes alternate at random.
+            chosen = bits[some][np.flatnonzero(flags[some] == wanted)]
+            start, stop = stop, stop + chosen.size
+            with np.errstate(invalid="ignore"):
+                scores = (chosen ^ flip).view(score_keys.float_type(bits))
+                keys[start:stop] = score_keys.encode(scores)
+        return keys
 
     return in_threads(flags.size, take, (True, False))
 

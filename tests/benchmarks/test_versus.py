@@ -52,6 +52,16 @@ def test_the_ratio_of_medians_and_the_spread_are_of_all_rounds():
     assert (found.spread_ours, found.spread_theirs) == (3, 0.5)
 
 
+def test_a_target_is_wider_where_the_peer_is_quick():
+    target = targets.AtMostOrQuick(1.0, quick=0.5, wider=1.5)
+    outcomes = [
+        measured("a", target, [ours], [theirs]).met
+        for ours, theirs in ((0.6, 0.4), (0.6, 0.5), (0.7, 0.4))
+    ]
+    assert outcomes == [True, False, False]
+    assert str(target) == "ours / theirs <= 1, or 1.5 where theirs takes under 500 ms"
+
+
 def test_other_targets_count_where_there_is_a_peer():
     assert measured("a", targets.AtMost(2), [1], [1], also_met=False).met is False
 

@@ -212,11 +212,15 @@ def test_verdicts_on_searches_are_those_of_the_limits_shown(seed, bound, relatio
 @each(("seed", "n_groups", "goats"), [(1, 6, 0.1), (2, 5, 0.3), (3, 4, 0.05), (4, 6, 0.2)])
 def test_groups_with_goats_have_the_verdicts_that_are_shown(seed, n_groups, goats):
     c = drawn(seed, n_groups, goats, 4, 12)
-    limits = [row.limit for row in ff.check(c, "fnmr[*] <= 0.99", ff.at_threshold(1.0), **FEW).rows]
+    at, settings = ff.at_threshold(1.0), ff.EvaluationSettings(incomplete_groups="nan")
+    ev = ff.evaluate(c, at, [], metrics=[], settings=settings, **FEW)
+    checked = ff.check(c, "fnmr[*] <= 0.99", at, **FEW).rows
+    assert str(judged_by(ev, requirements_of("fnmr[*] <= 0.99", at)).rows) == str(checked)
+    limits = [row.limit for row in checked]
     seen = set()
     near = [share * limit for limit in limits for share in (0.999, 1.001)]
     for bound in (0.3 * min(limits), *near, 0.2):
-        rows = ff.check(c, f"fnmr[*] <= {min(bound, 0.99)!r}", ff.at_threshold(1.0), **FEW).rows
+        rows = judged_by(ev, requirements_of(f"fnmr[*] <= {min(bound, 0.99)!r}", at)).rows
         require_shown_verdicts(rows)
         seen |= {(row.verdict, row.limit_level != 0.95) for row in rows}
     assert {(MET, False), (MET, True), (UNDECIDED, True)} <= seen

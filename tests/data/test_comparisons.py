@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from oracles.strategies import ANY, from_rows, grouped
 
 import fastfair as ff
-from fastfair.data import score_keys
+from fastfair.data import score_keys, sorted_scores
 from fastfair.errors import (
     ContradictingLabelsWarning,
     DroppedWarning,
@@ -567,3 +567,16 @@ def test_a_few_people_of_two_groups_are_named(n_changed):
             ff.Comparisons(*given)
     else:  # nobody, or nearly all: a property of samples
         ff.Comparisons(*given)
+
+
+@each("kind", ["similarity", "distance"])
+@each("dtype", [np.float32, np.float64])
+def test_classes_are_taken_apart_some_comparisons_at_a_time(monkeypatch, kind, dtype):
+    monkeypatch.setattr(sorted_scores, "_IN_CACHE", 7)
+    sign = -1 if kind == "distance" else 1
+    for n in (2, 7, 8, 50):
+        scores = np.random.default_rng(n).normal(size=n).round(1).astype(dtype)
+        mated = np.arange(n) % 3 == 0
+        c = ff.Comparisons(scores, mated, score_kind=kind)
+        for side, wanted in ((c.mated, mated), (c.nonmated, ~mated)):
+            assert side.similarities.tolist() == sorted((sign * scores[wanted] + 0.0).tolist())

@@ -158,21 +158,14 @@ def test_scans_have_the_bits_of_comparisons_in_memory(
     frame = table_of(seed, dtype=dtype, decimals=decimals, text=text)
     if score_kind == "distance":
         frame = frame.with_columns(-pl.col("score"))
-    expected = evaluated(in_memory(frame, score_kind=score_kind))
+    whole = in_memory(frame, score_kind=score_kind)
+    expected = evaluated(whole)
     order = np.random.default_rng(seed).permutation(n_files)
     folder = written(tmp_path / "parts", frame, n_files, order)
     with pytest.MonkeyPatch.context() as patch:
         keeping(patch, most, rows=123, at_once=50 + seed % 300, in_files=seed % 2 == 0)
         scan = scanned(folder, score_kind=score_kind, memory_limit=scans.LEAST_MEMORY)
-    assert (scan.n_mated, scan.n_nonmated) == tuple(
-        map(
-            len,
-            (
-                in_memory(frame, score_kind=score_kind).mated,
-                in_memory(frame, score_kind=score_kind).nonmated,
-            ),
-        )
-    )
+    assert (scan.n_mated, scan.n_nonmated) == (len(whole.mated), len(whole.nonmated))
     try:
         found = evaluated(scan)
     except InputError as error:  # never other numbers
