@@ -5,7 +5,8 @@ help.
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextvars import ContextVar
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -107,6 +108,10 @@ def _in_options(options: Mapping[str, str], part: str | Argument) -> str:
         return options[part.text]
     value = "" if part.value == "True" else part.value.strip('"')
     return f"{options[part.name]} {value}".rstrip() if part.name in options else part.text
+
+
+# How results quote an error; the command line quotes it in options.
+QUOTED: ContextVar[Callable[[Any], str]] = ContextVar("quoted", default=str)
 
 
 class FastfairError(_Message, Exception):

@@ -12,7 +12,6 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -62,28 +61,26 @@ def judge_any(
     """
     comparisons = _required(data, rules)
     people = _People.of(comparisons)
-    units: dict[Requirement, Units] = {}
-    judged = []
+    judged: dict[Requirement, tuple[Units, JudgedUnits]] = {}
     before = () if earlier is None else earlier.judged
-    for rule in dict.fromkeys(rules):
+    for rule in rules:
+        about = rule.name, rule.group, _grouping_of(rule)
         same_point = [there for there in before if there.at == rule.at]
-        same = next((there for there in same_point if _is_of(there, rule)), None)
-        units[rule], state = people.judged(rule, same or next(iter(same_point), None), same)
-        judged.append(state)
+        same = next(
+            (there for there in same_point if (there.name, there.group, there.grouping) == about),
+            None,
+        )
+        if rule not in judged:
+            judged[rule] = people.judged(rule, same or next(iter(same_point), None), same)
     number = 1 if earlier is None else earlier.number + 1
     look = Look(
         number=number,
         planned=None,
         limit_level=confidence_level,
         spent=1 - confidence_level,
-        judged=tuple(judged),
+        judged=tuple(state for _, state in judged.values()),
     )
-    states = dict(zip(units, judged, strict=True))
-    return look, lambda estimates: _with_sequences(estimates, units, states, str(look))
-
-
-def _is_of(state: JudgedUnits, rule: Requirement) -> bool:
-    return (state.name, state.group, state.grouping) == (rule.name, rule.group, _grouping_of(rule))
+    return look, lambda estimates: _with_sequences(estimates, judged, str(look))
 
 
 def _grouping_of(rule: Requirement) -> tuple[str, ...]:
@@ -155,7 +152,12 @@ class _People(NamedTuple):
         units = count(rule, threshold, n_before)
         most = int(units.comparisons.max(initial=0))
         if earlier is not None:
-            _require_same(rule, units, earlier)
+            if units.digest(earlier.n) != earlier.digest:
+                raise InputError(
+                    f"requirement {rule.text!r}: the first {earlier.n:,} {_UNITS[rule.name]} are not"
+                    " those of ⟦previous⟧, or have other comparisons now. A look adds people to the"
+                    " end of the data, and leaves those of earlier ones as they are"
+                )
             if earlier.n and most > earlier.most:
                 raise InputError(
                     f"requirement {rule.text!r}: somebody has {most:,} comparisons, and looks before"
@@ -244,27 +246,18 @@ def _disjoint(pairs: Integers, order: Integers, n_people: int) -> Integers:
     return np.array(chosen, np.int64)
 
 
-def _require_same(rule: Requirement, units: Units, earlier: JudgedUnits) -> None:
-    """Refuse data that do not begin with those of the look before."""
-    if units.digest(earlier.n) != earlier.digest:
-        raise InputError(
-            f"requirement {rule.text!r}: the first {earlier.n:,} {_UNITS[rule.name]} are not those of"
-            " ⟦previous⟧, or have other comparisons now. A look adds people to the end of the data,"
-            " and leaves those of earlier ones as they are"
-        )
-
-
 def _with_sequences(
     estimates: Estimates,
-    units: dict[Requirement, Units],
-    states: dict[Requirement, JudgedUnits],
+    judged: dict[Requirement, tuple[Units, JudgedUnits]],
     when: str,
 ) -> Estimates:
     """Return estimates with the limits of confidence sequences."""
 
-    @cache
-    def row(level: float, rule: Requirement) -> Any:
-        there, state = units[rule], states[rule]
+    def row_of(rule: Requirement, level: float | None) -> Any:
+        shown = estimates.row(rule, None)
+        if level is None:
+            return shown
+        there, state = judged[rule]
         low, high = sequence_limits(there.errors, there.comparisons, state.most, (1 - level) / 2)
         note = Note.of(Code.BY_SEQUENCE, n=state.n, units=_UNITS[rule.name])
         if not state.n:
@@ -276,7 +269,7 @@ def _with_sequences(
             )
         in_several = 2 if rule.name == "fmr" else 1  # people of a unit
         return replace(
-            estimates.shown(rule),
+            shown,
             low=low,
             high=high,
             n_comparisons=state.n,
@@ -285,4 +278,4 @@ def _with_sequences(
             notes=(note,),
         )
 
-    return Estimates(estimates.shown, lambda level: lambda rule: row(level, rule), when=when)
+    return Estimates(row_of, when=when)

@@ -6,7 +6,7 @@ APCER has the limits of an FNMR, of each species and of groups of people.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from typing import Any
@@ -18,9 +18,8 @@ from fastfair.errors import InputError
 from fastfair.evaluation.attacks import AT_DECISIONS, Rated, evaluate_plainly, rate_of_attacks
 from fastfair.evaluation.transactions import point_of
 from fastfair.uncertainty.notes import joined
-from fastfair.uncertainty.quantities import Quantity
 
-from .families import Attributes, Family
+from .families import Attributes, Family, chosen_by
 from .requirements import Requirement
 from .verdicts import Estimates, estimates_of
 
@@ -52,13 +51,9 @@ def require_rates_of_attacks(comparisons: Comparisons, wanted: Sequence[Requirem
 
 
 def decisions_of_claim(
-    comparisons: Comparisons, rate: str, at: OperatingPoint | None
-) -> tuple[Comparisons, OperatingPoint] | None:
-    """Return the decisions that a claim on attacks is about, and the threshold; None for other
-    rates.
-    """
-    if rate not in ON_ATTACKS or at is None:
-        return None
+    comparisons: Comparisons, rate: str, at: OperatingPoint
+) -> tuple[Comparisons, OperatingPoint]:
+    """Return the decisions that a claim on attacks is about, and the threshold."""
     rate_of_attacks(comparisons, rate)
     point = point_of(comparisons, at)
     return attack_decisions(comparisons, point.value), point
@@ -109,15 +104,8 @@ class JudgedAttacks:
             assert estimates is not None
             return estimates
 
-        at_level = cache(lambda level, rule: of(rule).rows_at(level)(rule))
         of_each = [*made.values(), *([] if others is None else [others])]
-        doubts = joined(*(estimates.doubts for estimates in of_each))
-        return Estimates(
-            lambda rule: of(rule).shown(rule),
-            lambda level: lambda rule: at_level(level, rule),
-            doubts,
-            lambda rule, row, level: of(rule).needed(rule, row, level),
-        )
+        return chosen_by(of, joined(*(estimates.doubts for estimates in of_each)))
 
     def _of_rate(self, rule: Requirement, name: str = "") -> Estimates:
         """Return the estimates of an FNMR: of decisions, or of bona fide comparisons for a BPCER."""
@@ -131,8 +119,7 @@ class JudgedAttacks:
         as_fnmr = replace(rule, name="fnmr", at=at)
         made = estimates_of(self._evaluated(data, at), [as_fnmr])
         return Estimates(
-            lambda _: made.shown(as_fnmr),
-            lambda level: lambda _: made.rows_at(level)(as_fnmr),
+            lambda _, level: made.row(as_fnmr, level),
             made.doubts,
             lambda _, row, level: made.needed(as_fnmr, row, level),
         )
@@ -151,13 +138,7 @@ class JudgedAttacks:
             self._evaluated(decisions, AT_DECISIONS),
             None,
         )
-
-        def at_level(level: float) -> Callable[[Requirement], Quantity]:
-            parts = passed.rows_at(level), rejected.rows_at(level)
-            return lambda _: both.sum_of(*(of_part(rule) for of_part in parts))
-
         return Estimates(
-            lambda _: both.sum_of(passed.shown(rule), rejected.shown(of_all)),
-            at_level,
+            lambda _, level: both.sum_of(passed.row(rule, level), rejected.row(of_all, level)),
             joined(passed.doubts, rejected.doubts),
         )

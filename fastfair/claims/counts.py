@@ -20,40 +20,33 @@ from fastfair.evaluation.counted_rates import (
     names_of_decisions,
     require_groups_of_counts,
     require_no_point,
-    unit_of_counts,
 )
 from fastfair.evaluation.failure_counts import ATTEMPTS, FailureCounts, RateOfFailure
 from fastfair.measures._registry import SUCCESSES
 
 from .requirements import Requirement, Systems, read_statement, requirements_of
 
-__all__ = [
-    "AT",
-    "claimed_rate",
-    "names_in_requirements",
-    "rate_named",
-    "require_no_point",
-    "requirements_on",
-    "requirements_on_rate",
-    "unit_of_counts",
-]
-
-_CALLED = re.compile(rf"(?<![a-z_])({'|'.join(ATTEMPTS)})(?![a-z_])", re.IGNORECASE)
+# rates that succeed, by their errors
+_OF_SUCCESS = {"tar": "frr", "gar": "frr", "tmr": "fnmr", "tpr": "fnmr", "tpir": "fnir"}
+_CALLED = re.compile(
+    rf"(?<![a-z_])({'|'.join([*ATTEMPTS, *_OF_SUCCESS])})(?![a-z_])", re.IGNORECASE
+)
 
 
 def rate_named(texts: str | Sequence[str]) -> RateOfFailure | None:
-    """Return the one rate of counts that requirements or a statement name; None where they name
-    none, or several.
+    """Return the one rate of counts that requirements or a statement name, or 1 minus which; None
+    where they name none, or several.
     """
     listed = [texts] if isinstance(texts, str) else list(texts)
-    names = {name.lower() for text in listed for name in _CALLED.findall(text.partition("[")[0])}
+    called = {name.lower() for text in listed for name in _CALLED.findall(text.partition("[")[0])}
+    names = {_OF_SUCCESS.get(name, name) for name in called}
     return next((rate for rate in get_args(RateOfFailure) if {rate} == names), None)
 
 
 def _require_rate(rate: str, text: str) -> None:
     """Refuse a requirement or statement on another rate than the one that was counted."""
     named = rate_named(text)
-    if named is not None and named != rate:
+    if named is not None and named != rate and re.search(named, text, re.IGNORECASE):
         raise InputError(
             f"{text.strip()!r} is on the {named.upper()}, but the {rate.upper()} was"
             f" counted, of {ATTEMPTS[rate]}s: name it, or give counts with"

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
@@ -12,15 +12,13 @@ from fastfair.data.exclusions import MOST_NAMED, Exclusion, Exclusions
 from fastfair.data.group_labels import Grouping
 from fastfair.error_rates.operating_points import OperatingPoint
 from fastfair.errors import InputError
-from fastfair.evaluation.contrasts import Contrast
-from fastfair.evaluation.evaluate import repeats_subjects
 from fastfair.evaluation.system_comparison import SystemComparison
 from fastfair.measures._registry import difference_of
-from fastfair.uncertainty.notes import Code, Note
+from fastfair.uncertainty.notes import Note
 from fastfair.uncertainty.quantities import Estimate
 
 from .requirements import Requirement
-from .verdicts import Estimates
+from .verdicts import Estimates, doubts_about_subjects
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,65 +82,37 @@ def exclusions_of_groups(comparison: SystemComparison) -> Exclusions:
     )
 
 
-def pairs_of(comparison: SystemComparison) -> list[tuple[str, str]]:
-    """Return the systems of each pair that is compared."""
-    return list(
-        dict.fromkeys((row.first_system, row.second_system) for row in comparison.contrasts)
-    )
-
-
-def point_of(comparison: SystemComparison) -> OperatingPoint | None:
-    """Return the operating point of requirements that name none."""
-    rates = comparison.evaluations[0].rates
-    return rates[0].at if rates else None
-
-
 def estimates_of_differences(comparison: SystemComparison) -> Estimates:
     """Return differences, whose limits are made of those of each system."""
 
     @cache
-    def rows_at(level: float | None = None) -> Callable[[Requirement], Difference]:
-        rows = {
-            ((row.first_system, row.second_system), row.name, row.group, row.at): (row, *ends)
-            for row, ends in comparison._with_limits_at(level)
-            if row.probe_group is None
-        }
+    def rows(level: float | None) -> dict[Any, tuple[float, float, float, tuple[Note, ...]]]:
+        made = {}
+        for row, (low, high) in comparison._with_limits_at(level):
+            if row.probe_group is None:
+                about = row.name, row.group, row.at
+                pair = row.first_system, row.second_system
+                made[pair, *about] = row.difference, low, high, row.notes
+                made[pair[::-1], *about] = -row.difference, -high, -low, row.notes
+        return made
 
-        def row_of(rule: Requirement) -> Difference:
-            assert rule.systems is not None
-            about = difference_of(rule.name), rule.group, rule.at
-            row = rows.get((rule.systems, *about))
-            other = rows.get((rule.systems[::-1], *about))
-            if row is not None:
-                return _difference(rule, *row)
-            if other is None:
-                raise InputError(
-                    f"requirement {rule.text!r}: the systems are not compared in"
-                    f" {about[0]}{'' if rule.at is None else f' at {rule.at}'}: add it to what"
-                    " `compare` computes"
-                )
-            contrast, low, high = other
-            turned = replace(contrast, difference=-contrast.difference)
-            return _difference(rule, turned, -high, -low)
+    def row_of(rule: Requirement, level: float | None) -> Difference:
+        about = difference_of(rule.name), rule.group, rule.at
+        if (rule.systems, *about) not in rows(level):
+            raise InputError(
+                f"requirement {rule.text!r}: the systems are not compared in"
+                f" {about[0]}{'' if rule.at is None else f' at {rule.at}'}: add it to what"
+                " `compare` computes"
+            )
+        estimate, low, high, notes = rows(level)[rule.systems, *about]
+        return Difference(
+            name=rule.name,
+            group=rule.group,
+            at=rule.at,
+            estimate=estimate,
+            low=low if math.isfinite(low) else math.nan,
+            high=high if math.isfinite(high) else math.nan,
+            notes=notes,
+        )
 
-        return row_of
-
-    unit = comparison.settings["unit"]
-    is_dependent = any(
-        evaluation.comparisons is not None and repeats_subjects(evaluation.comparisons, unit)
-        for evaluation in comparison.evaluations
-    )
-    doubts = (Note(Code.REPEATED_SUBJECTS),) if is_dependent else ()
-    return Estimates(rows_at(), rows_at, doubts)
-
-
-def _difference(rule: Requirement, row: Contrast, low: float, high: float) -> Difference:
-    return Difference(
-        name=rule.name,
-        group=rule.group,
-        at=rule.at,
-        estimate=row.difference,
-        low=low if math.isfinite(low) else math.nan,
-        high=high if math.isfinite(high) else math.nan,
-        notes=row.notes,
-    )
+    return Estimates(row_of, doubts_about_subjects(comparison.evaluations))

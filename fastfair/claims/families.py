@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
 
 from fastfair.data.comparisons import Comparisons
 from fastfair.data.embeddings import Embeddings
@@ -15,6 +14,7 @@ from fastfair.data.scans import ScannedComparisons
 from fastfair.errors import InputError
 from fastfair.evaluation.result import Evaluation
 from fastfair.measures._registry import measure_of
+from fastfair.uncertainty.notes import Note
 
 from .differences import Labels
 from .requirements import EVERY_GROUP, Requirement
@@ -70,7 +70,7 @@ class Attributes:
             For a group or an attribute that the comparisons do not have.
         """
         several = len(self.asked) > 1
-        self._require_failures(rule)
+        self.require_failures(rule)
         if rule.group is None:
             is_measure = several and measure_of(rule.name) is not None
             asked = self.asked if is_measure else self.asked[:1]
@@ -104,7 +104,7 @@ class Attributes:
             for requirement in rule.of_groups(self.data.groups)
         ]
 
-    def _require_failures(self, rule: Requirement) -> None:
+    def require_failures(self, rule: Requirement) -> None:
         """Refuse a term of rates that count failures where these are left out of FNMR and FMR."""
         failed = getattr(self.data, "failed", None)
         if rule.counts_failures and failed is not None and failed.policy == "exclude":
@@ -144,10 +144,14 @@ def estimates_of_each(
         grouping: estimates_of(evaluation, wanted) for grouping, evaluation in evaluations.items()
     }
 
-    rows_at = cache(lambda grouping, level: each[grouping].rows_at(level))
+    doubts = next(iter(each.values())).doubts
+    return chosen_by(lambda rule: each[rule.grouping], doubts)
+
+
+def chosen_by(choose: Callable[[Requirement], Estimates], doubts: tuple[Note, ...]) -> Estimates:
+    """Return the estimates of requirements each of which has its own."""
     return Estimates(
-        lambda rule: each[rule.grouping].shown(rule),
-        lambda level: lambda rule: rows_at(rule.grouping, level)(rule),
-        next(iter(each.values())).doubts,
-        lambda rule, quantity, level: each[rule.grouping].needed(rule, quantity, level),
+        lambda rule, level: choose(rule).row(rule, level),
+        doubts,
+        lambda rule, row, level: choose(rule).needed(rule, row, level),
     )

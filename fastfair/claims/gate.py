@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from fastfair._lib import seeds
 from fastfair._lib.arguments import Resamples, checked
@@ -16,6 +16,7 @@ from fastfair.data.scans import ScannedComparisons
 from fastfair.error_rates.operating_points import OperatingPoint, at_fmr
 from fastfair.errors import InputError, NarrowIntervalsWarning
 from fastfair.evaluation.attributes import evaluate_attributes
+from fastfair.evaluation.counted_rates import AT, require_no_point
 from fastfair.evaluation.evaluate import EvaluationSettings, MeasureSettings, evaluate
 from fastfair.evaluation.failure_counts import FailureCounts
 from fastfair.evaluation.result import Evaluation
@@ -27,29 +28,24 @@ from fastfair.resampling.units import Unit
 from .any_look import judge_any
 from .attacks import JudgedAttacks, names_of_attacks, require_rates_of_attacks
 from .counts import (
-    AT,
     names_in_requirements,
-    require_no_point,
     requirements_on,
     requirements_on_rate,
-    unit_of_counts,
 )
 from .differences import (
     estimates_of_differences,
     exclusions_of_groups,
     labels_of,
-    pairs_of,
-    point_of,
     require_common_groups,
 )
 from .families import Attributes, estimates_of_each
-from .looks import Look, Looks, at_look, look_at, read_earlier, read_looks, require_later
-from .profile import Profile, read_profile
+from .looks import at_look, look_at, read_earlier, read_looks, require_later
+from .profile import read_profile
 from .profile_check import check_profile
 from .requirements import Requirement, requirements_of
 from .result import Check, CheckedQuantity
 from .transactions import measures_of_rates, names_of_rates_and_measures, of_transactions
-from .verdicts import Estimates, judged, level_of_limits
+from .verdicts import Estimates, compared_in_words, judged, level_of_limits
 
 _USUAL_LEVEL = 0.95
 _USUAL_FMR = 1e-3
@@ -207,7 +203,8 @@ def check(
         judge = partial(
             check,
             comparisons,
-            at=_point_of(comparisons, at, asked),
+            # counts have none
+            at=at or (None if isinstance(comparisons, FailureCounts) else asked.point),
             confidence_level=asked.level,
             unit=unit,
             rng=seed,
@@ -228,21 +225,22 @@ def check(
             )
         made = _check_differences(comparisons, requirements, at, confidence_level)
         return replace(made, allow_undecided=allow_undecided)
-    counts = comparisons if isinstance(comparisons, FailureCounts) else None
+    counts = None
     if isinstance(comparisons, FailureCounts):
+        counts = comparisons
         require_no_point(at)
-        wanted = requirements_on(comparisons, requirements)
-        unit = unit_of_counts(comparisons, unit)
-        comparisons = comparisons.decisions
+        wanted = requirements_on(counts, requirements)
+        unit = "comparison" if counts.totals else unit
+        called = names_in_requirements(counts.rate_name)
+        comparisons = counts.decisions
         at = AT
     else:
         at = at or at_fmr(_USUAL_FMR)
         also = (*names_of_attacks(comparisons), *measures_of_rates(comparisons))
         wanted = requirements_of(requirements, at, also=also)
-    of_attacks = [rule for rule in wanted if rule.name in names_of_attacks(comparisons)]
-    called = names_of_rates_and_measures(comparisons)
-    if counts is not None:
-        called = names_in_requirements(counts.rate_name)
+        called = names_of_rates_and_measures(comparisons)
+    rates_of_attacks = names_of_attacks(comparisons)
+    of_attacks = [rule for rule in wanted if rule.name in rates_of_attacks]
     if isinstance(comparisons, Comparisons):  # scans have both classes
         wanted = of_transactions(comparisons, wanted) if comparisons.transactions else wanted
         for requirement in wanted:
@@ -269,16 +267,21 @@ def check(
         attacks.family(rule) if attacks and rule in of_attacks else about.family(rule)
         for rule in wanted
     ]
-    expanded = [
-        rule
-        for family in families
-        for rule in family
-        if rule.name not in names_of_attacks(comparisons)
-    ]
-    looked: _Looked | None = None
+    expanded = [rule for family in families for rule in family if rule.name not in rates_of_attacks]
+    look = at_this_look = earlier = None
     if looks is not None:
-        asked_for = [_with_point(rule.text, rule.at if counts is None else None) for rule in wanted]
-        looked = _look(comparisons, expanded, asked_for, level, (looks, previous), n_resamples)
+        planned = read_looks(looks)
+        if previous is not None:
+            asked_for = [
+                _with_point(rule.text, rule.at if counts is None else None) for rule in wanted
+            ]
+            earlier = _earlier(previous, planned, asked_for, level)
+        if planned is None:
+            before = None if earlier is None else earlier.look
+            look, at_this_look = judge_any(comparisons, expanded, level, before)
+        else:
+            look = look_at(*planned, level)
+            at_this_look = partial(at_look, look=look, n_resamples=n_resamples)
     points = list(dict.fromkeys(required.at for required in expanded if required.at is not None))
     names = [required.name.partition("(") for required in expanded]
     how: dict[str, Any] = {
@@ -312,60 +315,29 @@ def check(
         elif groupings:
             evaluations = evaluate_attributes(comparisons, groupings, **how).evaluations
     if attacks is None:
-        at_this_look = None if looked is None else looked.estimates
         made = check_evaluations(evaluations, wanted, families, at_this_look)
     else:
         made = _check_with_attacks(evaluations, wanted, families, attacks, drawn)
     rows = tuple(replace(row, name=called.get(row.name, row.name)) for row in made.rows)
-    result = replace(made, rows=rows, allow_undecided=allow_undecided)
+    result = replace(made, rows=rows, allow_undecided=allow_undecided, look=look)
     if counts is not None:
         rows = tuple(replace(row, at=None) for row in rows)
         result = replace(result, rows=rows, left_out=counts.left_out, thresholds={})
-    if looked is not None:
-        result = replace(result, look=looked.look)
-        looked.require_as_many(result)
+    if earlier is not None:
+        _require_as_many(result, earlier)
     return result
 
 
-class _Looked(NamedTuple):
-    """One of several looks: what it has spent, how estimates get its limits, and the look before."""
-
-    look: Look
-    estimates: Callable[[Estimates], Estimates]
-    earlier: Check | None
-
-    def require_as_many(self, result: Check) -> None:
-        """Refuse data that are fewer than those of the look before."""
-        rows = () if self.earlier is None else self.earlier.rows
-        before = {(row.requirement, row.group): row for row in rows}
-        for row in result.rows:
-            other = before.get((row.requirement, row.group))
-            if other is not None and (row.n_comparisons or 0) < (other.n_comparisons or 0):
-                raise InputError(
-                    f"⟦previous⟧ has {other.n_comparisons:,} comparisons behind the {row.title},"
-                    f" and there are {row.n_comparisons or 0:,} now: a look is at all data so far"
-                )
-
-
-def _look(
-    comparisons: Comparisons | ScannedComparisons,
-    expanded: Sequence[Requirement],
-    asked: list[str],
-    level: float,
-    of: tuple[Looks, str | Path | None],
-    n_resamples: int,
-) -> _Looked:
-    """Return one of several looks; asked: the requirements with their points; of: which look, and
-    the file of the look before.
-    """
-    looks, previous = of
-    planned = read_looks(looks)
-    earlier = None if previous is None else _earlier(previous, planned, asked, level)
-    if planned is None:
-        before = None if earlier is None else earlier.look
-        return _Looked(*judge_any(comparisons, expanded, level, before), earlier)
-    look = look_at(*planned, level)
-    return _Looked(look, partial(at_look, look=look, n_resamples=n_resamples), earlier)
+def _require_as_many(result: Check, earlier: Check) -> None:
+    """Refuse data that are fewer than those of the look before."""
+    before = {(row.requirement, row.group): row for row in earlier.rows}
+    for row in result.rows:
+        other = before.get((row.requirement, row.group), row)
+        if (row.n_comparisons or 0) < (other.n_comparisons or 0):
+            raise InputError(
+                f"⟦previous⟧ has {other.n_comparisons:,} {compared_in_words(row.name, row.at)} behind the {row.title},"
+                f" and there are {row.n_comparisons or 0:,} now: a look is at all data so far"
+            )
 
 
 def _earlier(
@@ -391,8 +363,9 @@ def _check_differences(
 ) -> Check:
     """Judge requirements on differences of systems."""
     level = level_of_limits(confidence_level)
-    usual = at or point_of(comparison) or at_fmr(_USUAL_FMR)
-    pairs = pairs_of(comparison)
+    rates = comparison.evaluations[0].rates
+    usual = at or (rates[0].at if rates else at_fmr(_USUAL_FMR))
+    pairs = list(comparison._pairs())
     if comparison.counted is None:
         wanted = requirements_of(requirements, usual, pairs=pairs)
     else:
@@ -424,11 +397,6 @@ def _check_with_attacks(
     settings = evaluations[0].settings if evaluations else settings
     made = judged_check(wanted, families, attacks.estimates(on_attacks, others), settings)
     return replace(made, left_out=attacks.comparisons.left_out)
-
-
-def _point_of(data: object, at: OperatingPoint | None, profile: Profile) -> OperatingPoint | None:
-    """Return the operating point of the lines of a profile; counts have none."""
-    return at if at is not None or isinstance(data, FailureCounts) else profile.point
 
 
 def check_evaluations(

@@ -13,7 +13,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -21,7 +21,6 @@ from typing import Any
 
 import numpy as np
 
-from fastfair._lib.arrays import Floats
 from fastfair._lib.text import per_cent, written_level
 from fastfair.error_rates.operating_points import OperatingPoint
 from fastfair.errors import FileFormatError, InputError
@@ -192,7 +191,8 @@ def _walk(height: float, steps: int, sides: int = 1) -> float:
     Legendre's rule.
     """
     floor = -height if sides == 2 else -_FAR * math.sqrt(steps)
-    nodes, weights = _rule(1 + math.ceil(_NODES_PER_STEP * (height - floor) / _NODES))
+    n_nodes = _NODES * (1 + math.ceil(_NODES_PER_STEP * (height - floor) / _NODES))
+    nodes, weights = _nodes_and_weights(n_nodes)
     half = (height - floor) / 2
     at, weights = floor + half * (nodes + 1), half * weights
     step = np.exp(-((at[:, None] - at) ** 2) / 2) / math.sqrt(2 * math.pi) * weights
@@ -202,11 +202,8 @@ def _walk(height: float, steps: int, sides: int = 1) -> float:
     return max(0.0, float(1 - weights @ below))
 
 
-@cache
-def _rule(multiple: int) -> tuple[Floats, Floats]:
-    """Return the nodes and weights of Gauss and Legendre on [-1, 1]."""
-    nodes, weights = np.polynomial.legendre.leggauss(multiple * _NODES)
-    return nodes, weights
+# those of Gauss and Legendre on [-1, 1]
+_nodes_and_weights = cache(np.polynomial.legendre.leggauss)
 
 
 def at_look(estimates: Estimates, look: Look, n_resamples: int) -> Estimates:
@@ -218,22 +215,20 @@ def at_look(estimates: Estimates, look: Look, n_resamples: int) -> Estimates:
     planned = look.planned
     assert planned is not None
 
-    def rows_at(level: float) -> Callable[[Requirement], Any]:
-        row_of = estimates.rows_at(level)
-        needed = 2 / (1 - level)  # beyond each end there is half of what two-sided intervals leave
-
-        def row(rule: Requirement) -> Any:
-            there = row_of(rule)
-            if n_resamples + 1 >= needed * (1 - _ROUNDING) or there.method not in OF_QUANTILES:
-                return there
-            note = Note.of(Code.FEW_REPLICATES, n=math.ceil(needed * (1 - _ROUNDING)) - 1)
-            return replace(there, low=math.nan, high=math.nan, notes=(*there.notes, note))
-
-        return row
+    def row_of(rule: Requirement, level: float | None) -> Any:
+        row = estimates.row(rule, level)
+        if level is None or row.method not in OF_QUANTILES:
+            return row
+        # beyond each end there is half of what two-sided intervals leave
+        needed = 2 / (1 - level) * (1 - _ROUNDING)
+        if n_resamples + 1 >= needed:
+            return row
+        note = Note.of(Code.FEW_REPLICATES, n=math.ceil(needed) - 1)
+        return replace(row, low=math.nan, high=math.nan, notes=(*row.notes, note))
 
     return replace(
         estimates,
-        rows_at=rows_at,
+        row=row_of,
         level_of=lambda level: level_at_look(level, look.number, planned),
         when=str(look),
     )

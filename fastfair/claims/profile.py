@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import datetime
 import hashlib
+import itertools
 import re
 import tomllib
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import MISSING, Field, dataclass, fields
+from collections.abc import Mapping, Sequence
+from dataclasses import MISSING, dataclass, fields, replace
 from importlib import resources
 from pathlib import Path
 from typing import Any, TypeVar, get_args, get_origin, get_type_hints
@@ -211,10 +212,13 @@ def profile_of(content: bytes, name: str) -> Profile:
         raise InputError(f"profile {name} is no TOML: {error}") from None
     lines = _Lines(name, text.splitlines())
     made = _made(Profile, table, lines, "", 0)
-    point = _read("at", lambda: made.point, lines)
-    _read("bands", lambda: made.bands and read_bands(made.bands), lines)
+    for key, read in (("at", lambda: made.point), ("bands", lambda: read_bands(made.bands or ()))):
+        try:
+            read()
+        except InputError as error:
+            raise lines.error("", 0, key, error.marked) from None
     for k, clause in enumerate(made.clauses):
-        _check_clause(clause, point, lines, k)
+        _check_clause(clause, made.point, lines, k)
     for k, rule in enumerate(made.data):
         if rule.least < 1:
             raise lines.error("data", k, "least", f"must be at least 1, not {rule.least}")
@@ -223,7 +227,7 @@ def profile_of(content: bytes, name: str) -> Profile:
             raise lines.error(
                 "data", k, "count", '"attribute" goes with count = "people of each label" alone'
             )
-    return _replaced(made, sha256=hashlib.sha256(content).hexdigest())
+    return replace(made, sha256=hashlib.sha256(content).hexdigest())
 
 
 class _Lines:
@@ -270,15 +274,12 @@ def _made(kind: type[_Table], table: Mapping[str, Any], lines: _Lines, name: str
                 name, k, key, f"there is no such word{near}: write {joined_by_or(words)}"
             )
     for key, field in words.items():
-        if key not in table and _is_required(field):
+        is_required = field.default is MISSING and field.default_factory is MISSING
+        if key not in table and is_required:
             where = f"[[{name}]]" if name else "the file"
             raise lines.error(name, k, key, f"{where} lacks it")
     values = {key: _value(hints[key], value, lines, (name, k, key)) for key, value in table.items()}
     return kind(**values)
-
-
-def _is_required(field: Field[Any]) -> bool:
-    return field.default is MISSING and field.default_factory is MISSING
 
 
 def _value(kind: Any, value: Any, lines: _Lines, where: tuple[str, int, str]) -> Any:
@@ -308,21 +309,6 @@ def _value(kind: Any, value: Any, lines: _Lines, where: tuple[str, int, str]) ->
     return value
 
 
-_Read = TypeVar("_Read")
-
-
-def _read(key: str, read: Callable[[], _Read], lines: _Lines) -> _Read:
-    """Return what a word of the profile itself means; an error names its line."""
-    try:
-        return read()
-    except InputError as error:
-        raise lines.error("", 0, key, error.marked) from None
-
-
-def _replaced(profile: Profile, **more: Any) -> Profile:
-    return Profile(**{field.name: getattr(profile, field.name) for field in fields(Profile)} | more)
-
-
 def _require_word(
     key: str, word: str, words: Sequence[str], lines: _Lines, table: str, k: int
 ) -> None:
@@ -350,19 +336,14 @@ def _check_clause(clause: Clause, point: OperatingPoint, lines: _Lines, k: int) 
             raise lines.error("clauses", k, "rule", f"{line!r}: rules are of rates of errors")
 
 
-def _measures_of(rate: str) -> Iterator[str]:
-    """Yield the measures of a rate that comparisons call their FMR or FNMR, or may call so."""
-    for of_decisions in ERROR_RATES:
-        yield from measures_called(rate, of_decisions)
-
-
 def _read_line(line: str, point: OperatingPoint) -> Requirement:
     """Read a requirement on comparisons, or on what other data have."""
     try:
         return read_requirement(line, point)
     except InputError as error:
         rates = [name for kind in _OTHER_KINDS for name in names_of(kind)]
-        others = [*rates, *(name for rate in rates for name in _measures_of(rate))]
+        both = itertools.product(rates, ERROR_RATES)  # what comparisons may call a rate
+        others = [*rates, *(name for pair in both for name in measures_called(*pair))]
         try:
             return read_requirement(line, point, others)
         except InputError:

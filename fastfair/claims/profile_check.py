@@ -21,7 +21,7 @@ from fastfair.data.group_labels import UNKNOWN
 from fastfair.data.label_bands import NO_BANDS, edges_of, names_of
 from fastfair.data.scans import ScannedComparisons
 from fastfair.error_rates.operating_points import ENOUGH_ERRORS, OperatingPoint, threshold_key
-from fastfair.errors import FastfairWarning, InputError, visible
+from fastfair.errors import QUOTED, FastfairWarning, InputError, visible
 from fastfair.evaluation.failure_counts import ATTEMPTS, OF_TWO_PEOPLE, FailureCounts
 from fastfair.measures._registry import COMPLEMENTS
 from fastfair.pages.parts import Cell, Chapter, Column, FirstScreen, Row, Section, Table
@@ -350,11 +350,6 @@ def _lacking(row: ClauseResult) -> str:
     return f"{row.verdict.capitalize()}: {row.clause}: {row.reason}.{needs}"
 
 
-def _rows_in_words(rows: Sequence[int]) -> str:
-    first, last = rows[0], rows[-1]
-    return f"limits, row {first}" if first == last else f"limits, rows {first} to {last}"
-
-
 def check_profile(
     data: Data,
     profile: Profile,
@@ -407,7 +402,7 @@ def _answered(clause: Clause, judge: Callable[..., Check]) -> tuple[str | None, 
             refusals.append(error)
         else:
             return line, ""
-    return None, f"the data have no answer: {refusals[0]}"
+    return None, f"the data have no answer: {QUOTED.get()(refusals[0])}"
 
 
 def _judged(clause: Clause, line: str | None, why: str, made: Check, data: Data) -> ClauseResult:
@@ -416,9 +411,13 @@ def _judged(clause: Clause, line: str | None, why: str, made: Check, data: Data)
         wanted = joined_by_or(clause.require)
         return ClauseResult(**about, requirement=wanted, verdict=NOT_JUDGED, reason=why)
     verdict = made.verdicts[line]
-    numbered = [(k, row) for k, row in enumerate(made.rows, 1) if row.requirement == line]
+    numbers = [k for k, row in enumerate(made.rows, 1) if row.requirement == line]
     farthest = made._farthest(line)
-    groups = f" ({len(numbered)} groups, the farthest: {farthest.group})"
+    groups = ""
+    evidence = f"limits, row {numbers[0]}"
+    if len(numbers) > 1:
+        groups = f" ({len(numbers)} groups, the farthest: {farthest.group})"
+        evidence = f"limits, rows {numbers[0]} to {numbers[-1]}"
     limit = "no limit"
     if not math.isnan(farthest.decided_by):
         side = "upper" if farthest.is_upper != farthest.is_refuted else "lower"
@@ -430,14 +429,14 @@ def _judged(clause: Clause, line: str | None, why: str, made: Check, data: Data)
     return ClauseResult(
         **about | {"needs": _MORE if verdict == UNDECIDED else ""},
         requirement=line,
-        result=f"{estimate}, {limit}{groups if len(numbered) > 1 else ''}",
+        result=f"{estimate}, {limit}{groups}",
         behind=_behind_in_words(farthest),
         verdict=verdict,
         reason=farthest.reason,
-        rule=clause.rule and _rule_in_words(clause),
+        rule=f"normal, {100 * clause.rule_level:g} %" if clause.rule == "normal" else clause.rule,
         rule_limit=limit_of_rule,
         rule_verdict=by_rule,
-        evidence=_rows_in_words([k for k, _ in numbered]),
+        evidence=evidence,
     )
 
 
@@ -447,10 +446,6 @@ def _behind_in_words(row: CheckedQuantity) -> str:
         return ""
     people = "" if row.n_subjects is None else f"; {row.n_subjects:,} people"
     return f"{row.n_errors:,} of {row.n_comparisons:,}{people}"
-
-
-def _rule_in_words(clause: Clause) -> str:
-    return f"normal, {100 * clause.rule_level:g} %" if clause.rule == "normal" else clause.rule
 
 
 # the rules of standards
@@ -463,21 +458,16 @@ def _limit_by_rule(clause: Clause, row: CheckedQuantity, data: Data) -> float:
     """
     if clause.rule == "estimate":
         return row.estimate
-    limit = _limit_of_errors(clause, row, data)
-    return 1 - limit if row.name in COMPLEMENTS else limit
-
-
-def _limit_of_errors(clause: Clause, row: CheckedQuantity, data: Data) -> float:
-    """Return the upper limit of the errors behind a row by the standard's rule."""
     if row.n_errors is None or not row.n_comparisons:
         return math.nan
     if clause.rule == "rule of 3 or 30":
-        return limit_by_rule_of_3_or_30(row.n_errors, row.n_comparisons)
-    failures, attempts = _of_people(row, data)
-    # of people in part, it would be the limit of another rate
-    if failures.sum() != row.n_errors or attempts.sum() != row.n_comparisons:
-        return math.nan
-    return normal_limit(failures, attempts, clause.rule_level)
+        limit = limit_by_rule_of_3_or_30(row.n_errors, row.n_comparisons)
+    else:
+        failures, attempts = _of_people(row, data)
+        # of people in part, it would be the limit of another rate
+        is_of_all = failures.sum() == row.n_errors and attempts.sum() == row.n_comparisons
+        limit = normal_limit(failures, attempts, clause.rule_level) if is_of_all else math.nan
+    return 1 - limit if row.name in COMPLEMENTS else limit
 
 
 def normal_limit(failures: Integers, attempts: Integers, level: float) -> float:
@@ -519,14 +509,10 @@ def _of_people(row: CheckedQuantity, data: Data) -> tuple[Integers, Integers]:
             single = data._single_attempts()
             return single.failures, single.attempts
         return (data.failures, data.attempts) if data.people is None else (none, none)
-    if (
-        not isinstance(data, Comparisons)
-        or data.subjects is None
-        or COMPLEMENTS.get(row.name, row.name) not in ("fnmr", "frr")
-    ):
+    is_of_mated = COMPLEMENTS.get(row.name, row.name) in OF_MATED and row.at is not None
+    if not (isinstance(data, Comparisons) and data.subjects is not None and is_of_mated):
         return none, none
-    if row.at is None:
-        return none, none
+    assert row.at is not None
     first, second = data.mated.compared()
     if not np.array_equal(first, second):
         return none, none
@@ -589,7 +575,10 @@ def _number_of(rule: DataRule, data: Data, bands: str) -> tuple[int | None, str]
     if rule.count == "people of each label":
         return _people_of_labels(rule.attribute, data, _names_of_bands(rule.attribute, bands))
     if rule.count == "people":
-        n = data.n_people if isinstance(data, FailureCounts) else _n_subjects(data)
+        if not isinstance(data, FailureCounts):
+            n = None if data.subjects is None else len(data.subjects)
+        else:
+            n = data.n_people
         return n, "the data have no people" if n is None else f"{n:,} people"
     if isinstance(data, FailureCounts):
         if data.rate_name not in (OF_MATED if rule.count == "mated" else OF_TWO_PEOPLE):
@@ -602,10 +591,6 @@ def _number_of(rule: DataRule, data: Data, bands: str) -> tuple[int | None, str]
     if kept.transactions:
         return n, f"{n:,} {ATTEMPTS['frr' if is_mated else 'far']}s"
     return n, f"{n:,} {'mated' if is_mated else 'non-mated'} comparisons"
-
-
-def _n_subjects(data: Comparisons | ScannedComparisons) -> int | None:
-    return None if data.subjects is None else len(data.subjects)
 
 
 def _names_of_bands(attribute: str, bands: str) -> list[str]:

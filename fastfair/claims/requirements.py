@@ -198,7 +198,13 @@ _OTHER_TERMS = {
 }
 _OF_ATTACKS = ("iapar", "apcer", "bpcer")
 _FLIPPED = {"<=": ">=", "<": ">", ">=": "<=", ">": "<"}
-_OF_SUCCESS = ("tar", "gar", "tpr", "tmr")  # what 1 - FNMR is called
+_MATCHES = ("tar", "gar", "tpr", "tmr")  # what 1 - FNMR is called
+_OF_SUCCESS = {"fnmr": _MATCHES, "frr": _MATCHES, "fnir": ("tpir",)}
+
+
+def terms_of_success(names: Sequence[str]) -> dict[str, str]:
+    """Return what is 1 minus one of some rates, by the terms that are none of them."""
+    return {term: rate for rate in names for term in _OF_SUCCESS.get(rate, ()) if term not in names}
 
 
 def read_requirement(
@@ -232,10 +238,8 @@ def read_requirement(
     try:
         if pairs:
             called, systems = _compared(called, names, pairs)
-        term, terms = called.lower(), _OTHER_TERMS
-        if names:  # of counts, one of the rates of mated comparisons or transactions
-            errors = [rate for rate in names if rate in ("frr", "fnmr")]
-            terms = {success: rate for rate in errors for success in _OF_SUCCESS}
+        term = called.lower()
+        terms = terms_of_success(names) if names else _OTHER_TERMS
         possible = also if quantity_name(called) in also else names
         name = terms.get(term) or _name_of(called, possible)
         at = _point_of(name, parts["point"], default, possible)
@@ -249,7 +253,7 @@ def read_requirement(
             f"{at} holds the {name.upper()} of all comparisons, so data say nothing of it: name"
             " another operating point, or a group",
         )
-    of_success = term in _OF_SUCCESS and term in terms
+    of_success = term in terms_of_success(names or ERROR_RATES)
     if of_success:  # judged by its errors
         relation = _FLIPPED[relation]
         bound = -bound if systems else round(1 - bound, _DIGITS)
@@ -432,9 +436,11 @@ def read_statement(statement: str, names: Sequence[str] = ERROR_RATES) -> tuple[
     """
     match = RELATION.search(statement)
     rate = statement[: match.start()].strip().lower() if match else ""
-    if tuple(names) == tuple(ERROR_RATES):
+    terms = terms_of_success(names)
+    if tuple(names) == tuple(ERROR_RATES) and rate not in terms:
         _refuse_rates_of_others(rate)
-    if match is None or rate not in names or RELATIONS[match.group()] != "<=":
+    asked = ">=" if rate in terms else "<="
+    if match is None or rate not in (*names, *terms) or RELATIONS[match.group()] != asked:
         named = joined_by_or(f'"{name}"' for name in names)
         raise InputError(
             f'statement must be {named}, "<=" and a rate, as in "{names[0]} <= 1e-4", not'
@@ -447,4 +453,5 @@ def read_statement(statement: str, names: Sequence[str] = ERROR_RATES) -> tuple[
         raise InputError(
             f'statement must end with a number, as in "fmr <= 1e-4", not {written!r}'
         ) from None
-    return rate, validation.fraction("the rate claimed", limit, "(0, 1)")
+    limit = validation.fraction("the rate claimed", limit, "(0, 1)")
+    return (terms[rate], round(1 - limit, _DIGITS)) if rate in terms else (rate, limit)

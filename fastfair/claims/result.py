@@ -19,10 +19,21 @@ from fastfair.evaluation.counted_rates import sentence_on_people
 from fastfair.pages.parts import Table
 from fastfair.pages.report import limits_table
 from fastfair.results.model_card import ResultOfEstimates
+from fastfair.results.result import Printed
 from fastfair.uncertainty.notes import Code, has_code
 
 from .looks import Look
-from .verdicts import COLORS, MET, NOT_MET, UNDECIDED, JudgedEstimate, verdict_bars, written_value
+from .verdicts import (
+    COLORS,
+    MET,
+    NOT_MET,
+    UNDECIDED,
+    JudgedEstimate,
+    compared_in_words,
+    headed_by,
+    verdict_bars,
+    written_value,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -101,6 +112,12 @@ class Check(ResultOfEstimates):
     )
     _derived = ("passed", "verdict", "verdicts")
     _properties = "decided_by decided_at extra_room title"
+
+    def _tables(self) -> list[Printed]:
+        counted = [row for row in self.rows if row.n_comparisons is not None]
+        return headed_by(
+            {compared_in_words(row.name, row.at) for row in counted}, super()._tables()
+        )
 
     def _estimates(self) -> Sequence[CheckedQuantity]:
         return self.rows

@@ -18,25 +18,26 @@ from fastfair._lib.text import per_cent
 from fastfair.data.comparisons import Comparisons
 from fastfair.data.embeddings import Embeddings
 from fastfair.data.scans import ScannedComparisons
-from fastfair.data.transactions import FRR_AND_FAR
 from fastfair.error_rates.operating_points import ENOUGH_ERRORS, OperatingPoint
 from fastfair.error_rates.rates import ERROR_RATES
 from fastfair.error_rates.scans_of_vectors import in_memory
 from fastfair.errors import InputError
-from fastfair.evaluation.counted_rates import sentence_on_people
+from fastfair.evaluation.counted_rates import AT, sentence_on_people
 from fastfair.evaluation.evaluate import EvaluationSettings, evaluate
-from fastfair.evaluation.failure_counts import ATTEMPTS, FailureCounts
+from fastfair.evaluation.failure_counts import FailureCounts
 from fastfair.evaluation.result import Evaluation
+from fastfair.evaluation.transactions import point_of
 from fastfair.measures._registry import METRICS
 from fastfair.resampling.units import Unit
-from fastfair.results.result import Result
+from fastfair.results.result import Printed, Result
 from fastfair.uncertainty.notes import Code, has_code
 from fastfair.uncertainty.quantities import Quantity
 
-from .attacks import ON_ATTACKS, decisions_of_claim, names_of_attacks
-from .counts import AT, claimed_rate, unit_of_counts
+from .attacks import ALL_OF_ATTACKS, ON_ATTACKS, decisions_of_claim, names_of_attacks
+from .counts import claimed_rate
+from .families import Attributes
 from .requirements import Requirement, read_statement
-from .transactions import names_of_rates, point_of_claim
+from .transactions import names_of_rates
 from .verdicts import (
     CONTRADICTED,
     MET,
@@ -44,7 +45,9 @@ from .verdicts import (
     SUPPORTED,
     UNDECIDED,
     JudgedEstimate,
+    compared_in_words,
     estimates_of,
+    headed_by,
     judged,
     level_of_limits,
     room_of,
@@ -183,28 +186,21 @@ class Claim(Result):
     )
     _properties = "decided_by decided_at extra_room rule_of_3 meets_rule_of_30"
 
-    @property
-    def _compared(self) -> str:
-        """What can be an error, in words: comparisons, or what was counted."""
-        if self.rate in FRR_AND_FAR.values():
-            return "transactions"
-        is_of_scores = self.at is not None and self.rate in ERROR_RATES
-        return "comparisons" if is_of_scores else f"{ATTEMPTS[self.rate]}s"
-
     def _sentences(self) -> list[str]:
         """Return the sentences of the summary."""
         overall = self.overall
+        compared = compared_in_words(self.rate, self.at)
         text = [
             f"The claim: {self.rate.upper()} at most {per_cent(self.claimed)}"
             f"{'' if self.at is None else f' at {self.at}'}.",
-            f"{overall.n_errors:,} of {overall.n_comparisons:,} {self._compared} are errors.",
+            f"{overall.n_errors:,} of {overall.n_comparisons:,} {compared} are errors.",
             f"The data {_SAID[overall.verdict]} the claim: {overall.reason}.",
         ]
         if has_code(overall, Code.TAKEN_FOR_INDEPENDENT):
             text.append(sentence_on_people(self.rate))
         elif overall.limit > overall.independent_limit:
             text.append(
-                f"If all {self._compared} were independent, the limit would be"
+                f"If all {compared} were independent, the limit would be"
                 f" {per_cent(overall.independent_limit)}."
             )
         for verdict in (SUPPORTED, CONTRADICTED, UNDECIDED):
@@ -218,6 +214,9 @@ class Claim(Result):
                     f" {limits}."
                 )
         return text
+
+    def _tables(self) -> list[Printed]:
+        return headed_by({compared_in_words(self.rate, self.at)}, super()._tables())
 
     @property
     def rows(self) -> tuple[ClaimedRate, ...]:
@@ -293,7 +292,7 @@ def claim(
         and attempts of people.
     statement : str
         What is claimed: "fmr" or "fnmr", or the rate that was counted, "<=", and a rate in (0, 1),
-        as in "fmr <= 1e-4" or "fnmr <= 2 %".
+        as in "fmr <= 1e-4" or "fnmr <= 2 %". "tar >= 98 %" is the same of the errors, 2 % or less.
     at : OperatingPoint, optional
         The operating point that the claim is made for. It may not hold the rate that is claimed.
         Counts have none.
@@ -340,42 +339,41 @@ def claim(
     >>> claim.overall.verdict, round(claim.overall.limit, 5), round(claim.overall.independent_limit, 5)
     ('supported', 0.00021, 0.00018)
     """
-    counts = comparisons if isinstance(comparisons, FailureCounts) else None
+    counts = None
     called: Mapping[str, str] = {}
     point: OperatingPoint | None = None  # of the decisions on attacks
-    level = intervals.level(confidence_level)
+    level = level_of_limits(intervals.level(confidence_level))
     if isinstance(comparisons, FailureCounts):
-        rate, claimed = claimed_rate(comparisons, statement, at)
-        unit = unit_of_counts(comparisons, unit)
-        comparisons = comparisons.decisions
+        counts = comparisons
+        rate, claimed = claimed_rate(counts, statement, at)
+        unit = "comparison" if counts.totals else unit
+        comparisons = counts.decisions
         at = AT
     else:
         called = names_of_rates(comparisons)
         names = list(called.values()) or ERROR_RATES
-        of_attacks = names_of_attacks(comparisons)
-        on_attacks = ON_ATTACKS if of_attacks else ()
-        _refuse_rates_of_check(statement, [name for name in of_attacks if name not in on_attacks])
-        rate, claimed = read_statement(statement, [*names, *on_attacks])
+        on_attacks = ON_ATTACKS if names_of_attacks(comparisons) else ()
+        rate, claimed = _claimed_of_comparisons(statement, [*names, *on_attacks])
+        counts_failures = statement.strip().lower().startswith(("tar", "gar"))
+        asked = Requirement(statement, rate, None, at, "<=", claimed, counts_failures)
+        Attributes(comparisons).require_failures(asked)
         rate = next((name for name, of in called.items() if of == rate), rate)
+        if at is None:
+            raise InputError(
+                "⟦at⟧ is missing: name the operating point of the claim, as in at_threshold(0.5)"
+            )
         if isinstance(comparisons, Comparisons) and called:
-            at = point_of_claim(comparisons, at)
+            at = point_of(comparisons, at)
         if isinstance(comparisons, Comparisons) and rate in on_attacks:
-            decided = decisions_of_claim(comparisons, rate, at)
-            if decided is not None:
-                called = {"fnmr": rate}
-                rate = "fnmr"
-                comparisons, point = decided
-                at = AT
-    if at is None:
-        raise InputError(
-            "⟦at⟧ is missing: name the operating point of the claim, as in at_threshold(0.5)"
-        )
+            called = {"fnmr": rate}
+            comparisons, point = decisions_of_claim(comparisons, rate, at)
+            rate = "fnmr"
+            at = AT
     if at.rate == rate:
         raise InputError(
             f"⟦at={at}⟧ holds the {rate.upper()} that is claimed, so the data say nothing of it:"
             " name the threshold, as in at_threshold(0.5)"
         )
-    level_of_limits(level)
     comparisons = in_memory(comparisons, n_threads, progress)
     if isinstance(comparisons, Embeddings) and comparisons.lacks:
         comparisons = comparisons.comparisons(n_threads=n_threads, progress=progress)
@@ -423,14 +421,17 @@ def claim(
     )
 
 
-def _refuse_rates_of_check(statement: str, names: Sequence[str]) -> None:
-    """Refuse rates that requirements may be on, and claims not."""
+def _claimed_of_comparisons(statement: str, names: Sequence[str]) -> tuple[str, float]:
+    """Return the rate and what is claimed of it; refuse rates that requirements may be on, and
+    claims not.
+    """
     rate = statement.partition("<")[0].partition("[")[0].strip().lower()
-    if rate in names:
+    if ON_ATTACKS[0] in names and rate in set(ALL_OF_ATTACKS) - set(ON_ATTACKS):
         raise InputError(
             f"claims are on the FMR, FNMR, IAPAR or APCER: judge the {rate.upper()} with check, as"
             f" in check(comparisons, {statement.strip()!r})"
         )
+    return read_statement(statement, names)
 
 
 def _claimed_rate(

@@ -9,7 +9,6 @@ from dataclasses import replace
 
 from fastfair.data.comparisons import Comparisons
 from fastfair.data.transactions import FRR_AND_FAR
-from fastfair.error_rates.operating_points import OperatingPoint
 from fastfair.errors import InputError
 from fastfair.evaluation.transactions import point_of
 from fastfair.measures._registry import SUCCESSES, measures_called
@@ -67,8 +66,3 @@ def of_transactions(comparisons: Comparisons, wanted: Sequence[Requirement]) -> 
         rule if rule.at is None else replace(rule, at=point_of(comparisons, rule.at))
         for rule in named
     ]
-
-
-def point_of_claim(comparisons: Comparisons, at: OperatingPoint | None) -> OperatingPoint | None:
-    """Return the operating point of a claim on transactions as a threshold."""
-    return None if at is None else point_of(comparisons, at)

@@ -12,7 +12,7 @@ not met although it is.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from typing import Any
@@ -20,10 +20,14 @@ from typing import Any
 from fastfair import intervals
 from fastfair._lib.plots import GREY, STANDS_OUT, USUAL, Bar
 from fastfair._lib.text import number_with_interval, per_cent, written_level
+from fastfair.data.transactions import FRR_AND_FAR
+from fastfair.error_rates.operating_points import OperatingPoint
 from fastfair.error_rates.rates import ERROR_RATES
 from fastfair.evaluation.evaluate import repeats_subjects
+from fastfair.evaluation.failure_counts import ATTEMPTS
 from fastfair.evaluation.result import Evaluation
-from fastfair.measures._registry import difference_of, measure_of
+from fastfair.measures._registry import COMPLEMENTS, difference_of, measure_of
+from fastfair.results.result import Printed
 from fastfair.uncertainty.interval_maker import ROOM, room_for, two_sided_level
 from fastfair.uncertainty.notes import Code, Flag, Note, has_flag, in_words
 from fastfair.uncertainty.quantities import (
@@ -137,6 +141,24 @@ def level_of_limits(confidence_level: float) -> float:
     return confidence_level
 
 
+def compared_in_words(name: str, at: OperatingPoint | None) -> str:
+    """Say what can be an error of a rate: comparisons, transactions, or what was counted."""
+    name = COMPLEMENTS.get(name, name)
+    if name in FRR_AND_FAR.values():
+        return "transactions"
+    is_counted = name in ATTEMPTS and (at is None or name not in ERROR_RATES)
+    return f"{ATTEMPTS[name]}s" if is_counted else "comparisons"
+
+
+def headed_by(words: set[str], tables: Sequence[Printed]) -> list[Printed]:
+    """Head numbers of comparisons by what was compared, where that is the same in all rows."""
+    heading = next(iter(words)) if len(words) == 1 else "comparisons"
+    return [
+        (title, [heading if name == "comparisons" else name for name in headings], rows)
+        for title, headings, rows in tables
+    ]
+
+
 def written_value(name: str, value: float) -> str:
     """Write a value of a quantity: rates in per cent, all else as a number."""
     return per_cent(value) if is_in_per_cent(name) else number_with_interval(value)
@@ -219,10 +241,9 @@ class Estimates:
 
     Attributes
     ----------
-    shown : callable
-        Returns the estimate that a requirement is about, with the interval to show.
-    rows_at : callable
-        Given the level of two-sided intervals, returns what returns it with these.
+    row : callable
+        Returns the estimate that a requirement is about, with a two-sided interval of a level, or
+        for None with the one to show.
     doubts : tuple of Note
         What puts all limits in doubt.
     needed : callable
@@ -235,8 +256,7 @@ class Estimates:
         Which look it is, in words; empty for a single one.
     """
 
-    shown: Callable[[Requirement], Any]
-    rows_at: Callable[[float], Callable[[Requirement], Any]]
+    row: Callable[[Requirement, float | None], Any]
     doubts: tuple[Note, ...] = ()
     needed: Callable[[Requirement, Any, float], str] = lambda *_: ""
     level_of: Callable[[float], float] = lambda level: level
@@ -318,9 +338,13 @@ def judged(
     so the procedure keeps its promise at every look.
     """
     level_of = cache(estimates.level_of)
-    of_level = cache(lambda level: estimates.rows_at(two_sided_level(level_of(level))))
     in_words_at = partial(_in_words, asked=confidence_level, estimates=estimates)
-    held = cache(lambda rule, level: _Held(rule, of_level(level)(rule), estimates.doubts))
+
+    @cache
+    def held(rule: Requirement, level: float) -> _Held:
+        row = estimates.row(rule, two_sided_level(level_of(level)))
+        return _Held(rule, row, estimates.doubts)
+
     listed = [rule for family in families for rule in family]
     refuted = iter(
         by_holm(listed, lambda rule, level: held(rule, level).is_refuted, confidence_level)
@@ -334,7 +358,7 @@ def judged(
         ):
             row = held(rule, level)
             opposite = held(rule, opposite_level)
-            shown = estimates.shown(rule)
+            shown = estimates.row(rule, None)
             verdict = MET if is_met else NOT_MET if is_refuted else UNDECIDED
             reason = row.limit_in_words(in_words_at(level, f"{len(family)} groups"))
             if verdict == NOT_MET:
@@ -369,25 +393,34 @@ def _in_words(level: float, family: str, *, asked: float, estimates: Estimates) 
 def estimates_of(evaluation: Evaluation, wanted: Sequence[Requirement]) -> Estimates:
     """Return the quantities of an evaluation, whose limits are made of its replicates."""
     about = {(rule.name, rule.at) for rule in wanted}
-    places = {
-        row.key: k for k, row in enumerate(evaluation.quantities) if (row.name, row.at) in about
-    }
+    places = [k for k, row in enumerate(evaluation.quantities) if (row.name, row.at) in about]
 
-    def rows_at(level: float) -> Callable[[Requirement], Quantity]:
-        made = evaluation.maker.quantities_at(list(places.values()), level, "auto")
-        return partial(_quantity_of, dict(zip(places, made, strict=True)))
+    @cache
+    def rows(level: float | None) -> dict[Key, Quantity]:
+        made: Sequence[Quantity] = evaluation.quantities
+        if level is not None:
+            made = evaluation.maker.quantities_at(places, level, "auto")
+        return {row.key: row for row in made}
 
-    comparisons = evaluation.comparisons
-    unit = evaluation.settings["unit"]
-    is_dependent = comparisons is not None and repeats_subjects(comparisons, unit)
-    shown = partial(_quantity_of, {row.key: row for row in evaluation.quantities})
-    doubts = (Note(Code.REPEATED_SUBJECTS),) if is_dependent else ()
-    return Estimates(shown, rows_at, doubts, partial(_needed_in_words, evaluation))
+    def row_of(rule: Requirement, level: float | None) -> Quantity:
+        at = rule.at
+        missing = Quantity(rule.name, rule.group, at, math.nan, math.nan, math.nan, notes=_LACKING)
+        return rows(level).get((rule.name, rule.group, None, at), missing)
+
+    doubts = doubts_about_subjects([evaluation])
+    return Estimates(row_of, doubts, partial(_needed_in_words, evaluation))
 
 
-def _quantity_of(quantities: Mapping[Key, Quantity], rule: Requirement) -> Quantity:
-    missing = Quantity(rule.name, rule.group, rule.at, math.nan, math.nan, math.nan, notes=_LACKING)
-    return quantities.get((rule.name, rule.group, None, rule.at), missing)
+def doubts_about_subjects(evaluations: Sequence[Evaluation]) -> tuple[Note, ...]:
+    """Return what puts limits in doubt where comparisons were drawn as if independent, and are
+    not.
+    """
+    is_dependent = any(
+        evaluation.comparisons is not None
+        and repeats_subjects(evaluation.comparisons, evaluation.settings["unit"])
+        for evaluation in evaluations
+    )
+    return (Note(Code.REPEATED_SUBJECTS),) if is_dependent else ()
 
 
 def units_needed(evaluation: Evaluation, quantity: Quantity, bound: float, level: float) -> float:
@@ -409,11 +442,12 @@ def units_needed(evaluation: Evaluation, quantity: Quantity, bound: float, level
 def _needed_in_words(
     evaluation: Evaluation, rule: Requirement, quantity: Quantity, level: float
 ) -> str:
-    there, what = (
-        (quantity.n_subjects, "subjects")
-        if quantity.n_subjects
-        else (quantity.n_comparisons, "comparisons")
-    )
+    there, what = quantity.n_subjects, "subjects"
+    if not there:
+        there = quantity.n_comparisons
+        what = "transactions" if "transactions" in evaluation.settings else "comparisons"
+        if evaluation.comparisons is not None and evaluation.comparisons.is_independent:
+            what = "attempts"
     if rule.name not in ERROR_RATES or not there:
         return ""
     needed = units_needed(evaluation, quantity, rule.bound, level)

@@ -68,12 +68,11 @@ _LEAST_REPLICATES = 2  # that limits are made of
 
 def evaluate(run: Run) -> None:
     """Evaluate a file."""
-    path = run.context.params["scores"]
-    if run.kind_of(path) in OF_FAILURES:
-        _evaluate_counts(run, run.read(path))
+    if run.kind_of(run.arguments[0]) in OF_FAILURES:
+        _evaluate_counts(run, run.read())
         return
     wanted = _requirements(run)
-    data = run.read(path)
+    data = run.read()
     for what, evaluate_each in (
         ("transactions", ff.evaluate_transactions),
         ("attacks", ff.evaluate_attacks),
@@ -93,18 +92,14 @@ def _evaluate_counts(run: Run, counts: ff.FailureCounts) -> None:
     if requirements:
         results["check"] = run.call(ff.check, counts, requirements)
 
-    def tests() -> list[Any]:
-        if len(counts.groups) < 2 or not counts.are_clusters:
-            return []
-        return [run.call(ff.fnmr_test, counts, n_resamples=_replicates_for(counts.groups))]
-
     def page() -> list[Any]:
-        return [results["evaluation"], *tests(), *list(results.values())[1:]]
+        evaluation, *checks = results.values()
+        if len(counts.groups) < 2 or not counts.are_clusters:
+            return [evaluation, *checks]
+        n_resamples = _replicates_for(counts.groups)
+        return [evaluation, run.call(ff.fnmr_test, counts, n_resamples=n_resamples), *checks]
 
-    if requirements:
-        _deliver_with_check(run, results, {}, page)
-    else:
-        run.deliver(results, page=page)
+    _deliver(run, results, page=page)
 
 
 def _evaluate_each_point(
@@ -179,31 +174,21 @@ def _evaluate(
             *(requirement.grouping for family in families for requirement in family),
         ]
     )
-    evaluation = _evaluated(run, data, list(groupings), more)
+    if len(groupings) == 1:
+        evaluation = run.call(ff.evaluate, data, **more)
+    else:
+        given = arguments_for(ff.evaluate, run.options) | more
+        evaluation = run.call(ff.evaluate_attributes, data, list(groupings), **given)
     parts = evaluation._parts()
     results: dict[str, Any] = {"evaluation": evaluation}
     if wanted:
         results["check"] = check_evaluations(parts, wanted, families)
-
-    def show_all() -> None:
-        if wanted:
-            print_result(replace(results["check"], left_out=()))  # which the evaluation says below
-            say()
-        show(evaluation)
-
-    run.deliver(
+    _deliver(
+        run,
         results,
-        show=show_all,
         page=lambda: [evaluation, *_tests(run, data, parts), *list(results.values())[1:]],
+        show=show,
     )
-
-
-def _evaluated(run: Run, data: Any, groupings: Sequence[Any], more: Mapping[str, Any]) -> Any:
-    """Evaluate by one grouping, or by several."""
-    if len(groupings) == 1:
-        return run.call(ff.evaluate, data, **more)
-    given = arguments_for(ff.evaluate, run.options)
-    return run.call(ff.evaluate_attributes, data, groupings, **{**given, **more})
 
 
 _REPLICATES = 999
@@ -247,11 +232,8 @@ def _tests_of(data: Any, at: OperatingPoint, asked: Mapping[str, Any]) -> Iterat
 
 def compare(run: Run) -> None:
     """Compare two systems, or more."""
-    files = [
-        run.context.params["first"],
-        run.context.params["second"],
-        *run.context.params["others"],
-    ]
+    first, second, others = run.arguments
+    files = [first, second, *others]
     of_second = {
         name.removeprefix("second_"): run.take(name)
         for name in ("second_score", "second_score_kind", "second_embeddings")
@@ -274,24 +256,23 @@ def compare(run: Run) -> None:
     given = dict(zip(names, systems, strict=True))
     # which tell what counts are of
     texts = run.take("requirements", ()) if are_counts else [rule.text for rule in wanted]
-    junit = run.take("junit")
-    allow_undecided = run.take("allow_undecided", False)
-    if not texts and (junit or allow_undecided):
-        raise click.UsageError("--junit and --allow-undecided go with --require")
+    junit, judged = _asked_of_checks(run, texts)
     more = arguments_for(ff.evaluate, run.options) | {"paired": not unpaired}
     results: dict[str, Any] = {"comparison": run.call(ff.compare, given, None, **more)}
-    if not texts:
-        run.deliver(results)
-        return
-    level = run.options.get("confidence_level", default_of(ff.check, "confidence_level"))
-    results["check"] = ff.check(
-        results["comparison"],
-        texts,
-        confidence_level=level,
-        allow_undecided=allow_undecided,
-    )
-    _deliver_with_check(run, results, {} if junit is None else {junit: results["check"].to_junit})
-    _exit_by(results["check"])
+    if texts:
+        level = run.options.get("confidence_level", default_of(ff.check, "confidence_level"))
+        results["check"] = ff.check(results["comparison"], texts, confidence_level=level, **judged)
+    _deliver(run, results, junit)
+    _exit_by(results.get("check"))
+
+
+def _asked_of_checks(run: Run, requirements: Sequence[str]) -> tuple[Path | None, dict[str, Any]]:
+    """Take what is asked of checks beside requirements: where JUnit XML goes, and arguments."""
+    junit = run.take("junit")
+    allow_undecided = run.take("allow_undecided", False)
+    if not requirements and (junit or allow_undecided):
+        raise click.UsageError("--junit and --allow-undecided go with --require")
+    return junit, {"allow_undecided": allow_undecided}
 
 
 def _requirements_on_differences(
@@ -344,7 +325,7 @@ def _names_of(files: Sequence[Path], named: Sequence[str] = ()) -> list[str]:
 def check(run: Run) -> None:
     """Judge requirements."""
     _take_bands_of_profile(run)
-    data = run.read(run.context.params["scores"])
+    data = run.read()
     if isinstance(data, ff.FailureCounts) and "worst" in run.options:
         raise click.UsageError(
             "--worst lists comparisons by their scores, which counts have none of"
@@ -362,8 +343,12 @@ def check(run: Run) -> None:
     names = [f"worst_{k}" if len(listed) > 1 else "worst" for k in range(1, len(listed) + 1)]
     worst = dict(zip(names, (comparisons for _, comparisons in listed), strict=True))
     junit = run.take("junit")
-    files = {} if junit is None else {junit: checks.to_junit}
-    run.deliver({"check": checks, **worst}, show=show, page=lambda: [checks], files=files)
+    run.deliver(
+        {"check": checks, **worst},
+        show=show,
+        page=lambda: [checks],
+        files={junit: checks.to_junit} if junit else {},
+    )
     _exit_by(checks)
 
 
@@ -380,7 +365,9 @@ def _take_bands_of_profile(run: Run) -> None:
         run.options["bands"] = [bands]
 
 
-def _exit_by(checks: Check) -> None:
+def _exit_by(checks: Check | None) -> None:
+    if checks is None:
+        return
     # 2 is that of wrong options
     sys.exit({MET: 0, NOT_MET: 1, UNDECIDED: 3}[MET if checks.passed else checks.verdict])
 
@@ -401,10 +388,10 @@ def _worst_of(data: Any, checks: Check, n: int) -> list[tuple[str, Any]]:
 
 def history(run: Run) -> None:
     """Put checks beside each other."""
-    files = list(run.context.params["results"])
+    (files,) = run.arguments
     if not files:
         raise click.UsageError("give the JSON of each check, in the order of the looks")
-    run.deliver({"history": ff.history(files)})
+    run.deliver({"history": ff.history(list(files))})
 
 
 # verbs of one call
@@ -412,14 +399,14 @@ def history(run: Run) -> None:
 
 def apply(run: Run) -> None:
     """Apply a threshold that development data give."""
-    data = run.read(run.context.params["scores"])
+    data = run.read()
     development = run.read(run.take("development"))
     run.deliver({"applied": run.call(ff.apply_threshold, data, run.take("at"), development)})
 
 
 def calibration(run: Run) -> None:
     """Tell what decisions by log-likelihood ratios cost."""
-    data = run.read(run.context.params["scores"])
+    data = run.read()
     method = run.take("method")
     if method is not None:
         data = run.call(ff.calibrate, data, method).comparisons
@@ -428,8 +415,8 @@ def calibration(run: Run) -> None:
 
 def claim(run: Run) -> None:
     """Judge a claim."""
-    data = run.read(run.context.params["scores"])
-    run.deliver({"claim": run.call(ff.claim, data, run.context.params["statement"])})
+    data = run.read()
+    run.deliver({"claim": run.call(ff.claim, data, run.arguments[1])})
 
 
 def discard(run: Run) -> None:
@@ -441,7 +428,7 @@ def discard(run: Run) -> None:
     if table is not None and sides[0]:
         raise click.UsageError("--quality-table has one column of quality: name it with --quality")
     named = tuple(sides) if sides[0] else quality or "quality"
-    data = run.read(run.context.params["scores"], quality=named, quality_table=table)
+    data = run.read(quality=named, quality_table=table)
     run.deliver({"discard": run.call(ff.discard_curve, data)})
 
 
@@ -449,13 +436,13 @@ def model(run: Run) -> None:
     """Model errors by all attributes."""
     asked = [text for name in ("linear", "spline") for text in run.options.get(name, ())]
     numbers = list(dict.fromkeys(text.partition("=")[0].strip() for text in asked))
-    instead = {}
+    instead: dict[str, Any] = {}
     if numbers:  # as columns of numbers that make no groups
         bands, groups = run.options.get("bands", ()), run.options.get("groups", ())
         _refuse_numbers_as_groups(numbers, groups, bands)
         unbanded = [f"{name}={NO_BANDS}" for name in numbers]
         instead = {"bands": [*bands, *unbanded], "groups": [*dict.fromkeys((*groups, *numbers))]}
-    data = run.read(run.context.params["scores"], **instead)
+    data = run.read(**instead)
     attributes = [name for name in data.attributes if name not in numbers]
     more = {"baseline": dict(run.take("baseline"))} if "baseline" in run.options else {}
     run.deliver({"model": run.call(ff.error_model, data, attributes, **more)})
@@ -477,7 +464,7 @@ def _refuse_numbers_as_groups(
 
 def strata(run: Run) -> None:
     """Compare rates within strata."""
-    data = run.read(run.context.params["scores"])
+    data = run.read()
     by = run.take("by")
     run.deliver(
         {
@@ -490,7 +477,7 @@ def strata(run: Run) -> None:
 
 def shrink(run: Run) -> None:
     """Draw the rates of small groups towards those of the others."""
-    data = run.read(run.context.params["scores"])
+    data = run.read()
     run.options["incomplete_groups"] = "nan"
     evaluation = run.call(ff.evaluate, data, run.take("at"), [], metrics=[])
     run.deliver({"shrunken": run.call(ff.shrunken_rates, evaluation)})
@@ -519,7 +506,7 @@ _DRAWN, _ON_PAGE = (
 
 def embeddings(run: Run) -> None:
     """Measure vectors at false match rates."""
-    data = run.call(ff.read_embeddings, run.context.params["path"])
+    data = run.call(ff.read_embeddings, *run.arguments)
     given = run.take("fmr")
     enough = _LEVELS[_LEVELS * data.n_nonmated >= ENOUGH_ERRORS]
     asked = np.unique(np.concatenate(given)) if given else enough if enough.size else _LAST_RESORT
@@ -537,10 +524,7 @@ def identify(run: Run) -> None:
     kind = run.take("kind") or ("vectors" if "role" in run.options else "searches")
     run.refuse_options_of_others(kind)
     requirements = list(run.take("requirements", ()))
-    allow_undecided = run.take("allow_undecided", False)
-    junit = run.take("junit")
-    if not requirements and (junit or allow_undecided):
-        raise click.UsageError("--junit and --allow-undecided go with --require")
+    junit, judged = _asked_of_checks(run, requirements)
     of_second = {name: run.take(f"against_{name}") for name in ("searches", "gallery")}
     against = run.take("against")
     unpaired = run.take("unpaired", False)
@@ -549,7 +533,7 @@ def identify(run: Run) -> None:
         raise click.UsageError(
             "--unpaired, --against-searches and --against-gallery go with --against"
         )
-    searches, more = _searches(run, kind, run.context.params["path"])
+    searches, more = _searches(run, kind, *run.arguments)
     identification = run.call(ff.identify, searches, **more)
     results: dict[str, Any] = {"identification": identification}
     if own_thresholds:
@@ -559,59 +543,63 @@ def identify(run: Run) -> None:
         run.options |= {name: path for name, path in other.items() if path is not None}
         second, _ = _searches(run, kind, against)
         results["comparison"] = run.call(ff.compare_searches, searches, second, paired=not unpaired)
-    if not requirements:
-        run.deliver(results)
-        return
-    results["check"] = results["comparison" if against else "identification"].check(
-        requirements,
-        confidence_level=identification.confidence_level,
-        allow_undecided=allow_undecided,
-    )
-    _deliver_with_check(run, results, {} if junit is None else {junit: results["check"].to_junit})
-    _exit_by(results["check"])
+    if requirements:
+        results["check"] = results["comparison" if against else "identification"].check(
+            requirements, confidence_level=identification.confidence_level, **judged
+        )
+    _deliver(run, results, junit)
+    _exit_by(results.get("check"))
 
 
 def _searches(run: Run, kind: str, path: Path) -> tuple[Any, dict[str, Any]]:
     """Read searches, and the groups of enrolled people where these are asked for."""
     returned = run.take("returned", False)
+    of_people: Mapping[str, str] = {}
     if kind == "searches":
         searches = run.call(ff.read_searches, path)
-        if not returned:
-            return searches, {}
-        if not {"enrolled", "groups"} <= set(run.options):
+        if returned and not {"enrolled", "groups"} <= set(run.options):
             raise click.UsageError(
                 "--returned tells apart groups of enrolled people: give --gallery, whose table has"
                 " the columns of --group, too"
             )
-        group_of = run.call(groups_of_gallery, run.options["enrolled"])
-        return searches, {"returned_group": group_of}
-    data = run.call(ff.read_embeddings, path)
-    searches = run.call(ff.Searches.from_embeddings, data)
-    if not returned:
-        return searches, {}
-    if not data.groups:
-        raise InputError("--returned tells apart groups of people: name an attribute with --group")
-    groups = [data.groups[code] for code in data.subject_group.tolist()]
-    of_people = dict(zip(data.subjects.tolist(), groups, strict=True))
-    return searches, {"returned_group": of_people}
+        if returned:
+            of_people = run.call(groups_of_gallery, run.options["enrolled"])
+    else:
+        data = run.call(ff.read_embeddings, path)
+        searches = run.call(ff.Searches.from_embeddings, data)
+        if returned and not data.groups:
+            raise InputError(
+                "--returned tells apart groups of people: name an attribute with --group"
+            )
+        if returned:
+            groups = [data.groups[code] for code in data.subject_group.tolist()]
+            of_people = dict(zip(data.subjects.tolist(), groups, strict=True))
+    return searches, {"returned_group": of_people} if returned else {}
 
 
-def _deliver_with_check(
+def _deliver(
     run: Run,
     results: Mapping[str, Any],
-    files: Mapping[Path, Callable[[Path], Any]],
+    junit: Path | None = None,
     page: Callable[[], list[Any]] | None = None,
+    show: Callable[[Any], None] = print_result,
 ) -> None:
-    """Deliver results with the verdicts first, which say what was left out of the data once."""
+    """Deliver results; the verdicts of a check stand first, and the others say what was left out of
+    the data.
+    """
+    check = results.get("check")
 
-    def show() -> None:
-        print_result(replace(results["check"], left_out=()))
-        for name, result in results.items():
-            if name != "check":
+    def show_all() -> None:
+        if check is not None:
+            print_result(replace(check, left_out=()))
+        for result in results.values():
+            if check is not None and result is not check:
                 say()
-                print_result(result)
+            if result is not check:
+                show(result)
 
-    run.deliver(results, show=show, files=files, page=page)
+    files = {junit: check.to_junit} if junit and check is not None else {}
+    run.deliver(results, show=show_all, files=files, page=page)
 
 
 def _curve_to(asked: Any, data: Any, n: int) -> Any:
@@ -653,7 +641,7 @@ def group_test(run: Run) -> None:
     at = run.take("at", _POINT) if has_scores else None
     if not has_scores:
         run.options |= {"rate": rate, "groups": run.options.get("groups", "group")}
-    data = run.read(run.context.params["data"])
+    data = run.read()
     run.take("rate")
     n_resamples = run.take("n_resamples", default_of(ff.fnmr_test, "n_resamples"))
     tests: dict[str, Any] = {}
@@ -710,7 +698,7 @@ def measures(run: Run) -> None:
     group = run.options.get("group")
     table = run.call(
         ff.measures.table,
-        read_rates(run.context.params["rates"], [*by, *([group] if group else [])]),
+        read_rates(run.arguments[0], [*by, *([group] if group else [])]),
         by=by,
     )
     content = to_plain({"measures": table.to_dicts()})
@@ -769,6 +757,16 @@ def _narrow_tables(
 # plan
 
 
+# by whether subjects and a difference are given: what asks for a plan, its function, and options
+# that it does not have
+_PLANS = {
+    (True, True): ("--subjects and --difference", "plan_power", ""),
+    (True, False): ("--subjects without --difference", "plan_margin", ""),
+    (False, True): ("--difference without --subjects", "plan_subjects", "assurance margin"),
+    (False, False): ("--margin", "plan_subjects", "power method"),
+}
+
+
 def plan(run: Run) -> None:
     """Plan margins of error, power or subjects, whichever the settings are for."""
     from fastfair.planning.fnmr import RATES_OF_GROUPS, SETTINGS
@@ -776,20 +774,8 @@ def plan(run: Run) -> None:
     given = {*given_options(run.context)}
     rates = [name for name in RATES_OF_GROUPS if name in given]
     pilot = run.take("pilot")
-    function: Callable[..., Any] = ff.plan_subjects
-    what = "--margin"
-    without = {"power", "method"}
-    if {"n_subjects", "difference"} <= given:
-        function = ff.plan_power
-        what = "--subjects and --difference"
-        without = set()
-    elif "n_subjects" in given:
-        function = ff.plan_margin
-        what = "--subjects without --difference"
-        without = set()
-    elif "difference" in given:
-        what = "--difference without --subjects"
-        without = {"assurance", "margin"}
+    what, name, others = _PLANS["n_subjects" in given, "difference" in given]
+    function, without = getattr(ff, name), {*others.split()}
     if not given & {"n_subjects", "margin", "difference"}:
         raise click.UsageError(
             "nothing says what to plan. Give --subjects for the margin of error, --subjects and"
@@ -806,8 +792,8 @@ def plan(run: Run) -> None:
     more: dict[str, Any] = {} if pilot is None else {"n_attempts": ff.read_failure_counts(pilot)}
     if function is ff.plan_margin:
         if "assurance" in given:
-            more["assurance"], *others = run.take("assurance")
-            if others:
+            more["assurance"], *further = run.take("assurance")
+            if further:
                 raise click.UsageError("--assurance takes one number with --subjects")
         more["method"] = run.take("method", "simulation" if more else "exact")
         if "n_simulations" in given and more["method"] == "exact":
@@ -862,8 +848,7 @@ def plan_requirement(run: Run) -> None:
     attempts = run.take("n_attempts")
     if pilot is not None:
         attempts = ff.read_failure_counts(pilot, "failures", "attempts", (), **columns)
-    statement = run.context.params["statement"]
-    run.deliver({"plan": run.call(ff.plan_requirement, statement, n_attempts=attempts)})
+    run.deliver({"plan": run.call(ff.plan_requirement, *run.arguments, n_attempts=attempts)})
 
 
 # synthesize

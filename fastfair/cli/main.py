@@ -17,7 +17,7 @@ except ImportError:
     sys.exit('The fastfair command needs more packages: pip install "fastfair[cli]"')
 
 from fastfair._version import __version__
-from fastfair.errors import FastfairError, FastfairWarning, visible
+from fastfair.errors import QUOTED, FastfairError, FastfairWarning, visible
 
 from .commands import Command, GroupCommand
 from .interrupts import leave_the_end_to_the_interrupt
@@ -49,8 +49,12 @@ def run_verb(name: str) -> None:
         return
     run_of_verb = run.Run()
     action = getattr(actions, name.replace("-", "_").replace(" ", "_"))
-    with told_of_compiling() if run_of_verb.options.get("progress") else nullcontext():
-        action(run_of_verb)
+    token = QUOTED.set(_in_options)
+    try:
+        with told_of_compiling() if run_of_verb.options.get("progress") else nullcontext():
+            action(run_of_verb)
+    finally:
+        QUOTED.reset(token)
 
 
 @contextmanager

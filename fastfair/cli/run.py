@@ -74,6 +74,8 @@ class Run:
     options : dict
         The options that were given, by the names of parameters. Functions have the defaults of the
         others.
+    arguments : list
+        The arguments, in their order; of several at the end a tuple.
     """
 
     def __init__(self) -> None:
@@ -81,9 +83,15 @@ class Run:
         assert isinstance(self.context.command, Command)
         self.command = self.context.command
         self.options = given_options(self.context)
+        params = self.context.params
+        self.arguments: list[Any] = [
+            params[str(param.name)]
+            for param in self.command.params
+            if isinstance(param, click.Argument)
+        ]
         names = {param.name for param in self.command.params}
         if "progress" in names:
-            asked = self.context.params["progress"]
+            asked = params["progress"]
             self.options["progress"] = sys.stderr.isatty() if asked is None else asked
         if "rng" in names:
             if "folder" in self.options and "rng" not in self.options:
@@ -129,10 +137,11 @@ class Run:
         free = {name: value for name, value in self.options.items() if name not in bound}
         return function(*args, **arguments_for(function, free) | more)
 
-    def read(self, path: Path, **instead: Any) -> Any:
-        """Read comparisons, or vectors all of whose pairs are compared; `instead` are options that
-        replace others.
+    def read(self, path: Path | None = None, **instead: Any) -> Any:
+        """Read comparisons, or vectors all of whose pairs are compared, by default out of the first
+        argument; `instead` are options that replace others.
         """
+        path = path or self.arguments[0]
         kind = self.kind_of(path)
         self.refuse_options_of_others(kind)
         if kind in OF_FAILURES:
@@ -190,20 +199,10 @@ class Run:
                 )
             return FailureCounts(*counted, rate=rate)
         names = ("failures", "attempts") if kind == "counts" else ("failed", "subject")
-        others = (
-            "subject",
-            "other_subject",
-            "other_groups",
-            "totals",
-            "failed_value",
-            "missing_labels",
-            "session",
-            "bands",
-        )
-        columns = {name: self.options.get(name, name) for name in names}
-        more = {name: self.options[name] for name in others if name in self.options}
-        groups = self.options.get("groups", ())
-        return read_failure_counts(path, **more | columns, groups=groups, rate=rate)
+        others = ("subject", "totals", "failed_value", *_OF_COUNTS)
+        given = {name: self.options[name] for name in others if name in self.options}
+        given |= {name: self.options.get(name, name) for name in names}
+        return read_failure_counts(path, **given, groups=self.options.get("groups", ()), rate=rate)
 
     def _vectors_of_trials(self) -> dict[str, Any]:
         """Read the vectors with which a list of trials is scored."""

@@ -178,7 +178,8 @@ def _kinds(*others: str) -> Option:
         + "vectors, as `fastfair embeddings` reads them, every two of which are compared; "
         * bool(others)
         + "failures and attempts with one row for each subject (counts), or decisions with one row"
-        ' for each attempt. Counts may stand in place of the file, as in "5 of 174".'
+        ' for each attempt. Counts may stand in place of the file, as in "5 of 174"; several --group of'
+        " counts make intersections alone."
     )
     choices = ("scores", *others, "counts", "decisions")
     return Option("kind", text, "choice", choices, "scores", section="Input")

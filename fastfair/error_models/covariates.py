@@ -165,12 +165,8 @@ class Line:
         """Return the (n, columns) rows of numbers."""
         return (_basis(values, self.knots) - self.middle) / self.spread
 
-    def contrast(self, value: float, baseline: float, width: int) -> Floats:
-        """Return by how much the row of a design changes from one number to another."""
-        return self.contrasts(np.array([value]), baseline, width)[0]
-
     def contrasts(self, values: Floats, baseline: float, width: int) -> Floats:
-        """Return the same for several numbers."""
+        """Return by how much the row of a design changes from one number to each of others."""
         rows = np.zeros((values.size, width))
         rows[:, self.columns] = self.rows(values) - self.rows(np.array([baseline]))
         return rows
@@ -178,15 +174,17 @@ class Line:
     def term(self, position: int, cells: Cells, width: int) -> Term:
         """Return the term of it: one unit more, or the last knot against the first."""
         measure = self.covariate.measure
+        low, high, value, against = 0.0, 1.0, f"{measure} + 1", ""
+        columns: tuple[int, ...] = ()
+        at = np.zeros(0)
+        if self.knots:
+            low, *_, high = self.knots
+            value, against = f"{measure} {high:g}", f"{measure} {low:g}"
+            columns, at = tuple(self.columns), self.rows(np.array([low]))[0]
+        contrast = self.contrasts(np.array([high]), low, width)[0]
         concerned = np.ones(cells.n.size, np.bool_)
-        if not self.knots:
-            named = self.covariate.attribute, f"{measure} + 1", ""
-            contrast = self.contrast(1.0, 0.0, width)
-            return Term(*named, position, contrast, (), np.zeros(0), concerned, measure)
-        low, high = self.knots[0], self.knots[-1]
-        named = self.covariate.attribute, f"{measure} {high:g}", f"{measure} {low:g}"
-        contrast, at = self.contrast(high, low, width), self.rows(np.array([low]))[0]
-        return Term(*named, position, contrast, tuple(self.columns), at, concerned, measure)
+        named = self.covariate.attribute, value, against
+        return Term(*named, position, contrast, columns, at, concerned, measure)
 
     def points(self) -> Floats:
         """Return the numbers at which a curve is drawn, from the first knot to the last."""

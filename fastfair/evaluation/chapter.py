@@ -56,6 +56,7 @@ from fastfair.pages.parts import (
     stacked,
 )
 from fastfair.pages.report import letter
+from fastfair.results.display import FEW_ERRORS, text_of
 from fastfair.results.result import Printed, on_page, printed
 from fastfair.uncertainty.notes import Code, Flag, has_code, has_flag
 from fastfair.uncertainty.quantities import (
@@ -90,9 +91,6 @@ _LEFT_OUT = (
 # a column, and what writes its cell in a row
 ColumnOf = tuple[str | Column, Callable[[Any], str | Cell]]
 OWN_SCALES = "Each bar has its own scale."
-FEW_ERRORS = (
-    f"* fewer than {ENOUGH_ERRORS} errors behind the rate (Doddington's rule of {ENOUGH_ERRORS})"
-)
 # measures that the answer speaks of
 LEADING = ("garbe", "max_geomean_ratio(fmr)", "max_geomean_ratio(fnmr)")
 _MOST_LEADING = 4
@@ -118,11 +116,6 @@ def rates_of(evaluation: Evaluated) -> list[ErrorRate]:
     return [name for name in _RATES if name in names]
 
 
-def summary_of(evaluation: Evaluated) -> list[str]:
-    """Return the sentences of an evaluation."""
-    return summary_of_attributes([evaluation])
-
-
 def summary_of_attributes(evaluations: Sequence[Evaluated]) -> list[str]:
     """Return the sentences of evaluations of the same comparisons by several attributes, or by
     one.
@@ -133,32 +126,21 @@ def summary_of_attributes(evaluations: Sequence[Evaluated]) -> list[str]:
     answer = sentences_on_overall_rates(first)
     answer += metrics_in_words(first, shown_metrics(first)) if several else []
     for evaluation in evaluations:
-        answer += [
-            *sentences_on_groups(evaluation, (), several=several),
-            *sentences_on_measures(evaluation, several=several),
-        ]
-        answer += sentences_on_limitations(evaluation) if not several else []
+        answer += sentences_on_groups(evaluation, (), several=several)
+        answer += sentences_on_measures(evaluation, several=several)
+    if not several:
+        answer += sentences_on_limitations(first)
     said += [f"{name}: {sentence}" for name, sentence in answer]
     said += sentences_on_transactions(first)
     said += sentences_on_sessions(first)
     if has_failures(first):
         said += sentences_on_failures(first)
-        said += (
-            [
-                sentence_on_extreme_groups(evaluation, name)
-                for evaluation in evaluations
-                if evaluation.groups
-                for name in FAILURE_RATES
-            ]
-            if not several
-            else []
-        )
+        names = FAILURE_RATES if first.groups and not several else ()
+        said += [sentence_on_extreme_groups(first, name) for name in names]
     said += [words for evaluation in evaluations for words in left_out_of_measures(evaluation)]
     if several:
         said.append(WHETHER)
-    if "confidence_level" in first.settings:
-        said.append(brackets_of(first.settings))
-    return said
+    return said + brackets_of(first.settings, evaluations)
 
 
 def sentences_on_transactions(evaluation: Evaluated) -> list[str]:
@@ -212,10 +194,10 @@ def facts_of(evaluation: Evaluated, evaluations: Sequence[Evaluated] = ()) -> Sa
         facts.append(("Comparisons", f"{mated:,} of the same person (mated), {of_two}"))
     rejected = "the same person is rejected: false non-match, rate FNMR"
     facts.append(("Two errors", f"{rejected}; another person is accepted: false match, rate FMR"))
-    for k, rates in enumerate(evaluation.rates):
-        facts.append(
-            ("" if k else "Operating point", f"{rates.at}: threshold {typed(rates.threshold)}")
-        )
+    facts += [
+        ("" if k else "Operating point", f"{rates.at}: threshold {typed(rates.threshold)}")
+        for k, rates in enumerate(evaluation.rates)
+    ]
     facts += metrics_in_words(evaluation, ("eer", "min_dcf"))
     facts += [("Transactions", said) for said in sentences_on_transactions(evaluation)]
     if has_failures(evaluation):
@@ -428,24 +410,21 @@ def sentences_on_limitations(evaluation: Evaluated) -> Said:
     if unknown:
         said.append(("Not known", f"{'; '.join(unknown)}."))
     if evaluation.settings.get("unit") == "comparison":
-        said.append(
-            (
-                "Not known",
-                "how people differ: comparisons were drawn as if independent, so intervals are too narrow "
-                "where people repeat.",
-            )
+        about = (
+            "how people differ: comparisons were drawn as if independent, so intervals are too"
+            " narrow where people repeat."
         )
-    for rate, (kind, _) in _WRONGLY.items():
-        if rate not in rates_of(evaluation):
-            said.append(("Not tested", f"the {rate.upper()}: there are no {kind} comparisons."))
+        said.append(("Not known", about))
+    untested = [
+        f"the {rate.upper()}: there are no {kind} comparisons."
+        for rate, (kind, _) in _WRONGLY.items()
+        if rate not in rates_of(evaluation)
+    ]
     if evaluation.groups and rates.counts.nonmated and not has_comparisons_between_groups(rates):
-        said.append(
-            (
-                "Not tested",
-                "false matches between groups: all non-mated comparisons are within groups.",
-            )
+        untested.append(
+            "false matches between groups: all non-mated comparisons are within groups."
         )
-    return said
+    return said + [("Not tested", about) for about in untested]
 
 
 def _have(n: int) -> str:
@@ -483,8 +462,12 @@ def sizes_in_words(n_mated: int, n_nonmated: int, n_subjects: int | None, n_grou
     return f"{n_mated:,} mated and {n_nonmated:,} non-mated comparisons{who}{groups}"
 
 
-def brackets_of(settings: Mapping[str, Any]) -> str:
-    """Say what intervals stand in brackets."""
+def brackets_of(settings: Mapping[str, Any], evaluations: Sequence[Evaluated]) -> list[str]:
+    """Say what intervals stand in brackets, where there are any."""
+    if "confidence_level" not in settings or not any(
+        quantity.has_interval for evaluation in evaluations for quantity in evaluation.quantities
+    ):
+        return []
     drawn = (
         f"from {settings['n_resamples']:,} replicates"
         if settings["n_resamples"]
@@ -494,10 +477,10 @@ def brackets_of(settings: Mapping[str, Any]) -> str:
     kind = f"{INTERVALS.get(settings.get('alternative', ''), 'interval')}s{together}"
     unit = settings["unit"].replace("+", "s and ")
     unit += "s and session" if "sessions" in settings else ""
-    return (
+    return [
         f"Numbers in brackets are {100 * settings['confidence_level']:g} % {kind}, {drawn} over"
         f" {unit}s."
-    )
+    ]
 
 
 def sentences_on_failures(evaluation: Evaluated) -> list[str]:
@@ -685,9 +668,8 @@ def chapter_of(evaluation: Evaluated, numbers: str, beside: Beside) -> Chapter:
     title = (
         f"By {grouping_of(evaluation)}" if evaluation.settings["grouping"] else "All comparisons"
     )
-    return Chapter(
-        title, summary_of(evaluation), sections, evaluation.settings, numbers, first=first
-    )
+    said = summary_of_attributes([evaluation])
+    return Chapter(title, said, sections, evaluation.settings, numbers, first=first)
 
 
 def quantity_cell(quantity: Quantity) -> Cell:
@@ -829,23 +811,13 @@ def _columns_of_rate(
     def drawn(group: str | None) -> Cell:
         quantity = each[group]
         mark = "diamond" if group in different else "dot"
-        return Cell(
-            drawing=interval(
-                scale,
-                quantity.estimate,
-                quantity.low,
-                quantity.high,
-                look=quantity_cell(quantity).look,
-                mark=mark,
-            )
-        )
+        look = quantity_cell(quantity).look
+        ends = quantity.estimate, quantity.low, quantity.high
+        return Cell(drawing=interval(scale, *ends, look=look, mark=mark))
 
     def written(group: str | None) -> Cell:
-        return (
-            replace(quantity_cell(each[group]), notes=())
-            if is_short
-            else quantity_cell(each[group])
-        )
+        cell = quantity_cell(each[group])
+        return replace(cell, notes=()) if is_short else cell
 
     brackets = interval_name(evaluation.settings).removesuffix(" interval")
     heading = f"{name.upper()}, %" + (f" [{brackets}]" if brackets and not is_short else "")
@@ -861,12 +833,12 @@ def _columns_of_rate(
         of_text = verdicts.setdefault(f"{row.relation} {per_cent(row.bound)}?", {})
         of_text[row.group] = Cell(row.verdict.capitalize(), look=row.verdict)
     for text, cells in verdicts.items():
-        columns.append((Column(text, "text", side), partial(_verdict, cells)))
+        columns.append((Column(text, "text", side), partial(_or_none, cells)))
     return columns, scale
 
 
-def _verdict(verdicts: Mapping[str | None, Cell], group: str | None) -> str | Cell:
-    return verdicts.get(group, NONE)
+def _or_none(cells: Mapping[Any, str | Cell], row: Any) -> str | Cell:
+    return cells.get(row, NONE)
 
 
 def _rates_sections(
@@ -892,15 +864,11 @@ def _tables_of_leading_measures(evaluation: Evaluated, rates: Rates) -> list[Tab
     """
     judged = {of_measure.measure: of_measure for of_measure in judged_measures(evaluation)}
 
-    def pvalue(measure: Quantity) -> str:
-        return p_value(judged[measure].pvalue) if measure in judged else NONE
-
-    def differs(measure: Quantity) -> str:
-        return judged[measure].differs if measure in judged else NONE
-
+    pvalues = {measure: p_value(of_measure.pvalue) for measure, of_measure in judged.items()}
+    differs = {measure: of_measure.differs for measure, of_measure in judged.items()}
     columns: list[ColumnOf] = [
-        ("p, adjusted", pvalue),
-        (Column("Differs from fair?", "text"), differs),
+        ("p, adjusted", partial(_or_none, pvalues)),
+        (Column("Differs from fair?", "text"), partial(_or_none, differs)),
     ]
     explanation = (
         f"{OWN_SCALES} Chosen in advance; p-values are adjusted for {len(judged)} by Holm's"
@@ -1183,23 +1151,10 @@ def printed_of(table: Table) -> Printed:
     """Turn a table of a page into one of the terminal, without drawings; stars mark rates of few
     errors.
     """
-    kept = [
-        k
-        for k, column in enumerate(table.columns)
-        if not (isinstance(column, Column) and column.kind == "drawing")
-    ]
-    headings = [
-        column.title if isinstance(column, Column) else column
-        for column in (table.columns[k] for k in kept)
-    ]
-    return table.caption, headings, [[_as_text(row[k]) for k in kept] for row in table.rows]
-
-
-def _as_text(cell: str | Cell) -> str:
-    if isinstance(cell, str):
-        return cell
-    star = "*" if cell.look.startswith("few") and cell.text != NONE else ""
-    return " ".join(filter(None, (cell.text, cell.interval))) + star
+    columns = [column if isinstance(column, Column) else Column(column) for column in table.columns]
+    kept = [k for k, column in enumerate(columns) if column.kind != "drawing"]
+    rows = [[text_of(row[k]) for k in kept] for row in table.rows]
+    return table.caption, [columns[k].title for k in kept], rows
 
 
 def det_limits(curves: Sequence[tuple[Floats, Floats]]) -> tuple[float, float]:
@@ -1230,45 +1185,29 @@ def _curve_sections(evaluation: Evaluated) -> list[Section]:
     side = _LARGE if len(groups) <= _FEW_GROUPS else _SMALL
     curves = {group: det_curve(evaluation, group, side) for group in (None, *groups)}
     ends = det_limits(list(curves.values()))
-    edges = evaluation.edges
+    thresholds = [rates.threshold for rates in evaluation.rates]
     det, scores = [], []
     for group in groups:
         name = visible(group or "All comparisons")
         points = []
-        few = False
+        look = ""
         for rates in evaluation.rates:
             fnmr, fmr = (find(evaluation.quantities, rate, group, rates.at) for rate in _RATES)
-            few = few or min(fnmr.n_errors or 0, fmr.n_errors or 0) < ENOUGH_ERRORS
-            low, high = (
-                (0.0, 0.0)
-                if few or fnmr.low is None or fnmr.high is None
-                else (fnmr.low, fnmr.high)
-            )
-            points.append(("few" if few else "", fmr.estimate, fnmr.estimate, low, high))
-        drawn = [("few" if few else "", *curves[group])]
-        if group is not None:
-            drawn.insert(0, ("back", *curves[None]))
-        det.append(
-            (
-                name,
-                det_panel(drawn, points, ends, side),
-                f"DET curve of {name}; tables have the rates.",
-            )
-        )
-        bins = evaluation._distributions(group)
-        thresholds = [rates.threshold for rates in evaluation.rates]
-        scores.append(
-            (name, scores_panel(bins, edges, thresholds), f"Distributions of scores of {name}.")
-        )
+            if min(fnmr.n_errors or 0, fmr.n_errors or 0) < ENOUGH_ERRORS:
+                look = "few"
+            low, high = (0.0, 0.0) if look else ends_of(fnmr)
+            points.append((look, fmr.estimate, fnmr.estimate, low, high))
+        back = [] if group is None else [("back", *curves[None])]
+        panel = det_panel([*back, (look, *curves[group])], points, ends, side)
+        det.append((name, panel, f"DET curve of {name}; tables have the rates."))
+        panel = scores_panel(evaluation._distributions(group), evaluation.edges, thresholds)
+        scores.append((name, panel, f"Distributions of scores of {name}."))
     at = " and ".join(str(rates.at) for rates in evaluation.rates)
     caption = "FNMR over FMR, %, at all thresholds. Blue: the group; grey: all comparisons"
     caption += f"; circle: {at}, with the interval of the FNMR. " if at else ". "
     caption += f"Thin: fewer than {ENOUGH_ERRORS} errors. Lower is better."
-    explained = "Blue: mated; orange: non-mated scores; dashed: threshold" + (
-        f" {', '.join(typed(rates.threshold) for rates in evaluation.rates)}."
-        if evaluation.rates
-        else "."
-    )
+    typed_thresholds = f" {', '.join(map(typed, thresholds))}" if thresholds else ""
+    explained = f"Blue: mated; orange: non-mated scores; dashed: threshold{typed_thresholds}."
     return [
         Section("Trade-off of the two errors", panels=Panels(det, caption)),
         Section("Scores", panels=Panels(scores, explained), is_folded=True),

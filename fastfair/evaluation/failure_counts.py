@@ -440,18 +440,16 @@ class FailureCounts(Shown):
         totals: bool = False,
         session: Labels | None = None,
     ) -> None:
-        are_numbers = [np.isscalar(values) for values in (failures, attempts)]
+        totals = totals or (np.isscalar(failures) and np.isscalar(attempts))
         e, m = (
-            _whole_numbers(name, [values] if is_number else values)
-            for is_number, name, values in zip(
-                are_numbers, ("failures", "attempts"), (failures, attempts), strict=True
-            )
+            _whole_numbers(name, [values] if np.isscalar(values) else values)
+            for name, values in (("failures", failures), ("attempts", attempts))
         )
         sizes = {"failures": e.size, "attempts": m.size}
-        people = _people_of(rate, subject, other_subject, other_group, totals or all(are_numbers))
+        people = _people_of(rate, subject, other_subject, other_group, totals)
         sizes |= {name: column.codes.size for name, column in people.items()}
         shared = None if session is None else encode("session", session)
-        if shared is not None and (totals or all(are_numbers)):
+        if shared is not None and totals:
             raise InputError("totals are of people who are not known: leave ⟦session=⟧ out")
         if shared is not None and rate in OF_SPECIES:
             raise InputError(
@@ -477,7 +475,7 @@ class FailureCounts(Shown):
                 )
         e, m = e[keep], m[keep]
         row_of: AnyIntegers = np.arange(e.size)
-        shared = None if shared is None else shared.take(keep)
+        shared = shared and shared.take(keep)
         of_sessions = e, m
         person = None
         if len(people) == 1:
@@ -512,7 +510,7 @@ class FailureCounts(Shown):
         )
         code = codes[0] if codes else np.zeros(e.size, np.uint16)
         made = self._of(e, m, code, groups, tuple(labels), rate, left_out)
-        made.totals = totals or all(are_numbers) or (rate in OF_TWO_PEOPLE and not people)
+        made.totals = totals or (rate in OF_TWO_PEOPLE and not people)
         if shared is not None:
             if made.totals:
                 raise InputError(
@@ -646,7 +644,7 @@ class FailureCounts(Shown):
         if not keep.all():
             who = who.take(keep)
             decisions = decisions[keep]
-            shared = None if shared is None else shared.take(keep)
+            shared = shared and shared.take(keep)
         groups = {
             name: Coded(column.labels, group_labels.label_of_each(who, name, column))
             for name, column in coded.items()
@@ -656,14 +654,10 @@ class FailureCounts(Shown):
         if rate == "fte":
             failures = (failures == attempts).astype(np.int64)
             attempts = np.ones_like(attempts)
-        of_each = (
-            None
-            if shared is None
-            else Coded(shared.labels, group_labels.label_of_each(who, "session", shared))
-        )
-        made = cls(
-            failures, attempts, None if group is None else groups, rate=rate, session=of_each
-        )
+        if shared is not None:
+            shared = Coded(shared.labels, group_labels.label_of_each(who, "session", shared))
+        group = None if group is None else groups
+        made = cls(failures, attempts, group, rate=rate, session=shared)
         made.left_out = left_out
         return made
 
@@ -728,12 +722,16 @@ class FailureCounts(Shown):
             counted = given.kept if isinstance(given, ScannedComparisons) else given
             with gathering() as between:
                 failures, attempts, code, by_session = _count_rejected(counted, at)
-            left_out = (*given.left_out, *between)
-            made = cls._of(
-                failures, attempts, code, given.groups, given.grouping, left_out=left_out
+            return cls._of(
+                failures,
+                attempts,
+                code,
+                given.groups,
+                given.grouping,
+                left_out=(*given.left_out, *between),
+                sessions=counted.sessions,
+                _by_session=by_session,
             )
-            made.sessions, made._by_session = counted.sessions, by_session
-            return made
 
         return of_kept_pairs(comparisons, at, count, n_threads)
 
@@ -756,24 +754,25 @@ class FailureCounts(Shown):
         if data.groups:
             by_group = data.nonmated_by_group
             codes = [by_group.reference_group, by_group.probe_group]
-        made = cls._of(
-            is_accepted.astype(np.int64),
-            np.ones(is_accepted.size, np.int64),
+        failures = is_accepted.astype(np.int64)
+        attempts = np.ones_like(failures)
+        sessions = sessions_of(side)
+        by_session = sessions and CountsOfSessions(
+            np.arange(attempts.size), sessions, failures, attempts
+        )
+        return cls._of(
+            failures,
+            attempts,
             codes[0],
             data.groups,
             data.grouping,
             "fmr",
             data.left_out,
+            people=side.compared(),
+            sessions=sessions and data.sessions,
+            _other_group=read_only(codes[1].astype(np.uint16)),
+            _by_session=by_session,
         )
-        made.people = side.compared()
-        made._other_group = read_only(codes[1].astype(np.uint16))
-        sessions = sessions_of(side)
-        if sessions is not None:
-            made.sessions = data.sessions
-            made._by_session = CountsOfSessions(
-                np.arange(is_accepted.size), sessions, made.failures, made.attempts
-            )
-        return made
 
     @classmethod
     def _of(
@@ -785,15 +784,17 @@ class FailureCounts(Shown):
         grouping: tuple[str, ...],
         rate_name: str = "fnmr",
         left_out: Exclusions = (),
+        **more: Any,
     ) -> Self:
-        """Make counts of parts that are checked; groups may be without subjects."""
+        """Make counts of parts that are checked, and more attributes; groups may be without
+        subjects.
+        """
         made = object.__new__(cls)
         made.failures, made.attempts = read_only(failures), read_only(attempts)
         made.subject_group = read_only(code.astype(np.uint16))
-        made.groups = groups
-        made.grouping = grouping
-        made.rate_name = rate_name
-        made.left_out = left_out
+        vars(made).update(
+            more, groups=groups, grouping=grouping, rate_name=rate_name, left_out=left_out
+        )
         return made
 
     @property
@@ -1064,7 +1065,17 @@ class FailureCounts(Shown):
         inside = np.isin(self.subject_group, kept)
         if self._other_group is not None:
             inside &= np.isin(self._other_group, kept)
-        made = self._of(
+        others: dict[str, Any] = {}
+        if self.people is not None:
+            others["people"] = tuple(read_only(side[inside]) for side in self.people)
+        if self._other_group is not None:
+            codes = position[self._other_group[inside]]
+            others["_other_group"] = read_only(codes.astype(np.uint16))
+        if self._by_session is not None:
+            others |= {"sessions": self.sessions, "_by_session": self._by_session.take(inside)}
+        if self._person is not None:
+            others["_person"] = self._person[inside]
+        return self._of(
             self.failures[inside],
             self.attempts[inside],
             position[self.subject_group[inside]],
@@ -1072,18 +1083,9 @@ class FailureCounts(Shown):
             self.grouping,
             self.rate_name,
             self.left_out,
+            totals=self.totals,
+            **others,
         )
-        made.totals = self.totals
-        if self.people is not None:
-            first, second = self.people
-            made.people = read_only(first[inside]), read_only(second[inside])
-        if self._other_group is not None:
-            made._other_group = read_only(position[self._other_group[inside]].astype(np.uint16))
-        if self._by_session is not None:
-            made.sessions, made._by_session = self.sessions, self._by_session.take(inside)
-        if self._person is not None:
-            made._person = self._person[inside]
-        return made
 
     def _single_attempts(self) -> FailureCounts:
         """Return totals as attempts of a subject each; other counts as they are."""

@@ -33,7 +33,7 @@ from .chapter import (
     lines_of_tables,
     printed_tables,
     rates_of,
-    summary_of,
+    summary_of_attributes,
     tables_of_rates,
     tables_to_show,
 )
@@ -325,7 +325,7 @@ class Evaluation(Evaluated, ResultOfEstimates):
         return "\n".join([super().summary(), *lines_of_tables([self])])
 
     def _sentences(self) -> Sequence[str]:
-        return summary_of(self)
+        return summary_of_attributes([self])
 
     def _display(self) -> Mapping[str, Sequence[tuple[OperatingPoint | None, Table]]]:
         return tables_to_show([self])

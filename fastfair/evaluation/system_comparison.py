@@ -358,7 +358,7 @@ class SystemComparison(Result):
             said += _on_differences(self.contrasts, self.counted or "fnmr")
         elif self.settings["baseline"] is not None:
             said += _on_baseline(self._pairs(), self.settings["baseline"])
-        return [*said, brackets_of(self.settings)]
+        return said + brackets_of(self.settings, self.evaluations)
 
     @property
     def is_paired(self) -> bool:
@@ -624,23 +624,23 @@ class SystemComparison(Result):
     def _figures(self) -> dict[str, Axes]:
         has_curves = all(row.comparisons is not None for row in self.evaluations)
         axes = {"det": self.plot_det()} if has_curves else {}
-        if len(self.systems) == 2:
-            asked_for = dict.fromkeys(
-                (row.name, row.at) for row in self.contrasts if row.name in ATTEMPTS
-            )
-            for rate, at in asked_for:
-                name = "_".join([rate, *([] if at is None else [file_part(at)])])
-                axes[name] = self.plot_differences(rate=rate, at=at)  # type: ignore[arg-type]
+        rows = self.contrasts if len(self.systems) == 2 else ()
+        for rate, at in dict.fromkeys((row.name, row.at) for row in rows if row.name in ATTEMPTS):
+            name = f"{rate}{_end_of_file(at)}"
+            axes[name] = self.plot_differences(rate=rate, at=at)  # type: ignore[arg-type]
         for row in (ranking[0] for ranking in self._rankings()):
             if row.group is None and row.name in ATTEMPTS:
-                asked: dict[str, Any] = {"name": row.name, "at": row.at}
-                end = "" if row.at is None else f"_{file_part(row.at)}"
-                axes[f"{row.name}{end}"] = self.plot(**asked)
-                axes[f"{row.name}_ranks{end}"] = self.plot(**asked, show="ranks")
+                end = _end_of_file(row.at)
+                axes[f"{row.name}{end}"] = self.plot(name=row.name, at=row.at)
+                axes[f"{row.name}_ranks{end}"] = self.plot(name=row.name, at=row.at, show="ranks")
         return axes
 
     def __repr__(self) -> str:
         return f"SystemComparison({', '.join(self.systems)}: {self.evaluations[0].description})"
+
+
+def _end_of_file(at: OperatingPoint | None) -> str:
+    return "" if at is None else f"_{file_part(at)}"
 
 
 def _bar(y: int, ends: tuple[float, float, float], label: str, *, stands_out: bool) -> Bar:
@@ -702,7 +702,8 @@ def chapter_of_systems(comparison: SystemComparison) -> Chapter:
         rows = [row for row in comparison.contrasts if (row.name, row.at) == (name, point)]
         picture = _differences(rows, comparison.settings) if len(rows) > 1 else None
     said = comparison._sentences()
-    answer = [("", sentence) for sentence in said[len(comparison._sizes()) : -1]]
+    other = {*comparison._sizes(), *brackets_of(comparison.settings, comparison.evaluations)}
+    answer = [("", sentence) for sentence in said if sentence not in other]
     screen = FirstScreen(_facts(comparison), (), answer, sentences_on_limitations(first), picture)
     number = "Two" if is_pair else "Several"
     title = f"{number} {'systems' if comparison.is_paired else 'data sets'}"

@@ -414,7 +414,8 @@ class GroupTest(Result):
         p-value of each group on its own; NaN where groups were not tested.
     group_pvalue_adjusted : (g,) ndarray
         The same p-values adjusted for being several by tests of several groups at once, which
-        limits the probability of any false finding.
+        limits the probability of any false finding. Groups that are not named share that of the
+        step at which these tests end, so that it may be below `group_pvalue`.
     replicates : (r,) ndarray
         The statistic in every replicate.
     note : tuple of str

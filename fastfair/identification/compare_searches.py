@@ -5,7 +5,7 @@ rates?
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -162,23 +162,22 @@ class SearchComparison(Result):
         how = _How(self.systems[0].rank, self.systems[0].gallery, self.paired)
 
         @cache
-        def rows_at(level: float) -> Callable[[Requirement], SearchDifference]:
-            rows: dict[tuple[Any, ...], SearchDifference] = {
+        def rows(level: float | None) -> dict[tuple[Any, ...], SearchDifference]:
+            level = self.confidence_level if level is None else level
+            return {
                 (name_of_difference(row.name), row.group, row.at): row
                 for row in _compared((first, second), points, how, level)[0]
             }
 
-            def row_of(rule: Requirement) -> SearchDifference:
-                row = rows.get((rule.name, rule.group, rule.at))
-                if row is None:
-                    raise InputError(f"requirement {rule.text!r}: there is no such difference")
-                return row
-
-            return row_of
+        def row_of(rule: Requirement, level: float | None) -> SearchDifference:
+            row = rows(level).get((rule.name, rule.group, rule.at))
+            if row is None:
+                raise InputError(f"requirement {rule.text!r}: there is no such difference")
+            return row
 
         settings = {"rank": how.rank, "gallery": how.gallery, "confidence_level": level}
         groups = [name for name in self.systems[0].groups if name in self.systems[1].groups]
-        estimates = Estimates(rows_at(self.confidence_level), rows_at)
+        estimates = Estimates(row_of)
         families = [rule.of_groups(groups) for rule in wanted]
         made = judged_check(wanted, families, estimates, settings)
         return replace(made, allow_undecided=allow_undecided, left_out=self.left_out)

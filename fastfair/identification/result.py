@@ -5,7 +5,7 @@ for tests.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cache
@@ -193,11 +193,12 @@ class Identification(Result):
         )
 
         @cache
-        def rows_at(level: float) -> Callable[[Requirement], IdentifiedRate]:
-            rows = identified(self._estimator(level), points, [self.n_enrolled], measures)
-            return lambda requirement: find(
-                rows, requirement.name, requirement.group, requirement.at
-            )
+        def rows(level: float) -> Sequence[IdentifiedRate]:
+            return identified(self._estimator(level), points, [self.n_enrolled], measures)
+
+        def row_of(rule: Requirement, at_level: float | None) -> IdentifiedRate:
+            there = rows(level if at_level is None else at_level)
+            return find(there, rule.name, rule.group, rule.at)
 
         def needed(requirement: Requirement, row: IdentifiedRate, level: float) -> str:
             if self.gallery != "fixed" or requirement.name not in RATES or not row.at.is_given:
@@ -215,7 +216,7 @@ class Identification(Result):
 
         settings = {"rank": self.rank, "gallery": self.gallery, "confidence_level": level}
         families = [rule.of_groups(self.groups) for rule in wanted]
-        estimates = Estimates(rows_at(level), rows_at, needed=needed)
+        estimates = Estimates(row_of, needed=needed)
         made = judged_check(wanted, families, estimates, settings)
         return replace(made, allow_undecided=allow_undecided, left_out=self.left_out)
 

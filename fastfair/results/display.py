@@ -16,7 +16,9 @@ from typing import Any
 
 from fastfair._lib import whole_files
 from fastfair._lib.arguments import checked
+from fastfair._lib.text import NONE, in_lines
 from fastfair._lib.warnings import require
+from fastfair.error_rates.operating_points import ENOUGH_ERRORS
 from fastfair.errors import InputError, visible
 from fastfair.pages.parts import Cell, Column, Table
 
@@ -236,21 +238,21 @@ class DisplayTable:
         write_tables([self], path, "docx")
 
     def __str__(self) -> str:
-        from fastfair._lib.text import in_lines
-
         rows = [[*row, *[""] * (len(self.columns) - len(row))] for row in self.rows]
         said = [self.title, *in_lines(self.columns, rows), self.note]
         return "\n".join(filter(None, said))
 
 
-FEW_ERRORS = "* fewer than 30 errors behind the rate (Doddington's rule of 30)"
+FEW_ERRORS = (
+    f"* fewer than {ENOUGH_ERRORS} errors behind the rate (Doddington's rule of {ENOUGH_ERRORS})"
+)
 
 
 def text_of(cell: str | Cell) -> str:
     """Write a cell of a page as text; a star marks a rate of few errors."""
     if isinstance(cell, str):
         return cell
-    star = "*" if cell.look.startswith("few") and cell.text not in ("", "–") else ""
+    star = "*" if cell.look.startswith("few") and cell.text not in ("", NONE) else ""
     return " ".join(filter(None, (cell.text, cell.interval))) + star
 
 

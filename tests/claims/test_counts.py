@@ -171,3 +171,17 @@ def test_what_counts_do_not_have_is_refused():
     refused('statement must be "fta"', ff.claim, counts, "eer <= 1 %")
     refused("at is missing", ff.claim, with_scores(0), "fnmr <= 1 %")
     refused("the APCER is counted: .*FailureCounts", ff.check, with_scores(0), "apcer <= 7 %")
+
+
+def test_shares_that_succeed_are_claimed_and_planned_as_their_errors():
+    counts = ff.FailureCounts(5, 400, rate="frr")
+    claims = [ff.claim(counts, text, rng=0) for text in ("tar >= 97 %", "frr <= 3 %")]
+    assert claims[0].rows == claims[1].rows
+    assert (claims[0].rate, claims[0].claimed) == ("frr", 0.03)
+    refused("statement must be", ff.claim, counts, "tar <= 97 %")
+    check = ff.check(counts, ["tar >= 97 %", "frr <= 3 %"], rng=0)
+    for result in (check, *claims):
+        assert "transactions" in result._tables()[0][1]
+    study = {"n_subjects": 60, "n_attempts": 2, "rate": 0.01, "n_simulations": 3, "rng": 0}
+    plans = [ff.plan_requirement(text, **study) for text in ("gar >= 90 %", "frr <= 10 %")]
+    assert plans[0].rows == plans[1].rows

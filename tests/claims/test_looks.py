@@ -134,7 +134,7 @@ def test_a_later_look_goes_on_from_the_one_before(tmp_path):
         ({"looks": (4, 13)}, "number of planned looks, 12 and not 13"),
         ({"confidence_level": 0.9}, "another level, 0.95 and not 0.9"),
         ({"requirements": TEXTS[:1]}, "another requirement"),
-        ({"comparisons": counts(300)}, "comparisons behind the FNMR of a, and there are"),
+        ({"comparisons": counts(300)}, "attempts behind the FNMR of a, and there are"),
         ({"looks": None}, "previous goes with looks"),
         ({"looks": "4 of 12"}, "as in 3/12, or any, not '4 of 12'"),
         ({"looks": (0, 12)}, "counted from 1"),

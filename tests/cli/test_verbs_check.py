@@ -176,6 +176,12 @@ def test_profiles_have_verdicts_files_and_a_signature(made):
         assert Path("out", name).read_bytes() == Path("again", name).read_bytes()
 
 
+def test_what_counts_do_not_answer_is_said_in_options():
+    said = run("check", "5 of 174", "--profile", "nist-800-63a").output
+    assert "or give counts with --rate iapar" in said
+    assert 'rate="' not in said
+
+
 def test_a_profile_of_ones_own_whose_line_is_wrong_is_named():
     Path("wrong.toml").write_text('name = "w"\ntitel = "x"\n')
     with pytest.raises(InputError, match="line 2, 'titel'"):

@@ -103,3 +103,13 @@ def test_differences_of_rates_are_judged_in_per_cent():
     said = str(months.check("difference(fpir) <= 0.5 %").summary())
     assert "> 0.5 %" in said
     assert "0.005" not in said
+
+
+def test_a_difference_of_the_tpir_is_that_of_the_fnir_mirrored():
+    comparison = ff.compare_searches(month(0), month(1), AT[0], gallery="fixed", paired=False)
+    tpir, fnir = (
+        comparison.check(text).rows[0]
+        for text in ("difference(tpir) >= -20 %", "difference(fnir) <= 20 %")
+    )
+    assert (tpir.name, tpir.verdict) == ("difference(tpir)", fnir.verdict)
+    assert (tpir.estimate, tpir.limit) == (-fnir.estimate, -fnir.limit)
