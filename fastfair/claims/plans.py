@@ -230,7 +230,7 @@ def plan_requirement(
         Number of attempts of each subject; or the failure counts of a pilot, whose subjects'
         numbers of attempts those of the study are taken to have, too.
     rate : array_like of float
-        The true rate, in (0, 1): of every group, or one for each.
+        The true rate of errors, in (0, 1), for a TAR the FRR: of every group, or one for each.
     n_groups : int, optional
         Number of groups; by default as many as there are rates.
     correlation : float, default 0

@@ -14,7 +14,13 @@ from fastfair._lib.arguments import checked
 from fastfair._lib.text import NONE, p_value
 from fastfair.error_rates.operating_points import ENOUGH_ERRORS, OperatingPoint, at_threshold
 from fastfair.errors import InputError, visible
-from fastfair.measures._registry import METRICS, measure_of, measures_called, printed_name
+from fastfair.measures._registry import (
+    COMPLEMENTS,
+    METRICS,
+    measure_of,
+    measures_called,
+    printed_name,
+)
 from fastfair.pages.parts import Table
 from fastfair.results.result import Printed, Result, on_page
 from fastfair.uncertainty.notes import Code, has_code
@@ -63,9 +69,10 @@ def unit_of_counts(counts: FailureCounts, unit: Any) -> Any:
 
 
 def sentence_on_people(name: str) -> str:
-    """Say that people are not known."""
+    """Say that people are not known; name: of a rate, or of 1 minus one."""
+    attempts = f"{ATTEMPTS[COMPLEMENTS.get(name, name)]}s"
     return (
-        f"The {ATTEMPTS[name]}s are taken for independent, as people are not given: limits are too"
+        f"The {attempts} are taken for independent, as people are not given: limits are too"
         " narrow if some people have several."
     )
 

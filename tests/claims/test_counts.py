@@ -182,6 +182,7 @@ def test_shares_that_succeed_are_claimed_and_planned_as_their_errors():
     check = ff.check(counts, ["tar >= 97 %", "frr <= 3 %"], rng=0)
     for result in (check, *claims):
         assert "transactions" in result._tables()[0][1]
+        assert "The transactions are taken for independent" in result.summary()
     study = {"n_subjects": 60, "n_attempts": 2, "rate": 0.01, "n_simulations": 3, "rng": 0}
     plans = [ff.plan_requirement(text, **study) for text in ("gar >= 90 %", "frr <= 10 %")]
     assert plans[0].rows == plans[1].rows
