@@ -465,7 +465,9 @@ def sizes_in_words(n_mated: int, n_nonmated: int, n_subjects: int | None, n_grou
 def brackets_of(settings: Mapping[str, Any], evaluations: Sequence[Evaluated]) -> list[str]:
     """Say what intervals stand in brackets, where there are any."""
     if "confidence_level" not in settings or not any(
-        quantity.has_interval for evaluation in evaluations for quantity in evaluation.quantities
+        quantity.has_interval and quantity.name != "threshold"
+        for evaluation in evaluations
+        for quantity in evaluation.quantities
     ):
         return []
     drawn = (
@@ -873,6 +875,8 @@ def _tables_of_leading_measures(evaluation: Evaluated, rates: Rates) -> list[Tab
     explanation = (
         f"{OWN_SCALES} Chosen in advance; p-values are adjusted for {len(judged)} by Holm's"
         " procedure."
+        if judged
+        else OWN_SCALES
     )
     return _measure_tables(
         evaluation,

@@ -564,8 +564,9 @@ _TERMS = (
 METHOD = (
     (
         "Intervals tell how far numbers may be off because other people could have been in the"
-        " data. They allow for comparisons that share people, but not for wrong labels, for errors"
-        " that are alike on one day or device, or for use under other conditions."
+        " data. They allow for comparisons that share people, and sessions where these are given, but"
+        " not for wrong labels, for days or devices that are not given, or for use under other"
+        " conditions."
     ),
     "Groups are those of the labels given. Rates may differ within a group.",
     "This page states differences and how certain they are. It does not judge fairness.",

@@ -445,7 +445,7 @@ def _written(
     if name.startswith("n_"):
         return NONE if math.isnan(value) else f"{value:,.1f}".removesuffix(".0")
     if name == "decided_at":
-        return written_level(value, 3)
+        return written_level(value)
     is_rate = name in _RATES and (kind is None or is_in_per_cent(kind))
     return (
         rate_with_interval(value, low, high) if is_rate else number_with_interval(value, low, high)

@@ -105,6 +105,14 @@ def test_looks_change_levels_alone():
     assert ff.check(counts(), TEXTS, looks="12/12", **FEW).summary() == found.summary()
 
 
+def test_tables_write_levels_as_reasons_do():
+    found = ff.check(counts(), TEXTS, looks=(6, 12), **FEW)
+    ((_, headings, rows),) = found._tables()
+    for row, cells in zip(found.rows, rows, strict=True):
+        level = cells[headings.index("at level")]
+        assert f"at {level} confidence" in row.reason
+
+
 def test_one_look_is_no_look():
     alone, of_one = (ff.check(counts(), TEXTS, looks=looks, **FEW) for looks in (None, (1, 1)))
     for row, other in zip(alone.rows, of_one.rows, strict=True):

@@ -55,6 +55,17 @@ def test_few_sessions_are_flagged_and_fewer_have_no_interval(n_resamples):
             assert evaluation.quantity("eer").has_interval == (n_days >= 4)
 
 
+def test_nothing_is_said_of_intervals_and_pvalues_that_are_withheld(tmp_path):
+    for n_days, has in ((7, True), (3, False)):
+        c, _ = days(n_days, with_groups=True)
+        evaluation = ff.evaluate(c, AT, n_resamples=40, rng=0, metrics=[])
+        ff.report(evaluation, tmp_path / "page.html")
+        page = (tmp_path / "page.html").read_text("utf-8")
+        assert ("Numbers in brackets" in evaluation.summary()) == has
+        assert ("p-values are adjusted for" in page) == has
+        assert "people, and sessions where these are given" in page
+
+
 def test_verdicts_in_too_few_sessions_are_undecided():
     result = ff.check(days(3)[0], ["fnmr <= 0.999"], at=AT)
     assert result.verdict == "undecided"
