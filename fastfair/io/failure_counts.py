@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any
 from fastfair._lib import label_codes
 from fastfair._lib.arguments import checked
 from fastfair._lib.frames import FrameColumns
+from fastfair._lib.warnings import warn
 from fastfair.data import side_columns
 from fastfair.data.group_labels import COMPLETE, UNKNOWN, MissingLabels
 from fastfair.data.label_bands import NO_BANDS, banded, read_bands
-from fastfair.errors import FileFormatError, InputError
+from fastfair.errors import FileFormatError, InputError, NarrowIntervalsWarning
 from fastfair.evaluation.failure_counts import FailureCounts, RateOfFailure
 
 from . import files, tables, text
@@ -135,10 +136,14 @@ def read_failure_counts(
     if of_attempts:
         people["subject"] = second
     read = [first, second, *people.values()]
+    may_repeat = not (of_attempts or totals or subject) and table.names.count("subject") == 1
+    read += ["subject"] if may_repeat else []
     for argument, names in zip(("groups", "other_groups"), sides, strict=True):
         read += [table.require(argument, name) for name in names]
     of_bands = read_bands(bands, sides[0])
     frame = FrameColumns(table.columns(list(dict.fromkeys(read))))
+    if may_repeat:
+        _warn_of_repeated_people(table, frame)
     with table.placed():
         labels: list[Any] = [
             {
@@ -164,6 +169,21 @@ def read_failure_counts(
             )
         return FailureCounts.from_decisions(
             failures_of, group=labels[0], failed_value=failed_value, other_group=labels[1], **more
+        )
+
+
+def _warn_of_repeated_people(table: tables.Table, frame: FrameColumns) -> None:
+    """Warn where a column of subjects that is not named has several rows of one person."""
+    named = frame.polars(["subject"])["subject"].drop_nulls()
+    if named.dtype == files.polars().Object:  # which polars does not compare
+        return
+    repeated = named.filter(named.is_duplicated())
+    if repeated.len():
+        warn(
+            f"{table.place} has several rows of one person in its column 'subject', such as"
+            f" {str(repeated[0])!r}, but each row is taken for a person of its own, which makes"
+            ' intervals too narrow: give ⟦subject="subject"⟧',
+            NarrowIntervalsWarning,
         )
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from oracles import failures as oracle
 
 import fastfair as ff
-from fastfair.errors import InputError
+from fastfair.errors import InputError, NarrowIntervalsWarning
 
 ROWS = st.lists(st.tuples(st.booleans(), st.sampled_from("abcdefgh")), min_size=1, max_size=30)
 RATES = {"fta": "failure-to-acquire rate", "fte": "failure-to-enrol rate"}
@@ -168,3 +168,19 @@ def test_numbers_of_a_table_are_put_into_bands():
     refused("must name an attribute", ff.read_failure_counts, table, groups="age", bands="sex=0,35")
     texts = table.with_columns(age=pl.Series(["a", "b", "c", "d"]))
     refused("needs numbers", ff.read_failure_counts, texts, groups="age", bands="age=0,35")
+
+
+def test_rows_of_one_person_are_warned_of_where_the_column_is_not_named():
+    table = pl.DataFrame({"failures": [0, 1, 2], "attempts": [4, 4, 4], "subject": [7, 8, 7]})
+    with pytest.warns(NarrowIntervalsWarning, match="several rows of one person .* such as '7'"):
+        each_row = ff.read_failure_counts(table, groups=())
+    named = ff.read_failure_counts(table, attempts="attempts", subject="subject", groups=())
+    assert "(3 subjects" in repr(each_row)
+    assert "(2 subjects" in repr(named)
+    objects = pl.Series([object(), object(), object()])
+    for source, options in (
+        (table, {"totals": True}),
+        (table[:2], {}),
+        (table.with_columns(subject=objects), {}),
+    ):
+        ff.read_failure_counts(source, groups=(), **options)
