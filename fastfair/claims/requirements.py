@@ -442,9 +442,13 @@ def read_statement(statement: str, names: Sequence[str] = ERROR_RATES) -> tuple[
     asked = ">=" if rate in terms else "<="
     if match is None or rate not in (*names, *terms) or RELATIONS[match.group()] != asked:
         named = joined_by_or(f'"{name}"' for name in names)
+        or_success = ""
+        if terms:
+            successes = joined_by_or(f'"{term}"' for term in terms)
+            or_success = f', or {successes}, ">=" and a rate'
         raise InputError(
-            f'statement must be {named}, "<=" and a rate, as in "{names[0]} <= 1e-4", not'
-            f" {statement!r}"
+            f'statement must be {named}, "<=" and a rate, as in "{names[0]} <= 1e-4"{or_success},'
+            f" not {statement!r}"
         )
     written = statement[match.end() :].strip()
     try:
