@@ -125,7 +125,9 @@ def test_sessions_divide_transactions_where_attempts_make_them(scores):
 
 
 def test_scans_files_without_columns_and_attacks_refuse_sessions(scores, tmp_path):
-    with pytest.raises(InputError, match=r"a scan has no session=, .*scattered: use read_comparisons"):
+    with pytest.raises(
+        InputError, match=r"a scan has no session=, .*scattered: use read_comparisons"
+    ):
         ff.scan_comparisons(scores, layout=ff.Layout(session="day"))
     trials = tmp_path / "trials.txt"
     trials.write_text("1 ann/1 ann/2 0.9\n0 ann/1 bob/1 0.2\n")
