@@ -469,7 +469,9 @@ def _by_range(values: AnyArray) -> tuple[AnyArray, AnyArray] | None:
     entries = (np.flatnonzero(used) + lowest).astype(values.dtype)
     if entries.size == size:  # all numbers occur, and each lies as far from the lowest as its place
         kind = smallest_integers(size)
-        return entries, np.subtract(values, lowest, dtype=kind, casting="unsafe")
+        codes = values.astype(kind)  # of the last bits, which are all that differences need
+        codes -= np.array(lowest).astype(kind)
+        return entries, codes
     places = (np.cumsum(used) - 1).astype(smallest_integers(entries.size))
     return entries, look_up(values, places, lowest)
 
