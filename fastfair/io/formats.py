@@ -91,7 +91,8 @@ class Layout:
         What attempts share, on which their errors depend: the column of the day, device, site or
         operator of each comparison, or two, of its reference and of its probe, on the command line
         with a comma between them; a column of `metadata`, where the score file has none. With
-        `attempts`, the session in which consecutive attempts are counted.
+        `attempts`, the session in which consecutive attempts are counted; intervals then take
+        people alone.
     attack : str, optional
         The column with the species of presentation attacks, which imitate the subjects of their
         references, as in `add_attacks`. Without a mated column, bona fide presentations are those of
