@@ -288,4 +288,6 @@ _JOBS: dict[str, Callable[[], None]] = {
     "bands": _bands,
     "scans": _scans,
 }
-_APART = ("plans and synthesis", "curves")  # which share little with the first
+# What shares little with the first job; of two processes the other begins the last of these when the
+# first has compiled what they share.
+_APART = ("plans and synthesis", "curves", "comparisons of systems")
