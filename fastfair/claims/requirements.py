@@ -149,18 +149,21 @@ class Requirement:
 
     def with_room(self, limit: float, room: float) -> float:
         """Return a limit that is so many times worse; of a rate of success, such as the TPIR, its
-        errors are.
+        errors are, of which there are at most all. Of a difference below 0, worse is nearer to 0.
         """
         if self.name in COMPLEMENTS and room != 1:
-            return 1 - (1 - limit) * (1 / room if self.is_upper else room)
-        return limit * room if self.is_upper else limit / room
+            return max(0.0, 1 - (1 - limit) * (1 / room if self.is_upper else room))
+        return limit * room if self._grows(limit) else limit / room
 
-    def room_in_words(self, room: float) -> str:
+    def _grows(self, limit: float) -> bool:
+        """Tell whether a limit, or the errors of one of success, that is worse is larger."""
+        return self.is_upper == (limit >= 0 and self.name not in COMPLEMENTS)
+
+    def room_in_words(self, room: float, limit: float) -> str:
         """Say what becomes of a limit."""
-        is_success = self.name in COMPLEMENTS
         return (
-            f"{'its errors ' * is_success}{'times' if self.is_upper != is_success else 'divided by'}"
-            f" {room:g}"
+            f"{'its errors ' * (self.name in COMPLEMENTS)}"
+            f"{'times' if self._grows(limit) else 'divided by'} {room:g}"
         )
 
     def of_groups(self, groups: Sequence[str]) -> list[Requirement]:
@@ -233,9 +236,10 @@ def read_requirement(
         if pairs:
             called, systems = _compared(called, names, pairs)
         term, terms = called.lower(), _OTHER_TERMS
-        if names:  # of counts, one of the rates of mated comparisons or transactions
-            errors = [rate for rate in names if rate in ("frr", "fnmr")]
-            terms = {success: rate for rate in errors for success in _OF_SUCCESS}
+        if names:  # of counts, one of the rates of mated comparisons, transactions or searches
+            successes: dict[str, Sequence[str]] = {"frr": _OF_SUCCESS, "fnmr": _OF_SUCCESS}
+            successes |= {} if "tpir" in names else {"fnir": ("tpir",)}
+            terms = {success: rate for rate in names for success in successes.get(rate, ())}
         possible = also if quantity_name(called) in also else names
         name = terms.get(term) or _name_of(called, possible)
         at = _point_of(name, parts["point"], default, possible)
@@ -249,7 +253,7 @@ def read_requirement(
             f"{at} holds the {name.upper()} of all comparisons, so data say nothing of it: name"
             " another operating point, or a group",
         )
-    of_success = term in _OF_SUCCESS and term in terms
+    of_success = term in (*_OF_SUCCESS, "tpir") and term in terms
     if of_success:  # judged by its errors
         relation = _FLIPPED[relation]
         bound = -bound if systems else round(1 - bound, _DIGITS)

@@ -171,3 +171,14 @@ def test_what_counts_do_not_have_is_refused():
     refused('statement must be "fta"', ff.claim, counts, "eer <= 1 %")
     refused("at is missing", ff.claim, with_scores(0), "fnmr <= 1 %")
     refused("the APCER is counted: .*FailureCounts", ff.check, with_scores(0), "apcer <= 7 %")
+
+
+def test_counts_of_searches_are_judged_by_their_tpir_too():
+    counts = ff.FailureCounts([0, 1, 2, 0], [3, 3, 3, 3], rate="fnir")
+    for bound in (0.1, 0.5, 0.99):
+        of_errors, of_success = ff.check(
+            counts, [f"fnir <= {1 - bound}", f"tpir >= {bound}"], rng=0
+        ).rows
+        assert of_errors.verdict == of_success.verdict
+        assert of_success.name == "tpir"
+        assert of_success.limit == pytest.approx(1 - of_errors.limit)
