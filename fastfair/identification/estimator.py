@@ -161,7 +161,7 @@ class MeasuredRate:
         return replace(self, errors=errors, group=group, moved=moved)
 
     @property
-    def known(self) -> SearchContributions:
+    def contributions(self) -> SearchContributions:
         """What searches add, which must be known."""
         assert self.errors is not None
         return self.errors
@@ -169,7 +169,7 @@ class MeasuredRate:
     @cached_property
     def influence(self) -> Influence:
         """The rate, its variance, and the influence of people on it."""
-        return self.estimator.influence(self.known)
+        return self.estimator.influence(self.contributions)
 
     def effective(self) -> float:
         """Return the effective sample size of a rate with few errors, by the design effect of a
@@ -177,7 +177,7 @@ class MeasuredRate:
 
         Where fewer than five people search, each person counts as one attempt as far as attempts differ in number.
         """
-        errors = self.known
+        errors = self.contributions
         m = errors.attempts[0]
         n = errors.value.size
         order = np.argsort(errors.margin, kind="stable")
@@ -196,7 +196,7 @@ class MeasuredRate:
 
     def limits(self, level: float) -> Ends:
         """Return the limits of the rate at a given threshold."""
-        if self.known.attempts[0].size < 2:
+        if self.contributions.attempts[0].size < 2:
             return 0.0, self.highest
         if not self.rate.is_share:
             return self._limits_of_mean((1 - level) / 2)
@@ -209,7 +209,7 @@ class MeasuredRate:
         """
         rate, variance, freedom = self.influence[:3]
         of_none = 0.0
-        if rate * self.known.value.size < ENOUGH_PAIRS:
+        if rate * self.contributions.value.size < ENOUGH_PAIRS:
             of_none = min(-math.log(tail) / self.effective(), self.highest)
         if rate == 0:
             return 0.0, of_none
@@ -220,8 +220,8 @@ class MeasuredRate:
     def evidence(self) -> RateEvidence:
         """Return what the limits of the rate at a given threshold are computed from."""
         influence = self.influence
-        n = self.known.value.size
-        m, e = self.known.attempts
+        n = self.contributions.value.size
+        m, e = self.contributions.attempts
         rate = influence.rate
         freedom = float(m.size - 1) if self.rate.of_mated else influence.freedom
         shared = influence.in_sessions
@@ -278,7 +278,9 @@ class MeasuredRate:
     def influence_with_threshold(self) -> Floats:
         """Return what people add to the rate, and by way of the threshold that holds another."""
         mine, held = self.influence.of_people, self.held
-        rates = [float(moved.known.value.mean()) for moved in self.moved if moved is not None]
+        rates = [
+            float(moved.contributions.value.mean()) for moved in self.moved if moved is not None
+        ]
         if held is None or len(rates) < 2 or not held.influence.variance:
             return mine
         reach = abs(rates[0] - rates[1]) / 2 / float(stdtrit(held.influence.freedom, 1 - held.tail))
@@ -333,7 +335,7 @@ class MeasuredRate:
         if shared.n < FEWEST_SESSIONS:
             return [Note(Code.TOO_FEW_SESSIONS)]
         notes = [note_of_few(shared.n)] if shared.n < ENOUGH_SESSIONS else []
-        binomial = influence.rate * (1 - influence.rate) / self.known.value.size
+        binomial = influence.rate * (1 - influence.rate) / self.contributions.value.size
         if self.group is None and self.rate.is_share and binomial and shared.people:
             effect = Note.of(
                 Code.EFFECT_OF_SESSIONS,
@@ -499,7 +501,7 @@ class Estimator:
             return None
         rate = RATES[at.rule.holds[0]]
         of_all = MeasuredRate(self, rate, rate.errors(self.searches, criterion))
-        errors, influence = of_all.known, of_all.influence
+        errors, influence = of_all.contributions, of_all.influence
         scores = self.scores_errors_first(rate)
         n = errors.value.size
         distribution = HeldRate.of(
@@ -585,7 +587,7 @@ class Estimator:
         lists.
         """
         worst = replace(measured, errors=at_worst.within(measured.group))
-        n = int((worst.known.value > measured.known.value).sum())
+        n = int((worst.contributions.value > measured.contributions.value).sum())
         if not n:
             return row
         highest = per_cent(worst.influence.rate)

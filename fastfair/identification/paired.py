@@ -113,9 +113,9 @@ class _System(NamedTuple):
             return [], 0.0
         rises = side * self.factor > 0
         end = self.rate.moved[0 if rises == self.rate.rate.of_mated else 1]
-        there = float(rises) if end is None else float(end.known.value.mean())
+        there = float(rises) if end is None else float(end.contributions.value.mean())
         influence = held.influence
-        rate = float(self.rate.known.value.mean())
+        rate = float(self.rate.contributions.value.mean())
         shift = abs(there - rate) / float(stdtrit(influence.freedom, 1 - held.tail))
         if not influence.variance:
             return [], shift**2
@@ -155,12 +155,15 @@ class SystemPair:
         systems = [
             system._replace(rate=system.rate.within(code)) for system in self._systems(name, at)
         ]
-        errors = [system.rate.known for system in systems]
+        errors = [system.rate.contributions for system in systems]
         rates = [float(of_system.value.mean()) for of_system in errors]
         mean = sum(rates) / 2
         n = errors[0].value.size
         n_people = first.searches.labels.size
-        parts = [Term(system.factor, system.rate.known, mean, system.people) for system in systems]
+        parts = [
+            Term(system.factor, system.rate.contributions, mean, system.people)
+            for system in systems
+        ]
         added = partial(
             sum_over_people, enrolled=first.searches.enrolled, n_people=n_people, drawn=first.drawn
         )
