@@ -561,7 +561,7 @@ def discard_curve(
             rates.append(_row(group, fraction, cut, quantity, discarded))
         inside = np.ones(measured.size, np.bool_)
         if group is not None:
-            inside = comparisons.by_group(mated).inside(code)
+            inside = comparisons._grouped(mated).inside(code)
         area, added, most = area_of(measured, wrong, inside, limit)
         estimate = area, standard_error(kept_side, added), most
         areas.append(_area(group, limit, estimate, quantities, evaluations, level))

@@ -227,7 +227,7 @@ def added(
     wrong = (np.arange(side.keys.size) < below) == mated
     inside: Flags | slice = slice(None)
     if group is not None:
-        inside = comparisons.by_group(mated).inside(group)
+        inside = comparisons._grouped(mated).inside(group)
     first, second = (numbers[subject] for subject in side.compared(inside))
     errors = wrong[inside]
     values = (errors - errors.mean()) / errors.size if errors.size else np.zeros(0)

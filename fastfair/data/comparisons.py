@@ -655,7 +655,7 @@ class Comparisons:
             return ()
         return self._by_group(self.failed.mated, 4), self._by_group(self.failed.nonmated, 6)
 
-    def by_group(self, mated: bool) -> GroupedSide:
+    def _grouped(self, mated: bool) -> GroupedSide:
         """Return the mated, or the non-mated, comparisons with their groups."""
         return self.mated_by_group if mated else self.nonmated_by_group
 
