@@ -40,6 +40,10 @@ class Coded:
     labels: AnyArray
     codes: AnyIntegers
 
+    def at(self, row: int) -> Any:
+        """Return the label of a row."""
+        return self.labels.item(self.codes[row])
+
     def take(self, keep: AnyArray | slice) -> Coded:
         """Keep some rows, and the labels that they still have."""
         codes = self.codes[keep]
