@@ -473,9 +473,8 @@ def _by_range(values: AnyArray) -> tuple[AnyArray, AnyArray] | None:
     entries = (np.flatnonzero(used) + lowest).astype(values.dtype)
     if entries.size == size:  # all numbers occur, and each lies as far from the lowest as its place
         kind = smallest_integers(size)
-        codes = values.astype(kind)  # of the last bits, which are all that differences need
-        codes -= np.array(lowest).astype(kind)
-        return entries, codes
+        # of the last bits, which are all that differences need
+        return entries, np.subtract(values.astype(kind), np.array(lowest).astype(kind))
     places = (np.cumsum(used) - 1).astype(smallest_integers(entries.size))
     return entries, look_up(values, places, lowest)
 
