@@ -182,7 +182,7 @@ def scan_comparisons(
             raise InputError(f"a scan has no {name}=: leave it out, or use read_comparisons")
     if layout.shared:
         raise InputError(
-            "a scan has no session=, as it sums over comparisons in parts by subject, among which"
+            "a scan has no ⟦session=⟧, as it sums over comparisons in parts by subject, among which"
             " those of one session are scattered: use read_comparisons, which keeps all in memory"
         )
     limit = memory.available() // 2 if storage.memory_limit is None else int(storage.memory_limit)
