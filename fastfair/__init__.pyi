@@ -72,6 +72,7 @@ from .identification.read_searches import read_searches as read_searches
 from .identification.searches import Searches as Searches
 from .io.comparisons import read_comparisons as read_comparisons
 from .io.comparisons import write_comparisons as write_comparisons
+from .io.embeddings import VectorLayout as VectorLayout
 from .io.embeddings import read_embeddings as read_embeddings
 from .io.embeddings import read_named_vectors as read_named_vectors
 from .io.failure_counts import read_failure_counts as read_failure_counts

@@ -30,6 +30,7 @@ from fastfair.data.comparisons import Comparisons
 from fastfair.data.derived import subset, with_ratios
 from fastfair.data.exclusions import gathering, leave_out
 from fastfair.data.sessions import refuse_sessions
+from fastfair.data.sorted_scores import pair_codes
 from fastfair.error_rates.operating_points import OperatingPoint, at_threshold, threshold_key
 from fastfair.error_rates.rates import ErrorRate
 from fastfair.errors import EmptyGroupWarning, InputError
@@ -83,9 +84,9 @@ def quality_of(
     sides_of = comparisons.mated, comparisons.nonmated
     used = np.concatenate([side.rows for side in sides_of if side.rows is not None])
     failed = comparisons.failed
-    n = used.size + (failed.n if failed is not None and failed.policy == "exclude" else 0)
-    qualities = []
     excludes = failed is not None and failed.policy == "exclude"
+    n = used.size + (failed.n if failed is not None and excludes else 0)
+    qualities = []
     for name, values in zip(("reference", "probe"), sides, strict=False):
         called = "quality" if len(sides) == 1 else f"quality of the {name}"
         array = validation.numbers_of(called, checks.with_nan(values))
@@ -210,7 +211,7 @@ def standard_error(kept: SortedComparisons, added: Floats) -> float:
 
     (a, b) = kept.listed.rows(slice(None))
     units = kept.units
-    codes = np.minimum(a, b).astype(np.int64) * units.n_rows + np.maximum(a, b)
+    codes = pair_codes(a, b, units.n_rows)
     pairs, where, repeats = np.unique(codes, return_inverse=True, return_counts=True)
     first, second = (part.astype(np.int32) for part in np.divmod(pairs, units.n_rows))
     sums = np.bincount(where, weights=added, minlength=pairs.size).astype(np.float64)
@@ -550,16 +551,17 @@ def discard_curve(
         ]
         for fraction, cut, quantity in zip(shares.tolist(), cuts.tolist(), quantities, strict=True):
             share = float(np.mean(measured < cut))
-            discarded = (
-                _discarded_share(below, rate, group, cut)
-                if group is not None and share
-                else (share,) * 3
-            )
+            discarded = (share, share, share)
+            if group is not None and share:
+                rejected = below.quantity(rate, group, at_threshold(cut))
+                low, high = ends_of(rejected)
+                discarded = rejected.estimate, low, high
+                if not mated:  # what is accepted is not discarded
+                    discarded = 1 - rejected.estimate, 1 - high, 1 - low
             rates.append(_row(group, fraction, cut, quantity, discarded))
         inside = np.ones(measured.size, np.bool_)
         if group is not None:
-            by_group = comparisons.mated_by_group if mated else comparisons.nonmated_by_group
-            inside = (by_group.reference_group == code) & (by_group.probe_group == code)
+            inside = comparisons._grouped(mated).inside(code)
         area, added, most = area_of(measured, wrong, inside, limit)
         estimate = area, standard_error(kept_side, added), most
         areas.append(_area(group, limit, estimate, quantities, evaluations, level))
@@ -595,17 +597,6 @@ def _warn(rates: Sequence[DiscardedRate]) -> None:
         named = ", ".join(f"{group!r} from {fraction:g} on" for group, fraction in empty.items())
         warn(f"no comparisons are left of {named}: the rate is NaN there", EmptyGroupWarning)
     warn_of_narrow(rates)
-
-
-def _discarded_share(below: Evaluation, rate: str, group: str, cut: float) -> tuple[float, ...]:
-    """Return the share of a group's comparisons that is below a cut, with its interval."""
-    rejected = below.quantity(rate, group, at_threshold(cut))
-    low, high = ends_of(rejected)
-    return (
-        (rejected.estimate, low, high)
-        if rate == "fnmr"
-        else (1 - rejected.estimate, 1 - high, 1 - low)
-    )
 
 
 def _area(

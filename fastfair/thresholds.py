@@ -35,6 +35,7 @@ from fastfair.data import score_keys
 from fastfair.data.comparisons import Comparisons, keys_of
 from fastfair.data.derived import overlap, shift_scores, warn_of_overlap
 from fastfair.data.exclusions import Exclusions, exclusions_of_systems
+from fastfair.data.sorted_scores import pair_codes
 from fastfair.error_rates.operating_points import (
     HeldThreshold,
     OperatingPoint,
@@ -226,8 +227,7 @@ def added(
     wrong = (np.arange(side.keys.size) < below) == mated
     inside: Flags | slice = slice(None)
     if group is not None:
-        by_group = comparisons.mated_by_group if mated else comparisons.nonmated_by_group
-        inside = (by_group.reference_group == group) & (by_group.probe_group == group)
+        inside = comparisons._grouped(mated).inside(group)
     first, second = (numbers[subject] for subject in side.compared(inside))
     errors = wrong[inside]
     values = (errors - errors.mean()) / errors.size if errors.size else np.zeros(0)
@@ -236,12 +236,9 @@ def added(
     sums += np.bincount(second[apart], weights=values[apart], minlength=n_subjects)
     if mated:
         return Added(sums, np.zeros(0, np.int64), np.zeros(0))
-    codes, where = np.unique(
-        np.minimum(first, second) * n_subjects + np.maximum(first, second), return_inverse=True
-    )
-    return Added(
-        sums, codes, np.bincount(where, weights=values, minlength=codes.size).astype(np.float64)
-    )
+    codes, where = np.unique(pair_codes(first, second, n_subjects), return_inverse=True)
+    of_pairs: Floats = np.bincount(where, weights=values, minlength=codes.size).astype(np.float64)
+    return Added(sums, codes, of_pairs)
 
 
 def correlation(first: Added, second: Added) -> float:
@@ -289,6 +286,7 @@ def numbered(first: Comparisons, second: Comparisons) -> tuple[Integers, Integer
     return np.arange(n), of_second, n + len(others), int(np.count_nonzero(of_second < n))
 
 
+_ENDS = ("low", "high", "given_low", "given_high")
 _APART = 0.14  # rows between the two intervals of a rate
 
 
@@ -534,8 +532,7 @@ def apply_threshold(
             quantity = evaluation.quantity(name, group)
             given = ends_of(quantity)
             notes = quantity.notes
-            low = math.nan
-            high = math.nan
+            low = high = math.nan
             if not math.isnan(given[0]):
                 of_ends = [rates[name, group] for rates in ends]
                 if (
@@ -551,14 +548,8 @@ def apply_threshold(
                 )
                 if math.isinf(held.laxest) or math.isinf(held.strictest):
                     notes = (*notes, Note(Code.NO_END))
-            applied = {
-                "name": name,
-                "low": low,
-                "high": high,
-                "given_low": given[0],
-                "given_high": given[1],
-            }
-            rows.append(AppliedRate._of(quantity, notes=notes, **applied))
+            ends_there = dict(zip(_ENDS, (low, high, *given), strict=True))
+            rows.append(AppliedRate._of(quantity, name=name, notes=notes, **ends_there))
     warn_of_narrow(rows)
     of_development = rates_at_key(development, at, development.mated.keys.dtype.type(held.key))
     held_there = float(np.mean([getattr(of_development, name) for name in at.rule.holds]))
@@ -601,14 +592,12 @@ def _rates_at(comparisons: Comparisons, threshold: float) -> dict[tuple[str, str
             for group in groups
         }
     rates = rates_at_key(comparisons, at_threshold(threshold), comparisons.to_key(threshold))
-    of_each = {
-        "fmr": (rates.fmr, *rates.group_fmr.tolist()),
-        "fnmr": (rates.fnmr, *rates.group_fnmr.tolist()),
-    }
     return {
         (name, group): rate
-        for name in of_each
-        for group, rate in zip(groups, of_each[name], strict=True)
+        for name in ERROR_RATES
+        for group, rate in zip(
+            groups, (getattr(rates, name), *getattr(rates, f"group_{name}").tolist()), strict=True
+        )
     }
 
 

@@ -21,11 +21,15 @@ from fastfair.errors import FastfairError, OutputError
 WITHOUT_COMPILING = """
 import warnings
 from numba.core import event
-from fastfair.first_run import _JOBS
+import fastfair as ff
+from fastfair.first_run import _JOBS, _scores
 warnings.simplefilter("ignore")
+points = [ff.at_fmr(0.05), ff.at_fnmr(0.1), ff.at_threshold(0.5), ff.at_eer(), ff.at_mean_group_eer()]
 with event.install_recorder("numba:compile") as seen:
     for job in _JOBS.values():
         job()
+    wide = ff.evaluate(_scores(narrow=False), points, metrics="all", n_resamples=70, rng=0)
+    wide.with_intervals(simultaneous=True)
 print(len(seen.buffer))
 """
 

@@ -40,6 +40,10 @@ class Coded:
     labels: AnyArray
     codes: AnyIntegers
 
+    def at(self, row: int) -> Any:
+        """Return the label of a row."""
+        return self.labels.item(self.codes[row])
+
     def take(self, keep: AnyArray | slice) -> Coded:
         """Keep some rows, and the labels that they still have."""
         codes = self.codes[keep]
@@ -469,7 +473,8 @@ def _by_range(values: AnyArray) -> tuple[AnyArray, AnyArray] | None:
     entries = (np.flatnonzero(used) + lowest).astype(values.dtype)
     if entries.size == size:  # all numbers occur, and each lies as far from the lowest as its place
         kind = smallest_integers(size)
-        return entries, np.subtract(values, lowest, dtype=kind, casting="unsafe")
+        # of the last bits, which are all that differences need
+        return entries, np.subtract(values.astype(kind), np.array(lowest).astype(kind))
     places = (np.cumsum(used) - 1).astype(smallest_integers(entries.size))
     return entries, look_up(values, places, lowest)
 

@@ -38,6 +38,16 @@ def shown(value: object) -> str:
         return f"a value of type {kind}"
 
 
+def counted(n: int, what: str) -> str:
+    """Write a number of things: "1 group", "2 groups"."""
+    return f"{n} {what}{'s' if n > 1 else ''}"
+
+
+def list_some(values: Sequence[object], most: int = 5) -> str:
+    """Name the first of some values, for a message."""
+    return ", ".join(map(repr, values[:most])) + (", ..." if len(values) > most else "")
+
+
 def joined_by_or(words: Iterable[str]) -> str:
     """Join different words with commas, and the last with "or"."""
     *most, last = dict.fromkeys(words)
@@ -128,7 +138,8 @@ def value_and_ends(
     cent, without sign.
 
     The shorter arm of the interval has two significant digits. Per cent have at most three
-    decimals, and two from 1 % on, unless a smaller upper end needs more. Without an interval there
+    decimals, and two from 1 % on, unless a smaller upper end needs more; what decimals would
+    round to 100 % is more than the last one tells. Without an interval there
     are three significant digits, or four of what is no rate, and the ends are empty.
     """
     low, high = (math.nan if end is None else end for end in (low, high))
@@ -153,16 +164,19 @@ def value_and_ends(
             decimals, 2 if high >= 1 else max(3, 1 - math.floor(math.log10(max(high, 1e-12))))
         )
     decimals = min(max(decimals, 0), _MOST_DECIMALS)
-    text, *ends = ("" if math.isnan(x) else _fixed(x, decimals) for x in (value, low, high))
+    most = 100.0 if is_rate else math.inf
+    text, *ends = ("" if math.isnan(x) else _fixed(x, decimals, most) for x in (value, low, high))
     return text, ends[0], ends[1]
 
 
-def _fixed(value: float, decimals: int) -> str:
+def _fixed(value: float, decimals: int, most: float) -> str:
     least = 10.0**-decimals
     if not math.isfinite(value):
         return _simple(value, 3)
     if 0 < value < least / 2:
         return f"<{least:.{decimals}f}"
+    if decimals and most - least / 2 < value < most:
+        return f">{most - least:.{decimals}f}"
     text = f"{value:,.{decimals}f}"
     return "0" if not float(text.replace(",", "")) and abs(value) <= _ROUNDING else text
 

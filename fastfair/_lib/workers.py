@@ -32,6 +32,7 @@ from .threads import count_threads
 from .warnings import require
 
 Report = Callable[[int, int], None]
+Progress = bool | Report  # whether to show a bar, or what to call
 
 
 @contextmanager

@@ -149,18 +149,21 @@ class Requirement:
 
     def with_room(self, limit: float, room: float) -> float:
         """Return a limit that is so many times worse; of a rate of success, such as the TPIR, its
-        errors are.
+        errors are, of which there are at most all. Of a difference below 0, worse is nearer to 0.
         """
         if self.name in COMPLEMENTS and room != 1:
-            return 1 - (1 - limit) * (1 / room if self.is_upper else room)
-        return limit * room if self.is_upper else limit / room
+            return max(0.0, 1 - (1 - limit) * (1 / room if self.is_upper else room))
+        return limit * room if self._grows(limit) else limit / room
 
-    def room_in_words(self, room: float) -> str:
+    def _grows(self, limit: float) -> bool:
+        """Tell whether a limit, or the errors of one of success, that is worse is larger."""
+        return self.is_upper == (limit >= 0 and self.name not in COMPLEMENTS)
+
+    def room_in_words(self, room: float, limit: float) -> str:
         """Say what becomes of a limit."""
-        is_success = self.name in COMPLEMENTS
         return (
-            f"{'its errors ' * is_success}{'times' if self.is_upper != is_success else 'divided by'}"
-            f" {room:g}"
+            f"{'its errors ' * (self.name in COMPLEMENTS)}"
+            f"{'times' if self._grows(limit) else 'divided by'} {room:g}"
         )
 
     def of_groups(self, groups: Sequence[str]) -> list[Requirement]:

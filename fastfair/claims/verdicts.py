@@ -303,7 +303,7 @@ class _Held:
         value, bound = _written_apart(rule.name, compared, rule.bound)
         if self.room != 1:
             value = (
-                f"{written_value(rule.name, limit)}, {rule.room_in_words(self.room)}"
+                f"{written_value(rule.name, limit)}, {rule.room_in_words(self.room, limit)}"
                 f" {self.why} = {value}"
             )
         is_kept = self.rule.allows(self.compared)

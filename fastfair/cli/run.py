@@ -172,9 +172,10 @@ class Run:
         attempts = self.options.get("attempts")
         if isinstance(attempts, str):  # of a verb whose --attempts may be a column, too
             self.options["attempts"] = click.types.convert_type(int)(attempts, None, self.context)
-        of_sides = str(self.options.get("session", "")).split(",")
-        if len(of_sides) > 1 and isinstance(self.options["session"], str):
-            self.options["session"] = tuple(map(str.strip, of_sides))
+        for name in ("session", "attack"):  # two of them have a comma between
+            given = self.options.get(name)
+            if isinstance(given, str) and "," in given:
+                self.options[name] = tuple(map(str.strip, given.split(",")))
         more: dict[str, Any] = {}
         if sides[0]:
             more["groups"] = [*self.options.get("groups", ()), *zip(*sides, strict=True)]

@@ -17,7 +17,7 @@ from fastfair.errors import InputError
 
 from . import checks, score_keys
 from .checks import natural
-from .columns import Policies
+from .columns import Failures, Policies
 from .comparisons import Comparisons
 from .exclusions import gathering, leave_out
 from .sorted_scores import at_least_float32
@@ -131,9 +131,7 @@ def read_attacks(
     score_kind: that of the file, whose scores may be logarithms to another base.
     """
     scores, species, subject = columns
-    failed = np.isnan(scores)
-    if policies.failure_score is not None:
-        failed |= scores == policies.failure_score
+    failed = policies._are_failed(scores)
     if failed.any() and policies.failures == "error":
         raise InputError(
             f"{np.count_nonzero(failed)} of {failed.size} attack presentations have no score;"
@@ -171,15 +169,8 @@ def attack_decisions(comparisons: Comparisons, threshold: float) -> Comparisons:
     """
     attacks = attacks_of(comparisons)
     is_accepted = attacks.keys >= comparisons.to_key(threshold)
-    labels = _labels_of_attacks(comparisons, attacks)
-    decisions = Comparisons(
-        np.where(is_accepted, _PASSED, _BLOCKED).astype(np.float32),
-        np.ones(len(attacks), np.bool_),
-        attacks.subject,
-        attacks.subject,
-        reference_group=labels,
-    )
-    return decisions.by(SPECIES)
+    scores = np.where(is_accepted, _PASSED, _BLOCKED).astype(np.float32)
+    return _presentations(comparisons, attacks, scores, mated=True, kind="similarity")
 
 
 def attack_presentations(comparisons: Comparisons) -> Comparisons:
@@ -187,26 +178,29 @@ def attack_presentations(comparisons: Comparisons) -> Comparisons:
     attacks that pass. Attributes are as in `attack_decisions`.
     """
     attacks = attacks_of(comparisons)
-    has_failed = bool(np.isnan(attacks.scores).any())
-    presented = Comparisons(
-        attacks.scores,
-        np.zeros(len(attacks), np.bool_),
-        attacks.subject,
-        attacks.subject,
-        reference_group=_labels_of_attacks(comparisons, attacks),
-        score_kind=comparisons.score_kind,  # type: ignore[arg-type]
-        policies=Policies(failures="non-match" if has_failed else "error", label_conflicts="keep"),
+    return _presentations(
+        comparisons, attacks, attacks.scores, mated=False, kind=comparisons.score_kind
     )
-    return presented.by(SPECIES)
 
 
-def _labels_of_attacks(comparisons: Comparisons, attacks: Attacks) -> dict[str, Any]:
-    """Return the attributes of those who are imitated, and the species."""
+def _presentations(
+    comparisons: Comparisons, attacks: Attacks, scores: AnyFloats, *, mated: bool, kind: Any
+) -> Comparisons:
+    """Make comparisons of attacks with those who are imitated, whose groups are species."""
     labels = dict[str, Any](_attributes_of_people(comparisons, attacks))
     if SPECIES in labels:
         raise InputError(f"an attribute of people is called {SPECIES!r}: rename it")
     labels[SPECIES] = np.array(attacks.names, object)[attacks.species.codes]
-    return labels
+    sides = attacks.subject, attacks.subject, labels
+    flags = np.full(len(attacks), mated)
+    policies = _as_marked(scores)
+    return Comparisons(scores, flags, *sides, score_kind=kind, policies=policies).by(SPECIES)
+
+
+def _as_marked(scores: AnyFloats) -> Policies:
+    """Return policies for scores that may be NaN, of comparisons that are as they are marked."""
+    failures: Failures = "non-match" if np.isnan(scores).any() else "error"
+    return Policies(failures, label_conflicts="keep")
 
 
 def _attributes_of_people(comparisons: Comparisons, attacks: Attacks) -> dict[str, Any]:
@@ -289,12 +283,11 @@ def against_attacks(
     ]
     values = np.concatenate([*scores, attacks.scores[chosen]])
     values = np.where(np.isinf(values), np.nan, values)
-    has_failed = bool(np.isnan(values).any())
     return Comparisons(
         values,
         np.arange(values.size) < len(comparisons.mated),
         reference=people[0],
         probe=people[1],
         score_kind=comparisons.score_kind,  # type: ignore[arg-type]
-        policies=Policies(failures="non-match" if has_failed else "error", label_conflicts="keep"),
+        policies=_as_marked(values),
     )

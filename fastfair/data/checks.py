@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 from fastfair._lib import validation
 from fastfair._lib.arrays import AnyFloats, Flags
 from fastfair._lib.label_codes import Coded, Labels, encode
+from fastfair._lib.text import list_some
 from fastfair.errors import InputError
 
 LOG_LIKELIHOOD_RATIO = "log-likelihood-ratio"
@@ -95,12 +96,11 @@ def require_no_fillers(values: AnyFloats, failed: Flags | None) -> None:
     fail.
     """
     scores = values if failed is None else values[~failed]
-    if scores.size and max(-float(scores.min()), float(scores.max())) < _LARGEST_OF_FLOAT32 * (
-        1 - _ROUNDED
-    ):
+    largest = max(-float(scores.min(initial=0)), float(scores.max(initial=0)))
+    if largest < _LARGEST_OF_FLOAT32 * (1 - _ROUNDED):
         return
-    rows = np.arange(values.size) if failed is None else np.flatnonzero(~failed)
-    wrong = rows[np.isclose(np.abs(scores.astype(np.float64)), _LARGEST_OF_FLOAT32, _ROUNDED, 0)]
+    is_wrong = np.isclose(np.abs(values.astype(np.float64)), _LARGEST_OF_FLOAT32, _ROUNDED, 0)
+    wrong = np.flatnonzero(is_wrong if failed is None else is_wrong & ~failed)
     if wrong.size:
         row = int(wrong[0])
         raise InputError(
@@ -167,10 +167,9 @@ def require_usable(vectors: AnyFloats, similarity: str) -> None:
         is_zero = np.isfinite(vectors[rows]).all(axis=1)
         rows = rows[is_zero] if is_zero.all() else rows[~is_zero]
         what = "zero and have no cosine" if is_zero.all() else "not finite"
-        listed = ", ".join(map(str, rows[:5])) + (", ..." if rows.size > 5 else "")
         raise InputError(
-            f"{rows.size} of {len(vectors)} vectors are {what}: rows {listed} (counted from 0);"
-            ' leave those rows out, with ⟦failures="exclude"⟧; in searches and lists of trials'
+            f"{rows.size} of {len(vectors)} vectors are {what}: rows {list_some(rows.tolist())}"
+            ' (counted from 0); leave those rows out, with ⟦failures="exclude"⟧; in searches and lists of trials'
             ' ⟦failures="non-match"⟧ counts them',
             row=int(rows[0]),
         )
@@ -187,7 +186,7 @@ def _require_range(vectors: AnyFloats, similarity: str) -> None:
     """Refuse vectors whose inner products, or squared distances, are out of range for their
     floats.
     """
-    largest = max(max(float(block.max()), -float(block.min())) for block in _blocks(vectors))
+    largest = max(float(np.abs(block).max()) for block in _blocks(vectors))
     kind = np.finfo(vectors.dtype if similarity == "inner_product" else np.float64)
     lowest = float(kind.tiny)
     highest = min(float(kind.max) / 4, validation.LARGEST)
@@ -195,9 +194,7 @@ def _require_range(vectors: AnyFloats, similarity: str) -> None:
     if similarity == "negative_euclidean" and vectors.dtype == np.float32:
         lowest = float(np.finfo(np.float32).tiny) ** 2
         highest = (float(np.finfo(np.float32).max) / 4) ** 2
-    if largest == 0 or (
-        largest * largest * vectors.shape[1] <= highest and largest * largest >= lowest
-    ):
+    if largest == 0 or lowest <= largest * largest <= highest / vectors.shape[1]:
         return
     # The vectors are divided by their largest number, so that squares neither overflow nor vanish.
     squares = np.concatenate(
@@ -258,11 +255,11 @@ def mated_flags(values: Labels, mated_value: object = None) -> Flags:
         mated = [word == mated_word(mated_value) for word in words]
         if not any(mated):
             raise InputError(
-                f"⟦mated_value⟧ {mated_value!r} is not among the values of mated: {_listed(labels)}"
+                f"⟦mated_value⟧ {mated_value!r} is not among the values of mated: {list_some(labels)}"
             )
         if len(set(words)) > 2:
             raise InputError(
-                f"mated has {len(set(words))} values, {_listed(labels)}: which of the others mean"
+                f"mated has {len(set(words))} values, {list_some(labels)}: which of the others mean"
                 " non-mated is not known; leave the other rows out"
             )
         return np.array(mated)[coded.codes]
@@ -276,7 +273,7 @@ def mated_flags(values: Labels, mated_value: object = None) -> Flags:
         )
     raise InputError(
         "mated must be two-valued (True/False, 1/0, 1/-1, yes/no, same/different, mated/non-mated,"
-        f" genuine/impostor, target/nontarget), but holds {_listed(labels)}: say which one means"
+        f" genuine/impostor, target/nontarget), but holds {list_some(labels)}: say which one means"
         " mated with ⟦mated_value=⟧"
     )
 
@@ -298,7 +295,3 @@ def mated_pair(words: Iterable[str]) -> tuple[str, str] | None:
     """
     distinct = set(words)
     return next((pair for pair in _MATED_PAIRS if distinct <= set(pair)), None)
-
-
-def _listed(values: list[Any]) -> str:
-    return ", ".join(map(repr, values[:5])) + (", ..." if len(values) > 5 else "")

@@ -24,7 +24,7 @@ from fastfair.errors import InputError, LookAlikeWarning, NarrowIntervalsWarning
 from . import checks, group_labels, sample_names
 from .exclusions import gathering, leave_out
 from .group_labels import MissingLabels
-from .sessions import code_sessions
+from .sessions import ROLES
 from .sorted_scores import Attributes, BothSides, CheckedColumns, read_only
 
 Failures = Literal["error", "exclude", "non-match"]
@@ -72,6 +72,14 @@ class Policies:
     self_comparisons: Literal["drop", "keep"] = "drop"
     missing_labels: MissingLabels = "error"
 
+    def _are_failed(self, values: AnyFloats) -> Flags:
+        """Tell which scores are NaN or `failure_score`."""
+        failed = np.isnan(values)
+        if self.failure_score is not None:
+            with np.errstate(over="ignore"):  # beyond float32 it is no score
+                failed |= values == np.result_type(values, np.float16).type(self.failure_score)
+        return failed
+
     def _find_failed(self, values: AnyFloats) -> Flags | None:
         """Tell which scores are those of failed comparisons; None where failures are refused.
 
@@ -82,10 +90,7 @@ class Policies:
         """
         if self.failures == "error" and self.failure_score is None:
             return None  # NaN is refused after the sort
-        failed = np.isnan(values)
-        if self.failure_score is not None:
-            with np.errstate(over="ignore"):  # beyond float32 it is no score
-                failed |= values == values.dtype.type(self.failure_score)
+        failed = self._are_failed(values)
         if self.failures == "error":
             if failed.any():
                 row = int(failed.argmax())
@@ -107,6 +112,9 @@ USUAL = Policies()
 def row_of_arrays(row: int) -> str:
     """Return the name of a row of arrays, for messages."""
     return f"row {row} (counted from 0)"
+
+
+_SESSIONS = ("⟦session⟧", "⟦session⟧ of probes")
 
 
 def checked_columns(
@@ -138,7 +146,7 @@ def checked_columns(
     values = checks.scores(scores)
     subjects = code_sides("subjects", ("reference", "probe"), sides)
     samples = code_sides("samples", ("reference_sample", "probe_sample"), sides)
-    sessions = code_sessions(sides)
+    sessions = code_sides("sessions", ROLES, sides, _SESSIONS)
     groups = sides.get("reference_group"), sides.get("probe_group")
     attributes, lacking = code_attributes(*groups, policies.missing_labels)
     if subjects is not None:
@@ -157,7 +165,7 @@ def checked_columns(
     is_of_one_class = mated is not None and bool(flags.all() or not flags.any())
     sizes = {"scores": values.size, "mated": flags.size}
     named = {("reference", "probe"): subjects, ("reference_sample", "probe_sample"): samples}
-    named |= {("⟦session⟧", "⟦session⟧ of probes"): sessions}
+    named |= {_SESSIONS: sessions}
     named |= {
         (f"⟦reference_group⟧ {name!r}", f"⟦probe_group⟧ {name!r}"): sides
         for name, sides in attributes.items()
@@ -193,8 +201,7 @@ def checked_columns(
     if not keep.all():
         values, flags = values[keep], flags[keep]
         subjects, samples, sessions = (
-            None if of_both is None else kept_rows(of_both, keep)
-            for of_both in (subjects, samples, sessions)
+            of_both and kept_rows(of_both, keep) for of_both in (subjects, samples, sessions)
         )
         failed = None if failed is None else failed[keep]
         attributes = {name: kept_rows(sides, keep) for name, sides in attributes.items()}
@@ -214,10 +221,15 @@ def checked_columns(
 
 
 def code_sides(
-    what: str, names: tuple[str, str], columns: Mapping[str, Labels | None]
+    what: str,
+    names: tuple[str, str],
+    columns: Mapping[str, Labels | None],
+    called: tuple[str, str] | None = None,
 ) -> BothSides | None:
     """Turn the labels of references and of probes into codes of one list of labels; None where
     there are none.
+
+    called: what messages call the columns, if not by their names. One column of both is coded once.
     """
     reference, probe = map(columns.get, names)
     if reference is None and probe is None:
@@ -225,7 +237,10 @@ def code_sides(
     if reference is None or probe is None:
         given, missing = reversed(names) if reference is None else names
         raise InputError(f"{given} is given without {missing}: {what} are needed on both sides")
-    labels, (references, probes) = encode_together(names, (reference, probe))
+    if probe is reference:
+        coded = encode((called or names)[0], reference)
+        return coded.labels, coded.codes, coded.codes
+    labels, (references, probes) = encode_together(called or names, (reference, probe))
     return labels, references, probes
 
 
@@ -314,7 +329,6 @@ def kept_rows(columns: BothSides, keep: Flags) -> BothSides:
     return labels[used], of_reference, of_probe
 
 
-_NAMED = 5  # rows that a warning names
 _DROP_SELF = '⟦self_comparisons="drop"⟧'
 _KEEP_SELF = '⟦self_comparisons="keep"⟧ keeps them'
 
@@ -372,7 +386,7 @@ def rows_without_conflicts(
             "as mated contradicts their subjects",
             'label_conflicts="drop"',
             mated=flags,
-            examples=map(where, conflicts[:_NAMED].tolist()),
+            examples=map(where, conflicts.tolist()),
         )
         return keep
     row = int(conflicts[0])
@@ -612,29 +626,31 @@ def columns_of_matrix(
                 " one subject"
             )
         reference = probe = np.arange(n_rows)
-    sides = {"reference": (reference, n_rows), "probe": (probe, n_columns)}
-    sides |= {"reference_group": (reference_group, n_rows), "probe_group": (probe_group, n_columns)}
+    sides = {
+        "reference": reference,
+        "probe": probe,
+        "reference_group": reference_group,
+        "probe_group": probe_group,
+    }
+    given = {name: labels for name, labels in sides.items() if labels is not None}
     memory.require(
-        n_rows
-        * n_columns
-        * (matrix.itemsize + 8 * sum(labels is not None for labels, _ in sides.values())),
+        matrix.size * (matrix.itemsize + 8 * len(given)),
         f"the comparisons of {n_rows:,} x {n_columns:,} scores",
         "give fewer rows or columns",
     )
 
     def spread(name: str, of_side: AnyArray) -> AnyArray:
-        return (
-            np.repeat(of_side, n_columns)
-            if name.startswith("reference")
-            else np.tile(of_side, n_rows)
-        )
+        if name.startswith("reference"):
+            return np.repeat(of_side, n_columns)
+        return np.tile(of_side, n_rows)
 
-    given = {name: labels for name, (labels, _) in sides.items() if labels is not None}
     grouped = {name: labels for name, labels in given.items() if name.endswith("group")}
     coded = {name: encode(name, labels) for name, labels in given.items() if name not in grouped}
     of_groups, lacking = group_labels.labels_by_policy(grouped, policy)
-    for name, column in (coded := coded | of_groups).items():
-        checks.same_length({name: column.codes.size, "scores along that side": sides[name][1]})
+    coded |= of_groups
+    for name, column in coded.items():
+        size = n_rows if name.startswith("reference") else n_columns
+        checks.same_length({name: column.codes.size, "scores along that side": size})
     without = {name: spread(name, rows) for name, rows in lacking.items()}
     keep = group_labels.flag_labelled(without, policy, matrix.size, "comparisons")
     columns = {

@@ -14,6 +14,7 @@ from fastfair._lib import validation
 from fastfair._lib.arguments import AnyNumber, Array, checked
 from fastfair._lib.arrays import AnyArray, Codes, Groups
 from fastfair._lib.label_codes import Labels, look_up
+from fastfair._lib.text import counted
 from fastfair._lib.warnings import warn
 from fastfair.errors import InputError, ManyGroupsWarning, NarrowIntervalsWarning
 
@@ -29,10 +30,12 @@ from .columns import (
     without_diagonal,
 )
 from .exclusions import Exclusion, gathering
+from .group_labels import GroupLabels
 from .label_bands import are_numbers
 from .score_keys import typed_threshold
-from .sessions import ROLES, Sessions, named_columns, session_columns
+from .sessions import Sessions, named_columns, session_columns
 from .sorted_scores import (
+    BOTH_COLUMNS,
     RATES_OF_CLASSES,
     CheckedColumns,
     ClassKeys,
@@ -211,8 +214,8 @@ class Comparisons:
         mated: Labels | None,
         reference: Labels | None = None,
         probe: Labels | None = None,
-        reference_group: Labels | Mapping[str, Labels] | None = None,
-        probe_group: Labels | Mapping[str, Labels] | None = None,
+        reference_group: GroupLabels | None = None,
+        probe_group: GroupLabels | None = None,
         score_kind: ScoreKind = "similarity",
         *,
         reference_sample: Labels | None = None,
@@ -251,10 +254,10 @@ class Comparisons:
         subjects = columns.subjects
         samples = columns.samples
         attributes = columns.attributes
-        self.subjects = None if subjects is None else read_only(subjects[0])
-        self.samples = None if samples is None else read_only(samples[0])
+        for name in BOTH_COLUMNS:
+            both = getattr(columns, name)
+            setattr(self, name, None if both is None else read_only(both[0]))
         self.sample_subject = None if samples is None else subject_of_each(samples, subjects)
-        self.sessions = None if columns.sessions is None else read_only(columns.sessions[0])
         if self.sessions is not None and subjects is None:
             raise InputError(
                 "⟦session=⟧ needs the people who share a session: give reference and probe as well"
@@ -502,8 +505,7 @@ class Comparisons:
         code = self.groups.index(group)
         sides = []
         for by_group in (self.mated_by_group, self.nonmated_by_group, *self.failed_by_group):
-            inside = (by_group.reference_group == code) & (by_group.probe_group == code)
-            sides.append(by_group.side.take(np.flatnonzero(inside)))
+            sides.append(by_group.side.take(np.flatnonzero(by_group.inside(code))))
         if not all(map(len, sides[:2])):
             raise InputError(
                 f"group {group!r} has {len(sides[0])} mated and {len(sides[1])} non-mated"
@@ -515,25 +517,19 @@ class Comparisons:
         """Return some of the comparisons, mated and non-mated, and perhaps of those that failed,
         with the subjects and samples that they have.
         """
-        if self.subjects is not None:
-            used, position, sides = only_used(self.subjects.size, ("reference", "probe"), sides)
-            parts["subjects"] = read_only(self.subjects[used])
-            sides = [
-                replace(
-                    side,
-                    of_subject={name: labels[used] for name, labels in side.of_subject.items()},
-                )
-                for side in sides
-            ]
-            if self.samples is not None and self.sample_subject is not None:
-                used, _, sides = only_used(
-                    self.samples.size, ("reference_sample", "probe_sample"), sides
-                )
-                parts["samples"] = read_only(self.samples[used])
-                parts["sample_subject"] = read_only(position[self.sample_subject[used]])
-        if self.sessions is not None:
-            used, _, sides = only_used(self.sessions.size, ROLES, sides)
-            parts["sessions"] = read_only(self.sessions[used])
+        for called, columns in BOTH_COLUMNS.items():
+            labels = getattr(self, called)
+            if labels is None:
+                continue
+            used, position, sides = only_used(labels.size, columns, sides)
+            parts[called] = read_only(labels[used])
+            if called == "subjects":
+                new_subject = position
+                of_subject = self.mated.of_subject
+                kept = {name: of_labels[used] for name, of_labels in of_subject.items()}
+                sides = [replace(side, of_subject=kept) for side in sides]
+            elif called == "samples" and self.sample_subject is not None:
+                parts["sample_subject"] = read_only(new_subject[self.sample_subject[used]])
         if self.failed is not None:
             parts["failed"] = replace(self.failed, mated=sides[2], nonmated=sides[3])
         return self._with_parts(mated=sides[0], nonmated=sides[1], **parts)
@@ -659,6 +655,10 @@ class Comparisons:
             return ()
         return self._by_group(self.failed.mated, 4), self._by_group(self.failed.nonmated, 6)
 
+    def _grouped(self, mated: bool) -> GroupedSide:
+        """Return the mated, or the non-mated, comparisons with their groups."""
+        return self.mated_by_group if mated else self.nonmated_by_group
+
     def require_groups(self) -> None:
         """Raise an error where there are no groups."""
         if not self.groups:
@@ -738,9 +738,9 @@ class Comparisons:
         if self.subjects is not None:
             parts.append(f"{self.subjects.size} subjects")
         if self.sessions is not None:
-            parts.append(f"{self.sessions.size} session{'s' if self.sessions.size > 1 else ''}")
+            parts.append(counted(self.sessions.size, "session"))
         if self.groups:
-            parts.append(f"{len(self.groups)} group{'s' if len(self.groups) > 1 else ''}")
+            parts.append(counted(len(self.groups), "group"))
         if self.transactions is not None:
             parts.append("transactions")
         if self.attacks is not None:

@@ -4,7 +4,7 @@ lists ask for them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, Literal
@@ -15,8 +15,9 @@ from fastfair._lib import validation
 from fastfair._lib.arguments import Array, Probability, checked
 from fastfair._lib.arrays import AnyArray, AnyFloats, Codes, Flags, Floats, Indices, Integers
 from fastfair._lib.label_codes import Coded, Labels, encode, encode_together
+from fastfair._lib.text import counted
 from fastfair._lib.threads import run_blocks
-from fastfair._lib.workers import Workers, reporting
+from fastfair._lib.workers import Progress, Workers, reporting
 from fastfair.errors import InputError
 
 from . import checks, group_labels, score_keys
@@ -24,7 +25,7 @@ from .checks import Similarity
 from .columns import warn_of_look_alikes
 from .comparisons import Comparisons
 from .exclusions import gathering, leave_out
-from .group_labels import MissingLabels
+from .group_labels import GroupLabels, MissingLabels
 from .pair_search import PairFinder, Pairs, ready_for_products
 from .sample_names import advice_on_samples
 from .scans import KeptComparisons, ScannedComparisons
@@ -69,11 +70,11 @@ def templates_of(template: Labels | int | None, subject: Codes, is_probe: Flags)
         coded = encode("template", template)
         checks.same_length({"vectors": subject.size, "template": coded.codes.size}, "vector")
         code = coded.codes[references].astype(np.int64)
-        if group_labels.labels_of_subjects(coded.labels.size, [(code, of)]) is None:
-            row = references[group_labels.first_conflict(coded.labels.size, [(code, of)])[1]]
+        row = _row_of_two(code, of, references)
+        if row is not None:
             raise InputError(
-                f"template {coded.labels[coded.codes[row]]!r} has references of two subjects, the"
-                f" second in row {row}: a template is of one subject",
+                f"template {coded.at(row)!r} has references of two subjects, the second in row"
+                f" {row}: a template is of one subject",
                 row,
             )
     _, at, number = np.unique(code, return_index=True, return_inverse=True)
@@ -110,16 +111,14 @@ def mean_vectors(
     return (sums / np.bincount(template)[:, None]).astype(vectors.dtype)
 
 
-def _require_one_session(session: Codes, references: Indices, template: Indices) -> None:
-    """Refuse a template whose references are of several sessions; template: that of each."""
-    of_template = [(template.astype(np.int64), session[references].astype(np.int64))]
-    if group_labels.labels_of_subjects(int(template.max()) + 1, of_template) is None:
-        row = int(references[group_labels.first_conflict(int(template.max()) + 1, of_template)[1]])
-        raise InputError(
-            f"a template has references of two sessions, the second in row {row}: a template is of"
-            " one session, so name templates of one each, or make the vectors without ⟦session=⟧",
-            row,
-        )
+def _row_of_two(template: Integers, whose: AnyArray, references: Indices) -> int | None:
+    """Return the row of the first reference of another subject, or session, than one before it of
+    its template; None where each template has one.
+    """
+    n, columns = int(template.max()) + 1, [(template, whose)]
+    if group_labels.labels_of_subjects(n, columns) is not None:
+        return None
+    return int(references[group_labels.first_conflict(n, columns)[1]])
 
 
 ROLES = "reference", "probe"
@@ -271,7 +270,7 @@ class Embeddings:
         self,
         vectors: Array,
         subject: Labels,
-        group: Labels | Mapping[str, Labels] | None = None,
+        group: GroupLabels | None = None,
         similarity: Similarity = "cosine",
         role: Labels | None = None,
         failures: FailuresOfVectors = "error",
@@ -280,17 +279,15 @@ class Embeddings:
         session: Labels | None = None,
     ) -> None:
         array = checks.vectors(vectors)
-        who = encode("subject", subject)
+        given = {"subject": subject, "role": role, "session": session}
+        columns = {
+            name: encode(name, labels) for name, labels in given.items() if labels is not None
+        }
         attributes, lacking = group_labels.attributes_by_policy(group, missing_labels)
-        sizes = {"vectors": len(array), "subject": who.codes.size}
+        sizes = {name: coded.codes.size for name, coded in columns.items()}
         sizes |= {f"group {name!r}": coded.codes.size for name, coded in attributes.items()}
-        is_probe = None if role is None else probes_of(role)
-        if is_probe is not None:
-            sizes["role"] = is_probe.size
-        shared = None if session is None else encode("session", session)
-        if shared is not None:
-            sizes["session"] = shared.codes.size
-        checks.same_length(sizes, "vector")
+        checks.same_length({"vectors": len(array)} | sizes, "vector")
+        is_probe = None if role is None else probes_of(columns["role"])
         with gathering() as left_out:
             keep = group_labels.flag_labelled(lacking, missing_labels, len(array), "vectors")
             keep &= rows_of_vectors(array, similarity, failures)
@@ -298,10 +295,10 @@ class Embeddings:
             raise InputError(f"no vectors are left: {' and '.join(map(str, left_out))}")
         if not keep.all():
             array = array[keep]
-            who, *others = (coded.take(keep) for coded in (who, *attributes.values()))
-            attributes = dict(zip(attributes, others, strict=True))
+            columns = {name: coded.take(keep) for name, coded in columns.items()}
+            attributes = {name: coded.take(keep) for name, coded in attributes.items()}
             is_probe = None if is_probe is None else is_probe[keep]
-            shared = None if shared is None else shared.take(keep)
+        who, shared = columns["subject"], columns.get("session")
         subjects = who.labels
         codes = who.codes.astype(np.int32)
         warn_of_look_alikes("person", subjects.tolist())
@@ -420,10 +417,16 @@ class Embeddings:
         probes = np.flatnonzero(self.is_probe)
         first = references[np.unique(number, return_index=True)[1]]
         rows = np.concatenate((first, probes))
-        if self.session is not None:
-            _require_one_session(self.session, references, number)
         of_session: dict[str, Any] = {}
         if self.session is not None:
+            row = _row_of_two(number, self.session[references].astype(np.int64), references)
+            if row is not None:
+                raise InputError(
+                    f"a template has references of two sessions, the second in row {row}: a"
+                    " template is of one session, so name templates of one each, or make the"
+                    " vectors without ⟦session=⟧",
+                    row,
+                )
             of_session = {"session": read_only(self.session[rows])}
         if score == "max":
             part_of = np.empty(len(self), np.int32)
@@ -475,7 +478,7 @@ class Embeddings:
 
     @checked
     def comparisons(
-        self, *, n_threads: int | None = None, progress: bool | Callable[[int, int], None] = False
+        self, *, n_threads: int | None = None, progress: Progress = False
     ) -> Comparisons:
         """Compare every two vectors, for `evaluate`, `rates`, `compare` and all other functions of
         `Comparisons`.
@@ -513,22 +516,27 @@ class Embeddings:
         of_mated = self._side_of(mated, mated=True)
         of_nonmated = self._side_of(nonmated, mated=False)
         made = Comparisons._of_parts(
-            mated=of_mated,
-            nonmated=of_nonmated,
-            score_kind="similarity",
-            score_dtype=score_keys.float_type(of_mated.keys),
-            subjects=self.subjects,
+            **self._parts_of(of_mated, of_nonmated),
             samples=np.arange(self.subject.size),
             sample_subject=self.subject,
             sessions=self.sessions,
-            attributes=self.attributes,
-            grouping=self.grouping,
-            left_out=self.left_out,
             pairing=self.pairing,
         )
-        if self.lacks:
-            made.lacks = self.lacks
+        made.lacks = self.lacks
         return made
+
+    def _parts_of(self, mated: SortedSide, nonmated: SortedSide) -> dict[str, Any]:
+        """Return what comparisons of the vectors have, however they are kept."""
+        return {
+            "mated": mated,
+            "nonmated": nonmated,
+            "score_kind": "similarity",
+            "score_dtype": score_keys.float_type(mated.keys),
+            "subjects": self.subjects,
+            "attributes": self.attributes,
+            "grouping": self.grouping,
+            "left_out": self.left_out,
+        }
 
     @checked
     def scanned(
@@ -536,7 +544,7 @@ class Embeddings:
         fmr: Probability = 0.1,
         *,
         n_threads: int | None = None,
-        progress: bool | Callable[[int, int], None] = False,
+        progress: Progress = False,
     ) -> ScannedComparisons:
         """Compare every two vectors, and keep the pairs near the errors, to evaluate them with
         little memory.
@@ -598,16 +606,7 @@ class Embeddings:
             )
         numbers = np.arange(self.subjects.size, dtype=np.int32)
         kept = KeptComparisons._of_parts(
-            mated=sides[0],
-            nonmated=sides[1],
-            subjects=self.subjects,
-            numbers=numbers,
-            attributes=self.attributes,
-            grouping=self.grouping,
-            score_kind="similarity",
-            score_dtype=score_keys.float_type(sides[0].keys),
-            pairs=self.pairs,
-            left_out=self.left_out,
+            **self._parts_of(*sides), numbers=numbers, pairs=self.pairs
         )
         return ScannedComparisons(kept)
 
@@ -618,19 +617,16 @@ class Embeddings:
         """
         order = self.pairing.order.astype(np.int32)
         n, size = order.size, pairs.keys.size
-        keys = pairs.keys if mated else ~pairs.keys[::-1]
+        keys, firsts, seconds = pairs.keys, pairs.first, pairs.second
+        if not mated:  # from the least similar on
+            keys, firsts, seconds = ~keys[::-1], firsts[::-1], seconds[::-1]
         n_rows = n * n if self.pairing.two_sets else n * (n - 1) // 2
         rows = np.empty(size, np.uint32 if n_rows < 2**32 else np.int64)
         reference, probe, of_reference, of_probe = np.empty((4, size), np.int32)
         # what is written along the way stays in the processor's cache
         for start in range(0, size, _PAIRS_AT_ONCE):
-            stop = min(start + _PAIRS_AT_ONCE, size)
-            part = slice(start, stop)
-            source = part if mated else slice(size - stop, size - start)
-            first, second = (
-                order[vectors[source]][:: 1 if mated else -1]
-                for vectors in (pairs.first, pairs.second)
-            )
+            part = slice(start, start + _PAIRS_AT_ONCE)
+            first, second = order[firsts[part]], order[seconds[part]]
             if not self.pairing.two_sets:
                 first, second = np.minimum(first, second), np.maximum(first, second)
             i, j = first.astype(np.int64), second.astype(np.int64)
@@ -640,13 +636,18 @@ class Embeddings:
             reference[part], probe[part] = first, second
             of_reference[part] = self.subject[first]
             of_probe[part] = self.subject[second]
-        side = SortedSide(
-            np.ascontiguousarray(keys), rows, of_reference, of_probe, of_subject=self._subject_codes
+        session = self.session
+        return SortedSide(
+            np.ascontiguousarray(keys),
+            rows,
+            of_reference,
+            of_probe,
+            of_subject=self._subject_codes,
+            reference_sample=reference,
+            probe_sample=probe,
+            reference_session=None if session is None else session[reference],
+            probe_session=None if session is None else session[probe],
         )
-        if self.session is not None:
-            of_sessions = self.session[reference], self.session[probe]
-            side = replace(side, reference_session=of_sessions[0], probe_session=of_sessions[1])
-        return replace(side, reference_sample=reference, probe_sample=probe)
 
     def _finder(self, workers: Workers) -> PairFinder:
         """Return what computes similarities, for pairs that are numbered as `pairing` has them."""
@@ -729,9 +730,9 @@ class Embeddings:
             parts += [f"{n_references} {enrolled}", f"{self.subject.size - n_references} probes"]
         parts += [f"{self.n_mated} mated", f"{self.n_nonmated} non-mated"]
         if self.sessions is not None:
-            parts.append(f"{self.sessions.size} session{'s' if self.sessions.size > 1 else ''}")
+            parts.append(counted(self.sessions.size, "session"))
         if self.groups:
-            parts.append(f"{len(self.groups)} group{'s' if len(self.groups) > 1 else ''}")
+            parts.append(counted(len(self.groups), "group"))
         return f"Embeddings({', '.join(parts)})"
 
 
@@ -870,7 +871,7 @@ class NamedVectors:
         probe: Labels,
         *,
         n_threads: int | None = None,
-        progress: bool | Callable[[int, int], None] = False,
+        progress: Progress = False,
     ) -> AnyFloats:
         """Score pairs of names.
 

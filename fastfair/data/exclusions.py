@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Any, Literal
 
 import numpy as np
@@ -209,13 +210,8 @@ def leave_out(
         policy,
         n_mated,
         None if n_mated is None else n - n_mated,
-        tuple(examples)[:MOST_NAMED],
+        tuple(islice(examples, MOST_NAMED)),
     )
-    note(record, hint)
-
-
-def note(record: Exclusion, hint: str = "") -> None:
-    """Warn of what a record says, and hand it to whoever gathers."""
     excluded = _gathered.get()
     if excluded is not None:
         excluded.append(record)

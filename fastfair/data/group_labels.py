@@ -17,6 +17,11 @@ from .exclusions import leave_out
 
 Grouping = tuple[str, ...]  # the attributes that groups are made of
 MissingLabels = Literal["error", "drop", "unknown"]
+GroupLabels = Labels | Mapping[str, Labels]  # of one attribute, or of several by name
+# the codes of each column, and which rows of some have no label
+LabelsAndLacking = tuple[dict[str, Coded], dict[str, Flags]]
+# subjects of rows and their labels, of one column, or of references and of probes
+LabelledRows = list[tuple[AnyArray, AnyArray]]
 UNKNOWN = "unknown"  # label of entries without one, unless they are left out
 COMPLETE = (
     'complete it, or pass ⟦missing_labels="drop"⟧ to leave these rows out, or'
@@ -31,7 +36,7 @@ def attributed(grouping: Grouping, group: str) -> str:
     return f"{grouping[0]}={group}" if len(grouping) == 1 else group
 
 
-def columns_of(name: str, group: Labels | Mapping[str, Labels]) -> dict[str, Any]:
+def columns_of(name: str, group: GroupLabels) -> dict[str, Any]:
     """Return one column of group labels for each attribute, with white space stripped from the
     attributes' names.
     """
@@ -49,9 +54,7 @@ def columns_of(name: str, group: Labels | Mapping[str, Labels]) -> dict[str, Any
     return columns
 
 
-def labels_by_policy(
-    columns: Mapping[str, Labels], policy: MissingLabels
-) -> tuple[dict[str, Coded], dict[str, Flags]]:
+def labels_by_policy(columns: Mapping[str, Labels], policy: MissingLabels) -> LabelsAndLacking:
     """Code columns of labels of one attribute, some of which may be missing.
 
     Parameters
@@ -78,9 +81,7 @@ def labels_by_policy(
     return {name: coded for name, (coded, _) in named.items()}, lacking
 
 
-def attributes_by_policy(
-    group: Labels | Mapping[str, Labels] | None, policy: MissingLabels
-) -> tuple[dict[str, Coded], dict[str, Flags]]:
+def attributes_by_policy(group: GroupLabels | None, policy: MissingLabels) -> LabelsAndLacking:
     """Code the argument `group`, a column for each attribute; policy and what is returned: as in
     `labels_by_policy`.
     """
@@ -192,7 +193,15 @@ def intersections(
     return groups, codes
 
 
-def labels_of_subjects(n: int, columns: list[tuple[AnyArray, AnyArray]]) -> AnyArray | None:
+def groups_of(columns: Mapping[str, Coded]) -> tuple[tuple[str, ...], Groups | None]:
+    """Make groups of the labels of attributes; return the group of each row, None without any."""
+    texts = {name: attribute(name, column.labels) for name, column in columns.items()}
+    codes = {name: column.codes.astype(np.uint16) for name, column in columns.items()}
+    groups, of_rows = intersections(tuple(texts), texts, [codes])
+    return groups, of_rows[0] if of_rows else None
+
+
+def labels_of_subjects(n: int, columns: LabelledRows) -> AnyArray | None:
     """Find the label of each of n subjects, all of whom occur; None where one has several.
 
     columns: the subjects of each row and their labels, such as those of references and those of
@@ -204,7 +213,7 @@ def labels_of_subjects(n: int, columns: list[tuple[AnyArray, AnyArray]]) -> AnyA
     return None
 
 
-def _first_labels(n: int, columns: list[tuple[AnyArray, AnyArray]]) -> Integers:
+def _first_labels(n: int, columns: LabelledRows) -> Integers:
     """Return the (n,) first label of each subject."""
     first = np.full(n, -1, np.int64)
     for subject, label in reversed(columns):
@@ -220,7 +229,7 @@ def warn_of_exceptions(
     name: str,
     labels: AnyArray,
     subjects: AnyArray,
-    columns: list[tuple[AnyArray, AnyArray]],
+    columns: LabelledRows,
 ) -> None:
     """Warn where a few subjects have several labels of an attribute, of which the others have one
     each.
@@ -245,7 +254,7 @@ def warn_of_exceptions(
     )
 
 
-def first_conflict(n: int, columns: list[tuple[AnyArray, AnyArray]]) -> tuple[int, int, int, int]:
+def first_conflict(n: int, columns: LabelledRows) -> tuple[int, int, int, int]:
     """Return the column and the row of the first label that is not its subject's first one, that
     label, and the first.
 
@@ -266,7 +275,7 @@ def label_of_each(subject: Coded, name: str, labels: Coded) -> Groups:
         _, row, *codes = first_conflict(subject.labels.size, columns)
         here, earlier = (labels.labels.item(code) for code in codes)
         raise InputError(
-            f"group {name!r}: subject {subject.labels.item(subject.codes[row])!r} is {here!r} in"
+            f"group {name!r}: subject {subject.at(row)!r} is {here!r} in"
             f" row {row} (counted from 0), but {earlier!r} in another; a subject has one group",
             row=row,
         )

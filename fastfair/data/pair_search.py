@@ -15,7 +15,7 @@ import itertools
 import math
 import os
 import threading
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -535,7 +535,7 @@ class FoundPairs:
 
     Attributes
     ----------
-    parts : list of dict of ndarray
+    columns : dict of ndarray
         As `PairStore.taken` returns them.
     packing : Packing
         How they are packed.
@@ -543,23 +543,14 @@ class FoundPairs:
         As in `Pairs`.
     """
 
-    parts: list[Arrays]
+    columns: Arrays
     packing: Packing
     complete: bool
 
     @property
     def packed(self) -> Integers:
         """(pairs,) the pairs, packed, where they fit."""
-        self._join()
-        return self.parts[0]["packed"]
-
-    def _join(self) -> None:
-        """Make one part of all."""
-        if len(self.parts) > 1:
-            names = tuple(self.parts[0])
-            self.parts[:] = [
-                {name: join_arrays([part.pop(name) for part in self.parts]) for name in names}
-            ]
+        return self.columns["packed"]
 
     def best(self, number: Codes, *, inverted: bool) -> FoundPairs:
         """Give vectors other numbers, and keep of pairs that are then the same the most similar
@@ -577,30 +568,28 @@ class FoundPairs:
         FoundPairs
             These cannot be used afterwards.
         """
-        self._join()
-        columns = self.parts.pop()
         packing = self.packing
         places, span = packing.places, packing.span
         of_vector = (1 << places) - 1
         number = number.astype(np.int64)
+
+        def numbered(codes: Integers) -> Integers:
+            return (number[(codes >> places) & of_vector] << places) + number[codes & of_vector]
+
         if not packing.fits:
-            keys, codes = columns["keys"], columns["codes"]
-            codes = (number[codes >> places] << places) + number[codes & of_vector]
+            keys, codes = self.columns["keys"], numbered(self.columns["codes"])
             order = np.lexsort((keys if inverted else ~keys, codes))
             order = order[np.diff(codes[order], prepend=-1) != 0]
-            return FoundPairs(
-                [{"keys": keys[order], "codes": codes[order]}], packing, self.complete
-            )
-        packed = columns["packed"]
-        parts = [
-            slice(start, start + _PACKED_AT_ONCE)
-            for start in range(0, packed.size, _PACKED_AT_ONCE)
-        ]
+            kept = {"keys": keys[order], "codes": codes[order]}
+            return replace(self, columns=kept)
+        packed = self.columns.pop("packed")
+        starts = range(0, packed.size, _PACKED_AT_ONCE)
+        parts = [slice(start, start + _PACKED_AT_ONCE) for start in starts]
         of_key = (1 << span) - 1
         turned = 0 if inverted else of_key  # so that the best comes first
         for part in parts:  # vectors before keys
             some = packed[part]
-            code = (number[(some >> places) & of_vector] << places) + number[some & of_vector]
+            code = numbered(some)
             packed[part] = (code << span) + ((some >> 2 * places) ^ turned)
         packed.sort()
         size = 0
@@ -614,26 +603,22 @@ class FoundPairs:
                 some >> span
             )
             size += some.size
-        return FoundPairs([{"packed": packed[:size]}], packing, self.complete)
+        return replace(self, columns={"packed": packed[:size]})
 
     def sorted(self, n_threads: int) -> Pairs:
         """Return the pairs, sorted by key and then by vectors; these cannot be used afterwards."""
         from fastfair.kernels import pairs as kernels
 
-        self._join()
-        columns = self.parts.pop()
         packing = self.packing
         places, span = packing.places, packing.span
         if not packing.fits:
-            keys, codes = columns["keys"], columns["codes"]
+            keys, codes = self.columns["keys"], self.columns["codes"]
             order = np.lexsort((codes, keys))
-            codes = codes[order]
-            first = codes >> places
-            second = codes & ((1 << places) - 1)
+            first, second = np.divmod(codes[order], 1 << places)
             return Pairs(
                 keys[order], first.astype(np.int32), second.astype(np.int32), self.complete
             )
-        packed = columns["packed"]
+        packed = self.columns.pop("packed")
         shift = 2 * places
         spare = room(packed.size, np.int64)
         ordered = sort_by_bits(packed, spare, shift, shift + span, n_threads)
@@ -644,22 +629,14 @@ class FoundPairs:
             kernels.order_ties(ordered[part], shift)
             kernels.unpack_codes(ordered[part], places, first[part], second[part])
 
-        in_threads(
-            ordered.size, unpack, _between_keys(ordered, shift, slices(ordered.size, n_threads))
-        )
+        starts = [part.start for part in slices(ordered.size, n_threads)[1:]]
+        # pairs with equal keys stay together
+        cuts = [int(ordered.searchsorted(ordered[start] >> shift << shift)) for start in starts]
+        together = [slice(*ends) for ends in itertools.pairwise([0, *cuts, ordered.size])]
+        in_threads(ordered.size, unpack, together)
         keys = ordered.view(np.int32)[: ordered.size]
         kernels.unpack_keys(ordered, packing.lowest, shift, keys)
         return Pairs(keys, first, second, self.complete)
-
-
-def _between_keys(packed: Integers, shift: int, parts: list[slice]) -> list[slice]:
-    """Divide sorted pairs into parts so that pairs with equal keys stay together."""
-    cuts = [
-        int(np.searchsorted(packed, (packed[part.start] >> shift) << shift)) for part in parts[1:]
-    ]
-    return [
-        slice(start, stop) for start, stop in zip([0, *cuts], [*cuts, packed.size], strict=True)
-    ]
 
 
 Filtered = tuple[Prefilter, Limits]
@@ -916,7 +893,7 @@ class PairFinder:
         codes = (first.astype(np.int64) << packing.places) + second
         mated_store = PairStore(mated.size, of_mated)
         mated_store.add(mated, codes, inverted=False)
-        mated_pairs = FoundPairs([mated_store.taken()], of_mated, True)
+        mated_pairs = FoundPairs(mated_store.taken(), of_mated, True)
         nonmated_pairs = FoundPairs(nonmated, packing, everything)
         if self._number is not None:
             mated_pairs = mated_pairs.best(self._number, inverted=False)
@@ -971,12 +948,12 @@ class PairFinder:
             kind, lowest, (highest - lowest).bit_length(), (len(self._vectors) - 1).bit_length()
         )
 
-    def _compute(self, tiles: _Tiles) -> tuple[AnyFloats, list[Arrays]]:
+    def _compute(self, tiles: _Tiles) -> tuple[AnyFloats, Arrays]:
         """Return the mated similarities in order of vectors, and the non-mated pairs that reach the
-        bound, in parts.
+        bound.
         """
         mated = np.empty(0, self.dtype)
-        nonmated = []
+        nonmated: list[Arrays] = []
 
         def take(steps: range, arrays: Arrays) -> None:
             nonlocal mated
@@ -992,7 +969,8 @@ class PairFinder:
             mated[start : start + some.size][here] = some[here]
 
         do_job(tiles, tiles.size, 1, self._workers, "similarities", take)
-        return mated, nonmated
+        names = tuple(nonmated[0])
+        return mated, {name: join_arrays([part.pop(name) for part in nonmated]) for name in names}
 
     def panels_of_tiles(self) -> list[tuple[int, int]]:
         """Return the first panel of each tile, by its row and its column."""

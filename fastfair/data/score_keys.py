@@ -69,11 +69,6 @@ def count_failed(keys: Keys) -> int:
     return count_below(keys, int(failed_key(keys)) + 1)
 
 
-def first_key_at_least(threshold: float, keys: Keys) -> np.signedinteger[Any]:
-    """Return the lowest key of scores >= a threshold, in the type of `keys`."""
-    return first_keys_at_least(np.array([threshold]), keys)[0]
-
-
 def first_keys_at_least(thresholds: Floats, keys: Keys) -> Keys:
     """Return the lowest key of scores >= each of several thresholds."""
     kind = float_type(keys).type

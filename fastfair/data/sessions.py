@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence, Sized
+from collections.abc import Sequence, Sized
 from typing import TYPE_CHECKING, Annotated, Any
 
 from fastfair._lib.arrays import Codes
-from fastfair._lib.label_codes import (
-    Coded,
-    Labels,
-    column_of_labels,
-    encode,
-    encode_together,
-)
+from fastfair._lib.label_codes import Coded, Labels, column_of_labels
 from fastfair.errors import InputError
 
 if TYPE_CHECKING:
-    from .sorted_scores import BothSides, SortedSide
+    from .sorted_scores import SortedSide
 
 ROLES = ("reference_session", "probe_session")
 
@@ -50,18 +44,6 @@ def named_columns(session: str | Sequence[str]) -> tuple[str, str]:
     """Return the names of the columns of references' and of probes' sessions."""
     names = [session] if isinstance(session, str) else list(session)
     return names[0], names[-1]
-
-
-def code_sessions(columns: Mapping[str, Any]) -> BothSides | None:
-    """Turn the sessions of references and of probes into codes of one list; None without any."""
-    reference, probe = map(columns.get, ROLES)
-    if reference is None or probe is None:
-        return None
-    if probe is reference:
-        coded = encode("⟦session⟧", reference)
-        return coded.labels, coded.codes, coded.codes
-    labels, codes = encode_together(("⟦session⟧[0]", "⟦session⟧[1]"), (reference, probe))
-    return labels, codes[0], codes[1]
 
 
 def sessions_of(side: SortedSide) -> tuple[Codes, Codes] | None:

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import accumulate
+from itertools import accumulate, chain
 from typing import Any, TypeVar
 
 import numpy as np
@@ -22,7 +22,7 @@ from fastfair._lib.threads import count_threads, in_threads, slices
 from fastfair.errors import InputError
 
 from . import checks, sample_names, score_keys
-from .exclusions import Exclusion, note
+from .exclusions import Exclusion, leave_out
 
 _Array = TypeVar("_Array", bound=AnyArray)
 BothSides = tuple[AnyArray, AnyArray, AnyArray]
@@ -31,16 +31,13 @@ _MOST_MARKS = 2**27  # subjects of cells that are marked at a time
 _ROWS = 2**20  # comparisons at a time
 _IN_CACHE = 2**16  # comparisons at a time whose columns stay in a processor's cache
 RATES_OF_CLASSES = ("fnmr", "fmr")  # of mated and of non-mated comparisons
-_COLUMNS = (
-    "keys",
-    "rows",
-    "reference",
-    "probe",
-    "reference_sample",
-    "probe_sample",
-    "reference_session",
-    "probe_session",
-)
+# Columns of references and of probes, by what `Comparisons` calls their labels.
+BOTH_COLUMNS = {
+    "subjects": ("reference", "probe"),
+    "samples": ("reference_sample", "probe_sample"),
+    "sessions": ("reference_session", "probe_session"),
+}
+_COLUMNS = ("keys", "rows", *chain.from_iterable(BOTH_COLUMNS.values()))
 Attributes = dict[str, tuple[AnyArray, Groups, Groups]]
 
 
@@ -232,6 +229,10 @@ class GroupedSide:
     n_groups: int
     n_subjects: int
     counted: tuple[Integers, Integers] | None = None
+
+    def inside(self, group: int) -> Flags:
+        """Tell which comparisons are of two people, or of one, in a group."""
+        return (self.reference_group == group) & (self.probe_group == group)
 
     def count(self, start: int, stop: int) -> Integers:
         """Count the comparisons from `start` up to `stop` by group of reference (rows) and of probe
@@ -587,31 +588,14 @@ def _gather(
     for name, (_, of_reference, of_probe) in columns.attributes.items():
         labels[0][name] = look_up(rows, of_reference)
         labels[1][name] = labels[0][name] if of_probe is of_reference else look_up(rows, of_probe)
-    reference, probe, reference_sample, probe_sample, reference_session, probe_session = (
-        column
-        for sides in (columns.subjects, columns.samples, columns.sessions)
-        for column in ((None, None) if sides is None else _of_both(rows, *sides[1:]))
-    )
-    return SortedSide(
-        keys,
-        rows,
-        reference,
-        probe,
-        (labels[0], labels[1]),
-        of_subject,
-        reference_sample,
-        probe_sample,
-        reference_session,
-        probe_session,
-    )
-
-
-def _of_both(rows: AnyArray, reference: AnyArray, probe: AnyArray) -> tuple[Codes, Codes]:
-    """Return the codes of both sides in the order of rows, once where they are the same."""
-    of_reference: Codes = look_up(rows, reference, dtype=np.int32)
-    if probe is reference:
-        return of_reference, of_reference
-    return of_reference, look_up(rows, probe, dtype=np.int32)
+    of_sides: dict[str, Any] = {}
+    for called, (reference, probe) in BOTH_COLUMNS.items():
+        both: BothSides | None = getattr(columns, called)
+        if both is not None:
+            of_sides[reference] = of_sides[probe] = look_up(rows, both[1], dtype=np.int32)
+            if both[1] is not both[2]:
+                of_sides[probe] = look_up(rows, both[2], dtype=np.int32)
+    return SortedSide(keys, rows, labels=(labels[0], labels[1]), of_subject=of_subject, **of_sides)
 
 
 @dataclass(frozen=True, eq=False)
@@ -656,19 +640,16 @@ def part_sides(sides: list[SortedSide], policy: str) -> tuple[list[SortedSide], 
     numbers = [score_keys.count_failed(side.keys) for side in sides]
     failed = [side.take(np.arange(n)) for side, n in zip(sides, numbers, strict=True)]
     if policy == "exclude":
-        if any(numbers):
-            n_before = sum(map(len, sides))
-            record = Exclusion(
-                sum(numbers),
-                n_before,
-                "comparisons",
-                "failed",
-                "as they failed",
-                'failures="exclude"',
-                n_mated=numbers[0],
-                n_nonmated=numbers[1],
-            )
-            note(record)
+        is_mated = np.repeat([True, False], list(map(len, sides)))
+        keep = [np.arange(len(side)) >= n for side, n in zip(sides, numbers, strict=True)]
+        leave_out(
+            np.concatenate(keep),
+            "comparisons",
+            "failed",
+            "as they failed",
+            'failures="exclude"',
+            mated=is_mated,
+        )
         sides = [side.take(np.arange(n, len(side))) for side, n in zip(sides, numbers, strict=True)]
     return sides, FailedComparisons(failed[0], failed[1], policy)
 

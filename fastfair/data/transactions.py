@@ -259,24 +259,14 @@ def _attempts(side: SortedSide, codes: Sequence[AnyArray], longest: int | None) 
     begins[:1] = True
     for column in columns:
         begins[1:] |= np.diff(column[order]) != 0
-    number = _number_within(begins)
-    if longest is not None:
-        whole = number - number % longest + longest <= _sizes(begins)
-        order, number = order[whole], number[whole] % longest
-        begins = number == 0
-    return Attempts(side.take(order), np.flatnonzero(begins), number)
-
-
-def _number_within(begins: AnyArray) -> Integers:
-    """Number what lies behind each beginning, from 0."""
     first = np.flatnonzero(begins)
-    return np.arange(begins.size) - np.repeat(first, np.diff(np.append(first, begins.size)))
-
-
-def _sizes(begins: AnyArray) -> Integers:
-    """Return for each place how many there are from its beginning to the next one."""
-    sizes = np.diff(np.append(np.flatnonzero(begins), begins.size))
-    return np.repeat(sizes, sizes)
+    sizes = np.diff(first, append=order.size)
+    number = np.arange(order.size) - np.repeat(first, sizes)
+    if longest is not None:
+        whole = number - number % longest + longest <= np.repeat(sizes, sizes)
+        order, number = order[whole], number[whole] % longest
+        first = np.flatnonzero(number == 0)
+    return Attempts(side.take(order), first, number)
 
 
 def _leave_out(made: Sequence[Attempts], sides: Sequence[SortedSide], longest: int | None) -> None:

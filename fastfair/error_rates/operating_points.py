@@ -221,9 +221,8 @@ class _MeanGroupEqualErrorRate(Rule):
             similarities.append(
                 score_keys.decode(np.array([score_metrics.nearest_equal_error(keys).key]))[0]
             )
-        return score_keys.first_key_at_least(
-            float(np.mean(similarities, dtype=np.float64)), comparisons.mated.keys
-        )
+        mean = np.array([np.mean(similarities, dtype=np.float64)])
+        return score_keys.first_keys_at_least(mean, comparisons.mated.keys)[0]
 
     def keys_in_block(self, block: Any, places: Indices) -> Integers | None:
         return block.at_mean_group_equal_error()

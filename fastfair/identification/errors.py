@@ -327,6 +327,9 @@ class SearchCriterion(NamedTuple):
     drawn: bool = True
 
 
+Errors = Callable[[Searches, SearchCriterion], SearchContributions | None]
+
+
 @dataclass(frozen=True)
 class SearchRate:
     """A rate of searches.
@@ -350,10 +353,8 @@ class SearchRate:
 
     name: str
     of_mated: bool
-    errors: Callable[[Searches, SearchCriterion], SearchContributions | None]
-    at_worst: Callable[[Searches, SearchCriterion], SearchContributions | None] = (
-        lambda searches, criterion: None
-    )
+    errors: Errors
+    at_worst: Errors = lambda searches, criterion: None
     complement: str = ""
     is_share: bool = True
 

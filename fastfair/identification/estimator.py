@@ -10,9 +10,9 @@ at half of the error probability. The limits at a given threshold are those of
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
@@ -46,6 +46,7 @@ from fastfair.uncertainty.sessions import note_of_few
 
 from .errors import (
     RATES,
+    Errors,
     Influence,
     SearchContributions,
     SearchCriterion,
@@ -121,26 +122,266 @@ class HeldSearchRate(NamedTuple):
     tail: float
     thresholds: tuple[float | None, float | None]
 
-    def moved(
-        self,
-        errors: Callable[[Searches, SearchCriterion], SearchContributions | None],
-        searches: Searches,
-        criterion: SearchCriterion,
-    ) -> list[SearchContributions | None]:
-        """Return the errors of a rate at the strictest and the laxest threshold; None beyond what
-        is known.
+
+@dataclass(frozen=True, eq=False)
+class MeasuredRate:
+    """A rate of all searches, or of a group's, at an operating point.
+
+    Attributes
+    ----------
+    estimator : Estimator
+        What it is estimated by.
+    rate : SearchRate
+        The rate.
+    errors : SearchContributions or None
+        What searches add to it; None where that is not known.
+    group : int or None
+        The group; None for all searches.
+    highest : float
+        The highest value that it can have.
+    held : HeldSearchRate or None
+        Another rate that the threshold holds; None where it holds none.
+    moved : tuple of MeasuredRate or None
+        The same at the strictest and at the laxest threshold that may hold that one; None beyond
+        what is known.
+    """
+
+    estimator: Estimator
+    rate: SearchRate
+    errors: SearchContributions | None
+    group: int | None = None
+    highest: float = 1.0
+    held: HeldSearchRate | None = None
+    moved: tuple[MeasuredRate | None, ...] = ()
+
+    def within(self, group: int | None) -> MeasuredRate:
+        """Return the rate of the searches of a group."""
+        moved = tuple(end and end.within(group) for end in self.moved)
+        errors = self.errors and self.errors.within(group)
+        return replace(self, errors=errors, group=group, moved=moved)
+
+    @property
+    def contributions(self) -> SearchContributions:
+        """What searches add, which must be known."""
+        assert self.errors is not None
+        return self.errors
+
+    @cached_property
+    def influence(self) -> Influence:
+        """The rate, its variance, and the influence of people on it."""
+        return self.estimator.influence(self.contributions)
+
+    def effective(self) -> float:
+        """Return the effective sample size of a rate with few errors, by the design effect of a
+        laxer criterion, at which five people have errors.
+
+        Where fewer than five people search, each person counts as one attempt as far as attempts differ in number.
         """
-        ends = [
-            None if threshold is None else criterion._replace(threshold=threshold)
-            for threshold in self.thresholds
+        errors = self.contributions
+        m = errors.attempts[0]
+        n = errors.value.size
+        order = np.argsort(errors.margin, kind="stable")
+        _, first = np.unique(errors.subject[order], return_index=True)
+        if first.size >= ENOUGH_PAIRS:
+            cut = float(errors.margin[order[np.sort(first)[ENOUGH_PAIRS - 1]]])
+            nearest = errors.of_probes_alone((errors.margin <= cut).astype(np.float64))
+            s = self.estimator.searches
+            if not self.rate.of_mated and self.estimator.drawn and not (s.reach >= -cut).any():
+                criterion = SearchCriterion(-cut, None, s.n_enrolled)
+                nearest = false_positives(s, criterion).within(self.group)
+            x = nearest.value.sum()
+            if x < n:
+                return effective_size(n, x, self.estimator.influence(nearest).variance * n**2)
+        return float(m.sum() ** 2) / dot(m, m)
+
+    def limits(self, level: float) -> Ends:
+        """Return the limits of the rate at a given threshold."""
+        if self.contributions.attempts[0].size < 2:
+            return 0.0, self.highest
+        if not self.rate.is_share:
+            return self._limits_of_mean((1 - level) / 2)
+        low, high = self.evidence().interval(level)
+        return float(low), float(high)
+
+    def _limits_of_mean(self, tail: float) -> Ends:
+        """Return the limits of a mean number; some candidates leave no less room than none
+        would.
+        """
+        rate, variance, freedom = self.influence[:3]
+        of_none = 0.0
+        if rate * self.contributions.value.size < ENOUGH_PAIRS:
+            of_none = min(-math.log(tail) / self.effective(), self.highest)
+        if rate == 0:
+            return 0.0, of_none
+        reach = float(stdtrit(freedom, 1 - tail)) * min(math.sqrt(variance) / rate, 1.0)
+        high = rate * math.exp(min(reach, math.log(self.highest / rate)))
+        return rate * math.exp(-reach), max(high, of_none)
+
+    def evidence(self) -> RateEvidence:
+        """Return what the limits of the rate at a given threshold are computed from."""
+        influence = self.influence
+        n = self.contributions.value.size
+        m, e = self.contributions.attempts
+        rate = influence.rate
+        freedom = float(m.size - 1) if self.rate.of_mated else influence.freedom
+        shared = influence.in_sessions
+        if shared is not None:
+            freedom = float(two_way_freedom(freedom, shared.n))
+        if rate in (0, 1):
+            return RateEvidence(rate, math.nan, freedom, max(1.0, self.effective()))
+        effective = self.effective() if rate * n < ENOUGH_PAIRS else math.nan
+        sums = AttemptSums(n, e.sum(), dot(m, m), dot(e, m), dot(e, e))
+        raised = raised_rate(rate, n, typical_subject(sums, sums))
+        if shared is not None:
+            added = (influence.variance - shared.people) * n**2
+            by_session = one_more_session(added, n, shared.n, self.rate.of_mated)
+            raised = raised_by_both(raised, by_session)
+        return RateEvidence(rate, math.sqrt(influence.variance), freedom, effective, raised)
+
+    def _sign_of(self, held: HeldSearchRate) -> float:
+        """Return whether the rate grows with the one held, 1.0, or falls, -1.0, at a fixed
+        threshold.
+        """
+        return -1.0 if self.rate.of_mated == held.rate.of_mated else 1.0
+
+    def limits_with_threshold(self, held: HeldSearchRate) -> Ends:
+        """Return limits that are wider as the threshold is an estimate."""
+        level = self.estimator.level
+        ends = self.limits(level)
+        influence = self.influence
+        # A strict threshold beyond all scores makes no candidates, and a lax one makes all.
+        beyond = (1.0, 0.0) if self.rate.of_mated else (0.0, self.highest)
+        if held.distribution.expected < FEWEST_ERRORS:
+            half = (1 + level) / 2
+            limits = [
+                (end, end) if moved is None else moved.limits(half)
+                for moved, end in zip(self.moved, beyond, strict=True)
+            ]
+            return min(low for low, _ in limits), max(high for _, high in limits)
+        rates = [
+            end if moved is None else moved.influence.rate
+            for moved, end in zip(self.moved, beyond, strict=True)
         ]
-        return [None if end is None else if_known(errors, searches, end) for end in ends]
+        mine, of_held = influence.of_people, held.influence.of_people
+        scale = math.sqrt(dot(mine, mine) * dot(of_held, of_held))
+        correlation = self._sign_of(held) * dot(mine, of_held) / scale if scale else 0.0
+        shift = np.array([0.0, min(rates) - influence.rate, max(rates) - influence.rate])
+        joined = intervals.sum_interval(
+            np.array([influence.rate, *ends]), shift, np.array(correlation)
+        )
+        # Never narrower than either part alone, so that an interval of a higher level is never
+        # narrower, too.
+        low = min(float(joined[0]), ends[0], min(rates))
+        high = max(float(joined[1]), ends[1], max(rates))
+        return max(0.0, low), min(self.highest, high)
+
+    def influence_with_threshold(self) -> Floats:
+        """Return what people add to the rate, and by way of the threshold that holds another."""
+        mine, held = self.influence.of_people, self.held
+        rates = [
+            float(moved.contributions.value.mean()) for moved in self.moved if moved is not None
+        ]
+        if held is None or len(rates) < 2 or not held.influence.variance:
+            return mine
+        reach = abs(rates[0] - rates[1]) / 2 / float(stdtrit(held.influence.freedom, 1 - held.tail))
+        of_held = held.influence.of_people
+        length = math.sqrt(dot(of_held, of_held))
+        return mine + (self._sign_of(held) * reach / length) * of_held if length else mine
+
+    def row(self, at: OperatingPoint, criterion: SearchCriterion, **about: Any) -> IdentifiedRate:
+        """Return the row of the rate."""
+        s = self.estimator.searches
+        about |= {
+            "at": at,
+            "threshold": s._sign * criterion.threshold,
+            "gallery_size": criterion.size,
+        }
+        errors = self.errors
+        if errors is None or not errors.value.size:
+            note = Note(Code.SHORT_LISTS if errors is None else Code.NO_SEARCHES)
+            n = 0 if errors is not None else int(self.rate.of_searches(s).sum())
+            return IdentifiedRate(estimate=math.nan, n_searches=n, notes=(note,), **about)
+        influence, held = self.influence, self.held
+        notes: list[Note] = []
+        if held is None:
+            low, high = self.limits(self.estimator.level)
+        else:
+            low, high = self.limits_with_threshold(held)
+            notes += [Note(Code.THRESHOLD_BEYOND_SCORES)] if None in self.moved else []
+        if influence.of_enrolled or (held is not None and held.influence.of_enrolled):
+            notes.append(Note(Code.FEW_ENROLLED))
+        notes += self._notes_of_sessions()
+        if any(note.code is Code.TOO_FEW_SESSIONS for note in notes):
+            low = high = math.nan
+        return IdentifiedRate(
+            estimate=influence.rate,
+            low=low if math.isnan(low) else min(low, influence.rate),
+            high=high if math.isnan(high) else max(high, influence.rate),
+            n_searches=errors.value.size,
+            n_errors=round(errors.value.sum()) if self.rate.is_share else None,
+            n_subjects=errors.attempts[0].size,
+            notes=tuple(notes),
+            **about,
+        )
+
+    def _notes_of_sessions(self) -> list[Note]:
+        """Say how much sessions add to the variance of a rate of all searches, and where sessions
+        are few.
+        """
+        influence = self.influence
+        shared = influence.in_sessions
+        if shared is None:
+            return []
+        if shared.n < FEWEST_SESSIONS:
+            return [Note(Code.TOO_FEW_SESSIONS)]
+        notes = [note_of_few(shared.n)] if shared.n < ENOUGH_SESSIONS else []
+        binomial = influence.rate * (1 - influence.rate) / self.contributions.value.size
+        if self.group is None and self.rate.is_share and binomial and shared.people:
+            effect = Note.of(
+                Code.EFFECT_OF_SESSIONS,
+                times=math.sqrt(influence.variance / shared.people),
+                people=shared.people / binomial,
+                sessions=shared.sessions / binomial,
+                n=shared.n,
+            )
+            return [effect, *notes]
+        return notes
+
+
+class SearchPoint(NamedTuple):
+    """An operating point in searches: what makes a candidate there, and how far its threshold may
+    be off.
+    """
+
+    estimator: Estimator
+    criterion: SearchCriterion
+    held: HeldSearchRate | None
+
+    def measure(self, rate: SearchRate, errors: Errors | None = None) -> MeasuredRate:
+        """Measure a rate of all searches; errors: what searches add, where it is no rate's own."""
+        s = self.estimator.searches
+        count = errors or rate.errors
+        held = None if self.held is None or self.held.rate == rate else self.held
+        of_all = MeasuredRate(
+            self.estimator,
+            rate,
+            count(s, self.criterion),
+            highest=rate.highest(self.criterion.size),
+            held=held,
+        )
+        if held is None:
+            return of_all
+        moved = []
+        for threshold in held.thresholds:
+            end = None
+            if threshold is not None:
+                end = if_known(count, s, self.criterion._replace(threshold=threshold))
+            moved.append(None if end is None else replace(of_all, errors=end, held=None))
+        return replace(of_all, moved=tuple(moved))
 
 
 def if_known(
-    errors: Callable[[Searches, SearchCriterion], SearchContributions | None],
-    searches: Searches,
-    criterion: SearchCriterion,
+    errors: Errors, searches: Searches, criterion: SearchCriterion
 ) -> SearchContributions | None:
     """Return what searches add to a rate; None where lists of candidates do not reach so far."""
     try:
@@ -149,29 +390,29 @@ def if_known(
         return None
 
 
-class _RateOfGroup(NamedTuple):
-    """A rate of all searches or of a group's, and the highest value that it can have."""
-
-    rate: SearchRate
-    group: int | None
-    highest: float = 1.0
-
-
+@dataclass(frozen=True, eq=False)
 class Estimator:
-    """Computes the rates of searches at operating points, with their limits."""
+    """Computes the rates of searches at operating points, with their limits.
 
-    def __init__(
-        self, searches: Searches, rank: int | None, gallery: str, confidence_level: float
-    ) -> None:
-        self.searches = searches
-        self.rank = rank
-        self.level = confidence_level
-        self.drawn = gallery == "drawn"
+    Attributes
+    ----------
+    searches : Searches
+        The searches.
+    rank, gallery
+        As in `identify`.
+    level : float
+        The confidence level.
+    """
 
-    def of_group(self, code: int) -> Estimator:
-        """Return what estimates rates of one group's searches alone."""
-        alone = self.searches._of_group(code)
-        return Estimator(alone, self.rank, "drawn" if self.drawn else "fixed", self.level)
+    searches: Searches
+    rank: int | None
+    gallery: str
+    level: float
+
+    @property
+    def drawn(self) -> bool:
+        """Whether limits are for other galleries."""
+        return self.gallery == "drawn"
 
     def influence(self, errors: SearchContributions) -> Influence:
         """Return a rate with its variance and the influence of people on it."""
@@ -191,6 +432,11 @@ class Estimator:
         if at.kind == "threshold":
             threshold *= self.searches._sign
         return SearchCriterion(threshold, rank, self.searches.n_enrolled, self.drawn)
+
+    def point(self, at: OperatingPoint) -> SearchPoint:
+        """Look at an operating point in the searches."""
+        criterion = self.criterion_at(at)
+        return SearchPoint(self, criterion, self.held(at, criterion))
 
     def threshold_that_holds(self, at: OperatingPoint) -> float:
         """Return the threshold of an operating point that holds a rate."""
@@ -254,32 +500,23 @@ class Estimator:
         if at.is_given:
             return None
         rate = RATES[at.rule.holds[0]]
-        errors = rate.errors(self.searches, criterion)
-        assert errors is not None
-        influence = self.influence(errors)
+        of_all = MeasuredRate(self, rate, rate.errors(self.searches, criterion))
+        errors, influence = of_all.contributions, of_all.influence
         scores = self.scores_errors_first(rate)
         n = errors.value.size
-        target = _RateOfGroup(rate, None)
-        is_few = errors.value.sum() < ENOUGH_PAIRS
-        value = at.value if at.rule.takes_value else 0.0
         distribution = HeldRate.of(
-            value,
+            at.value if at.rule.takes_value else 0.0,
             n,
             influence.freedom,
             math.sqrt(influence.variance),
-            self.effective(errors, target) if is_few else None,
+            of_all.effective() if errors.value.sum() < ENOUGH_PAIRS else None,
         )
         tail = (1 - self.level) / (2 if distribution.expected >= FEWEST_ERRORS else 4)
 
         def upper_limit(errors: int) -> float:
-            there = if_known(
-                rate.errors, self.searches, criterion._replace(threshold=float(scores[errors]))
-            )
-            return (
-                1.0
-                if there is None
-                else self.limits(there, self.influence(there), target, 1 - 2 * tail)[1]
-            )
+            there = criterion._replace(threshold=float(scores[errors]))
+            moved = replace(of_all, errors=if_known(rate.errors, self.searches, there))
+            return 1.0 if moved.errors is None else moved.limits(1 - 2 * tail)[1]
 
         fewest, most = (
             distribution.errors(tail, upper_limit) if rate.of_mated else distribution.errors(tail)
@@ -293,265 +530,70 @@ class Estimator:
             )
         return HeldSearchRate(rate, distribution, errors, influence, tail, (far, near))
 
-    def effective(self, errors: SearchContributions, target: _RateOfGroup) -> float:
-        """Return the effective sample size of a rate with few errors, by the design effect of a
-        laxer criterion, at which five people have errors.
-
-        Where fewer than five people search, each person counts as one attempt as far as attempts differ in number.
-        """
-        m = errors.attempts[0]
-        n = errors.value.size
-        order = np.argsort(errors.margin, kind="stable")
-        _, first = np.unique(errors.subject[order], return_index=True)
-        if first.size >= ENOUGH_PAIRS:
-            cut = float(errors.margin[order[np.sort(first)[ENOUGH_PAIRS - 1]]])
-            nearest = errors.of_probes_alone((errors.margin <= cut).astype(np.float64))
-            if not target.rate.of_mated and self.drawn and not (self.searches.reach >= -cut).any():
-                nearest = false_positives(
-                    self.searches, SearchCriterion(-cut, None, self.searches.n_enrolled)
-                ).within(target.group)
-            x = nearest.value.sum()
-            if x < n:
-                return effective_size(n, x, self.influence(nearest).variance * n**2)
-        return float(m.sum() ** 2) / dot(m, m)
-
-    def limits(
-        self, errors: SearchContributions, influence: Influence, target: _RateOfGroup, level: float
-    ) -> Ends:
-        """Return the limits of a rate at a given threshold."""
-        if errors.attempts[0].size < 2:
-            return 0.0, target.highest
-        if not target.rate.is_share:
-            return self._limits_of_mean(errors, influence, target, (1 - level) / 2)
-        low, high = self.evidence(errors, influence, target).interval(level)
-        return float(low), float(high)
-
-    def _limits_of_mean(
-        self, errors: SearchContributions, influence: Influence, target: _RateOfGroup, tail: float
-    ) -> Ends:
-        """Return the limits of a mean number; some candidates leave no less room than none
-        would.
-        """
-        is_few = influence.rate * errors.value.size < ENOUGH_PAIRS
-        of_none = (
-            min(-math.log(tail) / self.effective(errors, target), target.highest) if is_few else 0.0
-        )
-        if influence.rate == 0:
-            return 0.0, of_none
-        reach = float(stdtrit(influence.freedom, 1 - tail)) * min(
-            math.sqrt(influence.variance) / influence.rate, 1.0
-        )
-        high = influence.rate * math.exp(min(reach, math.log(target.highest / influence.rate)))
-        return influence.rate * math.exp(-reach), max(high, of_none)
-
-    def evidence(
-        self, errors: SearchContributions, influence: Influence, target: _RateOfGroup
-    ) -> RateEvidence:
-        """Return what the limits of a rate at a given threshold are computed from."""
-        n = errors.value.size
-        m, e = errors.attempts
-        rate = influence.rate
-        freedom = float(m.size - 1) if target.rate.of_mated else influence.freedom
-        shared = influence.in_sessions
-        if shared is not None:
-            freedom = float(two_way_freedom(freedom, shared.n))
-        if rate in (0, 1):
-            return RateEvidence(rate, math.nan, freedom, max(1.0, self.effective(errors, target)))
-        effective = self.effective(errors, target) if rate * n < ENOUGH_PAIRS else math.nan
-        sums = AttemptSums(n, e.sum(), dot(m, m), dot(e, m), dot(e, e))
-        raised = raised_rate(rate, n, typical_subject(sums, sums))
-        if shared is not None:
-            added = (influence.variance - shared.people) * n**2
-            by_session = one_more_session(added, n, shared.n, target.rate.of_mated)
-            raised = raised_by_both(raised, by_session)
-        return RateEvidence(rate, math.sqrt(influence.variance), freedom, effective, raised)
-
     def evidence_of(self, row: IdentifiedRate) -> RateEvidence:
         """Return what the limits of a row are computed from."""
         group = None if row.group is None else self.searches.groups.index(row.group)
-        target = _RateOfGroup(RATES[row.name], group)
-        errors = target.rate.errors(
-            self.searches, self.criterion_at(row.at)._replace(size=row.gallery_size)
+        criterion = self.criterion_at(row.at)._replace(size=row.gallery_size)
+        rate = RATES[row.name]
+        return (
+            MeasuredRate(self, rate, rate.errors(self.searches, criterion)).within(group).evidence()
         )
-        assert errors is not None
-        kept = errors.within(group)
-        return self.evidence(kept, self.influence(kept), target)
 
     def rows(
         self, at: OperatingPoint, sizes: Sequence[int], rates: Sequence[SearchRate] = ()
     ) -> list[IdentifiedRate]:
         """Return all rows of an operating point; rates: of these alone."""
-        criterion = self.criterion_at(at)
-        held = self.held(at, criterion)
+        point = self.point(at)
         return [
             row
             for size in sizes
             for rate in rates or RATES.values()
             if ("mated" if rate.of_mated else "non-mated") in at.rule.searches
             and rate.of_searches(self.searches).any()
-            for row in self._rows_of(rate, at, criterion._replace(size=size), held)
+            for row in self._rows_of(
+                rate, at, point._replace(criterion=point.criterion._replace(size=size))
+            )
         ]
 
     def _rows_of(
-        self,
-        rate: SearchRate,
-        at: OperatingPoint,
-        criterion: SearchCriterion,
-        held: HeldSearchRate | None,
+        self, rate: SearchRate, at: OperatingPoint, point: SearchPoint
     ) -> list[IdentifiedRate]:
         """Return the rows of a rate in galleries of a size, of all searches and of each group."""
-        s = self.searches
+        s, criterion = self.searches, point.criterion
         rows = []
-        errors, at_worst = rate.errors(s, criterion), rate.at_worst(s, criterion)
-        moved = held.moved(rate.errors, s, criterion) if held and rate != held.rate else ()
-        by_luck = self.drawn and (errors is None or errors.depends_on_gallery or held is not None)
-        about = {
-            "name": rate.name,
-            "at": at,
-            "threshold": self.searches._sign * criterion.threshold,
-            "gallery_size": criterion.size,
-        }
+        of_all, at_worst = point.measure(rate), rate.at_worst(s, criterion)
+        errors = of_all.errors
+        by_luck = errors is None or errors.depends_on_gallery or point.held is not None
         for group in (None, *range(len(s.groups))):
-            kept = errors and errors.within(group)
-            target = _RateOfGroup(rate, group, rate.highest(criterion.size))
-            about |= {"group": None if group is None else s.groups[group]}
-            row = self.row(kept, [end and end.within(group) for end in moved], held, target, about)
-            if at_worst is not None and kept is not None and kept.value.size:
-                row = self.with_hidden_ties(row, kept, at_worst.within(group), target)
+            measured = of_all.within(group)
+            name = None if group is None else s.groups[group]
+            row = measured.row(at, criterion, name=rate.name, group=name)
+            if point.held is not None and of_all.held is None and group is None:
+                row = replace(row, notes=(Note(Code.HELD), *row.notes))
+            if at_worst is not None and row.n_searches:
+                row = self.with_hidden_ties(row, measured, at_worst)
             failed = s.failed & rate.of_searches(s) & ((s.group == group) | (group is None))
-            row = replace(
-                row,
-                n_failed=int(failed.sum()) or None,
-                notes=_by_luck(row) if by_luck else row.notes,
-            )
+            row = replace(row, n_failed=int(failed.sum()) or None)
+            row = _by_luck(row) if by_luck and self.drawn else row
             rows.append(row if criterion.size == s.n_enrolled else replace(row, n_errors=None))
             if rate.complement:
                 rows.append(mirrored(rows[-1], rate.complement, lambda value: 1 - value))
         return rows
 
     def with_hidden_ties(
-        self,
-        row: IdentifiedRate,
-        errors: SearchContributions,
-        at_worst: SearchContributions,
-        target: _RateOfGroup,
+        self, row: IdentifiedRate, measured: MeasuredRate, at_worst: SearchContributions
     ) -> IdentifiedRate:
         """Let the upper limit of a rate allow for people with the mate's score who are missing from
         lists.
         """
-        n = int((at_worst.value > errors.value).sum())
+        worst = replace(measured, errors=at_worst.within(measured.group))
+        n = int((worst.contributions.value > measured.contributions.value).sum())
         if not n:
             return row
-        highest = self.influence(at_worst)
-        note = Note.of(Code.HIDDEN_TIES, n=n, of=errors.value.size, highest=per_cent(highest.rate))
-        high = max(row.high, self.limits(at_worst, highest, target, self.level)[1])
+        highest = per_cent(worst.influence.rate)
+        note = Note.of(Code.HIDDEN_TIES, n=n, of=row.n_searches, highest=highest)
+        high = max(row.high, worst.limits(self.level)[1])
         return replace(row, high=high, notes=(*row.notes, note))
-
-    def row(
-        self,
-        errors: SearchContributions | None,
-        moved: Sequence[SearchContributions | None],
-        held: HeldSearchRate | None,
-        target: _RateOfGroup,
-        about: Mapping[str, Any],
-    ) -> IdentifiedRate:
-        """Return the row of a rate, given what searches add to it at the thresholds that may be the
-        population's.
-        """
-        if errors is None or not errors.value.size:
-            note = Note(Code.SHORT_LISTS if errors is None else Code.NO_SEARCHES)
-            n = 0 if errors is not None else int(target.rate.of_searches(self.searches).sum())
-            return IdentifiedRate(estimate=math.nan, n_searches=n, notes=(note,), **about)
-        influence = self.influence(errors)
-        notes: tuple[Note, ...] = ()
-        low, high = self.limits(errors, influence, target, self.level)
-        if held is not None and target.rate == held.rate:
-            notes = (Note(Code.HELD),) if target.group is None else ()
-        elif held is not None:
-            (low, high), notes = self.with_threshold((low, high), influence, moved, held, target)
-        if influence.of_enrolled or (
-            held is not None and held.influence.of_enrolled and target.rate != held.rate
-        ):
-            notes = (*notes, Note(Code.FEW_ENROLLED))
-        shared = influence.in_sessions
-        notes = (*notes, *_notes_of_sessions(influence, target, errors.value.size))
-        if shared is not None and shared.n < FEWEST_SESSIONS:
-            low = high = math.nan
-        return IdentifiedRate(
-            estimate=influence.rate,
-            low=low if math.isnan(low) else min(low, influence.rate),
-            high=high if math.isnan(high) else max(high, influence.rate),
-            n_searches=errors.value.size,
-            n_errors=round(errors.value.sum()) if target.rate.is_share else None,
-            n_subjects=errors.attempts[0].size,
-            notes=notes,
-            **about,
-        )
-
-    def with_threshold(
-        self,
-        ends: Ends,
-        influence: Influence,
-        moved: Sequence[SearchContributions | None],
-        held: HeldSearchRate,
-        target: _RateOfGroup,
-    ) -> tuple[Ends, tuple[Note, ...]]:
-        """Widen limits at a given threshold for the threshold being an estimate."""
-        notes = (
-            (Note(Code.THRESHOLD_BEYOND_SCORES),) if any(errors is None for errors in moved) else ()
-        )
-        # A strict threshold beyond all scores makes no candidates, and a lax one makes all.
-        beyond = (1.0, 0.0) if target.rate.of_mated else (0.0, target.highest)
-        others = [None if errors is None else self.influence(errors) for errors in moved]
-        if held.distribution.expected < FEWEST_ERRORS:
-            half = (1 + self.level) / 2
-            limits = [
-                (
-                    (end, end)
-                    if errors is None or of_one is None
-                    else self.limits(errors, of_one, target, half)
-                )
-                for errors, of_one, end in zip(moved, others, beyond, strict=True)
-            ]
-            return (min(low for low, _ in limits), max(high for _, high in limits)), notes
-        rates = [
-            end if other is None else other.rate for other, end in zip(others, beyond, strict=True)
-        ]
-        sign = -1.0 if target.rate.of_mated == held.rate.of_mated else 1.0
-        mine, of_held = influence.of_people, held.influence.of_people
-        scale = math.sqrt(dot(mine, mine) * dot(of_held, of_held))
-        correlation = sign * dot(mine, of_held) / scale if scale else 0.0
-        shift = np.array([0.0, min(rates) - influence.rate, max(rates) - influence.rate])
-        joined = intervals.sum_interval(
-            np.array([influence.rate, *ends]), shift, np.array(correlation)
-        )
-        # Never narrower than either part alone, so that an interval of a higher level is never
-        # narrower, too.
-        low = min(float(joined[0]), ends[0], min(rates))
-        high = max(float(joined[1]), ends[1], max(rates))
-        return (max(0.0, low), min(target.highest, high)), notes
-
-    def influence_with_threshold(
-        self,
-        errors: SearchContributions,
-        moved: Sequence[SearchContributions | None],
-        held: HeldSearchRate | None,
-        rate: SearchRate,
-    ) -> Floats:
-        """Return what people add to a rate, and by way of the threshold that holds another rate."""
-        mine = self.influence(errors).of_people
-        rates = [
-            float(errors_of_end.value.mean())
-            for errors_of_end in moved
-            if errors_of_end is not None
-        ]
-        if held is None or len(rates) < 2 or not held.influence.variance:
-            return mine
-        reach = abs(rates[0] - rates[1]) / 2 / float(stdtrit(held.influence.freedom, 1 - held.tail))
-        sign = -1.0 if rate.of_mated == held.rate.of_mated else 1.0
-        of_held = held.influence.of_people
-        length = math.sqrt(dot(of_held, of_held))
-        return mine + (sign * reach / length) * of_held if length else mine
 
     def counts(self, rate: SearchRate, at: OperatingPoint) -> FailureCounts:
         """Count the searches of each person, and the errors among them, in this very gallery."""
@@ -585,9 +627,7 @@ class Estimator:
         """
         s = self.searches
         shared = 1 - (1 - self.level) / len(s.groups)  # by Bonferroni's inequality
-        rows = Estimator(s, self.rank, "drawn" if self.drawn else "fixed", shared).rows(
-            at, [s.n_enrolled]
-        )
+        rows = replace(self, level=shared).rows(at, [s.n_enrolled])
         measured: list[IdentifiedRate] = []
         for rate in map(RATES.__getitem__, shares()):
             of_groups = [row for row in rows if row.name == rate.name and row.group is not None]
@@ -642,32 +682,19 @@ class Estimator:
                 f"returned_group has no group of {len(unknown)} enrolled people, such as"
                 f" {unknown[0]!r}"
             )
-        criterion = self.criterion_at(at)
         whose = np.array(labels, object)
         rows: list[IdentifiedRate] = []
-        held = self.held(at, criterion)
-        about = {
-            "name": "fpir_matrix",
-            "at": at,
-            "threshold": self.searches._sign * criterion.threshold,
-            "gallery_size": s.n_enrolled,
-        }
+        point = self.point(at)
         for name in sorted({str(labels[k]) for k in s.enrolled.tolist()}):
-            of_group = partial(first_candidate_of_group, is_of_group=whose == name)
-            errors = of_group(s, criterion)
-            moved = held.moved(of_group, s, criterion) if held and held.rate != rate else ()
+            of_all = point.measure(
+                rate, partial(first_candidate_of_group, is_of_group=whose == name)
+            )
             for group in (None, *range(len(s.groups))):
                 probe_group = None if group is None else s.groups[group]
-                kept = [
-                    errors_of_end and errors_of_end.within(group)
-                    for errors_of_end in (errors, *moved)
-                ]
-                about |= {"group": name, "probe_group": probe_group}
-                row = self.row(kept[0], kept[1:], held, _RateOfGroup(rate, group), about)
-                row = replace(
-                    row, notes=tuple(note for note in row.notes if note.code is not Code.HELD)
+                row = of_all.within(group).row(
+                    at, point.criterion, name="fpir_matrix", group=name, probe_group=probe_group
                 )
-                rows.append(replace(row, notes=_by_luck(row)) if self.drawn else row)
+                rows.append(_by_luck(row) if self.drawn else row)
         return rows
 
 
@@ -678,38 +705,11 @@ def shares() -> list[str]:
     return [rate.name for rate in RATES.values() if rate.is_share]
 
 
-def _notes_of_sessions(influence: Influence, target: _RateOfGroup, n: int) -> list[Note]:
-    """Say how much sessions add to the variance of a rate of all n searches, and where sessions are
-    few.
-    """
-    shared = influence.in_sessions
-    if shared is None:
-        return []
-    if shared.n < FEWEST_SESSIONS:
-        return [Note(Code.TOO_FEW_SESSIONS)]
-    notes = [note_of_few(shared.n)] if shared.n < ENOUGH_SESSIONS else []
-    binomial = influence.rate * (1 - influence.rate) / n
-    if target.group is None and target.rate.is_share and binomial and shared.people:
-        effect = Note.of(
-            Code.EFFECT_OF_SESSIONS,
-            times=math.sqrt(influence.variance / shared.people),
-            people=shared.people / binomial,
-            sessions=shared.sessions / binomial,
-            n=shared.n,
-        )
-        return [effect, *notes]
-    return notes
-
-
-def _by_luck(row: IdentifiedRate) -> tuple[Note, ...]:
-    """Add to the notes of a rate for other galleries that few people may matter, unless they say
-    so.
-    """
-    return (
-        row.notes
-        if has_code(row, Code.HELD, Code.FEW_ENROLLED)
-        else (*row.notes, Note(Code.CHANCE_OF_GALLERY))
-    )
+def _by_luck(row: IdentifiedRate) -> IdentifiedRate:
+    """Say of a rate for other galleries that few people may matter, unless its notes say so."""
+    if has_code(row, Code.HELD, Code.FEW_ENROLLED):
+        return row
+    return replace(row, notes=(*row.notes, Note(Code.CHANCE_OF_GALLERY)))
 
 
 def range_within(measure: Estimand, ends: Floats) -> Ends:

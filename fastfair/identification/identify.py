@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Literal
 
 from fastfair import intervals
@@ -164,9 +165,7 @@ def _rows_together(
     rows_at: dict[OperatingPoint, tuple[IdentifiedRate, ...]] = {}
     for kind in dict.fromkeys(at.kind for at in points):
         of_kind = [at for at in points if at.kind == kind]
-        level = level_of_curves(estimator, of_kind)
-        gallery = "drawn" if estimator.drawn else "fixed"
-        wider = Estimator(estimator.searches, estimator.rank, gallery, level)
+        wider = replace(estimator, level=level_of_curves(estimator, of_kind))
         for at in of_kind:
             rows_at[at] = identified(wider, [at], sizes, measures, returned_group)
     return tuple(row for at in points for row in rows_at[at])

@@ -53,10 +53,9 @@ def largest(estimator: Estimator, at: OperatingPoint) -> list[IdentifiedRate]:
     if len(s.groups) < 2 or len(groups) < 2 or "non-mated" not in at.rule.searches:
         return []
     level = joint_level(_influences(estimator, rate, at, groups), estimator.level)
-    wider = Estimator(s, estimator.rank, "drawn" if estimator.drawn else "fixed", level)
     rows = [
         row
-        for row in wider.rows(at, [s.n_enrolled], [rate])
+        for row in replace(estimator, level=level).rows(at, [s.n_enrolled], [rate])
         if row.group is not None and not np.isnan(row.estimate)
     ]
     if any(np.isnan(row.low) for row in rows):  # of too few sessions
@@ -90,16 +89,5 @@ def _influences(
     """Return (groups, people) what people add to a rate, also by way of a threshold that holds
     another.
     """
-    s = estimator.searches
-    criterion = estimator.criterion_at(at)
-    held, errors = estimator.held(at, criterion), rate.errors(s, criterion)
-    assert errors is not None
-    moved = held.moved(rate.errors, s, criterion) if held and rate != held.rate else ()
-    return np.array(
-        [
-            estimator.influence_with_threshold(
-                errors.within(group), [end and end.within(group) for end in moved], held, rate
-            )
-            for group in groups
-        ]
-    )
+    of_all = estimator.point(at).measure(rate)
+    return np.array([of_all.within(group).influence_with_threshold() for group in groups])

@@ -20,8 +20,8 @@ held.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from functools import cache, partial
+from itertools import starmap
 from typing import NamedTuple
 
 import numpy as np
@@ -32,8 +32,8 @@ from fastfair._lib.arrays import Floats, Indices
 from fastfair._lib.products import dot
 from fastfair.error_rates.operating_points import OperatingPoint
 
-from .errors import RATES, PersonSums, SearchContributions, Term, sum_by_place, sum_over_people
-from .estimator import Estimator, HeldSearchRate
+from .errors import RATES, PersonSums, Term, sum_by_place, sum_over_people
+from .estimator import Estimator, MeasuredRate
 from .searches import Searches
 
 _LEVEL = 0.95  # of the threshold's interval, whatever that of the difference
@@ -96,41 +96,31 @@ def score_test(
 
 
 class _System(NamedTuple):
-    """A system at an operating point, and what its searches add to a rate there; factor: 1 for the
-    first, else -1.
-
-    moved: the same at the strictest and the laxest threshold that may hold a rate; None beyond what
-    is known.
+    """A system at an operating point: a rate there, and of its people the number that they have in
+    the first system; factor: 1 for the first, else -1.
     """
 
     factor: float
     people: Indices
-    held: HeldSearchRate | None
-    errors: SearchContributions
-    moved: Sequence[SearchContributions | None]
-    of_mated: bool
+    rate: MeasuredRate
 
-    def of_threshold(self, group: int | None, rate: float, side: int) -> tuple[list[Term], float]:
+    def of_threshold(self, side: int) -> tuple[list[Term], float]:
         """Return what people add by way of the threshold to one side, and the variance that no
         person explains.
         """
-        if self.held is None:
+        held = self.rate.held
+        if held is None:
             return [], 0.0
         rises = side * self.factor > 0
-        end = self.moved[0 if rises == self.of_mated else 1]
-        there = float(rises) if end is None else float(end.within(group).value.mean())
-        influence = self.held.influence
-        shift = abs(there - rate) / float(stdtrit(influence.freedom, 1 - self.held.tail))
+        end = self.rate.moved[0 if rises == self.rate.rate.of_mated else 1]
+        there = float(rises) if end is None else float(end.contributions.value.mean())
+        influence = held.influence
+        rate = float(self.rate.contributions.value.mean())
+        shift = abs(there - rate) / float(stdtrit(influence.freedom, 1 - held.tail))
         if not influence.variance:
             return [], shift**2
-        return [
-            Term(
-                self.factor * shift / math.sqrt(influence.variance),
-                self.held.errors,
-                influence.rate,
-                self.people,
-            )
-        ], 0.0
+        factor = self.factor * shift / math.sqrt(influence.variance)
+        return [Term(factor, held.errors, influence.rate, self.people)], 0.0
 
 
 class SystemPair:
@@ -151,19 +141,8 @@ class SystemPair:
         self._systems = cache(self._systems_at)
 
     def _systems_at(self, name: str, at: OperatingPoint) -> list[_System]:
-        rate = RATES[name]
-        systems = []
-        for factor, estimator, people in zip(
-            (1.0, -1.0), self._estimators, self._people, strict=True
-        ):
-            searches = estimator.searches
-            criterion = estimator.criterion_at(at)
-            held = estimator.held(at, criterion)
-            errors = rate.errors(searches, criterion)
-            assert errors is not None
-            moved = held.moved(rate.errors, searches, criterion) if held else ()
-            systems.append(_System(factor, people, held, errors, moved, rate.of_mated))
-        return systems
+        rates = [estimator.point(at).measure(RATES[name]) for estimator in self._estimators]
+        return list(starmap(_System, zip((1.0, -1.0), self._people, rates, strict=True)))
 
     def test(
         self, name: str, group: str | None, at: OperatingPoint, level: float
@@ -172,31 +151,30 @@ class SystemPair:
         difference.
         """
         first = self._estimators[0]
-        systems = self._systems(name, at)
         code = None if group is None else first.searches.groups.index(group)
-        errors = [system.errors.within(code) for system in systems]
+        systems = [
+            system._replace(rate=system.rate.within(code)) for system in self._systems(name, at)
+        ]
+        errors = [system.rate.contributions for system in systems]
         rates = [float(of_system.value.mean()) for of_system in errors]
         mean = sum(rates) / 2
         n = errors[0].value.size
         n_people = first.searches.labels.size
         parts = [
-            Term(system.factor, of_one, mean, system.people)
-            for system, of_one in zip(systems, errors, strict=True)
+            Term(system.factor, system.rate.contributions, mean, system.people)
+            for system in systems
         ]
         added = partial(
             sum_over_people, enrolled=first.searches.enrolled, n_people=n_people, drawn=first.drawn
         )
         of_decisions = added(parts).of_probes
         differing = of_decisions[np.abs(of_decisions) > _SMALL]
-        is_exact = systems[0].held is None and differing.size <= _MOST_SIGNS
+        is_exact = systems[0].rate.held is None and differing.size <= _MOST_SIGNS
         exact = exact_pvalue(differing) if is_exact else None
         of_searches = sum_by_place(errors[0].subject, np.ones(n), n_people) / n
         sides = []
         for side in (-1, 1):
-            more = [
-                system.of_threshold(code, rate, side)
-                for system, rate in zip(systems, rates, strict=True)
-            ]
+            more = [system.of_threshold(side) for system in systems]
             whole = added([*parts, *(part for listed, _ in more for part in listed)])
             sides.append(
                 score_test(

@@ -18,6 +18,7 @@ from fastfair._lib.arguments import AtLeastTwo, checked
 from fastfair._lib.arrays import AnyArray, Flags
 from fastfair._lib.frames import FrameColumns
 from fastfair._lib.label_codes import MISSING_TEXTS, Coded, encode, encode_together, look_up
+from fastfair._lib.text import list_some
 from fastfair._lib.warnings import warn
 from fastfair.data import checks, group_labels, side_columns
 from fastfair.data.columns import NOBODY, USUAL, Policies
@@ -26,7 +27,7 @@ from fastfair.errors import FastfairWarning, FileFormatError, InputError
 from fastfair.io import files, tables, text
 from fastfair.io.embeddings import as_text, cut_subjects
 
-from .searches import ListReader, Searches, SearchScores, Templates
+from .searches import HowToSearch, ListReader, Searches, SearchScores, Templates
 
 if TYPE_CHECKING:
     import polars as pl
@@ -45,7 +46,6 @@ _Column = Any  # labels: a column of text of polars, which is the fastest, or `C
 _RETURN_CODE, _ASSIGNED = "searchRetCode", "isAssigned"  # of NIST's logs
 _ARRAYS = (".npy", ".npz")
 _NO_ID = np.array([str(label) for label in NOBODY], object)
-_NAMED = 5  # that a message names
 
 
 @checked
@@ -219,27 +219,23 @@ def read_searches(
         "candidate_rank": layout.candidate_rank,
         "failed": layout.failed,
     }
-    how = _How(
-        named, side_columns.names_of_groups(groups), subject_pattern, score_kind, layout, policies
-    )
+    about = {"score_kind": score_kind, "templates": templates, "policies": policies}
+    how = _How(named, side_columns.names_of_groups(groups), subject_pattern, layout, about)
     with gathering() as left_out:
         parts = _parts_of(path, how)
         file = parts[0]()
-        of_searches = None if searches is None else _opened(searches, "searches", "searches")
-        gallery = (
-            None
-            if enrolled is None
-            else _Gallery.of(_opened(enrolled, "enrolled", "enrolled"), how)
+        of_searches, of_gallery = (
+            None if table is None else _opened(table, called, called)
+            for table, called in ((searches, "searches"), (enrolled, "enrolled"))
         )
-        about = {"score_kind": score_kind, "templates": templates, "policies": policies}
-        matrix, places = _arrays_of(file) if file.take is not None else (None, None)
-        if matrix is not None or layout.shape == "matrix":
-            if len(parts) > 1:
-                raise InputError("a matrix is one file: name no others")
-            made = _of_matrix(file, matrix, places, of_searches, gallery, how, about)
+        gallery = None if of_gallery is None else _Gallery.of(of_gallery, how)
+        if file.take is None and layout.shape != "matrix":
+            made = _of_lists([lambda: file, *parts[1:]], of_searches, gallery, how)
+        elif len(parts) > 1:
+            raise InputError("a matrix is one file: name no others")
         else:
-            others = parts[1:]
-            made = _of_lists([lambda: file, *others], of_searches, gallery, how, about)
+            read = _of_wide_table if file.take is None else _of_arrays
+            made = read(file, of_searches, gallery, how)
     made.left_out = (
         *(exclusion for exclusion in left_out if exclusion not in made.left_out),
         *made.left_out,
@@ -249,14 +245,22 @@ def read_searches(
 
 @dataclass
 class _How:
-    """Arguments of `read_searches`: names of columns by role, attributes, and how to read."""
+    """Arguments of `read_searches`: names of columns by role, attributes, and how to read.
+
+    about: `score_kind`, `templates` and `policies`.
+    """
 
     named: dict[str, str | None]
     attributes: list[str]
     subject_pattern: str | None
-    score_kind: SearchScores
     layout: SearchLayout
-    policies: Policies
+    about: Mapping[str, Any]
+
+    @property
+    def policies(self) -> Policies:
+        """What to do with what failed, and with missing labels."""
+        policies: Policies = self.about["policies"]
+        return policies
 
     def labels(self, table: tables.Table) -> list[str]:
         """Return the columns of a table that label its probes: of groups, and of sessions."""
@@ -362,6 +366,11 @@ class _Gallery:
             whose = how.people(subject or name, ids if whose is None else whose)
         return cls(ids, whose, str(table.place))
 
+    @property
+    def whose(self) -> _Column:
+        """The person of each template."""
+        return self.ids if self.people is None else self.people
+
     def named(self, name: str, candidates: _Column, probe: _Column) -> tuple[Coded, Coded, Coded]:
         """Return the people of candidates, of probes and of what is enrolled, with labels of one
         list.
@@ -389,10 +398,9 @@ class _Gallery:
         wrong = look_up(candidates.codes, ~is_there)
         if wrong.any():
             lost = np.unique(candidates.codes[wrong])
-            named = ", ".join(repr(candidates.labels.item(k)) for k in lost[:_NAMED].tolist())
             raise InputError(
                 f"{lost.size} labels of column {name!r} are not in {self.place}:"
-                f" {named}{', ...' * (lost.size > _NAMED)}",
+                f" {list_some(candidates.labels[lost].tolist())}",
                 row=int(wrong.argmax()),
             )
 
@@ -409,16 +417,15 @@ def groups_of_gallery(
     those of `read_searches`, and `enrolled` has the columns of `groups`.
     """
     attributes = side_columns.names_of_groups(groups)
-    how = _How({}, attributes, subject_pattern, "similarity", layout, USUAL)
+    how = _How({}, attributes, subject_pattern, layout, {})
     table = _opened(enrolled, "enrolled", "enrolled")
     gallery = _Gallery.of(table, how)
-    whose = _coded("enrolled", gallery.ids if gallery.people is None else gallery.people)
+    whose = _coded("enrolled", gallery.whose)
     frame = FrameColumns(table.columns([table.require("groups", name) for name in attributes]))
     with table.placed():
         coded = {name: frame.labels(name) for name in attributes}
-    texts = {name: group_labels.attribute(name, column.labels) for name, column in coded.items()}
-    codes = {name: column.codes.astype(np.uint16) for name, column in coded.items()}
-    labels, (of_templates,) = group_labels.intersections(tuple(texts), texts, [codes])
+    labels, of_templates = group_labels.groups_of(coded)
+    assert of_templates is not None
     group_of: dict[Any, str] = {}
     for row, (person, group) in enumerate(zip(whose.codes.tolist(), of_templates, strict=True)):
         name, label = whose.labels.item(person), labels[group]
@@ -499,37 +506,42 @@ def _cuts(file: Path, how: _How) -> list[int]:
     return [*cuts, n] if cuts[-1] < max(n, 1) else cuts
 
 
-def _declared(table: tables.Table, how: _How, rows: pl.DataFrame | None = None) -> _Declared:
-    """Read the table of searches; rows: of candidates, where these alone tell of searches."""
-    name, probe = how.column(table, "search_id"), how.column(table, "probe")
-    failed = how.column_if_there(table, "failed")
+def _declared(
+    table: tables.Table, how: _How, rows: pl.DataFrame | None = None, *, are_named: bool = True
+) -> _Declared:
+    """Read the table of searches; rows: of candidates, where these alone tell of searches.
+    are_named: whether searches have names, as all but the rows of arrays have.
+    """
+    name = how.column(table, "search_id") if are_named else None
+    probe, failed = how.column(table, "probe"), how.column_if_there(table, "failed")
     attributes = how.attributes
-    wanted = [name, probe, *how.labels(table), *([] if failed is None else [failed])]
+    wanted = [*filter(None, [name]), probe, *how.labels(table), *filter(None, [failed])]
     candidates = rows
     if rows is None:
         rows = table.columns(wanted)
     else:
         pl = files.polars()
+        key = wanted[0]
         distinct = rows.select(list(dict.fromkeys(wanted))).unique(maintain_order=True)
         texts = pl.col(pl.Categorical).cast(pl.String).str.strip_chars()
         distinct = distinct.with_columns(texts).unique(maintain_order=True)
-        rows = distinct.unique(subset=name, keep="first", maintain_order=True)
+        rows = distinct.unique(subset=key, keep="first", maintain_order=True)
         if rows.height < distinct.height:
-            again = distinct.filter(distinct[name].is_duplicated())
+            again = distinct.filter(distinct[key].is_duplicated())
             others = [
                 attribute
                 for attribute in wanted[1:]
-                if again.filter(again[name] == again[name][0])[attribute].n_unique() > 1
+                if again.filter(again[key] == again[key][0])[attribute].n_unique() > 1
             ]
             raise InputError(
-                f"{table.place}: search {again[name][0]!r} has two entries in column {others[0]!r}:"
+                f"{table.place}: search {again[key][0]!r} has two entries in column {others[0]!r}:"
                 " a search has one probe, in the same groups and session"
             )
     frame = FrameColumns(rows)
     with table.placed():
-        search = _complete(frame, name, _EACH)
+        search = None if name is None else _complete(frame, name, _EACH)
         groups = {attribute: frame.entries(attribute) for attribute in attributes}
-        if candidates is None:
+        if candidates is None and name is not None:
             _refuse_twice(table, name, search)
         try:
             group_labels.attributes_by_policy(groups, how.policies.missing_labels)
@@ -604,7 +616,6 @@ def _of_lists(
     of_searches: tables.Table | None,
     gallery: _Gallery | None,
     how: _How,
-    about: Mapping[str, Any],
 ) -> Searches:
     """Read rows of candidates, part by part."""
     if len(parts) > 1 and (of_searches is None or gallery is None):
@@ -636,9 +647,10 @@ def _of_lists(
                 probe,
                 enrolled,
                 declared.groups or None,
-                session=declared.session,
-                **about,
-            ).keep_best(how.layout.candidates)
+                how.about["score_kind"],
+                HowToSearch(how.layout.candidates, how.about["templates"], how.policies),
+                declared.session,
+            )
             reader.add(part.search, people, part.values)
     if reader is None or declared is None:
         raise InputError(f"{file.place} has no row with a candidate: no scores are known")
@@ -799,44 +811,31 @@ def _require_ranks(rank: AnyArray, search: Coded, values: AnyArray, how: _How) -
     from fastfair.kernels.candidate_lists import are_ranked
 
     codes = search.codes
-    sign = -1.0 if how.score_kind == "distance" else 1.0
+    sign = -1.0 if how.about["score_kind"] == "distance" else 1.0
     is_seen = np.zeros(search.labels.size, np.bool_)
     if are_ranked(codes, values if sign > 0 else -values, rank, is_seen):
         return
-    stays = codes[1:] == codes[:-1]
-    n_searches = np.count_nonzero(np.bincount(codes, minlength=1))
-    are_together = np.count_nonzero(~stays) + 1 == n_searches
-    if are_together and bool((stays <= (rank[1:] > rank[:-1])).all()):
-        order = np.arange(rank.size)
-        at = codes
-        ranks = rank
-        scores = values
-    else:
-        order = np.lexsort((rank, codes))
-        at = codes[order]
-        ranks = rank[order]
-        scores = values[order]
+    order = np.lexsort((rank, codes))
+    at, ranks, scores = codes[order], rank[order], values[order]
     is_next = at[1:] == at[:-1]
-    begins = np.append(True, ~is_next)
-    wrong = np.zeros(rank.size, np.bool_)
-    wrong[1:] = is_next & (ranks[1:] != ranks[:-1] + 1)
-    wrong |= begins & (ranks != 1) & (ranks != ranks.min(initial=1))
+    wrong = np.append(True, ~is_next) & (ranks != 1) & (ranks != ranks.min(initial=1))
+    wrong[1:] |= is_next & (ranks[1:] != ranks[:-1] + 1)
     if wrong.any():
-        row = int(order[wrong.argmax()])
+        row = int(order[wrong].min())
         raise InputError(
-            f"search {search.labels.item(search.codes[row])!r} has the rank {rank[row]:g} without the"
+            f"search {search.at(row)!r} has the rank {rank[row]:g} without the"
             " one before it: ranks count the candidates of a search from 1, or from 0",
             row=row,
         )
     with np.errstate(invalid="ignore"):
-        rises = is_next & (sign * scores[1:] > sign * scores[:-1])
-    if rises.any():
-        k = int(rises.argmax()) + 1
+        rises = np.flatnonzero(is_next & (sign * scores[1:] > sign * scores[:-1])) + 1
+    if rises.size:
+        k = rises[order[rises].argmin()]
         what = "falls" if sign < 0 else "rises"
         other = "similarity" if sign < 0 else "distance"
         raise InputError(
             f"search {search.labels.item(at[k])!r}: the score {what} from {scores[k - 1]:g} at rank"
-            f" {ranks[k - 1]:g} to {scores[k]:g} at rank {ranks[k]:g} ({int(rises.sum())} such"
+            f" {ranks[k - 1]:g} to {scores[k]:g} at rank {ranks[k]:g} ({rises.size} such"
             f' rows): correct one of the columns, or say ⟦score_kind="{other}"⟧',
             row=int(order[k]),
         )
@@ -869,12 +868,11 @@ def _gallery_of_lists(
     is_listed = np.zeros(people.labels.size, np.bool_)
     is_listed[people.codes] = True
     is_listed &= ~np.isin(people.labels, _NO_ID)
-    lost = np.unique(probe.codes[~of_nobody & ~is_listed[probe.codes]]).tolist()
-    if lost:
-        named = ", ".join(repr(probe.labels.item(k)) for k in lost[:_NAMED])
+    lost = np.unique(probe.codes[~of_nobody & ~is_listed[probe.codes]])
+    if lost.size:
         raise InputError(
-            f"{file.place}: {len(lost)} people of probes are on no list: {named}"
-            f"{', ...' * (len(lost) > _NAMED)}. Whether they are enrolled decides what counts as an"
+            f"{file.place}: {len(lost)} people of probes are on no list:"
+            f" {list_some(probe.labels[lost].tolist())}. Whether they are enrolled decides what counts as an"
             " error: give the gallery as ⟦enrolled=⟧, or name what the probes of people who are not"
             " enrolled are called with ⟦nobody=⟧"
         )
@@ -916,27 +914,12 @@ def _arrays_of(table: tables.Table) -> tuple[AnyArray, AnyArray | None]:
     return scores, places
 
 
-def _of_matrix(
-    file: tables.Table,
-    matrix: AnyArray | None,
-    places: AnyArray | None,
-    of_searches: tables.Table | None,
-    gallery: _Gallery | None,
-    how: _How,
-    about: Mapping[str, Any],
+def _of_arrays(
+    file: tables.Table, of_searches: tables.Table | None, gallery: _Gallery | None, how: _How
 ) -> Searches:
     """Read a matrix of scores, or arrays of lists, with rows and columns in the order of tables."""
-    if matrix is None:
-        return _of_wide_table(file, of_searches, gallery, how, about)
-    table = file if of_searches is None else of_searches
-    probe = how.column(table, "probe")
-    frame = FrameColumns(table.columns([probe, *how.labels(table)]))
-    checks.same_length({"scores": len(matrix), "searches": frame.height}, "search")
-    with table.placed():
-        who, _ = _probes(frame, probe, how)
-        groups = {attribute: frame.entries(attribute) for attribute in how.attributes}
-        group_labels.attributes_by_policy(groups, how.policies.missing_labels)
-        session = how.session(frame)
+    matrix, places = _arrays_of(file)
+    declared = _declared(of_searches or file, how, are_named=False)
     if gallery is None:
         if "enrolled" not in file.names:
             raise InputError(
@@ -944,23 +927,11 @@ def _of_matrix(
                 " columns, as ⟦enrolled=⟧"
             )
         gallery = _Gallery.of(replace(file, names=["enrolled"]), how)
-    whose = gallery.ids if gallery.people is None else gallery.people
-    coded = _coded_together({"probe": who, "enrolled": whose})
-    n_templates = coded["enrolled"].codes.size
+    coded = _coded_together({"probe": declared.probe, "enrolled": gallery.whose})
+    probe, enrolled = coded["probe"], coded["enrolled"]
     if places is None:
-        checks.same_length(
-            {"columns of scores": matrix.shape[1], "enrolled": n_templates}, "template"
-        )
-        with files.name_file(file.place):
-            return Searches.from_matrix(
-                matrix,
-                coded["probe"],
-                coded["enrolled"],
-                group=groups or None,
-                candidates=how.layout.candidates or _KEPT_OF_MATRIX,
-                session=session,
-                **about,
-            )
+        return _of_matrix(file, matrix, probe, enrolled, declared, how)
+    n_templates = enrolled.codes.size
     entries = places.ravel().astype(np.int64)
     if how.layout.gallery_id is None:
         outside = (entries < -1) | (entries >= n_templates)
@@ -970,12 +941,12 @@ def _of_matrix(
                 f" {n_templates} rows: places are counted from 0, and -1 is nobody; where they are"
                 " names, say in which column with ⟦gallery_id=⟧"
             )
-        labels = np.append(coded["enrolled"].labels.astype(object), "-1")
-        codes = np.append(coded["enrolled"].codes.astype(np.int64), labels.size - 1)
+        labels = np.append(enrolled.labels.astype(object), "-1")
+        codes = np.append(enrolled.codes.astype(np.int64), labels.size - 1)
         people = Coded(labels, codes[entries])
     else:
         names = files.polars().Series("candidate", entries).cast(files.polars().String)
-        people, coded["probe"], coded["enrolled"] = gallery.named("candidate", names, who)
+        people, probe, enrolled = gallery.named("candidate", names, declared.probe)
     rows = np.arange(len(matrix))
     with files.name_file(file.place):
         return Searches.from_candidates(
@@ -983,38 +954,57 @@ def _of_matrix(
             people,
             matrix.ravel(),
             searches=rows,
-            probe=coded["probe"],
-            enrolled=coded["enrolled"],
-            group=groups or None,
-            session=session,
+            probe=probe,
+            enrolled=enrolled,
+            group=declared.groups or None,
+            session=declared.session,
             length=how.layout.length,
             least_score=how.layout.least_score,
-            **about,
+            failed=_failed_searches(declared, None, how.policies),
+            **how.about,
+        )
+
+
+def _of_matrix(
+    file: tables.Table,
+    matrix: AnyArray,
+    probe: Coded,
+    enrolled: Coded,
+    declared: _Declared,
+    how: _How,
+) -> Searches:
+    """Look at a matrix whose rows are in the order of declared searches."""
+    lost = _failed_searches(declared, None, how.policies)
+    if lost is not None and lost.any():
+        matrix = np.where(lost[:, None], np.nan, matrix)
+    with files.name_file(file.place):
+        return Searches.from_matrix(
+            matrix,
+            probe,
+            enrolled,
+            group=declared.groups or None,
+            session=declared.session,
+            candidates=how.layout.candidates or _KEPT_OF_MATRIX,
+            **how.about,
         )
 
 
 def _of_wide_table(
-    file: tables.Table,
-    of_searches: tables.Table | None,
-    gallery: _Gallery | None,
-    how: _How,
-    about: Mapping[str, Any],
+    file: tables.Table, of_searches: tables.Table | None, gallery: _Gallery | None, how: _How
 ) -> Searches:
     """Read a table with a row for each search and a column for each template."""
     name = how.column(file, "search_id")
-    labels = [
-        name,
-        *([] if of_searches is not None else [how.column(file, "probe"), *how.labels(file)]),
-    ]
-    if (failed := how.column_if_there(file, "failed")) is not None and of_searches is None:
-        labels.append(failed)
+    labels = [name]
+    if of_searches is None:
+        failed = how.column_if_there(file, "failed")
+        labels += [how.column(file, "probe"), *how.labels(file), *filter(None, [failed])]
     columns = [wide_column for wide_column in file.names if wide_column not in labels]
     if not columns:
         raise InputError(
             f"{file.place} has no columns of scores, whose names are those of templates"
         )
     frame = file.columns([*labels, *columns], columns)
-    declared = _declared(of_searches or file, how, None if of_searches is not None else frame)
+    declared = _declared(of_searches or file, how, frame if of_searches is None else None)
     values = FrameColumns(frame)
     with file.placed():
         matrix = np.column_stack([values.numbers(wide_column) for wide_column in columns])
@@ -1027,7 +1017,6 @@ def _of_wide_table(
             f"{file.place} has {rows.size:,} rows, and {names.codes.size:,} searches are declared: a"
             " matrix needs one row for each, with its name"
         )
-    lost = _failed_searches(declared, None, how.policies)
     header = files.polars().Series("header", columns)
     if gallery is None:
         coded = _coded_together({"header": how.people("header", header), "probe": declared.probe})
@@ -1039,17 +1028,4 @@ def _of_wide_table(
                 f"{file.place} has columns of {people.codes.size:,} of {enrolled.codes.size:,}"
                 " templates: a matrix needs all"
             )
-    ordered = np.empty_like(matrix)
-    ordered[rows] = matrix
-    if lost is not None:
-        ordered[lost] = np.nan
-    with files.name_file(file.place):
-        return Searches.from_matrix(
-            ordered,
-            probe,
-            people,
-            group=declared.groups or None,
-            session=declared.session,
-            candidates=how.layout.candidates or _KEPT_OF_MATRIX,
-            **about,
-        )
+    return _of_matrix(file, matrix[np.argsort(rows)], probe, people, declared, how)

@@ -293,7 +293,7 @@ class Identification(Result):
             )
         rows = []
         for code, group in enumerate(self.groups):
-            alone = estimator.of_group(code)
+            alone = replace(estimator, searches=estimator.searches._of_group(code))
             for point in points:
                 needed = RATES[point.rule.holds[0]].of_searches(alone.searches)
                 if needed.any():

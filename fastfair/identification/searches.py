@@ -15,11 +15,11 @@ without any score returns nobody.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Literal, Self
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -29,7 +29,6 @@ from fastfair._lib.arguments import AtLeastTwo, checked
 from fastfair._lib.arrays import (
     AnyArray,
     AnyFloats,
-    AnyIntegers,
     Codes,
     Flags,
     Floats,
@@ -60,6 +59,7 @@ from fastfair.data.exclusions import (
     leave_out,
     merge_exclusions,
 )
+from fastfair.data.group_labels import GroupLabels
 from fastfair.data.pair_search import lengths, padded_for_products, products_apart
 from fastfair.data.sample_names import advice_on_samples
 from fastfair.data.score_keys import given_similarities
@@ -72,7 +72,6 @@ from .candidate_lists import KeptLists
 Kept = tuple[Floats, Integers, Floats, Codes]
 Templates = Literal["refuse", "best"]
 SearchScores = Literal["similarity", "distance"]
-GroupLabels = Labels | Mapping[str, Labels]
 # A tile is some searches of the whole gallery: its size depends on the gallery's alone, and tasks
 # are whole tiles.
 _TILE_SCORES = 2**23  # which take 32 MB
@@ -83,6 +82,16 @@ _SURE = 2.5
 _ROUNDING = 256  # machine epsilons by which scores of samples with themselves may differ
 _FEWEST_OF_A_SET = 3  # searches that tell a gallery searched by itself from equal scores by chance
 _UNKNOWN = frozenset([*map(str, NOBODY), "unknown", "unk", "n/a", "na", "none", "null", "nan"])
+
+
+class HowToSearch(NamedTuple):
+    """How a gallery is searched, as in `Searches.from_matrix`; candidates: None for all."""
+
+    candidates: int | None
+    templates: str = "refuse"
+    policies: Policies = USUAL
+    n_threads: int | None = 1
+    executor: Executor = None
 
 
 class Searches(Shown):
@@ -265,7 +274,9 @@ class Searches(Shown):
             )
         made = cls._prepared(array.shape, probe, enrolled, group, policies, session)
         made.score_kind = score_kind
-        made._search_matrix(array, candidates, templates, policies, n_threads, executor)
+        made._search_matrix(
+            array, HowToSearch(candidates, templates, policies, n_threads, executor)
+        )
         return made
 
     @classmethod
@@ -322,23 +333,13 @@ class Searches(Shown):
         array([1, 0])
         """
         values = checks.scores(scores)
-        of_search = encode("search", search)
-        of_probe = encode("probe", probe)
-        column = encode("enrolled", enrolled)
+        given = {"search": search, "probe": probe, "enrolled": enrolled, "session": session}
+        coded = {name: encode(name, column) for name, column in given.items() if column is not None}
+        of_search, column = coded["search"], coded["enrolled"]
         _refuse_padding(column, values)
         groups, lacking = group_labels.attributes_by_policy(group, policies.missing_labels)
-        shared = {} if session is None else {"session": encode("session", session)}
-        sizes = {
-            "search": of_search.codes.size,
-            "probe": of_probe.codes.size,
-            "enrolled": column.codes.size,
-        }
-        checks.same_length(
-            sizes
-            | {"scores": values.size}
-            | {n: coded.codes.size for n, coded in (groups | shared).items()},
-            "row",
-        )
+        sizes = {name: of_rows.codes.size for name, of_rows in (coded | groups).items()}
+        checks.same_length(sizes | {"scores": values.size}, "row")
         n, width = of_search.labels.size, column.labels.size
         cell = of_search.codes.astype(np.int64) * width + column.codes
         order = np.argsort(cell, kind="stable")
@@ -346,9 +347,8 @@ class Searches(Shown):
         if again.size:
             row = int(order[again[0] + 1])
             raise InputError(
-                f"search {of_search.labels.item(of_search.codes[row])!r} has two scores against"
-                f" {column.labels.item(column.codes[row])!r}: fuse a person's templates to one"
-                " score before",
+                f"search {of_search.at(row)!r} has two scores against {column.at(row)!r}: fuse a"
+                " person's templates to one score before",
                 row=row,
             )
         if cell.size < n * width:
@@ -360,26 +360,30 @@ class Searches(Shown):
                 " from_candidates"
             )
         first = order[::width]
-        for name, column_of in ({"probe": of_probe} | groups | shared).items():
-            other = np.flatnonzero(column_of.codes != column_of.codes[first][of_search.codes])
+        of_probes = {name: coded[name] for name in ("probe", "session") if name in coded}
+        for name, of_rows in [*of_probes.items(), *groups.items()]:
+            other = np.flatnonzero(of_rows.codes != of_rows.codes[first][of_search.codes])
             if other.size:
                 row = int(other[0])
                 raise InputError(
-                    f"search {of_search.labels.item(of_search.codes[row])!r} has two labels of"
-                    f" {name!r}, {column_of.labels.item(column_of.codes[row])!r} in row {row}"
-                    " (counted from 0)",
+                    f"search {of_search.at(row)!r} has two labels of {name!r},"
+                    f" {of_rows.at(row)!r} in row {row} (counted from 0)",
                     row=row,
                 )
-        of_groups = {name: coded.take(first) for name, coded in groups.items()}
-        of_session = shared["session"].take(first) if shared else None
+        of_probes = {name: of_rows.take(first) for name, of_rows in of_probes.items()}
         made = cls._prepared(
-            (n, width), of_probe.take(first), column.labels, of_groups, policies, of_session
+            (n, width),
+            of_probes["probe"],
+            column.labels,
+            {name: of_rows.take(first) for name, of_rows in groups.items()},
+            policies,
+            of_probes.get("session"),
         )
         made.score_kind = score_kind
         made._lacking = {name: rows[first] for name, rows in lacking.items()}
         made._warn_of_samples(of_search.labels)
         made._search_matrix(
-            values[order].reshape(n, width), candidates, "refuse", policies, 1, None
+            values[order].reshape(n, width), HowToSearch(candidates, policies=policies)
         )
         return made
 
@@ -459,18 +463,16 @@ class Searches(Shown):
         made.dtype = np.result_type(*sides)
         if made.enrolled.size > made.n_enrolled and templates == "refuse":
             _refuse_twice("enrolled", made.labels, made.enrolled)
-        usable = [np.ones(len(side), np.bool_) for side in sides]
-        if policies.failures != "error":
-            usable = [~checks.unusable(side, similarity) for side in sides]
-        for name, of_side in zip(("probes", "templates"), usable, strict=True):
+        usable = []
+        for k, name in enumerate(("probes", "templates")):
+            of_side = np.ones(len(sides[k]), np.bool_)
+            if policies.failures != "error":
+                of_side = ~checks.unusable(sides[k], similarity)
             if not of_side.any():
                 raise InputError(f"all vectors of {name} failed: they are zero or not finite")
-        sides = [
-            side if of_side.all() else side[of_side]
-            for side, of_side in zip(sides, usable, strict=True)
-        ]
-        for side in sides:
-            checks.require_usable(side, similarity)
+            sides[k] = sides[k] if of_side.all() else sides[k][of_side]
+            checks.require_usable(sides[k], similarity)
+            usable.append(of_side)
         themselves = np.zeros(made.subject.size, np.bool_)
         if policies.self_comparisons == "drop":
             people = made.subject[usable[0]], made.enrolled[usable[1]]
@@ -483,11 +485,12 @@ class Searches(Shown):
         products = _Products(
             sides[0].astype(made.dtype, copy=False), ready, similarity, float(lengths(ready).max())
         )
+        how = HowToSearch(candidates, templates, policies, n_threads, executor)
         if all(of_side.all() for of_side in usable):
-            made._search(products, candidates, templates, n_threads, executor)
+            made._search(products, how)
         else:
             part = made._part(*usable)
-            part._search(products, candidates, templates, n_threads, executor)
+            part._search(products, how)
             made._complete(part, usable[0])
         made._exclude(policies, themselves)
         return made._finished()
@@ -543,6 +546,9 @@ class Searches(Shown):
         people = embeddings.subjects[subject]
         groups = np.array(embeddings.groups, object)
         policies = USUAL if embeddings.failed is None else Policies(failures="non-match")
+        session = None
+        if embeddings.sessions is not None and embeddings.session is not None:
+            session = Coded(embeddings.sessions, embeddings.session[position[is_probe]])
         made = cls.from_vectors(
             embeddings.vectors[is_probe],
             people[is_probe],
@@ -555,7 +561,7 @@ class Searches(Shown):
             n_threads=n_threads,
             executor=executor,
             policies=policies,
-            session=_sessions_of_probes(embeddings, position[is_probe]),
+            session=session,
         )
         made.left_out = (*embeddings.left_out, *made.left_out)
         return made
@@ -651,16 +657,8 @@ class Searches(Shown):
         ...                             enrolled=["ann", "bob", "cid", "dan"])
         Searches(2 searches of 4 enrolled people, 1 mated, 1 non-mated)
         """
-        reader = ListReader(
-            searches,
-            probe,
-            enrolled,
-            group,
-            score_kind,
-            templates=templates,
-            policies=policies,
-            session=session,
-        )
+        how = HowToSearch(None, templates, policies)
+        reader = ListReader(searches, probe, enrolled, group, score_kind, how, session)
         reader.add(search, candidate, scores)
         return reader.finish(length, least_score, failed)
 
@@ -798,15 +796,12 @@ class Searches(Shown):
         if not made.subject.size:
             raise InputError("probe is empty: there are no searches")
         coded, made._lacking = group_labels.attributes_by_policy(group, policies.missing_labels)
-        sizes = {"scores": shape[0], "probe": subject.size} | {
-            name: column.codes.size for name, column in coded.items()
-        }
-        shared = None if session is None else encode("session", session)
-        sizes |= {} if shared is None else {"session": shared.codes.size}
-        checks.same_length(sizes, "search")
+        shared = {} if session is None else {"session": encode("session", session)}
+        sizes = {name: column.codes.size for name, column in (coded | shared).items()}
+        checks.same_length({"scores": shape[0], "probe": subject.size} | sizes, "search")
         made.session = np.zeros(subject.size, np.int32)
-        if shared is not None:
-            made.sessions, made.session = shared.labels, shared.codes.astype(np.int32)
+        for of_sessions in shared.values():
+            made.sessions, made.session = of_sessions.labels, of_sessions.codes.astype(np.int32)
         if shape[1] is not None:
             checks.same_length(
                 {"columns of scores": shape[1], "enrolled": columns.size}, "template"
@@ -815,34 +810,22 @@ class Searches(Shown):
         _warn_of_nobody(made.labels, made.subject)
         for name, column in coded.items():
             warn_of_look_alikes(f"group {name!r}", column.labels.tolist())
-        texts = {
-            name: group_labels.attribute(name, column.labels) for name, column in coded.items()
-        }
-        codes = {name: column.codes.astype(np.uint16) for name, column in coded.items()}
-        made.groups, of_groups = group_labels.intersections(tuple(texts), texts, [codes])
-        made.group = (
-            of_groups[0].astype(np.int32) if of_groups else np.zeros(subject.size, np.int32)
-        )
+        made.groups, of_group = group_labels.groups_of(coded)
+        made.group = np.zeros(subject.size, np.int32)
+        if of_group is not None:
+            made.group[:] = of_group
         made.is_mated = np.isin(made.subject, made.enrolled)
         if not made.is_mated.any() and (advice := advice_on_samples(made.labels[made.enrolled])):
             warn(f"no probe is of an enrolled person. {advice}", LookAlikeWarning)
         made.n_enrolled = int(np.unique(made.enrolled).size)
         return made
 
-    def _search_matrix(
-        self,
-        matrix: AnyArray,
-        candidates: int,
-        templates: str,
-        policies: Policies,
-        n_threads: int | None,
-        executor: Executor,
-    ) -> None:
+    def _search_matrix(self, matrix: AnyArray, how: HowToSearch) -> None:
         """Look at the scores of a matrix."""
         if matrix.dtype in (np.float16, np.float32):
             self.dtype = matrix.dtype
         if (
-            policies.self_comparisons == "drop"
+            how.policies.self_comparisons == "drop"
             and matrix.shape[0] == matrix.shape[1]
             and self.is_mated.all()
         ):
@@ -857,9 +840,8 @@ class Searches(Shown):
                 raise InputError(
                     f"the matrix is symmetric with the best scores alone on its diagonal: {_ITSELF}"
                 )
-        scores = _Matrix(matrix, policies, self.score_kind == "distance")
-        self._search(scores, candidates, templates, n_threads, executor)
-        self._exclude(policies)
+        self._search(_Matrix(matrix, how.policies, self.score_kind == "distance"), how)
+        self._exclude(how.policies)
         self._finished()
 
     def _refuse_lists_of_itself(self, policy: str) -> None:
@@ -879,16 +861,9 @@ class Searches(Shown):
                 f"each list begins with its own person, all with the best score of all: {_ITSELF}"
             )
 
-    def _search(
-        self,
-        scores: _Scores,
-        candidates: int,
-        templates: str,
-        n_threads: int | None,
-        executor: Executor = None,
-    ) -> None:
+    def _search(self, scores: _Scores, how: HowToSearch) -> None:
         """Keep what is needed of all searches; `scores` writes it for some of them at a time."""
-        if self.enrolled.size > self.n_enrolled and templates == "refuse":
+        if self.enrolled.size > self.n_enrolled and how.templates == "refuse":
             _refuse_twice("enrolled", self.labels, self.enrolled)
         n, width = self.subject.size, self.enrolled.size
         order: Indices | None = np.argsort(self.enrolled, kind="stable")
@@ -897,18 +872,18 @@ class Searches(Shown):
             people, order = self.enrolled, None
         column_of = np.full(self.labels.size, -1, np.int32)
         column_of[people] = np.arange(people.size)
-        kept = max(1, min(candidates, self.n_enrolled))
+        kept = min(how.candidates or self.n_enrolled, self.n_enrolled)
         if order is not None:
             scores = scores.sorted(order)
         begin = np.append(begin, width)
         n_rows = max(1, min(_TILE_ROWS, _TILE_SCORES // width))
         work = _Search(scores, begin, column_of[self.subject], kept, n_rows)
-        if executor is None:
-            parts = [work.run((0, n), n_threads)]
+        if how.executor is None:
+            parts = [work.run((0, n), how.n_threads)]
         else:
             step = -(-n // (_TASKS * n_rows)) * n_rows
             tasks = [(start, min(start + step, n)) for start in range(0, n, step)]
-            done = dict(results(executor, work, tasks, n_threads or 1))
+            done = dict(results(how.executor, work, tasks, how.n_threads or 1))
             parts = [done[task] for task in tasks]
         self.mate_score, self.rank, self.best, who = (
             np.concatenate(side) for side in zip(*parts, strict=True)
@@ -1058,8 +1033,11 @@ class ListReader:
 
     Parameters
     ----------
-    searches, probe, enrolled, group, score_kind, templates, policies, session
+    searches, probe, enrolled, group, score_kind, session
         As in `Searches.from_candidates`.
+    how : HowToSearch
+        How many of the best other people of each search are kept, what several templates of a
+        person are, and policies.
     """
 
     def __init__(
@@ -1069,32 +1047,23 @@ class ListReader:
         enrolled: Labels,
         group: GroupLabels | None,
         score_kind: SearchScores,
-        *,
-        templates: Templates,
-        policies: Policies,
+        how: HowToSearch,
         session: Labels | None = None,
     ) -> None:
         self._searches = encode("searches", searches)
         n = self._searches.codes.size
-        self._made = made = Searches._prepared((n, None), probe, enrolled, group, policies, session)
+        self._policies = how.policies
+        made = Searches._prepared((n, None), probe, enrolled, group, how.policies, session)
+        self._made = made
         made.score_kind = score_kind
         self._names = self._searches.labels[self._searches.codes]
         _refuse_twice("searches", self._searches.labels, self._searches.codes)
         made._warn_of_samples(self._names)
-        if templates == "refuse":
+        if how.templates == "refuse":
             _refuse_twice("enrolled", made.labels, made.enrolled)
         self._is_enrolled = np.isin(np.arange(made.labels.size + 1), made.enrolled)
-        self._policies = policies
-        self._are_templates = templates == "best"
-        self._lists = KeptLists(made.subject, None, self._are_templates)
+        self._lists = KeptLists(made.subject, how.candidates, how.templates == "best")
         self._dtypes: list[np.dtype[Any]] = []
-
-    def keep_best(self, n_kept: int | None) -> Self:
-        """Keep so many of the best other people of each search, instead of all; before lists are
-        added.
-        """
-        self._lists = KeptLists(self._made.subject, n_kept, self._are_templates)
-        return self
 
     def add(self, search: Labels, candidate: Labels, scores: ArrayLike) -> None:
         """Add the lists of some searches, of which no others come; the arguments are as in
@@ -1209,10 +1178,7 @@ class _Matrix:
             block = validation.floats("scores", block, rows.start)
         how, failed = self.policies, None
         if how.failures != "error" or how.failure_score is not None:
-            failed = np.isnan(block)
-            if how.failure_score is not None:
-                with np.errstate(over="ignore"):  # beyond float32 it is no score
-                    failed |= block == block.dtype.type(how.failure_score)
+            failed = how._are_failed(block)
         block = -block if self.are_distances else block
         if failed is not None:
             block = np.where(
@@ -1361,13 +1327,6 @@ def rounded_threshold(threshold: float, dtype: np.dtype[Any]) -> float:
         if math.isinf(threshold)
         else float(given_similarities(np.array([threshold]), dtype)[0])
     )
-
-
-def _sessions_of_probes(embeddings: Embeddings, rows: AnyIntegers) -> Coded | None:
-    """Return what probes share with others; None where it is not known."""
-    if embeddings.session is None or embeddings.sessions is None:
-        return None
-    return Coded(embeddings.sessions, embeddings.session[rows])
 
 
 def _columns_of(subject: Codes, enrolled: Codes) -> Indices | None:

@@ -16,6 +16,7 @@ from fastfair._lib.arguments import checked
 from fastfair._lib.arrays import AnyFloats, Flags, Floats
 from fastfair._lib.frames import FrameColumns
 from fastfair._lib.label_codes import Coded, Labels
+from fastfair._lib.text import list_some
 from fastfair._lib.warnings import give_warnings, hold_warnings
 from fastfair.data import checks, group_labels
 from fastfair.data.attacks import read_attacks
@@ -27,13 +28,13 @@ from fastfair.data.exclusions import gathering, leave_out
 from fastfair.data.group_labels import MissingLabels
 from fastfair.data.label_bands import banded, read_bands
 from fastfair.data.sessions import ROLES
-from fastfair.data.sorted_scores import CheckedColumns, SortedSide
+from fastfair.data.sorted_scores import BOTH_COLUMNS, CheckedColumns, SortedSide
 from fastfair.data.transactions import transactions
 from fastfair.errors import InputError
 
 from . import files, formats, tables
 from .embeddings import as_text, cut_subjects, read_named_vectors, take
-from .formats import USUAL_LAYOUT, HowToRead, Layout, ScoreTable
+from .formats import USUAL_LAYOUT, Groups, HowToRead, Layout, ScoreTable
 from .metadata import Metadata
 
 if TYPE_CHECKING:
@@ -54,7 +55,7 @@ def read_comparisons(
     probe: str | None = None,
     subject_pattern: str | None = None,
     metadata: str | Path | IntoDataFrame | None = None,
-    groups: str | Sequence[str | tuple[str, str]] | None = None,
+    groups: Groups | None = None,
     *,
     trials: str | Path | None = None,
     embeddings: str | Path | IntoDataFrame | NamedVectors | None = None,
@@ -214,18 +215,13 @@ def _quality_of_samples(how: HowToRead, columns: CheckedColumns) -> tuple[Floats
     ]
     lost = np.unique(np.concatenate(lacking))
     if lost.size and how.policies.failures == "error":
-        named = ", ".join(repr(str(ids[0][code])) for code in lost[:_NAMED]) + (
-            ", ..." if lost.size > _NAMED else ""
-        )
+        named = list_some(list(map(str, ids[0][lost])))
         raise InputError(
             f"{lost.size} of {ids[0].size} samples have no quality in {how.quality.place}: {named};"
             " give one to each, or leave their comparisons out of curves, with"
             ' ⟦failures="exclude"⟧'
         )
     return reference, probe
-
-
-_NAMED = 5  # samples that a message names
 
 
 def _vectors(
@@ -319,7 +315,7 @@ def code_rows(table: ScoreTable, how: HowToRead) -> CheckedColumns:
     sides |= sessions
     if not keep.all():
         flags = None if flags is None else flags[keep]
-        sides = {name: take(side, keep) for name, side in sides.items()}
+        sides = take(sides, keep)
     if table.sessions is not None and len(set(table.sessions)) == 1:
         sides[ROLES[1]] = sides[ROLES[0]]  # one column of both sides is coded once
 
@@ -480,16 +476,18 @@ def _apart(table: ScoreTable, how: HowToRead) -> tuple[ScoreTable, tuple[ScoreTa
     """Part bona fide rows from those of attacks, whose species are returned, too."""
     assert table.attack is not None
     texts, codes = FrameColumns(table.frame).texts(table.attack)
-    asked = how.layout.bona_fide
+    asked = how.layout.attack
     of_text = [
-        (text or "").lower() in _BONA_FIDE if asked is None else text == asked for text in texts
+        text == asked[1] if isinstance(asked, tuple) else (text or "").lower() in _BONA_FIDE
+        for text in texts
     ]
     is_bona_fide = np.array(of_text)[codes]
     if is_bona_fide.all() or not is_bona_fide.any():
         which = "attack" if is_bona_fide.all() else "bona fide"
         raise InputError(
             f"{table.place}: column {table.attack!r} has no {which} row, only"
-            f" {', '.join(map(repr, texts))}: say which value means bona fide, with ⟦bona_fide=⟧"
+            f" {', '.join(map(repr, texts))}: say which value means bona fide, behind the column in"
+            " ⟦attack=⟧"
         )
     bona_fide, attacks = (_rows(table, which) for which in (is_bona_fide, ~is_bona_fide))
     names = [str(text) for text in texts]
@@ -553,7 +551,6 @@ def _scored(
 
 
 _SUFFIXES = (".csv", ".tsv", ".parquet")
-_SAMPLES = ("reference_sample", "probe_sample")
 
 
 @checked
@@ -642,11 +639,8 @@ def _written_labels(
     """Return the columns of subjects, samples, sessions and attributes."""
     pl = files.polars()
     columns: dict[str, tuple[Any, list[Any]]] = {}  # the labels, and each side's codes of them
-    for names, all_labels in (
-        (_SIDES, comparisons.subjects),
-        (_SAMPLES, comparisons.samples),
-        (ROLES, comparisons.sessions),
-    ):
+    for called, names in BOTH_COLUMNS.items():
+        all_labels = getattr(comparisons, called)
         if all_labels is not None:
             whole = not as_text and all(type(label) is int for label in all_labels.tolist())
             labels = pl.Series(all_labels.tolist() if whole else list(map(str, all_labels)))

@@ -5,6 +5,7 @@ them, out of files.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -36,6 +37,45 @@ if TYPE_CHECKING:
     from narwhals.typing import IntoDataFrame
 
 
+@checked
+@dataclass(frozen=True)
+class VectorLayout:
+    """What else files of vectors, and tables beside them, have.
+
+    Attributes
+    ----------
+    metadata_id : str, optional
+        The column of `metadata` with subject ids, by default the first.
+    template : str, (n,) array_like or int, optional
+        The array or column that says which template each reference is part of, such as that of the
+        subjects. By default references are compared as they are.
+
+        Or what `Embeddings.enrolled` takes.
+    template_score : {"mean", "max"}
+        The score of a template with a probe: that of the mean of its vectors, or the highest that
+        one of them has.
+    session : str or (n,) array_like, optional
+        The array or column with what vectors of several people share: their day, device, site or
+        operator.
+
+        Or the sessions themselves.
+
+    Examples
+    --------
+    >>> import fastfair as ff
+    >>> ff.VectorLayout(template="subject", template_score="max").template_score
+    'max'
+    """
+
+    metadata_id: str | None = None
+    template: str | Labels | int | None = None
+    template_score: TemplateScore = "mean"
+    session: str | Labels | None = None
+
+
+USUAL_VECTOR_LAYOUT = VectorLayout()
+
+
 @files.refuse_changes()
 @checked
 def read_embeddings(
@@ -44,18 +84,15 @@ def read_embeddings(
     subject: str | Labels | None = None,
     subject_pattern: str | None = None,
     metadata: str | Path | IntoDataFrame | None = None,
-    metadata_id: str | None = None,
     groups: str | Sequence[str] | Mapping[str, Labels] | None = None,
     *,
     samples: str | Path | IntoDataFrame | None = None,
     role: str | Labels | None = None,
-    template: str | Labels | int | None = None,
-    template_score: TemplateScore = "mean",
     similarity: Similarity = "cosine",
+    layout: VectorLayout = USUAL_VECTOR_LAYOUT,
     missing_labels: MissingLabels = "error",
     failures: FailuresOfVectors = "error",
     pair_kinds: PairKinds = "both",
-    session: str | Labels | None = None,
 ) -> Embeddings:
     r"""Read embeddings, and optionally a table with the subjects' metadata.
 
@@ -82,8 +119,6 @@ def read_embeddings(
         Table with one row for each subject: CSV, TSV or Parquet.
 
         Or any data frame.
-    metadata_id : str, optional
-        The column of `metadata` with subject ids, by default the first.
     groups : str, sequence of str, or dict of str to (n,) array_like, optional
         Attributes that make the groups: columns of `metadata` if it is given, else arrays or
         columns of the file. Several make intersections.
@@ -97,27 +132,16 @@ def read_embeddings(
         are then compared with one another alone.
 
         Or the roles themselves.
-    template : str, (n,) array_like or int, optional
-        The array or column that says which template each reference is part of, such as that of the
-        subjects. By default references are compared as they are.
-
-        Or what `Embeddings.enrolled` takes.
-    template_score : {"mean", "max"}
-        The score of a template with a probe: that of the mean of its vectors, or the highest that
-        one of them has.
     similarity
         As in `Embeddings`.
+    layout : VectorLayout
+        Further columns: of templates, of sessions, and of ids in `metadata`.
     missing_labels : {"error", "drop", "unknown"}
         What to do with vectors of subjects that have no metadata, or with an empty label in these,
         in the file, in `samples` or in `groups`: raise an error; leave them out with a warning that
         says how many, which copies the other vectors; or take "unknown" for it.
     failures, pair_kinds
         As in `Embeddings`.
-    session : str or (n,) array_like, optional
-        The array or column with what vectors of several people share: their day, device, site or
-        operator.
-
-        Or the sessions themselves.
 
     Returns
     -------
@@ -150,74 +174,74 @@ def read_embeddings(
     >>> _ = (folder / "who.csv").write_text("name,sex\nann,f\nbob,m\n")
     >>> ff.read_embeddings(
     ...     folder / "v.npy", samples=folder / "images.csv", subject="file", subject_pattern="^([^/]+)/",
-    ...     metadata=folder / "who.csv", metadata_id="name", groups="sex",
+    ...     metadata=folder / "who.csv", groups="sex", layout=ff.VectorLayout(metadata_id="name"),
     ... )
     Embeddings(4 x 2 float32, cosine, 2 subjects, 2 mated, 4 non-mated, 2 groups)
     """
-    if template is None and template_score != "mean":
+    template = layout.template
+    if template is None and layout.template_score != "mean":
         raise InputError(
-            f"⟦template_score={template_score!r}⟧ is given without ⟦template=⟧, which says what"
-            " templates are"
+            f"⟦template_score={layout.template_score!r}⟧ is given without ⟦template=⟧, which says"
+            " what templates are"
         )
-    if metadata is None and metadata_id is not None:
+    if metadata is None and layout.metadata_id is not None:
         raise InputError("⟦metadata_id⟧ is given without ⟦metadata=⟧")
     if metadata is not None and isinstance(groups, Mapping):
         raise InputError("with ⟦metadata=⟧ groups are names of its columns, not labels")
     names = list(groups) if isinstance(groups, Mapping) else side_columns.names_of_groups(groups)
-    described = None if metadata is None else Metadata(metadata, metadata_id, names)
+    described = None if metadata is None else Metadata(metadata, layout.metadata_id, names)
     of_file = [] if isinstance(groups, Mapping) or described is not None else names
-    wanted = ["subject" if subject is None else subject, role, template, session, *of_file]
-    file, table = _opened(path, vectors, wanted, samples)
-    who = _labels(table, "subject", subject)
+    given = {
+        "subject": "subject" if subject is None else subject,
+        "role": role,
+        "template": template,
+        "session": layout.session,
+    }
+    file, table = _opened(path, vectors, [*given.values(), *of_file], samples)
+    columns = {
+        name: _labels(table, name, labels)
+        for name, labels in given.items()
+        if labels is not None and not isinstance(labels, int)
+    }
     if subject_pattern is not None:
-        who = cut_subjects([("subject", who)], subject_pattern)[0]
+        (columns["subject"],) = cut_subjects([("subject", columns["subject"])], subject_pattern)
     labels, lacking = group_labels.attributes_by_policy(
         groups if isinstance(groups, Mapping) else {}, missing_labels
     )
     for name in of_file:
         labels[name], without = table.labels_by_policy("groups", name, missing_labels)
         lacking |= {} if without is None else {f"column {name!r}": without}
-    roles = None if role is None else _labels(table, "role", role)
-    shared = None if session is None else _labels(table, "session", session)
-    templates = (
-        template
-        if template is None or isinstance(template, int)
-        else _labels(table, "template", template)
-    )
     array = file.vectors(vectors)
-    sizes = {f"group {name!r}": column.codes.size for name, column in labels.items()}
-    sizes |= {} if shared is None else {"session": shared.codes.size}
-    file.require_vectors_of(array, {"subject": who.codes.size} | sizes)
+    sizes = {name: column.codes.size for name, column in columns.items()}
+    sizes |= {f"group {name!r}": column.codes.size for name, column in labels.items()}
+    file.require_vectors_of(array, sizes)
     with gathering() as left_out:
         keep = group_labels.flag_labelled(lacking, missing_labels, len(array), "vectors")
         if described is not None:
-            (labels,) = described.groups_of([who])
-            keep = described.kept([who], missing_labels, "vectors")
+            (labels,) = described.groups_of([columns["subject"]])
+            keep = described.kept([columns["subject"]], missing_labels, "vectors")
         keep &= rows_of_vectors(array, similarity, failures)
     if not keep.any():
         raise InputError(f"{file.place}: no vectors are left: {' and '.join(map(str, left_out))}")
     if not keep.all():
         array = array[keep]
-        who = take(who, keep)
-        labels = take(labels, keep)
-        roles = take(roles, keep)
-        shared = take(shared, keep)
-        templates = templates if isinstance(templates, int) else take(templates, keep)
+        columns, labels = take(columns, keep), take(labels, keep)
     with files.name_file(file.place):
         with file.placed(keep):
-            kept: FailuresOfVectors = "non-match" if failures == "non-match" else "error"
             made = Embeddings(
                 array,
-                who,
+                columns["subject"],
                 labels or None,
                 similarity,
-                roles,
-                kept,
+                columns.get("role"),
+                "non-match" if failures == "non-match" else "error",
                 pair_kinds=pair_kinds,
-                session=shared,
+                session=columns.get("session"),
             )
         made = made._changed(made.grouping, left_out=tuple(left_out)) if left_out else made
-        return made if templates is None else made.enrolled(templates, template_score)
+        if template is None:
+            return made
+        return made.enrolled(columns.get("template", template), layout.template_score)
 
 
 @files.refuse_changes()

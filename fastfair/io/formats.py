@@ -40,6 +40,8 @@ _TRIAL = ["enrol", "test"]
 _OF_HEADERS = {"\t": "tsv", ",": "csv", ";": "csv"}  # by the character between names
 _LABELS = ("label", "target")
 _SHOWN = 120  # characters of a line in a message
+OneOrTwo = str | tuple[str, str]  # columns: of a comparison, or of its reference and of its probe
+Groups = str | Sequence[str | tuple[str, str]]  # columns that make groups, or pairs of them
 
 
 @checked
@@ -91,13 +93,13 @@ class Layout:
         What attempts share, on which their errors depend: the column of the day, device, site or
         operator of each comparison, or two, of its reference and of its probe, on the command line
         with a comma between them; a column of `metadata`, where the score file has none. With
-        `attempts`, the session in which consecutive attempts are counted.
-    attack : str, optional
+        `attempts`, the session in which consecutive attempts are counted; intervals then take
+        people alone.
+    attack : str or pair of str, optional
         The column with the species of presentation attacks, which imitate the subjects of their
-        references, as in `add_attacks`. Without a mated column, bona fide presentations are those of
-        a detector of attacks.
-    bona_fide : str, optional
-        What this column has for bona fide rows, by default nothing, "bonafide" or "bona fide".
+        references, as in `add_attacks`; or this column and what it has for bona fide rows, by
+        default nothing, "bonafide" or "bona fide", on the command line with a comma between them.
+        Without a mated column, bona fide presentations are those of a detector of attacks.
 
     Examples
     --------
@@ -110,7 +112,7 @@ class Layout:
 
     format: str = "auto"
     mated_value: str | float | None = None
-    quality: str | tuple[str, str] | None = None
+    quality: OneOrTwo | None = None
     quality_table: str | Path | IntoDataFrame | None = None
     keep: str | Sequence[str] = ()
     metadata_id: str | None = None
@@ -120,9 +122,8 @@ class Layout:
     impostor: str | Path | None = None
     attempts: Natural | None = None
     transaction: str | None = None
-    session: str | tuple[str, str] | None = None
-    attack: str | None = None
-    bona_fide: str | None = None
+    session: OneOrTwo | None = None
+    attack: OneOrTwo | None = None
 
     @property
     def of_transactions(self) -> dict[str, Any]:
@@ -133,7 +134,7 @@ class Layout:
         return {name: value for name, value in given.items() if value is not None}
 
     @property
-    def shared(self) -> str | tuple[str, str] | None:
+    def shared(self) -> OneOrTwo | None:
         """The columns of what attempts share; None where sessions divide transactions."""
         return self.session if self.attempts is None and self.transaction is None else None
 
@@ -168,7 +169,7 @@ class HowToRead:
     probe: str | None
     subject_pattern: str | None
     metadata: InitVar[Any]
-    groups: str | Sequence[str | tuple[str, str]] | None
+    groups: Groups | None
     score_kind: ScoreKind
     layout: Layout
     policies: Policies
@@ -202,8 +203,13 @@ class HowToRead:
         validation.choice("⟦format⟧", layout.format, ("auto", *FORMATS))
         self.described: Metadata | None = None
         per = layout.metadata_per if layout.metadata_subject is None else "sample"
-        self.quality = self._table_of_quality(metadata if per == "sample" else None)
-        session = self._session_of(metadata)
+        shared = layout.shared
+        of_metadata = isinstance(layout.quality, str) or isinstance(shared, str)
+        names: Sequence[str] = ()
+        if metadata is not None and of_metadata:
+            names = tables.read_source(metadata, "metadata", "metadata").names
+        self.quality = self._table_of_quality(metadata if per == "sample" else None, names)
+        session = shared if isinstance(shared, str) and shared in names else None
         describes = bool(self.attributes or layout.metadata_subject or session)
         if metadata is not None and (
             describes or self.quality is None or layout.quality_table is not None
@@ -222,38 +228,23 @@ class HowToRead:
             name = "metadata_id" if layout.metadata_subject is None else "metadata_subject"
             raise InputError(f"⟦{name}⟧ is given without ⟦metadata=⟧")
 
-    def _table_of_quality(self, metadata: Any) -> Metadata | None:
-        """Read the quality of samples from its table, or from metadata of samples; None where
-        neither has it.
+    def _table_of_quality(self, metadata: Any, names: Sequence[str]) -> Metadata | None:
+        """Read the quality of samples from its table, or from metadata of samples, whose columns
+        have these names; None where neither has it.
         """
         layout = self.layout
-        failures = self.policies.failures != "error"
-        if layout.quality_table is not None:
-            if not isinstance(layout.quality, str):
-                raise InputError(
-                    "⟦quality_table⟧ is given without quality: name the column of this table"
-                )
-            table = layout.quality_table
-            ids = None
-            called = "quality_table"
-        elif isinstance(layout.quality, str) and metadata is not None:
-            if layout.quality not in tables.read_source(metadata, "metadata", "metadata").names:
+        table, ids, called = layout.quality_table, None, "quality_table"
+        if table is not None and not isinstance(layout.quality, str):
+            raise InputError(
+                "⟦quality_table⟧ is given without quality: name the column of this table"
+            )
+        if table is None:
+            if metadata is None or layout.quality not in names:
                 return None
-            table = metadata
-            ids = layout.metadata_id
-            called = "metadata"
-        else:
-            return None
-        quality = QualityColumn(layout.quality, called, failures)
+            table, ids, called = metadata, layout.metadata_id, "metadata"
+        assert isinstance(layout.quality, str)
+        quality = QualityColumn(layout.quality, called, self.policies.failures != "error")
         return Metadata(table, ids, [], "sample", quality=quality)
-
-    def _session_of(self, metadata: Any) -> str | None:
-        """Return the column of the metadata with what attempts share; None where they have none."""
-        shared = self.layout.shared
-        if metadata is None or not isinstance(shared, str):
-            return None
-        names = tables.read_source(metadata, "metadata", "metadata").names
-        return shared if shared in names else None
 
     @property
     def names(self) -> dict[str, str | None]:
@@ -437,9 +428,8 @@ def _recognised(text: Text, trials: Text | None, how: HowToRead) -> Format:
     All rows are looked at. A reading that leaves no mated, or no non-mated, comparisons is none
     where there is another.
     """
-    listing, which = (
-        (text, "fields") if how.vectors is None and trials is None else (trials or text, "listed")
-    )
+    are_scored = how.vectors is None and trials is None
+    listing, which = (text, "fields") if are_scored else (trials or text, "listed")
     path = listing.path
     line = listing.first
     separator = tables.separator_of(listing)
@@ -452,7 +442,7 @@ def _recognised(text: Text, trials: Text | None, how: HowToRead) -> Format:
             if any(names.issuperset(pair) for pair in kind.columns)
         )
         readings = {next(of_columns, _OF_HEADERS[separator]): "named columns"}
-        if separator == "\t" and which == "listed":
+        if separator == "\t" and not are_scored:
             readings = _readings(listing, which, how) | readings
         elif separator == "\t" and _readings(
             _first_row(listing), which, how
@@ -460,9 +450,9 @@ def _recognised(text: Text, trials: Text | None, how: HowToRead) -> Format:
             readings = {}
     fields = line.split(separator)
     numeric = all(is_number(field) or texts.is_missing(field) for field in fields)
-    if which == "fields" and not readings and separator is None and not any(map(is_number, fields)):
+    if are_scored and not readings and separator is None and not any(map(is_number, fields)):
         _refuse_header_between_blanks(listing, how)
-    if which == "fields" and not readings:
+    if are_scored and not readings:
         if separator in (",", ";") and not numeric:
             raise FileFormatError(
                 f"{path}: the first line names no columns: {line[:_SHOWN]!r}; give the file such a"
@@ -475,12 +465,12 @@ def _recognised(text: Text, trials: Text | None, how: HowToRead) -> Format:
     readings = (
         readings or _readings(listing, which, how) or _readings(_first_row(listing), which, how)
     )
-    if which == "fields" and numeric and len(fields) > 1 and not readings:
+    if are_scored and numeric and len(fields) > 1 and not readings:
         raise FileFormatError(
             f'{path} has rows of {len(fields)} numbers: say ⟦format="matrix"⟧ where they are a'
             " score matrix, or else let a first line name the columns"
         )
-    if which == "fields" and numeric and readings and _may_be_matrix(listing, readings.values()):
+    if are_scored and numeric and readings and _may_be_matrix(listing, readings.values()):
         either = [
             *(f'{what} (⟦format="{name}"⟧)' for name, what in readings.items()),
             'a score matrix (⟦format="matrix"⟧)',
@@ -496,11 +486,11 @@ def _recognised(text: Text, trials: Text | None, how: HowToRead) -> Format:
         FORMATS[k].of_trials and not set(_LABELS) & set(what.split())
         for k, what in readings.items()
     ]
-    if which == "fields" and how.subject_pattern is None and unmarked == [True]:
+    if are_scored and how.subject_pattern is None and unmarked == [True]:
         raise FileFormatError(
             f"{unlabelled}, or say how to find the subjects in its names with ⟦subject_pattern=⟧"
         )
-    if which == "fields" and not readings and len(fields) == 3:
+    if are_scored and not readings and len(fields) == 3:
         if _readings(text, "listed", how):
             raise FileFormatError(
                 f"{path} is a trial list without scores: give the score file as path and this as"
@@ -511,7 +501,7 @@ def _recognised(text: Text, trials: Text | None, how: HowToRead) -> Format:
     if len(readings) == 1:
         return FORMATS[next(iter(readings))]
     may_be = " or ".join(f"{kind} ({what})" for kind, what in readings.items())
-    unknown = "is of no known format" if which == "fields" else "is no list of trials that is known"
+    unknown = "is of no known format" if are_scored else "is no list of trials that is known"
     raise FileFormatError(
         f"{path} {f'may be {may_be}' if readings else unknown}; its first line is {line[:_SHOWN]!r};"
         f" say which with ⟦format=⟧ (one of {', '.join(FORMATS)})"
@@ -639,10 +629,8 @@ def choose(table: tables.Table, how: HowToRead, kind: Format) -> ScoreTable:
             raise FileFormatError(
                 f"{table.place} is no file of the format {kind.name}: it has none of {either}"
             )
-        chosen["reference"], chosen["probe"] = (
-            chosen["reference"] or pair[0],
-            chosen["probe"] or pair[1],
-        )
+        for side, name in zip(_CANONICAL[2:], pair, strict=True):
+            chosen[side] = chosen[side] or name
     for role in _CANONICAL if scored else _CANONICAL[1:]:
         if chosen[role] is None and role in names:
             chosen[role] = role
@@ -655,25 +643,16 @@ def choose(table: tables.Table, how: HowToRead, kind: Format) -> ScoreTable:
             f"{table.place} has no column 'score': name the score column with ⟦score=⟧;"
             f" {columns}{matrix}"
         )
-    if chosen["mated"] is None and (chosen["reference"] is None or chosen["probe"] is None):
+    if chosen["mated"] is None and None in (chosen["reference"], chosen["probe"]):
         raise InputError(
             "nothing says which comparisons are mated: name the column with ⟦mated=⟧, or the"
             f" subjects with ⟦reference=⟧ and ⟦probe=⟧; {columns}"
         )
-    if how.described is not None:
-        held = {
-            name: side_columns.pairs_that_hold(name, names) for name in how.described.attributes
-        }
-        attributes = {
-            name: pairs[0] for name, pairs in held.items() if pairs and score not in pairs[0]
-        }
-    else:
-        attributes = side_columns.find_columns(table.place, how.attributes, names)
-        if not attributes and {"reference_group", "probe_group"} <= set(names):
-            attributes = {"group": ("reference_group", "probe_group")}
+    attributes = _columns_of_attributes(table, how, score)
     of_samples = how.described is None and "sample" in attributes
     chosen["samples"] = _SAMPLES if set(_SAMPLES) <= set(names) and not of_samples else None
-    chosen["attack"] = how.layout.attack or next(
+    asked = how.layout.attack
+    chosen["attack"] = (asked[0] if isinstance(asked, tuple) else asked) or next(
         (name for name in kind.attacks if name in names), None
     )
     quality = None
@@ -682,23 +661,14 @@ def choose(table: tables.Table, how: HowToRead, kind: Format) -> ScoreTable:
             table.place, [how.layout.quality], names, _OF_QUALITY
         ).values()
     sessions = _columns_of_sessions(table, how)
-    roles = {role: chosen[role] for role in _CANONICAL if chosen[role] is not None}
+    roles = {role: chosen[role] for role in _CANONICAL}
     roles |= dict(zip(_SAMPLES, chosen["samples"] or (), strict=False))
-    pairs = [(f"attribute {name!r}", pair) for name, pair in attributes.items()]
-    pairs += [("quality", quality)] if quality is not None else []
-    if sessions is not None:
-        # one role for both columns, as an option names them
-        for name in sessions:
-            table.require("session", name)
-        pairs.append(("session", sessions))
-    for what, pair in pairs:
-        roles |= {
-            f"the {side}'s {what}": name
-            for side, name in zip(("reference", "probe"), pair, strict=True)
-        }
-    if chosen["attack"] is not None:
-        roles["the attack"] = chosen["attack"]
-    roles |= {f"keep {name!r}": name for name in how.keep}
+    pairs: dict[str, Any] = {f"attribute {name!r}": pair for name, pair in attributes.items()}
+    for what, pair in (pairs | {"quality": quality, "session": sessions}).items():
+        for side, name in zip(_CANONICAL[2:], pair or (), strict=False):
+            roles[f"the {side}'s {what}"] = name
+    roles |= {"the attack": chosen["attack"]} | {f"keep {name!r}": name for name in how.keep}
+    roles = {role: name for role, name in roles.items() if name is not None}
     for role, name in roles.items():
         table.require(role, name)
         if name == score and role != "score" and not role.startswith("keep"):
@@ -706,12 +676,10 @@ def choose(table: tables.Table, how: HowToRead, kind: Format) -> ScoreTable:
                 f"{table.place}: column {name!r} holds the scores, so it cannot be that of {role}"
                 " as well"
             )
-    frame = table.columns(
-        [*roles.values()], numbers=[*([] if score is None else [score]), *(quality or ())]
-    )
+    numbers = [name for name in (score, *(quality or ())) if name is not None]
     return ScoreTable(
         table.place,
-        frame,
+        table.columns([*roles.values()], numbers),
         **chosen,
         attributes=attributes,
         quality=quality,
@@ -721,15 +689,31 @@ def choose(table: tables.Table, how: HowToRead, kind: Format) -> ScoreTable:
     )
 
 
+def _columns_of_attributes(
+    table: tables.Table, how: HowToRead, score: str | None
+) -> dict[str, tuple[str, str]]:
+    """Find the columns of the attributes that make groups, or that metadata have, too."""
+    names = table.names
+    if how.described is not None:
+        held = {
+            name: side_columns.pairs_that_hold(name, names) for name in how.described.attributes
+        }
+        return {name: pairs[0] for name, pairs in held.items() if pairs and score not in pairs[0]}
+    if not how.attributes and {"reference_group", "probe_group"} <= set(names):
+        return {"group": ("reference_group", "probe_group")}
+    return side_columns.find_columns(table.place, how.attributes, names)
+
+
 def _columns_of_sessions(table: tables.Table, how: HowToRead) -> tuple[str, str] | None:
     """Find the columns of what references, and what probes, share; None where there are none, or
     the metadata have them.
     """
     shared = how.layout.shared
-    if shared is None or isinstance(shared, tuple):
-        return shared
-    if shared in table.names:
-        return table.require("session", shared), shared
+    if shared is None:
+        return None
+    if isinstance(shared, tuple) or shared in table.names:
+        reference, probe = shared if isinstance(shared, tuple) else (shared, shared)
+        return table.require("session", reference), table.require("session", probe)
     pairs = side_columns.pairs_that_hold(shared, table.names)
     if not pairs and how.described is not None and how.described.session is not None:
         return None
@@ -743,25 +727,19 @@ def _columns_of_sessions(table: tables.Table, how: HowToRead) -> tuple[str, str]
     return pairs[0]
 
 
-def _read_named(file: ScoreFile, how: HowToRead) -> ScoreTable:
-    """Read the named columns of text, Parquet or JSON, or the arrays of a .npz."""
-    kind = file.format
-    path = file.path
-    text = file.text
-    if text is not None:
-        separator = (
-            "\t"
-            if kind.name == "tsv"
-            else ";"
-            if ";" in text.first and "," not in text.first
-            else ","
-        )
-        return choose(tables.read_text(text, separator), how, kind)
-    if kind.name == "parquet":
-        return choose(tables.of_parquet(path), how, kind)
-    if kind.name == "json":
-        return choose(json_tables.read_json(path), how, kind)
-    return choose(tables.read_arrays(path), how, kind)
+def _named(table_of: Callable[[ScoreFile], tables.Table]) -> Callable[..., ScoreTable]:
+    """Return what reads the named columns of the table of a file."""
+    return lambda file, how: choose(table_of(file), how, file.format)
+
+
+def _table_of_text(file: ScoreFile) -> tables.Table:
+    """Make a table of text; a semicolon in its header is between names where no comma is."""
+    assert file.text is not None
+    by = "\t" if file.format.name == "tsv" else ","
+    first = file.text.first
+    return tables.read_text(
+        file.text, ";" if by == "," and by not in first and ";" in first else by
+    )
 
 
 def _require_no_columns(file: ScoreFile, how: HowToRead, allowed: str = "") -> None:
@@ -803,7 +781,7 @@ def read_rows(file: ScoreFile, how: HowToRead) -> ScoreTable:
     if label and kind.of_trials:
         _refuse_contradictions(listing.path, frame, lines)
     if trials is not None:
-        frame = _with_scores(text, frame, trials.path)
+        frame = _with_scores(text, frame, tables.Rows(trials.path, lines=lines))
     samples = kind.samples if kind.samples and _have_one_subject(frame, kind) else None
     return ScoreTable(
         listing.path,
@@ -837,7 +815,7 @@ def _read_sidekit(file: ScoreFile, how: HowToRead) -> ScoreTable:
         else:
             listed, lines = _fields(file.trials, "enrol test label", how.layout.mated_value)
             _refuse_contradictions(place, listed, lines)
-        frame = _joined(listed, frame, None, file.path, place)
+        frame = _joined(listed, frame, None, file.path, tables.Rows(place, lines=lines))
     label = "label" if "label" in frame.columns else None
     return ScoreTable(
         place, frame, "score", label, "enrol", "test", lines=lines, names_samples=True
@@ -946,7 +924,7 @@ def _require_square(path: Path, shape: tuple[int, ...]) -> None:
         )
 
 
-def _with_scores(text: Text, listed: pl.DataFrame, trials: Path) -> pl.DataFrame:
+def _with_scores(text: Text, listed: pl.DataFrame, of_trials: tables.Rows) -> pl.DataFrame:
     """Add a score to each trial; score files have them in the order of the trial list, or beside
     the trials' names.
     """
@@ -956,7 +934,7 @@ def _with_scores(text: Text, listed: pl.DataFrame, trials: Path) -> pl.DataFrame
         scores, _ = _fields(text, "score")
         if scores.height != listed.height:
             raise FileFormatError(
-                f"{path} has {scores.height} scores, but {trials} has {listed.height} trials"
+                f"{path} has {scores.height} scores, but {of_trials.place} has {listed.height} trials"
             )
         return listed.hstack(scores)
     if len(first) != 3:
@@ -966,11 +944,15 @@ def _with_scores(text: Text, listed: pl.DataFrame, trials: Path) -> pl.DataFrame
         )
     score_first = is_number(first[0]) and not is_number(first[2])
     scores, lines = _fields(text, "score enrol test" if score_first else "enrol test score")
-    return _joined(listed, scores, lines, path, trials)
+    return _joined(listed, scores, lines, path, of_trials)
 
 
 def _joined(
-    listed: pl.DataFrame, scores: pl.DataFrame, lines: Integers | None, path: Path, trials: Path
+    listed: pl.DataFrame,
+    scores: pl.DataFrame,
+    lines: Integers | None,
+    path: Path,
+    of_trials: tables.Rows,
 ) -> pl.DataFrame:
     """Add to each trial the score that has its names; `lines` are those of scores in text."""
     pairs = _pairs(listed)
@@ -980,10 +962,13 @@ def _joined(
         and pairs.n_unique() == pairs.len()
     ):
         return listed.hstack([scores["score"]])
-    numbers = np.arange(scores.height) if lines is None else lines
-    scores = scores.with_columns(line=numbers).unique(
-        [*_TRIAL, "score"], keep="first", maintain_order=True
-    )
+    if lines is None:
+        of_scores = tables.Rows(path, row_called="the matrix")
+    else:
+        scores = scores.with_columns(line=lines).unique(
+            [*_TRIAL, "score"], keep="first", maintain_order=True
+        )
+        of_scores = tables.Rows(path, lines=scores["line"].to_numpy())
     several = _of_several(scores)
     if several is not None:
         raise FileFormatError(
@@ -991,21 +976,8 @@ def _joined(
             f" {several['score'][0]} in line {several['line'][0]} and {several['score'][1]} in line"
             f" {several['line'][1]}"
         )
-    scored = listed.join(scores, on=_TRIAL, how="left", maintain_order="left")
-    unscored = listed.filter(scored["line"].is_null())
-    unlisted = scores.join(listed, on=_TRIAL, how="anti", maintain_order="left")
-    for rows, message in (
-        (
-            unscored,
-            f"{unscored.height} of {listed.height} trials of {trials} have no score in {path}",
-        ),
-        (unlisted, f"{unlisted.height} scores of {path} have no trial in {trials}"),
-    ):
-        if rows.height:
-            numbered = lines is not None and "line" in rows.columns
-            line = f" in line {rows['line'][0]}" if numbered else ""
-            raise FileFormatError(f"{message}, first {rows['enrol'][0]} {rows['test'][0]}{line}")
-    return scored.drop("line")
+    score = keys.score_of_each(listed, scores, _TRIAL, (of_trials, of_scores))
+    return listed.with_columns(score)
 
 
 def _fields(text: Text, names: str, mated_value: object = None) -> tuple[pl.DataFrame, Integers]:
@@ -1020,9 +992,15 @@ def _fields(text: Text, names: str, mated_value: object = None) -> tuple[pl.Data
 
     is_right: dict[str, Callable[[str], bool]] = {"score": is_number, "label": is_label}
     telling = [(k, is_right[name]) for k, name in enumerate(fields) if name in is_right]
-    _refuse_data_in_comments(
-        text, len(fields), lambda row: all(check(row[k]) for k, check in telling)
-    )
+    for number, line in text.comments:  # a row whose first field begins with "#" is none
+        row = fields_of(line)
+        are_as_many = row[0] != "#" and len(row) == len(fields)
+        if are_as_many and all(check(row[k]) for k, check in telling):
+            raise FileFormatError(
+                f"{text.path}: line {number}: {line[:_SHOWN]!r} begins as comments do, but reads as"
+                " data; if it is a comment, put a blank after the '#', and if it is data, let"
+                " another row come first"
+            )
     if len(fields) != len(fields_of(text.first)):
         raise FileFormatError(
             f"{text.path}: line {text.number}: expected {len(fields)} fields ({names}), found"
@@ -1097,34 +1075,18 @@ def _of_several(rows: pl.DataFrame) -> pl.DataFrame | None:
     )
 
 
-def _refuse_data_in_comments(
-    text: Text, n_fields: int, is_data: Callable[[list[str]], Any]
-) -> None:
-    """Refuse a comment before the first row that looks like a row whose first field begins with
-    "#".
-    """
-    for number, line in text.comments:
-        fields = fields_of(line)
-        if fields[0] != "#" and len(fields) == n_fields and is_data(fields):
-            raise FileFormatError(
-                f"{text.path}: line {number}: {line[:_SHOWN]!r} begins as comments do, but reads as"
-                " data; if it is a comment, put a blank after the '#', and if it is data, let"
-                " another row come first"
-            )
-
-
 _SCORE_LAST = "fields, the last numbers"
 _WHAT_IT_SAYS = "what the name says"
 FORMATS: dict[str, Format] = {
     kind.name: kind
     for kind in (
-        Format("csv", "named columns", "its header", _read_named),
-        Format("tsv", "named columns", "its header, with tabs", _read_named),
+        Format("csv", "named columns", "its header", _named(_table_of_text)),
+        Format("tsv", "named columns", "its header, with tabs", _named(_table_of_text)),
         Format(
             "parquet",
             "named columns",
             "`.parquet`",
-            _read_named,
+            _named(lambda file: tables.of_parquet(file.path)),
             suffixes=(".parquet",),
             is_text=False,
         ),
@@ -1132,7 +1094,7 @@ FORMATS: dict[str, Format] = {
             "json",
             "an object with named entries, in a list or on a line; or an object of columns",
             "`.json`, `.jsonl`, `.ndjson`",
-            _read_named,
+            _named(lambda file: json_tables.read_json(file.path)),
             suffixes=json_tables.SUFFIXES,
             is_text=False,
         ),
@@ -1140,7 +1102,7 @@ FORMATS: dict[str, Format] = {
             "bob-csv",
             "bob's metadata columns and `score`",
             "columns `bio_ref_…` and `probe_…`",
-            _read_named,
+            _named(_table_of_text),
             columns=(
                 ("bio_ref_subject_id", "probe_subject_id"),
                 ("bio_ref_reference_id", "probe_reference_id"),
@@ -1222,7 +1184,7 @@ FORMATS: dict[str, Format] = {
             "arrays",
             "one array for each column",
             "`.npz` of one dimension",
-            _read_named,
+            _named(lambda file: tables.read_arrays(file.path)),
             suffixes=(".npz",),
             is_text=False,
         ),

@@ -86,13 +86,12 @@ def _parsed(path: Path, content: str) -> tuple[Any, Any]:
     if not numbered:
         raise FileFormatError(f"{path} holds nothing but blank lines")
     if len(numbered) == 1 or not _is_object(numbered[0][1]):
-        whole = json.loads(content, object_pairs_hook=_refuse_twice)
-        rows, lines = whole, None
+        rows, lines = json.loads(content, object_pairs_hook=refuse_twice), None
     else:
         rows = []
         for number, line in numbered:
             with files.explain_reading(f"{path}: line {number}"):
-                rows.append(json.loads(line, object_pairs_hook=_refuse_twice))
+                rows.append(json.loads(line, object_pairs_hook=refuse_twice))
         lines = np.array([number for number, _ in numbered])
     if isinstance(rows, dict):
         return rows, None
@@ -112,7 +111,10 @@ def _is_object(line: str) -> bool:
         return False
 
 
-def _refuse_twice(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def refuse_twice(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return the entries of an object, as `json.loads` asks for them; refuse one with a name
+    twice.
+    """
     entries = dict(pairs)
     if len(entries) != len(pairs):
         raise ValueError("an object has a name twice")

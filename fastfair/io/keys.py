@@ -118,8 +118,8 @@ def _looked_up(
     pl = files.polars()
     as_text = pl.col(shared).cast(pl.String)
     rows = scores.columns([*shared, score], numbers=[score])
-    trials = trials.select(as_text).with_row_index("trial of key")
-    rows = rows.with_columns(as_text).with_row_index("row of scores")
+    trials = trials.select(as_text)
+    rows = rows.with_columns(as_text)
     for table, frame in ((key, trials), (scores, rows)):
         twice = np.flatnonzero(frame.select(shared).is_duplicated().to_numpy())
         if twice.size:
@@ -127,21 +127,43 @@ def _looked_up(
             raise FileFormatError(
                 f"{table.place}: {table.where(int(twice[0]))}: {what} is there more than once"
             )
-    joined_rows = trials.join(rows, on=shared, how="left", maintain_order="left")
-    unscored = np.flatnonzero(joined_rows["row of scores"].is_null().to_numpy())
-    if unscored.size:
+    return score_of_each(trials, rows, shared, (key, scores), score)
+
+
+def score_of_each(
+    trials: pl.DataFrame,
+    scores: pl.DataFrame,
+    shared: list[str],
+    places: tuple[tables.Rows, tables.Rows],
+    score: str = "score",
+) -> pl.Series:
+    """Return the score of each trial, from the one row that has the same in some columns.
+
+    places: where the rows of trials, and those of scores, come from.
+
+    Raises
+    ------
+    FileFormatError
+        For trials without a score, and scores without a trial.
+    """
+    of_trials, of_scores = places
+    scores = scores.with_row_index("row of scores")
+    scored = trials.join(scores, on=shared, how="left", maintain_order="left")
+    lost = scored["row of scores"].is_null().arg_true().to_list()
+    if lost:
         raise FileFormatError(
-            f"{unscored.size} of {trials.height} trials of {key.place} have no score in"
-            f" {scores.place}, first {_named(trials, int(unscored[0]), shared)} in"
-            f" {key.where(int(unscored[0]))}"
+            f"{len(lost)} of {trials.height} trials of {of_trials.place} have no score in"
+            f" {of_scores.place}, first {_named(trials, lost[0], shared)} in"
+            f" {of_trials.where(lost[0])}"
         )
-    if rows.height > trials.height:
-        unlisted = rows.join(trials, on=shared, how="anti", maintain_order="left")
+    unlisted = scores.join(trials, on=shared, how="anti", maintain_order="left")
+    if unlisted.height:
         raise FileFormatError(
-            f"{unlisted.height} scores of {scores.place} have no trial in {key.place}, first "
-            f"{_named(unlisted, 0, shared)} in {scores.where(int(unlisted['row of scores'][0]))}"
+            f"{unlisted.height} scores of {of_scores.place} have no trial in {of_trials.place},"
+            f" first {_named(unlisted, 0, shared)} in"
+            f" {of_scores.where(unlisted['row of scores'][0])}"
         )
-    return joined_rows[score]
+    return scored[score]
 
 
 def _named(frame: pl.DataFrame, row: int, columns: list[str]) -> str:

@@ -10,7 +10,7 @@ import numpy as np
 from fastfair._lib.arrays import AnyArray, Flags, Floats, Indices, Integers
 from fastfair._lib.frames import FrameColumns
 from fastfair._lib.label_codes import Coded, encode, in_use
-from fastfair._lib.text import joined_by_or
+from fastfair._lib.text import joined_by_or, list_some
 from fastfair.data import sample_names
 from fastfair.data.columns import AS_IF_MISSING, plain_label, row_of_arrays
 from fastfair.data.exclusions import leave_out
@@ -21,7 +21,6 @@ from fastfair.errors import InputError
 from . import tables
 
 MetadataPer = Literal["subject", "sample"]
-_NAMED = 5  # ids and rows that a message names
 
 # distinct texts, None if missing, and the place of each row's
 _Column = tuple[list[str | None], Indices]
@@ -152,10 +151,7 @@ class Metadata:
     def groups_of(self, sides: Sequence[Coded]) -> list[dict[str, Coded]]:
         """Return for each side the label of each entry, by attribute."""
         rows = self._rows(sides)
-        used, _ = in_use(self._n_rows + 1, *rows)
-        columns = {
-            name: _of_rows(name, column, rows, used) for name, column in self._labels.items()
-        }
+        columns = {name: _of_rows(name, column, rows) for name, column in self._labels.items()}
         return [
             {name: of_sides[k] for name, of_sides in columns.items()} for k in range(len(sides))
         ]
@@ -163,19 +159,13 @@ class Metadata:
     def subjects_of(self, samples: Sequence[Coded]) -> tuple[Coded, Coded]:
         """Return the subjects of each comparison's reference and probe samples."""
         assert self._subject is not None
-        rows = self._rows(samples)
-        reference, probe = _of_rows(
-            "metadata_subject", self._subject, rows, in_use(self._n_rows + 1, *rows)[0]
-        )
+        reference, probe = _of_rows("metadata_subject", self._subject, self._rows(samples))
         return reference, probe
 
     def sessions_of(self, sides: Sequence[Coded]) -> tuple[Coded, Coded]:
         """Return what each comparison's reference and probe share with others."""
         assert self._session is not None
-        rows = self._rows(sides)
-        reference, probe = _of_rows(
-            "session", self._session, rows, in_use(self._n_rows + 1, *rows)[0]
-        )
+        reference, probe = _of_rows("session", self._session, self._rows(sides))
         return reference, probe
 
     def quality_of(self, samples: Sequence[Coded]) -> list[Floats]:
@@ -226,7 +216,6 @@ class Metadata:
         codes = [side.codes[~of_side] for side, of_side in zip(sides, has_metadata, strict=True)]
         lost = list(map(str, sides[0].labels[np.unique(np.concatenate(codes))]))
         who = f"{len(lost)} of {sides[0].labels.size} {self.per}s"
-        named = ", ".join(map(repr, lost[:_NAMED])) + (", ..." if len(lost) > _NAMED else "")
         columns = [*self.attributes, *([] if self.session is None else [self.session])]
         lacking = f"have no metadata for {joined_by_or(columns or ['their subjects'])}"
         counted = f"{int((~keep).sum())} of {keep.size} {entries}"
@@ -237,8 +226,7 @@ class Metadata:
                 " them a group"
             )
             advice = hint or f"Complete the metadata, or pass {would_do}"
-            raise InputError(f"{who} {lacking}: {named}; {counted} are theirs. {advice}")
-        names = map(repr, lost[:_NAMED])
+            raise InputError(f"{who} {lacking}: {list_some(lost)}; {counted} are theirs. {advice}")
         because = f"as their {self.per}s {lacking}"
         leave_out(
             keep,
@@ -246,7 +234,7 @@ class Metadata:
             "missing label",
             because,
             'missing_labels="drop"',
-            examples=names,
+            examples=map(repr, lost),
             hint=hint,
         )
         return keep
@@ -315,7 +303,7 @@ class Metadata:
                     row = int(wrong.argmax())
                     raise InputError(
                         f"column {column!r} has {given[row]!r} for"
-                        f" {str(side.labels[side.codes[row]])!r} in row {row} (counted from 0), but"
+                        f" {str(side.at(row))!r} in row {row} (counted from 0), but"
                         f" {name!r} of the metadata is {expected[row]!r} ({int(wrong.sum())} such"
                         ' rows); correct one of them, or pass ⟦label_conflicts="drop"⟧ to leave'
                         ' these comparisons out, or ⟦label_conflicts="keep"⟧ to take the'
@@ -326,7 +314,7 @@ class Metadata:
         if not contradicted.any():
             return keep
         because = f"as their labels of {' and '.join(columns_of)} contradict the metadata"
-        rows = map(row_of_arrays, np.flatnonzero(contradicted)[:_NAMED].tolist())
+        rows = map(row_of_arrays, np.flatnonzero(contradicted).tolist())
         leave_out(
             ~contradicted,
             "comparisons",
@@ -338,11 +326,10 @@ class Metadata:
         return np.asarray(keep & ~contradicted)
 
 
-def _of_rows(name: str, column: _Column, rows: list[AnyArray], used: Flags) -> list[Coded]:
-    """Return the labels of the table's rows, of which some are used; "unknown" where there is none,
-    or no row.
-    """
+def _of_rows(name: str, column: _Column, rows: Sequence[AnyArray]) -> list[Coded]:
+    """Return the labels of rows of the table; "unknown" where there is none, or no row."""
     texts, codes = column
+    used, _ = in_use(codes.size + 1, *rows)
     coded = encode(name, [UNKNOWN if text is None else text for text in texts] + [UNKNOWN])
     places = coded.codes[np.append(codes, len(texts))]
     in_table, position = in_use(coded.labels.size, places[used])

@@ -16,6 +16,7 @@ from fastfair.data.temporary_files import room
 from fastfair.errors import FastfairWarning, FileFormatError
 
 from . import files
+from .json_tables import refuse_twice
 
 _LENGTH = 8  # bytes of the length of the header
 _LONGEST = 100_000_000  # bytes of a header, as the library has it
@@ -55,7 +56,7 @@ def read_header(path: Path) -> dict[str, Tensor]:
         length = int.from_bytes(file.read(_LENGTH), "little")
         if not 0 < length <= min(_LONGEST, path.stat().st_size - _LENGTH):
             raise FileFormatError(f"{path} is no file of safetensors: its header has no length")
-        header = json.loads(file.read(length), object_pairs_hook=_refuse_twice)
+        header = json.loads(file.read(length), object_pairs_hook=refuse_twice)
         start = _LENGTH + length
         metadata = header.pop("__metadata__", {})
         size = path.stat().st_size - start
@@ -69,13 +70,6 @@ def read_header(path: Path) -> dict[str, Tensor]:
             FastfairWarning,
         )
     return tensors
-
-
-def _refuse_twice(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    entries = dict(pairs)
-    if len(entries) != len(pairs):
-        raise ValueError("the header has a name twice")
-    return entries
 
 
 def _tensor(path: Path, name: str, entry: Mapping[str, object], start: int, size: int) -> Tensor:

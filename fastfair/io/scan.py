@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -15,7 +15,7 @@ from fastfair._lib.arrays import Flags
 from fastfair._lib.executors import results
 from fastfair._lib.threads import alone, count_threads, run_in_order
 from fastfair._lib.warnings import Told, give_warnings, hold_warnings
-from fastfair._lib.workers import Executor, reporting
+from fastfair._lib.workers import Executor, Progress, reporting
 from fastfair.data import checks
 from fastfair.data.checks import ScoreKind
 from fastfair.data.columns import USUAL, Policies
@@ -25,7 +25,7 @@ from fastfair.errors import InputError
 
 from . import files, formats, tables
 from .comparisons import code_rows
-from .formats import USUAL_LAYOUT, HowToRead, Layout
+from .formats import USUAL_LAYOUT, Groups, HowToRead, Layout
 
 if TYPE_CHECKING:
     from narwhals.typing import IntoDataFrame
@@ -89,13 +89,13 @@ def scan_comparisons(
     probe: str | None = None,
     subject_pattern: str | None = None,
     metadata: str | Path | IntoDataFrame | None = None,
-    groups: str | Sequence[str | tuple[str, str]] | None = None,
+    groups: Groups | None = None,
     *,
     score_kind: ScoreKind = "similarity",
     layout: Layout = USUAL_LAYOUT,
     policies: Policies = USUAL,
     storage: Storage = USUAL_STORAGE,
-    progress: bool | Callable[[int, int], None] = False,
+    progress: Progress = False,
     executor: Executor = None,
 ) -> ScannedComparisons:
     r"""Read score files part by part, for `evaluate` and `claim`, where memory cannot hold all
@@ -182,7 +182,7 @@ def scan_comparisons(
             raise InputError(f"a scan has no {name}=: leave it out, or use read_comparisons")
     if layout.shared:
         raise InputError(
-            "a scan has no session=, as it sums over comparisons in parts by subject, among which"
+            "a scan has no ⟦session=⟧, as it sums over comparisons in parts by subject, among which"
             " those of one session are scattered: use read_comparisons, which keeps all in memory"
         )
     limit = memory.available() // 2 if storage.memory_limit is None else int(storage.memory_limit)

@@ -60,17 +60,22 @@ class Rows:
         The number of the first row, where these are a part of a file.
     numbers : (n,) ndarray of int, or None
         The number of each row, where others stand between them.
+    row_called : str
+        What each row is called, where it is none of a table.
     """
 
     place: Path | str
     lines: Integers | None = field(default=None, kw_only=True)
     first: int = field(default=0, kw_only=True)
     numbers: Integers | None = field(default=None, kw_only=True)
+    row_called: str = field(default="", kw_only=True)
 
     def where(self, row: int) -> str:
         """Return the line or the number of a row, for messages."""
         if self.lines is not None:
             return f"line {self.lines[row]}"
+        if self.row_called:
+            return self.row_called
         number = row if self.numbers is None else self.numbers[row]
         return f"row {self.first + number} (counted from 0)"
 
@@ -376,17 +381,13 @@ def _split(
 
     narrow: the text where `content` names a column of the names of rows.
     """
-    if content is not narrow and not _are_names_of_rows(
-        text.split(content, separator, columns=[0])[0].to_series()[1:]
-    ):
-        text.split(narrow, separator)  # which refuses rows that are longer than their header
+    if content is not narrow:
+        first = text.split(content, separator, columns=[0])[0].to_series()[1:]
+        # R writes numbers of rows by default
+        if not first.str.contains("^[0-9]+$").all() or first.is_duplicated().any():
+            text.split(narrow, separator)  # which refuses rows that are longer than their header
     frame, lines = text.split(content, separator, columns=places)
     return frame[1:], lines[1:]
-
-
-def _are_names_of_rows(column: pl.Series) -> bool:
-    """Return whether a column without a name has numbers of rows, as R writes them by default."""
-    return bool(column.str.contains("^[0-9]+$").all()) and not column.is_duplicated().any()
 
 
 def separator_of(content: text.Text) -> str | None:
@@ -487,11 +488,7 @@ def read_arrays(path: Path) -> Table:
             )
             with file.open(info) as stream:
                 _refuse_objects(described, stream)
-            with file.open(info) as stream:
-                array: AnyArray = npy.read_array(stream, allow_pickle=False)
-                if stream.read(1):
-                    raise FileFormatError(f"{described} has more bytes than its header says")
-        return array
+            return _array_in(file, info, described)
 
     return of_arrays(path, names, take)
 
@@ -523,13 +520,17 @@ def stack_arrays(
     stacked = room((len(headers), size), np.result_type(*(dtype for _, dtype in headers.values())))
     with files.explain_reading(path), zipfile.ZipFile(path) as file:
         for row, info in zip(stacked, file.infolist(), strict=True):
-            with file.open(info) as stream:
-                row[...] = npy.read_array(stream, allow_pickle=False).ravel()
-                if stream.read(1):
-                    raise FileFormatError(
-                        f"{path}: array {info.filename!r} has more bytes than its header says"
-                    )
+            row[...] = _array_in(file, info, f"{path}: array {info.filename!r}").ravel()
     return stacked
+
+
+def _array_in(file: zipfile.ZipFile, info: zipfile.ZipInfo, described: str) -> AnyArray:
+    """Read an array of an archive; refuse one with more bytes than its header says."""
+    with file.open(info) as stream:
+        array: AnyArray = npy.read_array(stream, allow_pickle=False)
+        if stream.read(1):
+            raise FileFormatError(f"{described} has more bytes than its header says")
+    return array
 
 
 def _header(stream: IO[bytes]) -> tuple[tuple[int, ...], np.dtype[Any]]:

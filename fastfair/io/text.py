@@ -387,28 +387,29 @@ def without_last_separator(text: Text, separator: str) -> Text:
     first = text.first.rstrip(_BLANKS.replace(separator, ""))
     if not first.endswith(separator) or '"' in first:
         return text
-    start = len(text.first.encode())
-    row = (
-        text.data[start : start + _LONGEST_LINE]
-        .decode(errors="ignore")
-        .lstrip("\r\n")
-        .splitlines()[:1]
-    )
-    if not row or '"' in row[0] or row[0].count(separator) != first.count(separator) - 1:
+    row = _second_line(text, "\r\n")
+    if not row or '"' in row or row.count(separator) != first.count(separator) - 1:
         return text
     first = first.removesuffix(separator)
-    return replace(text, data=first.encode() + text.data[start:], first=first)
+    behind = text.data[len(text.first.encode()) :]
+    return replace(text, data=first.encode() + behind, first=first)
+
+
+def _second_line(text: Text, blanks: str | None = None) -> str:
+    """Return the line after the first, without blanks before it; "" where there is none."""
+    start = len(text.first.encode())
+    after = text.data[start : start + _LONGEST_LINE].decode(errors="ignore").lstrip(blanks)
+    return next(iter(after.splitlines()), "")
 
 
 def with_names_of_rows(text: Text, separator: str | None) -> Text:
     """Name the column of the names of rows, where the header is one field short, as R's
     `write.table` writes it.
     """
-    start = len(text.first.encode())
-    after = text.data[start : start + _LONGEST_LINE].decode(errors="ignore").lstrip().splitlines()
-    if not after or text.first.count('"') % 2:  # a header of several lines is none of these
+    second = _second_line(text)
+    if not second or text.first.count('"') % 2:  # a header of several lines is none of these
         return text
-    names, row = (_fields_of_line(line, separator) for line in (text.first, after[0]))
+    names, row = (_fields_of_line(line, separator) for line in (text.first, second))
     if len(row) != len(names) + 1 or not row[-1]:  # rows may end with a separator
         return text
     name = '""' + (separator or " ")

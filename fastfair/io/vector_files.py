@@ -110,10 +110,6 @@ def _of_each(path: Path, names: list[str], take: Callable[[], AnyArray]) -> Tabl
     return Table(path, _EACH, lambda *_: pl.DataFrame({"name": names}), lambda _: take(), "array")
 
 
-def _of_npy(path: Path, _: Sequence[str]) -> Table:
-    return tables.read_arrays(path)
-
-
 def _of_npz(path: Path, wanted: Sequence[str]) -> Table:
     """Make a table of arrays, or of vectors where each is one."""
     arrays = tables.read_arrays(path)
@@ -123,10 +119,6 @@ def _of_npz(path: Path, wanted: Sequence[str]) -> Table:
         if _are_vectors(path, shapes, wanted):
             return _of_each(path, arrays.names, lambda: tables.stack_arrays(path, headers))
     return arrays
-
-
-def _of_parquet(path: Path, _: Sequence[str]) -> Table:
-    return tables.of_parquet(path)
 
 
 def _of_json(path: Path, wanted: Sequence[str]) -> Table:
@@ -160,15 +152,21 @@ def _of_kaldi(path: Path, _: Sequence[str]) -> Table:
     return _of_each(path, names, lambda: vectors)
 
 
-def _of_hdf5(path: Path, wanted: Sequence[str]) -> Table:
-    return tables.read_hdf5(path, wanted)
-
-
 _BY_NAME = "arrays by name, or the names of the vectors"
 VECTOR_FILES = (
-    VectorFile((".npy",), "the array", "arrays, or a table of samples", _of_npy),
+    VectorFile(
+        (".npy",),
+        "the array",
+        "arrays, or a table of samples",
+        lambda path, _: tables.read_arrays(path),
+    ),
     VectorFile((".npz",), "an array by name, or an array for each vector", _BY_NAME, _of_npz),
-    VectorFile((".parquet",), "a column of lists, or one for each number", "columns", _of_parquet),
+    VectorFile(
+        (".parquet",),
+        "a column of lists, or one for each number",
+        "columns",
+        lambda path, _: tables.of_parquet(path),
+    ),
     VectorFile(
         json_tables.SUFFIXES,
         "lists in a list of objects or an object on each line; or an object of lists by name",
@@ -188,6 +186,6 @@ VECTOR_FILES = (
         (".h5", ".hdf5"),
         "a dataset by path, or one for each vector (extra `hdf5`)",
         "datasets by path, or the paths of the vectors",
-        _of_hdf5,
+        tables.read_hdf5,
     ),
 )

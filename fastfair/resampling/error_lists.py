@@ -248,7 +248,7 @@ class PairParting:
         kernels.write_runs(total, runs)
         # What lies behind the last threshold is left out of both.
         complete = self._pairs.complete and out.size + partner.size == self._packed.size
-        pairs = FoundPairs([{"packed": out}], self._pairs.packing, complete)
+        pairs = FoundPairs({"packed": out}, self._pairs.packing, complete)
         return pairs, Ranges(key, total.sum(axis=0), runs)
 
     def _in_threads(self, work: Any) -> None:

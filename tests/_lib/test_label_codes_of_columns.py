@@ -299,3 +299,27 @@ def test_many_rows_are_sorted_with_all_that_belongs_to_them(
                 for g, h in zip(*(given_columns["probe_group"][k][rows] for k in "gh"), strict=True)
             ]
             assert np.array(c.groups)[grouped.probe_group].tolist() == joined
+
+
+RANGES = [(-3, "int8"), (-3, "int64"), (-(2**63), "int64"), (2**63 + 3, "uint64"), (250, "uint8")]
+
+
+@each(("first", "kind"), RANGES)
+def test_all_numbers_of_a_range_are_numbered_from_the_lowest(first, kind):
+    column = np.array([first + step for step in (4, 0, 2, 3, 0, 1, 4)], kind)
+    entries, of_rows = label_codes.number_entries(column)
+    assert entries[of_rows].tolist() == column.tolist()
+    assert entries.size == 5
+
+
+def test_a_column_without_any_label_is_refused_by_row():
+    frame = pl.DataFrame(
+        {
+            "score": [0.5, 0.6],
+            "mated": [0, 0],
+            "reference": pl.Series([None, None], dtype=pl.String),
+            "probe": ["a", "b"],
+        }
+    )
+    read = ff.Comparisons.from_frame
+    refused("missing in row 0", read, frame, reference="reference", probe="probe")

@@ -186,3 +186,14 @@ def test_shares_that_succeed_are_claimed_and_planned_as_their_errors():
     study = {"n_subjects": 60, "n_attempts": 2, "rate": 0.01, "n_simulations": 3, "rng": 0}
     plans = [ff.plan_requirement(text, **study) for text in ("gar >= 90 %", "frr <= 10 %")]
     assert plans[0].rows == plans[1].rows
+
+
+def test_counts_of_searches_are_judged_by_their_tpir_too():
+    counts = ff.FailureCounts([0, 1, 2, 0], [3, 3, 3, 3], rate="fnir")
+    for bound in (0.1, 0.5, 0.99):
+        of_errors, of_success = ff.check(
+            counts, [f"fnir <= {1 - bound}", f"tpir >= {bound}"], rng=0
+        ).rows
+        assert of_errors.verdict == of_success.verdict
+        assert of_success.name == "tpir"
+        assert of_success.limit == pytest.approx(1 - of_errors.limit)

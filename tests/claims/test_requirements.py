@@ -204,3 +204,18 @@ def test_a_term_that_counts_failures_needs_them_counted():
             assert ff.check(c, "fnr <= 0.99", **how).rows[0].estimate == 1 / 3
         else:
             assert ff.check(c, "frr <= 0.99", **how).rows[0].estimate == 0.5
+
+
+def test_room_makes_limits_worse_and_leaves_no_rate_below_0():
+    tpir, difference = (
+        read_requirement(text, ff.at_rank(1), ["fnir", "tpir"], pairs)
+        for text, pairs in (
+            ("tpir >= 10 %", []),
+            ("difference(fnir) <= -1 %", [("first", "second")]),
+        )
+    )
+    assert tpir.with_room(0.95, 4) == pytest.approx(0.8)
+    assert tpir.with_room(0.6, 4) == 0
+    assert difference.with_room(0.02, 4) == pytest.approx(0.08)
+    assert difference.with_room(-0.02, 4) == pytest.approx(-0.005)
+    assert difference.room_in_words(4, -0.02) == "divided by 4"

@@ -81,13 +81,13 @@ def test_vectors(folder):
     words = ["evaluate", folder / "vectors.npz", "--input", "vectors", "--at", "threshold=0.5"]
     written = json.loads(succeeded(*words, "--session", "day", *FEW).stdout)
     (fmr,) = (row for row in written["quantities"] if row["name"] == "fmr")
-    e = ff.read_embeddings(folder / "vectors.npz", session="day")
+    e = ff.read_embeddings(folder / "vectors.npz", layout=ff.VectorLayout(session="day"))
     assert e.sessions[e.session].tolist() == day.tolist()
     evaluation = ff.evaluate(e, ff.at_threshold(0.5), n_resamples=0)
     assert (fmr["low"], fmr["high"]) == evaluation.interval("fmr")
     assert "sessions" in fmr["note"]
     with pytest.raises(InputError, match="no array 'week'"):
-        ff.read_embeddings(folder / "vectors.npz", session="week")
+        ff.read_embeddings(folder / "vectors.npz", layout=ff.VectorLayout(session="week"))
 
 
 def test_searches(folder):

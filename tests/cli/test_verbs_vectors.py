@@ -43,7 +43,7 @@ def systems(tmp_path, monkeypatch):
         "subject": "utt",
         "subject_pattern": "^([^/]+)/",
         "metadata": "who.csv",
-        "metadata_id": "id",
+        "layout": ff.VectorLayout(metadata_id="id"),
     }
     return [ff.read_embeddings(f"{name}.npz", **read, groups="sex") for name in ("first", "second")]
 

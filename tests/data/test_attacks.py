@@ -119,7 +119,7 @@ def test_files_have_attacks_beside_comparisons(tmp_path):
     refused(
         "has no bona fide row", ff.read_comparisons, renamed, layout=ff.Layout(attack="species")
     )
-    layout = ff.Layout(attack="species", bona_fide="live")
+    layout = ff.Layout(attack=("species", "live"))
     assert len(ff.read_comparisons(renamed, layout=layout).mated) == 2
     nothing = frame.with_columns(pl.col("species").replace("bonafide", None))
     assert len(ff.read_comparisons(nothing, layout=ff.Layout(attack="species")).mated) == 2

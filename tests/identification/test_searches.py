@@ -588,7 +588,10 @@ def test_vectors_that_failed_are_searches_and_templates_that_failed(tmp_path):
             refuses()
     np.savez(tmp_path / "v.npz", vectors=vectors, subject=subject, role=role)
     read = ff.read_embeddings(
-        tmp_path / "v.npz", role="role", template="subject", failures="non-match"
+        tmp_path / "v.npz",
+        role="role",
+        layout=ff.VectorLayout(template="subject"),
+        failures="non-match",
     )
     assert ff.Searches.from_embeddings(read).failed.sum() == 3
     with pytest.raises(InputError, match="all 6 vectors failed"):

@@ -79,13 +79,20 @@ def test_roles_come_from_a_field_or_as_labels(write):
         assert e.is_probe.tolist() == wanted.is_probe.tolist()
         assert repr(e) == repr(wanted)
     for template in ("subject", FIELDS["subject"], len(VECTORS)):
-        found = ff.read_embeddings(path, role="what", template=template)
+        found = ff.read_embeddings(path, role="what", layout=ff.VectorLayout(template=template))
         assert np.array_equal(found.vectors, wanted.enrolled().vectors)
-        best = ff.read_embeddings(path, role="what", template=template, template_score="max")
+        best = ff.read_embeddings(
+            path, role="what", layout=ff.VectorLayout(template=template, template_score="max")
+        )
         assert np.array_equal(best.template, wanted.enrolled(score="max").template)
     with pytest.raises(InputError, match="template_score='max' is given without template="):
-        ff.read_embeddings(path, role="what", template_score="max")
-    refused("the vectors have no roles", ff.read_embeddings, path, template="subject")
+        ff.read_embeddings(path, role="what", layout=ff.VectorLayout(template_score="max"))
+    refused(
+        "the vectors have no roles",
+        ff.read_embeddings,
+        path,
+        layout=ff.VectorLayout(template="subject"),
+    )
     refused("'whta' \\(did you mean 'what'", ff.read_embeddings, path, role="whta")
 
 
@@ -103,7 +110,10 @@ def test_what_is_wrong_with_the_vectors_names_the_file(write):
 @pytest.mark.parametrize("name", ["v.npz", "v.h5"])
 def test_lengths_that_differ(name, tmp_path, who):
     write_vectors(tmp_path / name, FIELDS | {"subject": list("bab")})
-    for more in ({}, {"metadata": who, "metadata_id": "name", "groups": "sex"}):
+    for more in (
+        {},
+        {"metadata": who, "layout": ff.VectorLayout(metadata_id="name"), "groups": "sex"},
+    ):
         with pytest.raises(
             InputError, match="one value for each vector, but vectors has 5, subject has 3"
         ):
@@ -140,7 +150,11 @@ def test_a_large_npy_is_in_a_temporary_file_and_labels_come_from_beside_it(
 
 
 def test_metadata(npy, who):
-    arguments = {"subject": FIELDS["subject"], "metadata_id": "name", "groups": ["sex", "eyes"]}
+    arguments = {
+        "subject": FIELDS["subject"],
+        "layout": ff.VectorLayout(metadata_id="name"),
+        "groups": ["sex", "eyes"],
+    }
     is_the_same(ff.read_embeddings(npy, metadata=who, **arguments), ("f & x", "f & y", "m & x"))
     who.write_text("name,sex,eyes\na,f,y\nb,m,x\nc,,x\n")
     with pytest.raises(
@@ -164,7 +178,7 @@ def test_metadata(npy, who):
 
 def test_arguments_that_do_not_fit_the_file(npy, who):
     known, paths = {"subject": FIELDS["subject"]}, {"subject": PATHS}
-    table = {"metadata": who, "metadata_id": "name"}
+    table = {"metadata": who, "layout": ff.VectorLayout(metadata_id="name")}
     for options, message in (
         ({}, "holds nothing but vectors: give the subject of each as an array, or a table"),
         (known | {"vectors": "vectors"}, "one array without a name, so leave vectors= out"),
@@ -173,7 +187,10 @@ def test_arguments_that_do_not_fit_the_file(npy, who):
             r"finds no subject in 'b/1.png' \(2 of 5 values of 'subject'\)",
         ),
         (paths | {"subject_pattern": "("}, "not a regular expression"),
-        (known | {"metadata_id": "name"}, "metadata_id is given without metadata="),
+        (
+            known | {"layout": ff.VectorLayout(metadata_id="name")},
+            "metadata_id is given without metadata=",
+        ),
         (table | {"groups": {"sex": FIELDS["sex"]}}, "names of its columns, not labels"),
         (
             known | {"missing_labels": "ignore"},
@@ -272,7 +289,7 @@ def test_real_faces(shared_data):
             shared_data / "lfw_faces_mbf_arc.npy",
             subject=subject,
             metadata=labels,
-            metadata_id="id",
+            layout=ff.VectorLayout(metadata_id="id"),
             groups="gender",
             missing_labels="drop",
         )

@@ -60,7 +60,10 @@ def test_subjects_may_be_cut_out_of_names(tmp_path):
         ({"score_mask": 2 * MASK}, "something else than 0 and 1"),
         ({"score_mask": 0 * MASK}, "nothing but 0"),
         ({"names": ("models", "segments")}, "no file of sidekit or BOSARIS"),
-        ({"score_mask": np.ones_like(MASK)}, "1 scores of .* have no trial in .*, first bob c-1$"),
+        (
+            {"score_mask": np.ones_like(MASK)},
+            "1 scores of .* have no trial in .*, first bob c-1 in the matrix$",
+        ),
         ({"score_mask": np.eye(2, 3)}, "3 of 5 trials of .* have no score in"),
     ],
 )

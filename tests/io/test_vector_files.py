@@ -136,13 +136,21 @@ def test_rows_without_a_vector_failed(tmp_path, kind):
         assert np.isnan(read.vectors).any(axis=1).tolist() == [False, True, True, False]
 
 
-def test_list_views_are_refused_in_one_line(tmp_path):
-    vectors = pa.array(VECTORS.tolist(), pa.list_view(pa.float32()))
-    pq.write_table(pa.table({"vectors": vectors}), tmp_path / "v.parquet")
+LIST_VIEWS = pa.table({"vectors": pa.array(VECTORS.tolist(), pa.list_view(pa.float32()))})
+
+
+def test_list_views_are_refused_in_one_line():
+    with pytest.raises(InputError, match=r"'vectors' cannot be read; .* list_view .* become lists"):
+        ff.read_named_vectors(LIST_VIEWS, name=NAMES)
+
+
+def test_list_views_in_files_are_refused_in_one_line(tmp_path):
+    try:
+        pq.write_table(LIST_VIEWS, tmp_path / "v.parquet")
+    except pa.ArrowNotImplementedError:
+        pytest.skip("this pyarrow writes no list_view to Parquet")
     with pytest.raises(FileFormatError, match="list_view: write vectors as lists"):
         ff.read_named_vectors(tmp_path / "v.parquet", name=NAMES)
-    with pytest.raises(InputError, match=r"'vectors' cannot be read; .* list_view .* become lists"):
-        ff.read_named_vectors(pa.table({"vectors": vectors}), name=NAMES)
 
 
 def test_arrow_keeps_float32(tmp_path):

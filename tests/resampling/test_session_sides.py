@@ -293,19 +293,3 @@ def test_the_jackknife_is_refused():
             n_resamples=10,
             settings=ff.EvaluationSettings(method="bca"),
         )
-
-
-def test_statsmodels_has_the_same_two_way_variance():
-    """Each part has K / (K - 1) in both, and there is no other factor."""
-    clusters = pytest.importorskip("statsmodels.stats.sandwich_covariance")
-    api = pytest.importorskip("statsmodels.api")
-    comparisons = shared_days(with_groups=False)
-    resampler = Resampler(comparisons, [ff.at_threshold(0.0)], metrics=NO_METRICS)
-    side = comparisons.mated
-    errors = (side.similarities < 0).astype(float)
-    fit = api.OLS(errors, np.ones(errors.size)).fit()
-    of_both, _, _ = clusters.cov_cluster_2groups(fit, side.reference, side.probe_session)
-    lists = resampler.error_lists.mated
-    variances, _ = lists.variances(lists.errors_at(resampler.thresholds))
-    ours = variances[0, 0, dyadic.ROBUST] / errors.size**2
-    assert ours == pytest.approx(float(of_both[0, 0]), rel=1e-9)
