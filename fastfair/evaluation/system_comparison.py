@@ -356,8 +356,10 @@ class SystemComparison(Result):
                 said += _on_ranking(ranking)
         if is_pair:
             said += _on_differences(self.contrasts, self.counted or "fnmr")
+            said += _on_tests(self.contrasts)
         elif self.settings["baseline"] is not None:
             said += _on_baseline(self._pairs(), self.settings["baseline"])
+            said += _on_tests(self.contrasts)
         return said + brackets_of(self.settings, self.evaluations)
 
     @property
@@ -762,6 +764,17 @@ def _differences_at(comparison: SystemComparison, point: OperatingPoint | None) 
 
 def _at_point(name: str, point: OperatingPoint | None) -> str:
     return printed_name(name) + ("" if point is None else f" at {point}")
+
+
+def _on_tests(contrasts: Sequence[Contrast]) -> list[str]:
+    """Say that tests decide, where a verdict stands beside an interval that holds 0."""
+    decided = [contrast for contrast in contrasts if contrast.verdict in ("first", "second")]
+    if not any(contrast.low <= 0 <= contrast.high for contrast in decided):
+        return []
+    return [
+        "Some verdicts stand beside an interval that holds 0: there the test decides, and the"
+        " interval is the more cautious of the two."
+    ]
 
 
 def _is_shown(contrast: Contrast) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
@@ -255,3 +256,19 @@ def test_of_two_speaker_systems_and_their_mean_the_better_one_ranks_first(tmp_pa
         ("mean", 2, 2),
         ("second", 3, 3),
     ]
+
+
+@pytest.mark.jit
+def test_a_verdict_beside_an_interval_that_holds_0_is_explained(systems):
+    pair = {name: systems[name] for name in ("old", "noisy")}
+    compared = ff.compare(pair, at=AT[:1], measures=[], n_resamples=0)
+    decided = next(row for row in compared.contrasts if row.verdict in ("first", "second"))
+    said = "interval that holds 0"
+    for low, high, verdict in (
+        (-1.0, 1.0, decided.verdict),
+        (-1.0, 1.0, "undecided"),
+        (0.1, 1, "first"),
+    ):
+        row = replace(decided, low=low, high=high, verdict=verdict)
+        words = " ".join(replace(compared, contrasts=(row,))._sentences())
+        assert (said in words) == (low < 0 and verdict != "undecided")
