@@ -134,11 +134,13 @@ class Curve(Result, Noted):
     def _sentences(self) -> list[str]:
         name, values, _ = self._values()
         write = text.rate_with_interval if name == "fnmr" else text.number_with_interval
+        level = f"{100 * self.confidence_level:g} %"
         said = (
             f"{self._called()} at {self.fmr.size} FMRs from {self.fmr.min():.3g} to"
-            f" {self.fmr.max():.3g}, with {100 * self.confidence_level:g} % intervals and a band"
-            " that holds for all"
+            f" {self.fmr.max():.3g}, with {level} intervals and a band that holds for all"
         )
+        if self.fmr.size == 1:
+            said = f"{self._called()}, with its {level} interval"
         each = [
             f"{write(float(values[k]), float(self.low[k]), float(self.high[k]))} at FMR"
             f" {text.per_cent(self.fmr[k])}"

@@ -104,7 +104,8 @@ def test_json_is_printed(faces):
 
 def test_usual_levels_are_those_with_pairs_enough(faces):
     done = run("embeddings", faces, *FEW_REPLICATES)
-    assert "FNMR at 1 FMRs from 0.01 to 0.01" in done.stdout
+    assert "FNMR, with its 95 % interval: " in done.stdout
+    assert "at FMR 1 %" in done.stdout
     below = run("embeddings", faces, "--fmr", 0.001, *FEW_REPLICATES)
     assert below.stderr == ""
     assert "below the resolution of the data" in below.stdout
