@@ -149,7 +149,7 @@ def test_a_comparison_weighs_as_its_people_and_sessions(rows):
     )
     for mated, side in ((True, comparisons.mated), (False, comparisons.nonmated)):
         cells = units.cells.of_side(side, mated)
-        a, b = units.rows_of(mated, *cells)
+        a, b = units.rows_of_part(side, mated, slice(None))
         back = units.cells_of_rows(a, b)
         assert [column.tolist() for column in back] == [column.tolist() for column in cells]
         for k in range(len(side)):
