@@ -380,7 +380,7 @@ class ListedComparisons:
     groups_of: Callable[[slice], tuple[Groups, Groups]] | None = None
     list_of_cell: Codes | None = None
 
-    def rows(self, part: slice) -> tuple[Codes, Codes]:
+    def rows(self, part: slice) -> tuple[AnyIntegers, AnyIntegers]:
         """Return the rows of the weights of both units of some comparisons."""
         numbers = self.first[part], self.second[part]
         return numbers if self.rows_of is None else self.rows_of(*numbers)
@@ -450,7 +450,7 @@ class SortedComparisons:
         """The comparisons with their rows and lists."""
         side, unit = self.side, self.units.unit
         first, second = side.reference_sample, side.probe_sample
-        rows_of = partial(self.units.rows_of, self.mated)
+        rows_of: Callable[..., Any] | None = partial(self.units.rows_of, self.mated)
         if isinstance(self.units, SessionUnits):
             first, second = np.empty((2, len(side)), np.int32)
             for part in pieces(slice(0, len(side))):

@@ -379,19 +379,17 @@ class Cells:
         """Return the cells of persons in sessions: (n,)."""
         codes = person.astype(np.int64) * self.n_sessions + session
         if self._places is not None:
-            return self._places[codes]
+            return self._places.take(codes, mode="clip")
         return np.searchsorted(self.codes, codes).astype(np.int32)
 
     def weighed(self, comparisons: Comparisons) -> Flags:
         """(cells,) whether each has a row of weights; see `SessionUnits`."""
         used = np.zeros(self.codes.size, np.bool_)
         for mated, side in ((True, comparisons.mated), (False, comparisons.nonmated)):
-            first, second = self.of_side(side, mated)
-            if second is first:
-                continue
-            of_two, in_two = (a != b for a, b in persons_in_sessions(side, mated))
-            used[second[in_two | of_two]] = True
-            used[first[in_two & of_two]] = True
+            persons, sessions = persons_in_sessions(side, mated)
+            of_two, in_two = persons[0] != persons[1], sessions[0] != sessions[1]
+            for end, marked in enumerate((in_two & of_two, in_two | of_two)):
+                used[self.number(persons[end][marked], sessions[end][marked])] = True
         return used
 
     def of_side(self, side: SortedSide, mated: bool) -> tuple[Codes, Codes]:
