@@ -453,6 +453,8 @@ class SessionUnits(Units):
         self._draws.append(Draw.of(Purpose.SESSIONS, np.zeros(cells.n_sessions, np.int64)))
         self._person = np.argsort(self.row).astype(np.int32)  # of each row of a person
         rows_of_persons = self.row[cells.person[self._cell]]
+        # of each row of a cell, those of its person and session in what is drawn
+        self._factors = rows_of_persons, cells.session[self._cell] + np.int32(n_people)
         self.row = self.row + np.int32(n_cells)
         self._first_session = n_cells + n_people
         self.n_rows = self._first_session + cells.n_sessions + 1
@@ -526,10 +528,8 @@ class SessionUnits(Units):
         from fastfair.kernels import weights as kernels
 
         n_cells, n_people = self._cell.size, self._person.size
-        first = self.row[self.cells.person[self._cell]] - np.int32(n_cells)
-        second = self.cells.session[self._cell] + np.int32(n_people)
         largest = math.prod(int(part.max()) for part in (raw[:n_people], raw[n_people:]))
-        if not kernels.multiply_rows(first, second, raw, largest, weights[:n_cells]):
+        if not kernels.multiply_rows(*self._factors, raw, largest, weights[:n_cells]):
             raise FastfairError(
                 "a person in a session was drawn more than 255 times in one replicate; no fair draw"
                 " does that"
