@@ -172,9 +172,9 @@ def add_errors(first_unit, last_unit, errors, stops, varies, sums):
 
 @jit_if_large
 def finish_list(sums, units, errors, strata, variances, of_pairs):
-    """Compute the variances of a list's rates from the sums over its pairs, and clear these sums.
+    """Compute the variances of a list's rates from the sums over its pairs.
 
-    sums: `Sums`; units: (k,) int64, ascending, those with comparisons; errors: where the list
+    sums: `Sums`, overwritten; units: (k,) int64, ascending, those with comparisons; errors: where the list
     begins, where the errors of each point end, (points,) int64, ascending, and its place in what is
     written, (points,) int64; strata: stratum, (units,) int32, and stratum_size, (strata,) int64;
     variances: (points, 3) float64, out, as in `dyadic`; of_pairs: (points, N_SUMS) float64, out
@@ -192,7 +192,6 @@ def finish_list(sums, units, errors, strata, variances, of_pairs):
         two_way |= sums.repeats_squared[unit] > 0
     for s in range(n_strata):
         of_comparisons[s, _INSIDE] = sums.inside[s]
-        sums.inside[s] = 0.0
     of_list = (
         units,
         _in_order(units, stratum, n_strata),
@@ -210,14 +209,12 @@ def finish_list(sums, units, errors, strata, variances, of_pairs):
         for column in range(N_SUMS):
             if point > 0:
                 sums.of_pairs[0, column] += sums.of_pairs[point, column]
-                sums.of_pairs[point, column] = 0.0
             sums_of_pairs[column] = sums.of_pairs[0, column]
         rate = n_errors / n if n > 0 else 0.0
         for unit in units:
             if point > 0:
                 for column in range(3):
                     sums.wrong[0, column, unit] += sums.wrong[point, column, unit]
-                    sums.wrong[point, column, unit] = 0.0
             if stratum_size[stratum[unit]] > 1:
                 sums_of_pairs[T_SQUARED] += (wrong[0][unit] - rate * sums.comparisons[unit]) ** 2
                 sums_of_pairs[M_SQUARED] += sums.comparisons[unit] ** 2
@@ -227,9 +224,3 @@ def finish_list(sums, units, errors, strata, variances, of_pairs):
             sums_of_pairs[REPEATS_SQUARED_OF_BOTH] += sums.repeats_squared[unit] / 2
         squared = _residuals_of_units(of_list, fixed, wrong, rate, of_errors)
         _finish(of_list, of_errors, mean, (n, n_errors, squared), variances[order[point]])
-    for column in range(N_SUMS):
-        sums.of_pairs[0, column] = 0.0
-    for unit in units:
-        sums.comparisons[unit], sums.repeats_squared[unit] = 0.0, 0.0
-        for column in range(3):
-            sums.wrong[0, column, unit] = 0.0

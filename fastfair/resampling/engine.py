@@ -41,8 +41,8 @@ from fastfair.errors import InputError
 from . import scanned_pairs, vector_sides  # noqa: F401 - register their kinds of source
 from .dependence import ENOUGH_PAIRS, CountModel, count_models, effective_size, one_more_session
 from .error_lists import ErrorLists, Shrinkage, find_shrinkage, make_lists, shrinkage_of
-from .pair_source import Classes, Errors, SortedComparisons, TooFewKeptError, Totals, side_of
-from .session_sides import SessionSide
+from .pair_source import Classes, SortedComparisons, TooFewKeptError, Totals, side_of
+from .session_sides import OF_PEOPLE, OF_SESSIONS, SessionSide
 from .units import BLOCK, SessionUnits, Units
 
 if TYPE_CHECKING:
@@ -718,7 +718,6 @@ class Resampler(Engine):
             self.scores = nonmated, mated
         if "cllr" in metrics.names:
             self.mean_costs = [side.mean_costs(1 + self.n_groups) for side in self._sides]
-        self._of_kinds: dict[tuple[bool, int], dict[int, list[float]]] = {}
         self.shrinkage = self._find_shrinkage(scheme)
 
     @property
@@ -1088,6 +1087,8 @@ class Resampler(Engine):
         """Return the design effects of people, of sessions, and of both on a rate of all
         comparisons; None where sessions are not known, and where the rate does not vary.
         """
+        from fastfair.kernels import dyadic as kernels
+
         lists = self.lists(mated)
         if not isinstance(lists.source, SessionSide):
             return None
@@ -1096,37 +1097,26 @@ class Resampler(Engine):
         binomial = errors * (n - errors) / max(n, 1)
         if not lists.reach(lists.limits(self.thresholds[point : point + 1])) or not binomial:
             return None
-        variances = self._variances_of_kinds(lists, 0, errors)
-        people, sessions, both = (variance / binomial for variance in variances)
+        variances, _ = lists.variance(0, errors, from_the_end=False)
+        people, sessions, both = (
+            float(variances[column]) / binomial
+            for column in (OF_PEOPLE, OF_SESSIONS, kernels.ROBUST)
+        )
         return (people, sessions, both) if people > 0 else None
-
-    def _variances_of_kinds(
-        self, lists: ErrorLists, k: int, errors: int
-    ) -> tuple[float, float, float]:
-        """Return what `SessionSide.variances_of_kinds` does of so many errors of list k; those at
-        all operating points are computed at once, as each is asked for several times.
-        """
-        of_numbers = self._of_kinds.setdefault((lists.mated, k), {})
-        if errors not in of_numbers:
-            at_points = lists.errors_at(self.thresholds)[:, k].tolist()
-            numbers = sorted({errors, *at_points})
-            start = lists.start[k]
-            of_list = Errors(lists.a, lists.b, start, start + np.array(numbers))
-            variances = lists.source.variances_of_kinds(of_list, k)
-            of_numbers |= dict(zip(numbers, variances.tolist(), strict=True))
-        people, sessions, both = of_numbers[errors]
-        return people, sessions, both
 
     def raised_by_session(self, lists: ErrorLists, k: int, errors: int) -> float:
         """Return by how much one more session raises a rate with so many errors of list k; 0 where
         sessions are not known, or add nothing.
         """
+        from fastfair.kernels import dyadic as kernels
+
         side = lists.source
         if not isinstance(side, SessionSide):
             return 0.0
-        people, _, both = self._variances_of_kinds(lists, k, errors)
+        variances, _ = lists.variance(k, errors, from_the_end=False)
         n_sessions = float(side.n_sessions[k])
-        return float(one_more_session(both - people, lists.sizes[k], n_sessions, lists.mated))
+        added = variances[kernels.ROBUST] - variances[OF_PEOPLE]
+        return float(one_more_session(added, lists.sizes[k], n_sessions, lists.mated))
 
     def freedom(self, point: int, cell: tuple[int, int] | None = None) -> float:
         """Return the degrees of freedom of the dyadic-robust variance of an FMR.

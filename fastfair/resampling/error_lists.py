@@ -295,12 +295,17 @@ class ErrorLists:
     complete: bool
     scale: Scale = ()
     ranges: Ranges | None = None
-    # what `variances` has computed, by the bytes of a point's errors
-    _variances: dict[bytes, tuple[Floats, Floats]] = field(init=False, default_factory=dict)
+    # what `variances` has computed, by a point's errors, and `variance`, by what it was asked
+    _variances: dict[tuple[int, ...], tuple[Floats, Floats]] = field(
+        init=False, default_factory=dict
+    )
+    _of_lists: dict[tuple[int, int, bool], tuple[Floats, Floats]] = field(
+        init=False, default_factory=dict
+    )
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave out what replicates do not need."""
-        return {**vars(self), "_variances": {}}
+        return {**vars(self), "_variances": {}, "_of_lists": {}}
 
     @property
     def start(self) -> Integers:
@@ -399,11 +404,9 @@ class ErrorLists:
         """Compute the variances of each list's rate with so many errors, and sums over its pairs of
         units.
 
-        errors: (points, lists) ndarray. Returns (points, lists, 3), the variances times n^2 and
-        their degrees of freedom as `kernels.dyadic` writes them, and (points, lists, sums), as
-        `kernels.pair_walk` names them.
+        errors: (points, lists) ndarray. Returns what `PairSide.variances` does.
         """
-        points = [of_point.tobytes() for of_point in errors]
+        points = [tuple(of_point.tolist()) for of_point in errors]
         if points and all(point in self._variances for point in points):
             computed = zip(*(self._variances[point] for point in points), strict=True)
             variances, sums = map(np.array, computed)
@@ -417,6 +420,15 @@ class ErrorLists:
 
         With `from_the_end` the last comparisons of the list are treated as errors.
         """
+        asked = k, n_errors, from_the_end
+        if asked not in self._of_lists:
+            self._of_lists[asked] = self._variance(*asked)
+        return self._of_lists[asked]
+
+    def _variance(self, k: int, n_errors: int, from_the_end: bool) -> tuple[Floats, Floats]:
+        for point, (of_lists, of_their_pairs) in self._variances.items():
+            if point[k] == n_errors and not from_the_end:
+                return of_lists[k], of_their_pairs[k]
         first = self.end[k] - n_errors if from_the_end else self.start[k]
         of_list = Errors(self.a, self.b, first, np.array([first + n_errors]))
         variances, of_pairs = self.source.variances_of_list(k, of_list)

@@ -194,7 +194,9 @@ class PairSide(ABC):
         return None
 
     def combined(self, of_kinds: Sequence[Floats], lists: slice = slice(None)) -> Floats:
-        """Return the variances of some lists from (..., lists, 3) ones of `kinds`."""
+        """Return the variances of some lists, as `variances` does, from (..., lists, 3) ones of
+        `kinds`.
+        """
         return of_kinds[0]
 
     @cached_property
@@ -223,6 +225,7 @@ class PairSide(ABC):
 
         Returns (points, lists, 3), the variances times n^2 and their degrees of freedom as
         `kernels.dyadic` writes them, and (points, lists, sums), as `kernels.pair_walk` names them.
+        In sessions there are two variances more, as `session_sides` names them.
         """
 
 
@@ -355,10 +358,10 @@ class ListedComparisons:
     Attributes
     ----------
     first, second : (n,) ndarray of int
-        Numbers of the two units that are compared.
+        Numbers of the two units that are compared; without `rows_of` the rows of their weights.
     keys : (n,) ndarray of int32 or int64
         Score keys; empty where they are not kept.
-    rows_of : callable
+    rows_of : callable, optional
         Returns the rows of the weights of units from both numbers of some comparisons.
     n_lists : int
         Number of lists.
@@ -372,14 +375,15 @@ class ListedComparisons:
     first: AnyIntegers
     second: AnyIntegers
     keys: score_keys.Keys
-    rows_of: Callable[[Any, Any], tuple[Codes, Codes]]
+    rows_of: Callable[[Any, Any], tuple[Codes, Codes]] | None
     n_lists: int = 1
     groups_of: Callable[[slice], tuple[Groups, Groups]] | None = None
     list_of_cell: Codes | None = None
 
-    def rows(self, part: slice) -> tuple[Codes, Codes]:
+    def rows(self, part: slice) -> tuple[AnyIntegers, AnyIntegers]:
         """Return the rows of the weights of both units of some comparisons."""
-        return self.rows_of(self.first[part], self.second[part])
+        numbers = self.first[part], self.second[part]
+        return numbers if self.rows_of is None else self.rows_of(*numbers)
 
     def lists(self, part: slice) -> AnyArray:
         """Return the list that each of some comparisons is in besides list 0, or 0; nothing where
@@ -446,8 +450,13 @@ class SortedComparisons:
         """The comparisons with their rows and lists."""
         side, unit = self.side, self.units.unit
         first, second = side.reference_sample, side.probe_sample
+        rows_of: Callable[..., Any] | None = partial(self.units.rows_of, self.mated)
         if isinstance(self.units, SessionUnits):
-            first, second = self.units.cells.of_side(side, self.mated)
+            first, second = np.empty((2, len(side)), np.int32)
+            for part in pieces(slice(0, len(side))):
+                rows = self.units.rows_of_part(side, self.mated, part)
+                first[part], second[part] = rows
+            rows_of = None
         elif unit == "subject":
             first, second = side.reference, side.probe
         elif unit == "comparison":  # by their numbers among those of both classes
@@ -461,7 +470,6 @@ class SortedComparisons:
         def groups_of(part: slice) -> tuple[Groups, Groups]:
             return self.by_group.reference_group[part], self.by_group.probe_group[part]
 
-        rows_of = partial(self.units.rows_of, self.mated)
         return ListedComparisons(
             first, second, side.keys, rows_of, self.sizes.size, groups_of, self.list_of_cell
         )
@@ -917,9 +925,11 @@ def _merged(runs: Runs, words: Words, n_units: int) -> tuple[Runs, Words]:
 
     last = min(runs.stop.size, int(np.searchsorted(runs.stop, _LOOKED_AT)) + 1)
     repeated = _REPEATED_WITH_COSTS if words.size else _REPEATED
-    if last == 0 or kernels.count_pairs(runs, last, n_units) * repeated > runs.stop[last - 1]:
+    n_pairs = int(kernels.count_pairs(runs, last, n_units)) if last else 0
+    if last == 0 or n_pairs * repeated > runs.stop[last - 1]:
         return runs, words
-    n_pairs = int(kernels.count_pairs(runs, runs.stop.size, n_units))
+    if last < runs.stop.size:
+        n_pairs = int(kernels.count_pairs(runs, runs.stop.size, n_units))
     merged = runs._replace(
         stop=np.empty_like(runs.stop),
         partner=np.empty(n_pairs, runs.partner.dtype),

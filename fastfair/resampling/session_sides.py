@@ -9,7 +9,7 @@ shrunk to is the two-way one of `dependence.two_way_variance`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property, partial
 from typing import Any
@@ -21,10 +21,19 @@ from fastfair._lib.workers import Workers
 from fastfair.error_rates.score_metrics import ExactCosts
 
 from .dependence import two_way_freedom, two_way_variance
-from .pair_source import CostedSide, Errors, ListedSide, PairSide, SideInMemory, SortedComparisons
-from .units import SessionUnits
+from .pair_source import (
+    CostedSide,
+    Errors,
+    ListedComparisons,
+    ListedSide,
+    PairSide,
+    SideInMemory,
+    SortedComparisons,
+)
+from .units import SessionUnits, Units, persons_in_sessions
 
 PEOPLE, SESSIONS, CELLS = range(3)  # places in `SessionUnits.kinds`
+OF_PEOPLE, OF_SESSIONS = 3, 4  # columns of variances, behind those of `kernels.dyadic`
 
 
 class SessionSide(SideInMemory, CostedSide):
@@ -48,15 +57,17 @@ class SessionSide(SideInMemory, CostedSide):
         self.exact = exact
         self._mated, self._units = kept.mated, units
 
-        def listed(rows_of: Callable[..., tuple[Codes, Codes]], of: Any) -> ListedSide:
-            comparisons = replace(kept.listed, rows_of=rows_of)
+        def listed(comparisons: ListedComparisons, of: Units) -> ListedSide:
             return ListedSide(comparisons, kept.sizes, of, workers.n_threads, exact)
 
-        self._weighed = listed(kept.listed.rows_of, units)
-        self.sides = [
-            listed(partial(units.rows_of_kind, kind, kept.mated), of)
-            for kind, of in enumerate(units.kinds)
-        ]
+        self._weighed = listed(kept.listed, units)
+        cells = units.cells.of_side(kept.side, kept.mated)
+        of_kinds = *persons_in_sessions(kept.side, kept.mated), cells
+        self.sides = []
+        for kind, (of, (first, second)) in enumerate(zip(units.kinds, of_kinds, strict=True)):
+            rows_of = partial(of.rows_of, kept.mated and kind == PEOPLE)
+            comparisons = replace(kept.listed, first=first, second=second, rows_of=rows_of)
+            self.sides.append(listed(comparisons, of))
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave out what replicates do not need."""
@@ -94,11 +105,14 @@ class SessionSide(SideInMemory, CostedSide):
 
     def variances_of_list(self, k: int, errors: Errors) -> tuple[Floats, Floats]:
         """As in `SummedSide`."""
-        variances, sums = self._of_list(k, errors)
-        combined = self.combined(variances, slice(k, k + 1))
+        of_kinds = [
+            side.variances_of_list(k, of_kind)
+            for side, of_kind in zip(self.sides, self.errors_of_kinds(errors), strict=True)
+        ]
+        combined = self.combined([variances[:, None] for variances, _ in of_kinds], slice(k, k + 1))
         of_list = Errors(errors.a, errors.b, errors.start, np.reshape(errors.stops, (-1, 1)))
-        self._add_repeats(combined, of_list, sums[CELLS][:, None], slice(k, k + 1))
-        return combined[:, 0], sums[PEOPLE]
+        self._add_repeats(combined, of_list, of_kinds[CELLS][1][:, None], slice(k, k + 1))
+        return combined[:, 0], of_kinds[PEOPLE][1]
 
     def _add_repeats(
         self, combined: Floats, errors: Errors, of_cells: Floats, lists: slice
@@ -125,29 +139,6 @@ class SessionSide(SideInMemory, CostedSide):
         added = self._of_four_weights * self._in_two_sessions[lists] * np.maximum(squared, 0.0)
         combined[..., dyadic.PRODUCT] += added
 
-    def _of_list(self, k: int, errors: Errors) -> tuple[list[Floats], list[Floats]]:
-        """Return (points, 1, 3) variances of list k of each kind, and sums over pairs of each."""
-        of_kinds = [
-            side.variances_of_list(k, of_kind)
-            for side, of_kind in zip(self.sides, self.errors_of_kinds(errors), strict=True)
-        ]
-        variances, sums = zip(*of_kinds, strict=True)
-        return [of_kind[:, None] for of_kind in variances], list(sums)
-
-    def variances_of_kinds(self, errors: Errors, k: int = 0) -> Floats:
-        """Return (points, 3) variances of numbers of errors of list k, by default of all
-        comparisons, as they share people, as they share sessions, and as they share either.
-        """
-        from fastfair.kernels import dyadic as kernels
-
-        variances, _ = self._of_list(k, errors)
-        both = self.combined(variances, slice(k, k + 1))
-        people, sessions = (
-            variances[kind][:, 0, kernels.ROBUST] * self.few_units[kind, k]
-            for kind in (PEOPLE, SESSIONS)
-        )
-        return np.stack((people, sessions, both[:, 0, kernels.ROBUST]), axis=1)
-
     def errors_of_kinds(self, errors: Errors) -> list[Errors]:
         """As in `PairSide`."""
         start = np.atleast_1d(errors.start)
@@ -165,7 +156,9 @@ class SessionSide(SideInMemory, CostedSide):
         return self._units.rows_of_kinds(self._mated, *self._units.cells_of_rows(a, b))
 
     def combined(self, of_kinds: Sequence[Floats], lists: slice = slice(None)) -> Floats:
-        """As in `PairSide`: the two-way variances, and those of product weights."""
+        """As in `PairSide`: the two-way variances, those of product weights, and robust ones as
+        comparisons share people, and as they share sessions: (..., lists, 5).
+        """
         from fastfair.kernels import dyadic as kernels
 
         robust, product, freedom = (
@@ -174,10 +167,11 @@ class SessionSide(SideInMemory, CostedSide):
         )
         for kind in (SESSIONS, CELLS):
             robust[kind] = robust[kind] * self.few_units[kind, lists]
-        combined = np.empty_like(of_kinds[PEOPLE])
+        combined = np.empty((*freedom[PEOPLE].shape, 5))
         combined[..., kernels.ROBUST] = two_way_variance(*robust)
         combined[..., kernels.PRODUCT] = sum(product)
         combined[..., kernels.FREEDOM] = two_way_freedom(freedom[PEOPLE], self.n_sessions[lists])
+        combined[..., OF_PEOPLE], combined[..., OF_SESSIONS] = robust[PEOPLE], robust[SESSIONS]
         return combined
 
     @cached_property

@@ -343,7 +343,7 @@ class Cells:
         columns = [
             person.astype(np.int64) * n_sessions + session
             for mated, side in ((True, comparisons.mated), (False, comparisons.nonmated))
-            for person, session in zip(*_persons_in_sessions(side, mated), strict=True)
+            for person, session in zip(*persons_in_sessions(side, mated), strict=True)
         ]
         if n_codes > _MOST_MARKS:
             return cls(np.unique(np.concatenate([*map(np.unique, columns)])), n_sessions)
@@ -379,34 +379,31 @@ class Cells:
         """Return the cells of persons in sessions: (n,)."""
         codes = person.astype(np.int64) * self.n_sessions + session
         if self._places is not None:
-            return self._places[codes]
+            return self._places.take(codes, mode="clip")
         return np.searchsorted(self.codes, codes).astype(np.int32)
 
     def weighed(self, comparisons: Comparisons) -> Flags:
         """(cells,) whether each has a row of weights; see `SessionUnits`."""
         used = np.zeros(self.codes.size, np.bool_)
         for mated, side in ((True, comparisons.mated), (False, comparisons.nonmated)):
-            first, second = self.of_side(side, mated)
-            if second is first:
-                continue
-            in_two = self.session[first] != self.session[second]
-            of_two = self.person[first] != self.person[second]
-            used[second[in_two | of_two]] = True
-            used[first[in_two & of_two]] = True
+            persons, sessions = persons_in_sessions(side, mated)
+            of_two, in_two = persons[0] != persons[1], sessions[0] != sessions[1]
+            for end, marked in enumerate((in_two & of_two, in_two | of_two)):
+                used[self.number(persons[end][marked], sessions[end][marked])] = True
         return used
 
     def of_side(self, side: SortedSide, mated: bool) -> tuple[Codes, Codes]:
         """Return the cells of references and of probes of comparisons; of a mated one those of one
         person.
         """
-        persons, sessions = _persons_in_sessions(side, mated)
+        persons, sessions = persons_in_sessions(side, mated)
         of_reference = self.number(persons[0], sessions[0])
         if mated and sessions[0] is sessions[1]:
             return of_reference, of_reference
         return of_reference, self.number(persons[1], sessions[1])
 
 
-def _persons_in_sessions(side: SortedSide, mated: bool) -> tuple[tuple[Codes, Codes], Any]:
+def persons_in_sessions(side: SortedSide, mated: bool) -> tuple[tuple[Codes, Codes], Any]:
     """Return who is compared, and in which sessions, on both sides."""
     reference, probe = side.compared()
     sessions = sessions_of(side)
@@ -456,6 +453,8 @@ class SessionUnits(Units):
         self._draws.append(Draw.of(Purpose.SESSIONS, np.zeros(cells.n_sessions, np.int64)))
         self._person = np.argsort(self.row).astype(np.int32)  # of each row of a person
         rows_of_persons = self.row[cells.person[self._cell]]
+        # of each row of a cell, those of its person and session in what is drawn
+        self._factors = rows_of_persons, cells.session[self._cell] + np.int32(n_people)
         self.row = self.row + np.int32(n_cells)
         self._first_session = n_cells + n_people
         self.n_rows = self._first_session + cells.n_sessions + 1
@@ -465,23 +464,26 @@ class SessionUnits(Units):
         self.stratum = np.concatenate(of_row).astype(np.int32)
         self.stratum_size = np.append(self._subjects.sizes, [cells.n_sessions, 1])
 
-    def rows_of(self, mated: bool, first: Codes, second: Codes) -> tuple[Codes, Codes]:
-        """Return the two rows whose product is the weight of each of some comparisons: (n,) each.
-
-        first, second: (n,) the cells of their references and of their probes.
-        """
-        cells = self.cells
-        people = self.row[cells.person[first]]
-        sessions = cells.session[first] + np.int32(self._first_session)
-        if first is second:
-            return people, sessions
-        of_reference, of_probe = self._row_of_cell[first], self._row_of_cell[second]
-        in_one = cells.session[first] == cells.session[second]
-        of_one = cells.person[first] == cells.person[second]
-        a = np.where(in_one, np.where(of_one, people, of_probe), of_reference)
+    def rows_of_part(self, side: SortedSide, mated: bool, part: slice) -> tuple[Codes, Codes]:
+        """Return the two rows whose product is the weight of each of some comparisons: (n,) each."""
+        persons, sessions = persons_in_sessions(side, mated)
+        reference, probe = (column[part] for column in persons)
+        first, second = (column[part] for column in sessions)
+        people = self.row[reference]
+        of_session = first + np.int32(self._first_session)
+        in_one = first == second
+        if mated and in_one.all():
+            return people, of_session
+        of_probe = self._row_of_cell[self.cells.number(probe, second)]
         b = np.where(in_one, people, of_probe)
-        a[of_one & ~in_one] = of_probe[of_one & ~in_one]
-        b[of_one] = sessions[of_one]
+        if mated:
+            return b, of_session
+        a = of_probe
+        if not in_one.all():
+            of_reference = self._row_of_cell[self.cells.number(reference, first)]
+            a = np.where(in_one, of_probe, of_reference)
+        of_one = reference == probe
+        a[of_one], b[of_one] = b[of_one], of_session[of_one]
         return a, b
 
     def cells_of_rows(self, a: AnyIntegers, b: AnyIntegers) -> tuple[Codes, Codes]:
@@ -507,20 +509,15 @@ class SessionUnits(Units):
     def rows_of_kinds(self, mated: bool, first: Codes, second: Codes) -> list[tuple[Codes, Codes]]:
         """Return the rows of comparisons where people, sessions or cells are drawn alone.
 
-        first, second: as in `rows_of`.
+        first, second: (n,) the cells of their references and of their probes.
         """
-        return [self.rows_of_kind(kind, mated, first, second) for kind in range(len(self.kinds))]
-
-    def rows_of_kind(
-        self, kind: int, mated: bool, first: Codes, second: Codes
-    ) -> tuple[Codes, Codes]:
-        """Return the rows of comparisons where one of `kinds` is drawn alone."""
-        cells, units = self.cells, self.kinds[kind]
-        numbers = cells.person, cells.session, None
-        of_cell = numbers[kind]
-        if of_cell is not None:
-            first, second = of_cell[first], of_cell[second]
-        return units.rows_of(mated and of_cell is cells.person, first, second)
+        person, session = self.cells.person, self.cells.session
+        people, sessions, cells = self.kinds
+        return [
+            people.rows_of(mated, person[first], person[second]),
+            sessions.rows_of(False, session[first], session[second]),
+            cells.rows_of(False, first, second),
+        ]
 
     def _raw(self, weights: Bytes) -> Bytes:
         """Return the rows of people and sessions."""
@@ -531,10 +528,8 @@ class SessionUnits(Units):
         from fastfair.kernels import weights as kernels
 
         n_cells, n_people = self._cell.size, self._person.size
-        first = self.row[self.cells.person[self._cell]] - np.int32(n_cells)
-        second = self.cells.session[self._cell] + np.int32(n_people)
         largest = math.prod(int(part.max()) for part in (raw[:n_people], raw[n_people:]))
-        if not kernels.multiply_rows(first, second, raw, largest, weights[:n_cells]):
+        if not kernels.multiply_rows(*self._factors, raw, largest, weights[:n_cells]):
             raise FastfairError(
                 "a person in a session was drawn more than 255 times in one replicate; no fair draw"
                 " does that"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -16,7 +17,7 @@ import fastfair as ff
 from fastfair._lib.workers import Workers
 from fastfair.resampling.dependence import two_way_variance
 from fastfair.resampling.engine import NO_METRICS, Resampler
-from fastfair.resampling.session_sides import CELLS, PEOPLE
+from fastfair.resampling.session_sides import CELLS, OF_PEOPLE, OF_SESSIONS, PEOPLE
 from fastfair.resampling.units import SessionUnits
 
 KEY = np.array([1, 2], np.uint32)
@@ -114,8 +115,11 @@ def test_variances_are_sums_over_pairs_up_to_their_factors(rows, mated):
     products = [part[dyadic.PRODUCT] for part in parts]
     repeats = 0.0 if mated else slow_repeats(attempts, errors, lists.source)
     assert variances[0, 0, dyadic.PRODUCT] == pytest.approx(sum(products) + repeats, abs=1e-9)
-    alone, _ = lists.variance(0, int(n_errors[0, 0]), from_the_end=False)
-    assert np.array_equal(alone, variances[0, 0])
+    for asked in (lists, replace(lists)):  # from what was computed, and anew
+        alone, _ = asked.variance(0, int(n_errors[0, 0]), from_the_end=False)
+        assert np.array_equal(alone, variances[0, 0])
+    of_kinds = variances[0, 0, [OF_PEOPLE, OF_SESSIONS]]
+    assert of_kinds == pytest.approx(robust[:CELLS], abs=1e-12)
     if mated and all(s == t for _, p, q, s, t in rows if p == q):
         # each part is what every pair of comparisons adds up to, times K / (K - 1)
         shares = oracle.share_a_person, oracle.share_a_session, oracle.share_a_cell
@@ -136,7 +140,19 @@ def _errors(lists, n_errors):
 @given(rows_in_sessions())
 def test_a_comparison_weighs_as_its_people_and_sessions(rows):
     assume(any(p != q for _, p, q, _, _ in rows))
-    comparisons = comparisons_of(rows)
+    _require_products(comparisons_of(rows))
+
+
+def test_a_non_mated_comparison_of_one_person_weighs_as_others_do():
+    kept = ff.Policies(label_conflicts="keep")
+    people, sessions = ([*"aabaa"], [*"aabab"]), ([0, 0, 1, 1, 0], [0, 1, 1, 0, 1])
+    comparisons = ff.Comparisons(
+        np.arange(5.0), [1, 1, 0, 0, 0], *people, session=sessions, policies=kept
+    )
+    _require_products(comparisons)
+
+
+def _require_products(comparisons):
     units = Resampler(comparisons, [ff.at_threshold(THRESHOLD)], metrics=NO_METRICS).units
     weights = units.new_weights()
     units.draw(0, KEY, weights)
@@ -149,7 +165,7 @@ def test_a_comparison_weighs_as_its_people_and_sessions(rows):
     )
     for mated, side in ((True, comparisons.mated), (False, comparisons.nonmated)):
         cells = units.cells.of_side(side, mated)
-        a, b = units.rows_of(mated, *cells)
+        a, b = units.rows_of_part(side, mated, slice(None))
         back = units.cells_of_rows(a, b)
         assert [column.tolist() for column in back] == [column.tolist() for column in cells]
         for k in range(len(side)):
