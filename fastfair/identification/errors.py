@@ -29,7 +29,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 from scipy.special import gammaln
 
-from fastfair._lib.arrays import AnyArray, Codes, Flags, Floats, Indices, Integers
+from fastfair._lib.arrays import AnyArray, AnyIntegers, Codes, Flags, Floats, Indices, Integers
 from fastfair._lib.products import dot
 from fastfair._lib.text import typed
 from fastfair.errors import InputError
@@ -145,13 +145,15 @@ class Term(NamedTuple):
     """A term of an estimate, which people add to: contributions of searches minus the rate
     expected, times a factor.
 
-    people: (people of the searches,) their positions among all people; None where they are all.
+    people, sessions: (people, or sessions, of the searches,) their positions among all; None where
+    they are all.
     """
 
     factor: float
     errors: SearchContributions
     expected: float
     people: Integers | None = None
+    sessions: Integers | None = None
 
 
 class PersonSums(NamedTuple):
@@ -185,7 +187,7 @@ def sum_over_people(
     of_probes, received = np.zeros((2, n_people))
     pairs = [np.zeros(0, np.int64)]
     weights = [np.zeros(0)]
-    for factor, errors, expected, people in terms:
+    for factor, errors, expected, people, _ in terms:
         n = errors.value.size
         subject, person = (
             codes if people is None else people[codes] for codes in (errors.subject, errors.person)
@@ -248,25 +250,61 @@ def influence_in_sessions(
     """Add what sessions that people share do to a rate: its variance is the two-way one of people
     and sessions, never below that of people alone.
     """
-    centred = (errors.value - of_people.rate) / errors.value.size
-    cells = np.unique(
-        errors.session.astype(np.int64) * n_people + errors.subject, return_inverse=True
-    )[1]
-    of_sessions = sum_by_place(errors.session, centred, n_sessions)
-    n = np.unique(errors.session).size
-    sessions, of_cells = (
-        float(added @ added) * k / max(k - 1, 1)
-        for added, k in (
-            (of_sessions, n),
-            (sum_by_place(cells, centred, int(cells.max()) + 1), int(cells.max()) + 1),
+    shared = sum_over_sessions([Term(1.0, errors, of_people.rate)], n_people, n_sessions)
+    return of_people._replace(
+        variance=float(two_way_variance(of_people.variance, shared.variance, shared.of_cells)),
+        freedom=float(two_way_freedom(of_people.freedom, shared.n)),
+        of_people=np.append(of_people.of_people, shared.of_sessions),
+        in_sessions=InfluenceOfSessions(shared.n, of_people.variance, shared.variance),
+    )
+
+
+class SessionSums(NamedTuple):
+    """What sessions add to an estimate.
+
+    n: how many there are of the term with fewest. of_sessions: (sessions,) what each adds.
+    variance, of_cells: that of the estimate as searches share sessions, and as they share a person
+    in a session. squared_shares: the sum of squares of sessions' shares of the first term's
+    searches.
+    """
+
+    n: int
+    of_sessions: Floats
+    variance: float
+    of_cells: float
+    squared_shares: float
+
+
+def sum_over_sessions(terms: Sequence[Term], n_people: int, n_sessions: int) -> SessionSums:
+    """Sum terms over the sessions of probes, and over people in them."""
+    added = np.concatenate(
+        [
+            term.factor * (term.errors.value - term.expected) / term.errors.value.size
+            for term in terms
+        ]
+    )
+    subject, session = (
+        np.concatenate(columns).astype(np.int64)
+        for columns in (
+            [_placed(term.errors.subject, term.people) for term in terms],
+            [_placed(term.errors.session, term.sessions) for term in terms],
         )
     )
-    return of_people._replace(
-        variance=float(two_way_variance(of_people.variance, sessions, of_cells)),
-        freedom=float(two_way_freedom(of_people.freedom, n)),
-        of_people=np.append(of_people.of_people, of_sessions),
-        in_sessions=InfluenceOfSessions(n, of_people.variance, sessions),
+    cells = np.unique(session * n_people + subject, return_inverse=True)[1]
+    n_cells = int(cells.max()) + 1
+    of_sessions = sum_by_place(session, added, n_sessions)
+    n = np.unique(session).size
+    variance, of_cells = (
+        float(sums @ sums) * k / max(k - 1, 1)
+        for sums, k in ((of_sessions, n), (sum_by_place(cells, added, n_cells), n_cells))
     )
+    shares = np.bincount(terms[0].errors.session) / terms[0].errors.session.size
+    fewest = min(np.unique(term.errors.session).size for term in terms)
+    return SessionSums(fewest, of_sessions, variance, of_cells, dot(shares, shares))
+
+
+def _placed(codes: Codes, places: Integers | None) -> AnyIntegers:
+    return codes if places is None else places[codes]
 
 
 def hit_probabilities(n_others: int, n_drawn: int, most: int) -> tuple[Floats, Floats]:

@@ -15,24 +15,37 @@ By way of a threshold a person adds the influence on the rate held, times a slop
 the first system's rate would be lower and the second one's higher: a slope to one side is how far
 the rate moves to the end of the threshold's interval on that side, in standard errors of the rate
 held.
+
+Where people share sessions, the variance is the two-way one: what sessions add beyond people in
+them, about the difference that there is, comes on top whatever the difference may be.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from functools import cache, partial
-from itertools import starmap
+from itertools import chain, starmap
 from typing import NamedTuple
 
 import numpy as np
 from scipy.special import stdtr, stdtrit
 
 from fastfair import intervals
-from fastfair._lib.arrays import Floats, Indices
+from fastfair._lib.arrays import AnyArray, Floats, Indices
 from fastfair._lib.products import dot
 from fastfair.error_rates.operating_points import OperatingPoint
+from fastfair.resampling.dependence import two_way_freedom, two_way_variance
 
-from .errors import RATES, PersonSums, Term, sum_by_place, sum_over_people
+from .errors import (
+    RATES,
+    PersonSums,
+    SessionSums,
+    Term,
+    sum_by_place,
+    sum_over_people,
+    sum_over_sessions,
+)
 from .estimator import Estimator, MeasuredRate
 from .searches import Searches
 
@@ -58,12 +71,14 @@ def score_test(
     exact: float | None,
     level: float,
     side: int,
+    shared: SessionSums | None = None,
 ) -> tuple[float, float]:
     """Return a limit of a difference, and the p-value of no difference.
 
     of_searches: (people,) the share of the searches that each person has. of_thresholds: what
     thresholds add to the variance that no person explains. exact: the p-value by the signs of what
-    people add as probes, if known. side: -1 for the lower limit, 1 for the upper one.
+    people add as probes, if known. side: -1 for the lower limit, 1 for the upper one. shared: what
+    sessions add, where people share them.
     """
     beyond = added.beyond_probes
     total = added.of_all if beyond else added.of_probes
@@ -76,7 +91,14 @@ def score_test(
     at_zero = dot(added.of_probes, added.of_probes) + beyond + of_thresholds
     cross, bend = dot(total, of_searches), dot(of_searches, of_searches)
     if not at_zero:  # nobody differs
-        return side * intervals.upper_limit_without_errors(max(1.0, 1 / bend), level), 1.0
+        n_alike = 1 / max(bend, shared.squared_shares if shared else 0.0)
+        return side * intervals.upper_limit_without_errors(max(1.0, n_alike), level), 1.0
+    if shared is not None:
+        of_people = at_zero, freedom
+        at_zero = float(two_way_variance(at_zero, shared.variance, shared.of_cells))
+        freedom = float(two_way_freedom(freedom, shared.n))
+        if (at_zero, freedom) != of_people:
+            exact = None  # signs of people who share sessions are not independent
     standard = abs(difference) / math.sqrt(at_zero)
     pvalue = 2 * float(stdtr(freedom, -standard))
     critical = float(stdtrit(freedom, (1 + level) / 2))
@@ -96,12 +118,13 @@ def score_test(
 
 
 class _System(NamedTuple):
-    """A system at an operating point: a rate there, and of its people the number that they have in
-    the first system; factor: 1 for the first, else -1.
+    """A system at an operating point: a rate there, and of its people and sessions the numbers that
+    they have in the first system; factor: 1 for the first, else -1.
     """
 
     factor: float
     people: Indices
+    sessions: Indices
     rate: MeasuredRate
 
     def of_threshold(self, side: int) -> tuple[list[Term], float]:
@@ -120,7 +143,8 @@ class _System(NamedTuple):
         if not influence.variance:
             return [], shift**2
         factor = self.factor * shift / math.sqrt(influence.variance)
-        return [Term(factor, held.errors, influence.rate, self.people)], 0.0
+        term = Term(factor, held.errors, influence.rate, self.people, self.sessions)
+        return [term], 0.0
 
 
 class SystemPair:
@@ -130,19 +154,19 @@ class SystemPair:
     """
 
     def __init__(self, first: Searches, second: Searches, rank: int | None, gallery: str) -> None:
-        order = {label: k for k, label in enumerate(first.labels.tolist())}
         self._estimators = [
             Estimator(searches, rank, gallery, _LEVEL) for searches in (first, second)
         ]
-        self._people = [
-            np.array([order[label] for label in system.labels.tolist()])
-            for system in (first, second)
-        ]
+        self._n_people, self._people = _places([first.labels, second.labels])
+        self._n_sessions, self._sessions = _places(
+            [np.zeros(0) if s.sessions is None else s.sessions for s in (first, second)]
+        )
         self._systems = cache(self._systems_at)
 
     def _systems_at(self, name: str, at: OperatingPoint) -> list[_System]:
         rates = [estimator.point(at).measure(RATES[name]) for estimator in self._estimators]
-        return list(starmap(_System, zip((1.0, -1.0), self._people, rates, strict=True)))
+        parts = zip((1.0, -1.0), self._people, self._sessions, rates, strict=True)
+        return list(starmap(_System, parts))
 
     def test(
         self, name: str, group: str | None, at: OperatingPoint, level: float
@@ -159,9 +183,9 @@ class SystemPair:
         rates = [float(of_system.value.mean()) for of_system in errors]
         mean = sum(rates) / 2
         n = errors[0].value.size
-        n_people = first.searches.labels.size
+        n_people = self._n_people
         parts = [
-            Term(system.factor, system.rate.contributions, mean, system.people)
+            Term(system.factor, system.rate.contributions, mean, system.people, system.sessions)
             for system in systems
         ]
         added = partial(
@@ -175,11 +199,31 @@ class SystemPair:
         sides = []
         for side in (-1, 1):
             more = [system.of_threshold(side) for system in systems]
-            whole = added([*parts, *(part for listed, _ in more for part in listed)])
-            sides.append(
-                score_test(
-                    whole, of_searches, sum(variance for _, variance in more), exact, level, side
+            of_thresholds = [part for listed, _ in more for part in listed]
+            whole = added([*parts, *of_thresholds])
+            unexplained = sum(variance for _, variance in more)
+            test = partial(score_test, whole, of_searches, unexplained, exact, level, side)
+            limit, pvalue = test()
+            if self._n_sessions:
+                apart = [
+                    part._replace(expected=rate) for part, rate in zip(parts, rates, strict=True)
+                ]
+                limit_in_sessions, pvalue_in_sessions = test(
+                    sum_over_sessions([*apart, *of_thresholds], n_people, self._n_sessions)
                 )
-            )
+                # never narrower than people alone
+                limit = side * max(side * limit, side * limit_in_sessions)
+                pvalue = max(pvalue, pvalue_in_sessions)
+            sides.append((limit, pvalue))
         (low, below), (high, above) = sides
         return low, high, above if rates[0] < rates[1] else below
+
+
+def _places(labels: Sequence[AnyArray]) -> tuple[int, list[Indices]]:
+    """Number the labels of several systems, those of the first one first; return how many there
+    are, and the numbers of each system's.
+    """
+    listed = [of_system.tolist() for of_system in labels]
+    number = {label: k for k, label in enumerate(dict.fromkeys(chain(*listed)))}
+    numbers = [np.array([number[label] for label in of_system], np.intp) for of_system in listed]
+    return len(number), numbers
