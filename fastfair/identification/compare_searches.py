@@ -5,7 +5,6 @@ rates?
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
@@ -230,7 +229,7 @@ class SearchComparison(Result):
 
 def _interval_and_p(row: SearchDifference) -> str:
     if not row.has_interval:
-        (reason, *_) = (note for note in row.notes if note.code in _WITHHELD)
+        reason = next(note for note in row.notes if note.code in _WITHHELD)
         return f" ({reason})"
     return f" [{_points(row.low)}, {_points(row.high)}], {p_in_words(row.pvalue_adjusted)}"
 
@@ -286,9 +285,9 @@ def compare_searches(
     small. With fewer than ten people who search there is neither.
 
     Where people share sessions, sum T_k^2 grows by what sessions add beyond people in them, degrees
-    of freedom are at most one fewer than sessions, and p-values by signs only make others larger.
-    Fewer than ten sessions are flagged, and with fewer than four there is neither interval nor
-    p-value.
+    of freedom are at most one fewer than sessions, and limits are never within those of people
+    alone. Fewer than ten sessions are flagged, and with fewer than four there is neither interval
+    nor p-value.
 
     Other searches (``paired=False``) are compared by the limits of both rates, after Zou and Donner:
     the difference minus its lower limit is the square root of the sum of squares of what lies
@@ -316,7 +315,7 @@ def compare_searches(
     how = _How(rank, gallery, paired)
     if paired:
         for name, values, others in zip(
-            ("probe", "enrolled", "group", "session"),
+            ("probe", "enrolled", "group"),
             _described(first),
             _described(second),
             strict=True,
@@ -324,8 +323,8 @@ def compare_searches(
             if values != others:
                 raise InputError(
                     f"{name} differs between the systems: both need the same people in the same"
-                    " groups and sessions, or say ⟦paired=False⟧ where searches are others, such as those of two"
-                    " months"
+                    " groups and sessions, or say ⟦paired=False⟧ where searches are others, such as"
+                    " those of two months"
                 )
     rows, of_each = _compared((first, second), points_of(at), how, level)
     adjusted = intervals.holm([row.pvalue for row in rows]).tolist()
@@ -370,7 +369,11 @@ def _compared(
             if pair
             else _apart(first_row, second_row, level)
         )
-        notes = joined(_without_effects(first_row), _without_effects(second_row))
+        notes = tuple(
+            note
+            for note in joined(first_row.notes, second_row.notes)
+            if note.code is not Code.EFFECT_OF_SESSIONS  # which is that on a rate
+        )
         if any(note.code is Code.TOO_FEW_SESSIONS for note in notes):
             low = high = pvalue = math.nan
         if min(first_row.n_subjects or 0, second_row.n_subjects or 0) < FEWEST_PEOPLE:
@@ -398,11 +401,6 @@ def _compared(
     return rows, (of_each[0], of_each[1])
 
 
-def _without_effects(row: IdentifiedRate) -> list[Note]:
-    """Leave out what sessions do to a rate, which is not what they do to a difference."""
-    return [note for note in row.notes if note.code is not Code.EFFECT_OF_SESSIONS]
-
-
 def _key(row: IdentifiedRate) -> tuple[Any, ...]:
     return row.name, row.group, row.at
 
@@ -422,21 +420,18 @@ def _apart(
     return low, high, 2 * float(ndtr(-float(ndtri((1 + level) / 2)) * abs(difference) / reach))
 
 
-def _described(searches: Searches) -> tuple[Any, Any, Any, Any]:
-    """Return who is searched with and how often, who is enrolled, whose group is which, and how
-    often each person is searched with in each session, whatever the order.
+def _described(searches: Searches) -> tuple[Any, Any, Any]:
+    """Return who is searched with and how often in each session, who is enrolled, and whose group
+    is which, whatever the order.
     """
     labels = searches.labels.tolist()
-    probes = sorted(str(labels[k]) for k in searches.subject)
+    sessions = [None] if searches.sessions is None else searches.sessions.tolist()
+    probes = sorted(
+        (str(labels[k]), str(sessions[s]))
+        for k, s in zip(searches.subject, searches.session, strict=True)
+    )
     groups = {
         (labels[k], searches.groups[g] if searches.groups else "")
         for k, g in zip(searches.subject.tolist(), searches.group.tolist(), strict=True)
     }
-    in_sessions: Counter[tuple[str, str]] = Counter()
-    if searches.sessions is not None:
-        sessions = searches.sessions[searches.session].tolist()
-        in_sessions.update(
-            (str(labels[k]), str(s))
-            for k, s in zip(searches.subject.tolist(), sessions, strict=True)
-        )
-    return probes, {labels[k] for k in searches.enrolled.tolist()}, groups, in_sessions
+    return probes, {labels[k] for k in searches.enrolled.tolist()}, groups

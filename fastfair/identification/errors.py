@@ -29,7 +29,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 from scipy.special import gammaln
 
-from fastfair._lib.arrays import AnyArray, AnyIntegers, Codes, Flags, Floats, Indices, Integers
+from fastfair._lib.arrays import AnyArray, Codes, Flags, Floats, Indices, Integers
 from fastfair._lib.products import dot
 from fastfair._lib.text import typed
 from fastfair.errors import InputError
@@ -145,15 +145,13 @@ class Term(NamedTuple):
     """A term of an estimate, which people add to: contributions of searches minus the rate
     expected, times a factor.
 
-    people, sessions: (people, or sessions, of the searches,) their positions among all; None where
-    they are all.
+    people: (people of the searches,) their positions among all people; None where they are all.
     """
 
     factor: float
     errors: SearchContributions
     expected: float
     people: Integers | None = None
-    sessions: Integers | None = None
 
 
 class PersonSums(NamedTuple):
@@ -187,7 +185,7 @@ def sum_over_people(
     of_probes, received = np.zeros((2, n_people))
     pairs = [np.zeros(0, np.int64)]
     weights = [np.zeros(0)]
-    for factor, errors, expected, people, _ in terms:
+    for factor, errors, expected, people in terms:
         n = errors.value.size
         subject, person = (
             codes if people is None else people[codes] for codes in (errors.subject, errors.person)
@@ -264,47 +262,36 @@ class SessionSums(NamedTuple):
 
     n: how many there are of the term with fewest. of_sessions: (sessions,) what each adds.
     variance, of_cells: that of the estimate as searches share sessions, and as they share a person
-    in a session. squared_shares: the sum of squares of sessions' shares of the first term's
-    searches.
+    in a session.
     """
 
     n: int
     of_sessions: Floats
     variance: float
     of_cells: float
-    squared_shares: float
 
 
 def sum_over_sessions(terms: Sequence[Term], n_people: int, n_sessions: int) -> SessionSums:
-    """Sum terms over the sessions of probes, and over people in them."""
-    added = np.concatenate(
-        [
-            term.factor * (term.errors.value - term.expected) / term.errors.value.size
-            for term in terms
-        ]
-    )
-    subject, session = (
-        np.concatenate(columns).astype(np.int64)
-        for columns in (
-            [_placed(term.errors.subject, term.people) for term in terms],
-            [_placed(term.errors.session, term.sessions) for term in terms],
+    """Sum terms, about their own means, over the sessions of probes and over people in these."""
+    sums: list[Floats] = []
+    cells: list[Integers] = []
+    for factor, errors, _, people in terms:
+        sums.append(factor * (errors.value - errors.value.mean()) / errors.value.size)
+        subject = errors.subject if people is None else people[errors.subject]
+        cells.append(errors.session.astype(np.int64) * n_people + subject)
+    added = np.concatenate(sums)
+    in_cells, cell = np.unique(np.concatenate(cells), return_inverse=True)
+    of_sessions = sum_by_place(np.concatenate(cells) // n_people, added, n_sessions)
+    n = min(np.unique(term.errors.session).size for term in terms)
+    n_of_all = np.unique(in_cells // n_people).size
+    variance, of_cells = (
+        float(of_units @ of_units) * k / max(k - 1, 1)
+        for of_units, k in (
+            (of_sessions, n_of_all),
+            (sum_by_place(cell, added, in_cells.size), in_cells.size),
         )
     )
-    cells = np.unique(session * n_people + subject, return_inverse=True)[1]
-    n_cells = int(cells.max()) + 1
-    of_sessions = sum_by_place(session, added, n_sessions)
-    n = np.unique(session).size
-    variance, of_cells = (
-        float(sums @ sums) * k / max(k - 1, 1)
-        for sums, k in ((of_sessions, n), (sum_by_place(cells, added, n_cells), n_cells))
-    )
-    shares = np.bincount(terms[0].errors.session) / terms[0].errors.session.size
-    fewest = min(np.unique(term.errors.session).size for term in terms)
-    return SessionSums(fewest, of_sessions, variance, of_cells, dot(shares, shares))
-
-
-def _placed(codes: Codes, places: Integers | None) -> AnyIntegers:
-    return codes if places is None else places[codes]
+    return SessionSums(n, of_sessions, variance, of_cells)
 
 
 def hit_probabilities(n_others: int, n_drawn: int, most: int) -> tuple[Floats, Floats]:

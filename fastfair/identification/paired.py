@@ -23,16 +23,17 @@ them, about the difference that there is, comes on top whatever the difference m
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from copy import copy
 from functools import cache, partial
-from itertools import chain, starmap
+from itertools import starmap
 from typing import NamedTuple
 
 import numpy as np
 from scipy.special import stdtr, stdtrit
 
 from fastfair import intervals
-from fastfair._lib.arrays import AnyArray, Floats, Indices
+from fastfair._lib.arrays import Floats, Indices
+from fastfair._lib.label_codes import encode_together
 from fastfair._lib.products import dot
 from fastfair.error_rates.operating_points import OperatingPoint
 from fastfair.resampling.dependence import two_way_freedom, two_way_variance
@@ -91,7 +92,7 @@ def score_test(
     at_zero = dot(added.of_probes, added.of_probes) + beyond + of_thresholds
     cross, bend = dot(total, of_searches), dot(of_searches, of_searches)
     if not at_zero:  # nobody differs
-        n_alike = 1 / max(bend, shared.squared_shares if shared else 0.0)
+        n_alike = min(1 / bend, shared.n if shared else math.inf)
         return side * intervals.upper_limit_without_errors(max(1.0, n_alike), level), 1.0
     if shared is not None:
         of_people = at_zero, freedom
@@ -118,13 +119,12 @@ def score_test(
 
 
 class _System(NamedTuple):
-    """A system at an operating point: a rate there, and of its people and sessions the numbers that
-    they have in the first system; factor: 1 for the first, else -1.
+    """A system at an operating point: a rate there, and of its people the number that they have in
+    the first system; factor: 1 for the first, else -1.
     """
 
     factor: float
     people: Indices
-    sessions: Indices
     rate: MeasuredRate
 
     def of_threshold(self, side: int) -> tuple[list[Term], float]:
@@ -143,8 +143,7 @@ class _System(NamedTuple):
         if not influence.variance:
             return [], shift**2
         factor = self.factor * shift / math.sqrt(influence.variance)
-        term = Term(factor, held.errors, influence.rate, self.people, self.sessions)
-        return [term], 0.0
+        return [Term(factor, held.errors, influence.rate, self.people)], 0.0
 
 
 class SystemPair:
@@ -154,19 +153,20 @@ class SystemPair:
     """
 
     def __init__(self, first: Searches, second: Searches, rank: int | None, gallery: str) -> None:
+        first, second = _with_common_sessions(first, second)
+        order = {label: k for k, label in enumerate(first.labels.tolist())}
         self._estimators = [
             Estimator(searches, rank, gallery, _LEVEL) for searches in (first, second)
         ]
-        self._n_people, self._people = _places([first.labels, second.labels])
-        self._n_sessions, self._sessions = _places(
-            [np.zeros(0) if s.sessions is None else s.sessions for s in (first, second)]
-        )
+        self._people = [
+            np.array([order[label] for label in system.labels.tolist()])
+            for system in (first, second)
+        ]
         self._systems = cache(self._systems_at)
 
     def _systems_at(self, name: str, at: OperatingPoint) -> list[_System]:
         rates = [estimator.point(at).measure(RATES[name]) for estimator in self._estimators]
-        parts = zip((1.0, -1.0), self._people, self._sessions, rates, strict=True)
-        return list(starmap(_System, parts))
+        return list(starmap(_System, zip((1.0, -1.0), self._people, rates, strict=True)))
 
     def test(
         self, name: str, group: str | None, at: OperatingPoint, level: float
@@ -183,9 +183,10 @@ class SystemPair:
         rates = [float(of_system.value.mean()) for of_system in errors]
         mean = sum(rates) / 2
         n = errors[0].value.size
-        n_people = self._n_people
+        n_people = first.searches.labels.size
+        sessions = first.searches.sessions
         parts = [
-            Term(system.factor, system.rate.contributions, mean, system.people, system.sessions)
+            Term(system.factor, system.rate.contributions, mean, system.people)
             for system in systems
         ]
         added = partial(
@@ -199,31 +200,26 @@ class SystemPair:
         sides = []
         for side in (-1, 1):
             more = [system.of_threshold(side) for system in systems]
-            of_thresholds = [part for listed, _ in more for part in listed]
-            whole = added([*parts, *of_thresholds])
+            terms = [*parts, *(part for listed, _ in more for part in listed)]
             unexplained = sum(variance for _, variance in more)
-            test = partial(score_test, whole, of_searches, unexplained, exact, level, side)
+            test = partial(score_test, added(terms), of_searches, unexplained, exact, level, side)
             limit, pvalue = test()
-            if self._n_sessions:
-                apart = [
-                    part._replace(expected=rate) for part, rate in zip(parts, rates, strict=True)
-                ]
-                limit_in_sessions, pvalue_in_sessions = test(
-                    sum_over_sessions([*apart, *of_thresholds], n_people, self._n_sessions)
-                )
-                # never narrower than people alone
-                limit = side * max(side * limit, side * limit_in_sessions)
-                pvalue = max(pvalue, pvalue_in_sessions)
+            if sessions is not None:  # never narrower than people alone
+                beyond, at_least = test(sum_over_sessions(terms, n_people, sessions.size))
+                limit = side * max(side * limit, side * beyond)
+                pvalue = max(pvalue, at_least)
             sides.append((limit, pvalue))
         (low, below), (high, above) = sides
         return low, high, above if rates[0] < rates[1] else below
 
 
-def _places(labels: Sequence[AnyArray]) -> tuple[int, list[Indices]]:
-    """Number the labels of several systems, those of the first one first; return how many there
-    are, and the numbers of each system's.
-    """
-    listed = [of_system.tolist() for of_system in labels]
-    number = {label: k for k, label in enumerate(dict.fromkeys(chain(*listed)))}
-    numbers = [np.array([number[label] for label in of_system], np.intp) for of_system in listed]
-    return len(number), numbers
+def _with_common_sessions(first: Searches, second: Searches) -> tuple[Searches, Searches]:
+    """Number the sessions of both systems alike."""
+    if first.sessions is None or second.sessions is None:
+        return first, second
+    first, second = copy(first), copy(second)
+    both = first.sessions, second.sessions
+    labels, (of_first, of_second) = encode_together(["session", "session"], both)
+    first.session, second.session = of_first[first.session], of_second[second.session]
+    first.sessions = second.sessions = labels
+    return first, second

@@ -177,5 +177,5 @@ def test_both_systems_need_the_same_sessions():
         with pytest.raises(InputError, match="session= of both, or of neither"):
             ff.compare_searches(*two_systems(told=("second",)), AT, paired=paired)
     others = two_systems()[0], two_systems(n_days=11)[1]
-    with pytest.raises(InputError, match="session differs between the systems"):
+    with pytest.raises(InputError, match="probe differs between the systems"):
         ff.compare_searches(*others, AT)
