@@ -217,9 +217,9 @@ def _with_common_sessions(first: Searches, second: Searches) -> tuple[Searches, 
     """Number the sessions of both systems alike."""
     if first.sessions is None or second.sessions is None:
         return first, second
-    first, second = copy(first), copy(second)
     both = first.sessions, second.sessions
     labels, (of_first, of_second) = encode_together(["session", "session"], both)
+    first, second = copy(first), copy(second)
     first.session, second.session = of_first[first.session], of_second[second.session]
     first.sessions = second.sessions = labels
     return first, second
