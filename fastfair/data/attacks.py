@@ -20,6 +20,7 @@ from .checks import natural
 from .columns import Failures, Policies
 from .comparisons import Comparisons
 from .exclusions import gathering, leave_out
+from .sessions import Sessions, refuse_sessions, session_columns
 from .sorted_scores import at_least_float32
 
 SPECIES = "species"  # the attribute of decisions on attacks
@@ -41,12 +42,15 @@ class Attacks:
         The species of the presentation attack instrument.
     subject : Coded
         Who is imitated, or whose presentation it is.
+    session : tuple of two Coded, or None
+        The sessions of the references that are attacked and of the presentations.
     """
 
     scores: AnyFloats
     keys: score_keys.Keys
     species: Coded
     subject: Coded
+    session: tuple[Coded, ...] | None = None
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -62,7 +66,11 @@ class Attacks:
 
 @checked
 def add_attacks(
-    comparisons: Comparisons, scores: Array, species: Labels, subject: Labels
+    comparisons: Comparisons,
+    scores: Array,
+    species: Labels,
+    subject: Labels,
+    session: Sessions | None = None,
 ) -> Comparisons:
     """Add presentation attacks to comparisons, for `evaluate_attacks`, `check` and `claim`.
 
@@ -79,6 +87,9 @@ def add_attacks(
     subject : (n,) array_like
         Who is imitated: the subject of the reference that is attacked. Their groups are those that
         they have in `comparisons`.
+    session : (n,) array_like, or a pair of these, optional
+        What each attack presentation shares with attempts of other people, such as its day, as in
+        `Comparisons`; needed where these have sessions.
 
     Returns
     -------
@@ -88,8 +99,8 @@ def add_attacks(
     Raises
     ------
     InputError
-        For lengths that differ, missing labels and infinite scores, and for comparisons without
-        subjects, or with sessions.
+        For lengths that differ, missing labels and infinite scores, for comparisons without
+        subjects, and where comparisons or attacks alone have sessions.
 
     Examples
     --------
@@ -102,35 +113,40 @@ def add_attacks(
         raise InputError(
             "the comparisons have no subjects, whom attacks imitate: give reference and probe"
         )
-    if comparisons.sessions is not None:
+    if (comparisons.sessions is None) != (session is None):
+        which = "attacks" if comparisons.sessions is None else "comparisons"
         raise InputError(
-            "rates of attacks have no intervals for sessions that people share: leave ⟦session=⟧ out"
+            f"only the {which} have sessions, which people share: give ⟦session=⟧ of comparisons and"
+            " of attacks, or of neither"
         )
     values = checks.scores(checks.with_nan(scores)).astype(comparisons.score_dtype)
-    coded = encode("species", species), encode("subject", subject)
-    sizes = {"species": coded[0].codes.size, "subject": coded[1].codes.size}
-    checks.same_length({"scores": values.size} | sizes)
+    columns = {"species": species, "subject": subject, **session_columns(session)}
+    coded = {name: encode(name, column) for name, column in columns.items()}
+    checks.same_length({"scores": values.size} | {name: c.codes.size for name, c in coded.items()})
     if not values.size:
         raise InputError("there are no attacks")
     if np.isinf(values).any():
         raise checks.not_usable(values)
     similar = 0 - values if comparisons.score_kind == "distance" else values
     similar = at_least_float32(np.where(np.isnan(similar), values.dtype.type(-np.inf), similar))
-    added = Attacks(values, score_keys.encode(np.ascontiguousarray(similar)), *coded)
+    keys = score_keys.encode(np.ascontiguousarray(similar))
+    of_species, of_subject, *in_sessions = coded.values()
+    added = Attacks(values, keys, of_species, of_subject, tuple(in_sessions) or None)
     return comparisons._with_parts(attacks=added)
 
 
 def read_attacks(
     comparisons: Comparisons,
-    columns: tuple[AnyFloats, Labels, Coded],
+    columns: tuple[AnyFloats, Labels, Sequence[Coded]],
     score_kind: str,
     policies: Policies,
 ) -> Comparisons:
-    """Add attacks of a file: scores, species and subjects; those without a score as policies say.
+    """Add attacks of a file: scores, species, and subjects followed by sessions; those without a
+    score as policies say.
 
     score_kind: that of the file, whose scores may be logarithms to another base.
     """
-    scores, species, subject = columns
+    scores, species, others = columns
     failed = policies._are_failed(scores)
     if failed.any() and policies.failures == "error":
         raise InputError(
@@ -141,8 +157,11 @@ def read_attacks(
     keep: Flags = ~failed | (policies.failures == "non-match")
     with gathering() as left_out:
         leave_out(keep, "attack presentations", "failed", "as they failed", 'failures="exclude"')
-    labels = encode(SPECIES, species).take(keep), subject.take(keep)
-    made = add_attacks(comparisons, values[keep], *labels)
+    of_species, subject, *sessions = (
+        column.take(keep) for column in (encode(SPECIES, species), *others)
+    )
+    in_sessions: Any = tuple(sessions) or None
+    made = add_attacks(comparisons, values[keep], of_species, subject, in_sessions)
     made.left_out = (*comparisons.left_out, *left_out)
     return made
 
@@ -194,7 +213,8 @@ def _presentations(
     sides = attacks.subject, attacks.subject, labels
     flags = np.full(len(attacks), mated)
     policies = _as_marked(scores)
-    return Comparisons(scores, flags, *sides, score_kind=kind, policies=policies).by(SPECIES)
+    how: dict[str, Any] = {"score_kind": kind, "policies": policies, "session": attacks.session}
+    return Comparisons(scores, flags, *sides, **how).by(SPECIES)
 
 
 def _as_marked(scores: AnyFloats) -> Policies:
@@ -250,7 +270,7 @@ def against_attacks(
     Raises
     ------
     InputError
-        For comparisons without attacks, and unknown species.
+        For comparisons without attacks, or with sessions, and unknown species.
 
     Examples
     --------
@@ -261,6 +281,9 @@ def against_attacks(
     (0.5, 0.0)
     """
     attacks = attacks_of(comparisons)
+    refuse_sessions(
+        comparisons.sessions, "what holds mated comparisons against attacks", "use evaluate_attacks"
+    )
     asked = [species] if isinstance(species, str) else attacks.names if species is None else species
     unknown = [name for name in asked if name not in attacks.names]
     if unknown:

@@ -6,7 +6,7 @@ mated comparison is one: IAPAR and APCER are FNMRs of such decisions, and have t
 people, whatever species these are imitated by. The largest of all species lies between the largest
 of all lower and of all upper ends of simultaneous intervals. RIAPAR is a sum, whose limits are
 those of both parts by the method of Zou and Donner; where the same people cause errors of both, by
-their correlation.
+their correlation. Where people share sessions, which may cause both, limits of the parts add up.
 """
 
 from __future__ import annotations
@@ -105,7 +105,7 @@ class AttackRates(Result):
     confidence_level : float
         The level of the intervals.
     settings : dict
-        The number of replicates and the seed.
+        The number of replicates and the seed, and where people share sessions how many there are.
     curves : dict of str to DetCurve
         The errors of bona fide comparisons ("mated") and attacks ("nonmated") at all thresholds, of
         each species.
@@ -166,9 +166,10 @@ class AttackRates(Result):
         if self.rate == "iapar":
             row = self.of("riapar", largest.species)
             said.append(f"RIAPAR of {largest.species}, the sum of both, {in_words(row)}.")
+        units = "people and sessions" if "sessions" in self.settings else "people"
         said.append(
             f"Numbers in brackets are {100 * self.confidence_level:g} % intervals for this"
-            f" threshold, from {self.settings['n_resamples']:,} replicates over people."
+            f" threshold, from {self.settings['n_resamples']:,} replicates over {units}."
         )
         return said
 
@@ -327,6 +328,9 @@ def evaluate_attacks(
         by_people = evaluate_plainly(decisions.by(*comparisons.grouping), AT_DECISIONS, how)
     made = Rated(comparisons, threshold, decisions, bona_fide, of_species, by_people)
     rows = tuple(made.rows(called))
+    settings = {"n_resamples": n_resamples, "rng": seed}
+    if decisions.sessions is not None:
+        settings["sessions"] = decisions.sessions.size
     warn_of_narrow(rows)
     return AttackRates(
         called,
@@ -337,7 +341,7 @@ def evaluate_attacks(
         rows,
         _largest(of_species, called),
         level,
-        {"n_resamples": n_resamples, "rng": seed},
+        settings,
         dict(_curves_of_species(comparisons, attacks)),
         left_out=comparisons.left_out,
     )
@@ -436,8 +440,10 @@ class Rated:
 
     def _correlation(self, species: str | None) -> float:
         """Return the correlation of the rate of a species, or of all attacks, with the FNMR, by
-        what people add to both.
+        what people add to both; 1 in sessions, whatever these do to both.
         """
+        if self.decisions.sessions is not None:
+            return 1.0
         inside: Any = slice(None)
         if species is not None:
             code = self.decisions.groups.index(species)

@@ -451,11 +451,6 @@ class FailureCounts(Shown):
         shared = None if session is None else encode("session", session)
         if shared is not None and totals:
             raise InputError("totals are of people who are not known: leave ⟦session=⟧ out")
-        if shared is not None and rate in OF_SPECIES:
-            raise InputError(
-                f"people of an {rate.upper()} may be in several species, which counts in sessions"
-                " cannot tell: leave ⟦session=⟧ out"
-            )
         sizes |= {} if shared is None else {"session": shared.codes.size}
         coded, keep, left_out = _coded_groups(group, sizes, "subject", missing_labels)
         if isinstance(group, Mapping) and not coded:

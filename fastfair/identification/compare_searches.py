@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 
 FEWEST_PEOPLE = 10  # with fewer, a correlation of what people do in two systems means little
 OF_FEW_PEOPLE = Note.of(Code.FEW_PEOPLE, least=FEWEST_PEOPLE)
+_WITHHELD = Code.FEW_PEOPLE, Code.TOO_FEW_SESSIONS  # why there is no interval
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -228,7 +229,8 @@ class SearchComparison(Result):
 
 def _interval_and_p(row: SearchDifference) -> str:
     if not row.has_interval:
-        return f" ({OF_FEW_PEOPLE})"
+        reason = next(note for note in row.notes if note.code in _WITHHELD)
+        return f" ({reason})"
     return f" [{_points(row.low)}, {_points(row.high)}], {p_in_words(row.pvalue_adjusted)}"
 
 
@@ -269,8 +271,8 @@ def compare_searches(
     Raises
     ------
     InputError
-        Where the people enrolled, those searched with or their groups differ, and as `identify`
-        does.
+        Where the people enrolled, those searched with, their groups or their sessions differ, where
+        one side alone has sessions, and as `identify` does.
 
     Notes
     -----
@@ -282,10 +284,15 @@ def compare_searches(
     differences that this test does not reject, so that it is without 0 exactly where the p-value is
     small. With fewer than ten people who search there is neither.
 
+    Where people share sessions, sum T_k^2 grows by what sessions add beyond people in them, degrees
+    of freedom are at most one fewer than sessions, and limits are never within those of people
+    alone. Fewer than ten sessions are flagged, and with fewer than four there is neither interval
+    nor p-value.
+
     Other searches (``paired=False``) are compared by the limits of both rates, after Zou and Donner:
     the difference minus its lower limit is the square root of the sum of squares of what lies
-    between each rate and its limit. People who search in both sets, and who are enrolled in both,
-    make rates alike, so that limits are then too wide rather than too narrow.
+    between each rate and its limit. People who search in both sets, or are enrolled in both, and
+    sessions of both make rates alike, so that limits are then too wide rather than too narrow.
 
     Examples
     --------
@@ -300,21 +307,24 @@ def compare_searches(
     (-0.12, True)
     """
     level = intervals.level(confidence_level)
-    if first.sessions is not None or second.sessions is not None:
+    if (first.sessions is None) != (second.sessions is None):
         raise InputError(
-            "differences of searches have no limits for sessions that people share: compare"
-            " searches without ⟦session=⟧"
+            "one of the systems has sessions, which people share, and the other has none: give"
+            " ⟦session=⟧ of both, or of neither"
         )
     how = _How(rank, gallery, paired)
     if paired:
         for name, values, others in zip(
-            ("probe", "enrolled", "group"), _described(first), _described(second), strict=True
+            ("probe", "enrolled", "group"),
+            _described(first),
+            _described(second),
+            strict=True,
         ):
             if values != others:
                 raise InputError(
                     f"{name} differs between the systems: both need the same people in the same"
-                    " groups, or say ⟦paired=False⟧ where searches are others, such as those of two"
-                    " months"
+                    " groups and sessions, or say ⟦paired=False⟧ where searches are others, such as"
+                    " those of two months"
                 )
     rows, of_each = _compared((first, second), points_of(at), how, level)
     adjusted = intervals.holm([row.pvalue for row in rows]).tolist()
@@ -359,7 +369,13 @@ def _compared(
             if pair
             else _apart(first_row, second_row, level)
         )
-        notes = joined(first_row.notes, second_row.notes)
+        notes = tuple(
+            note
+            for note in joined(first_row.notes, second_row.notes)
+            if note.code is not Code.EFFECT_OF_SESSIONS  # which is that on a rate
+        )
+        if any(note.code is Code.TOO_FEW_SESSIONS for note in notes):
+            low = high = pvalue = math.nan
         if min(first_row.n_subjects or 0, second_row.n_subjects or 0) < FEWEST_PEOPLE:
             low = high = pvalue = math.nan
             notes = (*notes, OF_FEW_PEOPLE)
@@ -405,11 +421,15 @@ def _apart(
 
 
 def _described(searches: Searches) -> tuple[Any, Any, Any]:
-    """Return who is searched with and how often, who is enrolled, and whose group is which,
-    whatever the order.
+    """Return who is searched with and how often in each session, who is enrolled, and whose group
+    is which, whatever the order.
     """
     labels = searches.labels.tolist()
-    probes = sorted(str(labels[k]) for k in searches.subject)
+    sessions = [None] if searches.sessions is None else searches.sessions.tolist()
+    probes = sorted(
+        (str(labels[k]), str(sessions[s]))
+        for k, s in zip(searches.subject, searches.session, strict=True)
+    )
     groups = {
         (labels[k], searches.groups[g] if searches.groups else "")
         for k, g in zip(searches.subject.tolist(), searches.group.tolist(), strict=True)

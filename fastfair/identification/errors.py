@@ -248,25 +248,50 @@ def influence_in_sessions(
     """Add what sessions that people share do to a rate: its variance is the two-way one of people
     and sessions, never below that of people alone.
     """
-    centred = (errors.value - of_people.rate) / errors.value.size
-    cells = np.unique(
-        errors.session.astype(np.int64) * n_people + errors.subject, return_inverse=True
-    )[1]
-    of_sessions = sum_by_place(errors.session, centred, n_sessions)
-    n = np.unique(errors.session).size
-    sessions, of_cells = (
-        float(added @ added) * k / max(k - 1, 1)
-        for added, k in (
-            (of_sessions, n),
-            (sum_by_place(cells, centred, int(cells.max()) + 1), int(cells.max()) + 1),
+    shared = sum_over_sessions([Term(1.0, errors, of_people.rate)], n_people, n_sessions)
+    return of_people._replace(
+        variance=float(two_way_variance(of_people.variance, shared.variance, shared.of_cells)),
+        freedom=float(two_way_freedom(of_people.freedom, shared.n)),
+        of_people=np.append(of_people.of_people, shared.of_sessions),
+        in_sessions=InfluenceOfSessions(shared.n, of_people.variance, shared.variance),
+    )
+
+
+class SessionSums(NamedTuple):
+    """What sessions add to an estimate.
+
+    n: how many there are of the term with fewest. of_sessions: (sessions,) what each adds.
+    variance, of_cells: that of the estimate as searches share sessions, and as they share a person
+    in a session.
+    """
+
+    n: int
+    of_sessions: Floats
+    variance: float
+    of_cells: float
+
+
+def sum_over_sessions(terms: Sequence[Term], n_people: int, n_sessions: int) -> SessionSums:
+    """Sum terms, about their own means, over the sessions of probes and over people in these."""
+    sums: list[Floats] = []
+    cells: list[Integers] = []
+    for factor, errors, _, people in terms:
+        sums.append(factor * (errors.value - errors.value.mean()) / errors.value.size)
+        subject = errors.subject if people is None else people[errors.subject]
+        cells.append(errors.session.astype(np.int64) * n_people + subject)
+    added = np.concatenate(sums)
+    in_cells, cell = np.unique(np.concatenate(cells), return_inverse=True)
+    of_sessions = sum_by_place(np.concatenate(cells) // n_people, added, n_sessions)
+    n = min(np.unique(term.errors.session).size for term in terms)
+    n_of_all = np.unique(in_cells // n_people).size
+    variance, of_cells = (
+        float(of_units @ of_units) * k / max(k - 1, 1)
+        for of_units, k in (
+            (of_sessions, n_of_all),
+            (sum_by_place(cell, added, in_cells.size), in_cells.size),
         )
     )
-    return of_people._replace(
-        variance=float(two_way_variance(of_people.variance, sessions, of_cells)),
-        freedom=float(two_way_freedom(of_people.freedom, n)),
-        of_people=np.append(of_people.of_people, of_sessions),
-        in_sessions=InfluenceOfSessions(n, of_people.variance, sessions),
-    )
+    return SessionSums(n, of_sessions, variance, of_cells)
 
 
 def hit_probabilities(n_others: int, n_drawn: int, most: int) -> tuple[Floats, Floats]:

@@ -15,11 +15,15 @@ By way of a threshold a person adds the influence on the rate held, times a slop
 the first system's rate would be lower and the second one's higher: a slope to one side is how far
 the rate moves to the end of the threshold's interval on that side, in standard errors of the rate
 held.
+
+Where people share sessions, the variance is the two-way one: what sessions add beyond people in
+them, about the difference that there is, comes on top whatever the difference may be.
 """
 
 from __future__ import annotations
 
 import math
+from copy import copy
 from functools import cache, partial
 from itertools import starmap
 from typing import NamedTuple
@@ -29,10 +33,20 @@ from scipy.special import stdtr, stdtrit
 
 from fastfair import intervals
 from fastfair._lib.arrays import Floats, Indices
+from fastfair._lib.label_codes import encode_together
 from fastfair._lib.products import dot
 from fastfair.error_rates.operating_points import OperatingPoint
+from fastfair.resampling.dependence import two_way_freedom, two_way_variance
 
-from .errors import RATES, PersonSums, Term, sum_by_place, sum_over_people
+from .errors import (
+    RATES,
+    PersonSums,
+    SessionSums,
+    Term,
+    sum_by_place,
+    sum_over_people,
+    sum_over_sessions,
+)
 from .estimator import Estimator, MeasuredRate
 from .searches import Searches
 
@@ -58,12 +72,14 @@ def score_test(
     exact: float | None,
     level: float,
     side: int,
+    shared: SessionSums | None = None,
 ) -> tuple[float, float]:
     """Return a limit of a difference, and the p-value of no difference.
 
     of_searches: (people,) the share of the searches that each person has. of_thresholds: what
     thresholds add to the variance that no person explains. exact: the p-value by the signs of what
-    people add as probes, if known. side: -1 for the lower limit, 1 for the upper one.
+    people add as probes, if known. side: -1 for the lower limit, 1 for the upper one. shared: what
+    sessions add, where people share them.
     """
     beyond = added.beyond_probes
     total = added.of_all if beyond else added.of_probes
@@ -76,7 +92,14 @@ def score_test(
     at_zero = dot(added.of_probes, added.of_probes) + beyond + of_thresholds
     cross, bend = dot(total, of_searches), dot(of_searches, of_searches)
     if not at_zero:  # nobody differs
-        return side * intervals.upper_limit_without_errors(max(1.0, 1 / bend), level), 1.0
+        n_alike = min(1 / bend, shared.n if shared else math.inf)
+        return side * intervals.upper_limit_without_errors(max(1.0, n_alike), level), 1.0
+    if shared is not None:
+        of_people = at_zero, freedom
+        at_zero = float(two_way_variance(at_zero, shared.variance, shared.of_cells))
+        freedom = float(two_way_freedom(freedom, shared.n))
+        if (at_zero, freedom) != of_people:
+            exact = None  # signs of people who share sessions are not independent
     standard = abs(difference) / math.sqrt(at_zero)
     pvalue = 2 * float(stdtr(freedom, -standard))
     critical = float(stdtrit(freedom, (1 + level) / 2))
@@ -130,6 +153,7 @@ class SystemPair:
     """
 
     def __init__(self, first: Searches, second: Searches, rank: int | None, gallery: str) -> None:
+        first, second = _with_common_sessions(first, second)
         order = {label: k for k, label in enumerate(first.labels.tolist())}
         self._estimators = [
             Estimator(searches, rank, gallery, _LEVEL) for searches in (first, second)
@@ -160,6 +184,7 @@ class SystemPair:
         mean = sum(rates) / 2
         n = errors[0].value.size
         n_people = first.searches.labels.size
+        sessions = first.searches.sessions
         parts = [
             Term(system.factor, system.rate.contributions, mean, system.people)
             for system in systems
@@ -175,11 +200,26 @@ class SystemPair:
         sides = []
         for side in (-1, 1):
             more = [system.of_threshold(side) for system in systems]
-            whole = added([*parts, *(part for listed, _ in more for part in listed)])
-            sides.append(
-                score_test(
-                    whole, of_searches, sum(variance for _, variance in more), exact, level, side
-                )
-            )
+            terms = [*parts, *(part for listed, _ in more for part in listed)]
+            unexplained = sum(variance for _, variance in more)
+            test = partial(score_test, added(terms), of_searches, unexplained, exact, level, side)
+            limit, pvalue = test()
+            if sessions is not None:  # never narrower than people alone
+                beyond, at_least = test(sum_over_sessions(terms, n_people, sessions.size))
+                limit = side * max(side * limit, side * beyond)
+                pvalue = max(pvalue, at_least)
+            sides.append((limit, pvalue))
         (low, below), (high, above) = sides
         return low, high, above if rates[0] < rates[1] else below
+
+
+def _with_common_sessions(first: Searches, second: Searches) -> tuple[Searches, Searches]:
+    """Number the sessions of both systems alike."""
+    if first.sessions is None or second.sessions is None:
+        return first, second
+    both = first.sessions, second.sessions
+    labels, (of_first, of_second) = encode_together(["session", "session"], both)
+    first, second = copy(first), copy(second)
+    first.session, second.session = of_first[first.session], of_second[second.session]
+    first.sessions = second.sessions = labels
+    return first, second

@@ -504,7 +504,9 @@ def _rows(table: ScoreTable, which: Flags) -> ScoreTable:
 def _with_attacks(
     comparisons: Comparisons, table: ScoreTable, species: Labels, how: HowToRead
 ) -> Comparisons:
-    """Add attacks: their scores, and the subjects of the references that they are made on."""
+    """Add attacks: their scores, their sessions, and the subjects of the references that they are
+    made on.
+    """
     table.subject_pattern = how.subject_pattern or table.subject_pattern
     subjects, samples = _subjects_and_samples(table, how)
     if subjects is None:
@@ -519,9 +521,12 @@ def _with_attacks(
             if table.score is None
             else FrameColumns(table.frame).numbers(table.score)
         )
-        return read_attacks(
-            comparisons, (scores, species, subjects[0]), how.score_kind, how.policies
-        )
+        with gathering() as without_labels:
+            sessions, keep = _sessions(table, how, subjects, samples)
+        comparisons.left_out += tuple(without_labels)
+        coded = [column.take(keep) for column in (subjects[0], *sessions.values())]
+        columns = scores[keep], np.array(species, object)[keep], coded
+        return read_attacks(comparisons, columns, how.score_kind, how.policies)
 
 
 def _flags(values: Any, mated_value: object) -> Flags:

@@ -13,6 +13,7 @@ from helpers.refusals import refused
 
 import fastfair as ff
 from fastfair.data.attacks import attack_decisions
+from fastfair.errors import DroppedWarning, InputError
 from fastfair.intervals import sum_interval
 
 AT = ff.at_threshold(1.5)
@@ -278,3 +279,87 @@ def test_a_check_lists_the_worst_attacks(tmp_path):
     done = run(*words, "--require", "iapar[print] <= 5 %", "--worst", 2, "--n-resamples", 60)
     assert "The worst comparisons behind the IAPAR of print" in done.output
     assert done.output.count("impostor attack presentation accept ") >= 2
+
+
+def in_sessions(n_days=12, seed=3, *, told="day", of_attacks=0.8):
+    """Read rows of attacks and of bona fide comparisons on days that raise and lower scores."""
+    frame = frame_of(seed)
+    rng = np.random.default_rng(seed)
+    day = rng.integers(0, n_days, frame.height)
+    is_attack = (frame["species"] != "bonafide").to_numpy()
+    shift = rng.normal(size=n_days)[day] * np.where(is_attack, of_attacks, -0.8)
+    own = frame["reference"].to_numpy() + day.astype(str)
+    frame = frame.with_columns(pl.col("score") + shift, day=day, own=pl.Series(own.tolist()))
+    layout = ff.Layout(attack="species", session=told)
+    return ff.read_comparisons(frame, groups="sex", layout=layout)
+
+
+def test_attacks_in_sessions_have_the_limits_of_decisions_in_sessions():
+    c, untold = in_sessions(), in_sessions(told=None)
+    decisions = attack_decisions(c, AT.value)
+    assert decisions.sessions.size == 12
+    assert np.array_equal(decisions.mated.reference_session, decisions.mated.probe_session)
+    rates, plain = (ff.evaluate_attacks(data, AT, **QUICK) for data in (c, untold))
+    for species in (None, *rates.species):
+        row, other = (made.of("iapar", species) for made in (rates, plain))
+        assert row.estimate == other.estimate
+        assert row.high - row.low > 1.2 * (other.high - other.low)
+    widths = [np.ptp([made.largest.low, made.largest.high]) for made in (rates, plain)]
+    assert widths[0] > widths[1]
+    assert "replicates over people and sessions" in rates.summary()
+    assert rates.settings["sessions"] == 12
+
+
+def test_limits_of_sums_in_sessions_are_sums_of_limits():
+    rates = ff.evaluate_attacks(in_sessions(), AT, **QUICK)
+    fnmr = rates.of("fnmr")
+    for species in (None, *rates.species):
+        part, row = rates.of("iapar", species), rates.of("riapar", species)
+        assert row.low == pytest.approx(part.low + fnmr.low)
+        assert row.high == pytest.approx(part.high + fnmr.high)
+
+
+def test_own_sessions_of_people_who_are_imitated_change_little():
+    own, untold = (
+        ff.evaluate_attacks(in_sessions(told=told), AT, **QUICK).of("iapar")
+        for told in ("own", None)
+    )
+    assert own.high - own.low == pytest.approx(untold.high - untold.low, rel=0.1)
+
+
+def test_rows_of_attacks_without_a_session_are_left_out_and_counted():
+    frame = frame_of().with_columns(
+        day=pl.when((pl.col("species") == "mask") & (pl.int_range(pl.len()) % 7 == 0))
+        .then(None)
+        .otherwise((pl.int_range(pl.len()) % 9).cast(pl.String))
+    )
+    layout = ff.Layout(attack="species", session="day")
+    policies = ff.Policies(missing_labels="drop")
+    with pytest.warns(DroppedWarning):
+        c = ff.read_comparisons(frame, layout=layout, policies=policies)
+    assert len(c.attacks) == 450 - frame["day"].null_count()
+    assert [left.n for left in c.left_out] == [frame["day"].null_count()]
+
+
+def test_attacks_in_few_sessions_have_no_interval():
+    c = in_sessions(3)
+    rates = ff.evaluate_attacks(c, AT, **QUICK)
+    assert all(np.isnan([row.low, row.high]).all() for row in (*rates.rows, rates.largest))
+    assert ff.check(c, "iapar[*] <= 99 %", AT, **QUICK).verdict == "undecided"
+
+
+def test_sessions_are_those_of_comparisons_and_of_attacks():
+    c = ff.Comparisons([0.9, 0.8, 0.1], [1, 1, 0], list("aba"), list("abb"), session=list("xyz"))
+    attack = [0.7, 0.2], ["print", "mask"], ["a", "b"]
+    with pytest.raises(InputError, match="only the comparisons have sessions"):
+        ff.add_attacks(c, *attack)
+    with pytest.raises(InputError, match="only the attacks have sessions"):
+        ff.add_attacks(c._with_parts(sessions=None), *attack, ["x", "y"])
+    with pytest.raises(InputError, match="session has 1"):
+        ff.add_attacks(c, *attack, ["x"])
+    both = ff.add_attacks(c, *attack, (["x", "y"], ["y", "z"]))
+    decisions = attack_decisions(both, 0.5)
+    sides = decisions.mated.reference_session, decisions.mated.probe_session
+    assert [sorted(decisions.sessions[side].tolist()) for side in sides] == [list("xy"), list("yz")]
+    with pytest.raises(InputError, match="use evaluate_attacks"):
+        ff.against_attacks(both)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from oracles import sessions as oracle
 
 import fastfair as ff
 from fastfair.errors import InputError
@@ -150,3 +151,49 @@ def test_few_sessions_give_no_interval():
     assert np.isnan(evaluation_of(counts, "x")).all()
     four = ff.FailureCounts.from_decisions(failed, who, ["x"] * 8, session=who % 4)
     assert not np.isnan(four.confidence_interval()).any()
+
+
+def attacks_in_sessions(seed: int = 0, n: int = 240) -> tuple[np.ndarray, ...]:
+    """Draw decisions on attacks that imitate the same people by three species on the same days."""
+    rng = np.random.default_rng(seed)
+    who, day = rng.integers(0, 20, n), rng.integers(0, 12, n)
+    species = np.array(list("pms"))[rng.integers(0, 3, n)]
+    chance = 0.3 + 0.2 * rng.normal(size=12)[day] + 0.1 * rng.normal(size=20)[who]
+    return (rng.random(n) < chance).astype(int), who, species, day
+
+
+def test_variances_of_species_are_those_of_a_double_loop():
+    failed, who, species, day = attacks_in_sessions()
+    counts = ff.FailureCounts.from_decisions(failed, who, species, rate="apcer", session=day)
+    assert counts.groups_share_people
+    for k, name in enumerate(counts.groups):
+        rows = np.flatnonzero(species == name)
+        rate = failed[rows].mean()
+        attempts = [
+            oracle.Attempt(
+                (failed[i] - rate) / rows.size, (who[i].item(),) * 2, (day[i].item(),) * 2
+            )
+            for i in rows
+        ]
+        people = oracle.sum_over(attempts, oracle.share_a_person)
+        both = max(oracle.two_way_sum(attempts), people)
+        assert counts.standard_error[k] == pytest.approx(np.sqrt(both), rel=0.06)
+        assert both > 1.3 * people
+
+
+def test_species_and_all_attacks_have_the_limits_of_rates_of_people_in_sessions():
+    failed, who, species, day = attacks_in_sessions(1)
+    counts = ff.FailureCounts.from_decisions(failed, who, species, rate="iapar", session=day)
+    low, high = counts.confidence_interval()
+    for k, name in enumerate(counts.groups):
+        rows = species == name
+        alone = ff.FailureCounts.from_decisions(
+            failed[rows], who[rows], ["x"] * rows.sum(), session=day[rows]
+        )
+        assert (low[k], high[k]) == pytest.approx(np.concatenate(alone.confidence_interval()))
+    as_attempts = ff.FailureCounts.from_decisions(failed, who, session=day)
+    of_all = ff.evaluate(counts, n_resamples=0).interval("iapar")
+    assert of_all == pytest.approx(ff.evaluate(as_attempts, n_resamples=0).interval("fnmr"))
+    few = ff.FailureCounts.from_decisions(failed, who, species, rate="iapar", session=day % 3)
+    assert np.isnan(few.confidence_interval()).all()
+    assert ff.check(few, "iapar[*] <= 99 %").verdict == "undecided"

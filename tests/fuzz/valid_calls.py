@@ -311,6 +311,7 @@ def calls() -> dict[str, dict[str, Any]]:
             "scores": [0.5],
             "species": ["x"],
             "subject": ["a"],
+            "session": None,
         },
         "fastfair.against_attacks": {
             "comparisons": _attacked(c),

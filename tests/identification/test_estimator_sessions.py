@@ -134,12 +134,6 @@ def test_sessions_are_read(tmp_path):
     assert s.sessions[s.session].tolist() == ["mon", "tue", "mon"]
 
 
-def test_differences_of_searches_refuse_sessions():
-    s = searches_on(12)
-    with pytest.raises(InputError, match="compare searches without session="):
-        ff.compare_searches(s, s, AT)
-
-
 def test_more_people_are_needed_in_more_sessions():
     rng = np.random.default_rng(1)
     who, day = np.repeat(np.arange(30), 4), rng.integers(0, 12, 120)

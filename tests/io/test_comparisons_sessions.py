@@ -124,7 +124,7 @@ def test_sessions_divide_transactions_where_attempts_make_them(scores):
         ff.read_comparisons(scores, layout=ff.Layout(attempts=1, session=("day", "day")))
 
 
-def test_scans_files_without_columns_and_attacks_refuse_sessions(scores, tmp_path):
+def test_scans_and_files_without_columns_refuse_sessions(scores, tmp_path):
     with pytest.raises(
         InputError, match=r"a scan has no session=, .*scattered: use read_comparisons"
     ):
@@ -138,8 +138,6 @@ def test_scans_files_without_columns_and_attacks_refuse_sessions(scores, tmp_pat
     layout = ff.Layout(session="day", metadata_per="sample")
     c = ff.read_comparisons(trials, subject_pattern="^([^/]+)/", metadata=table, layout=layout)
     assert sessions_by_row(c) == [("mon", "tue"), ("mon", "wed")]
-    with pytest.raises(InputError, match="leave session= out"):
-        ff.add_attacks(c, [0.5], ["print"], ["ann"])
 
 
 def test_written_sessions_are_read_again(scores, tmp_path):

@@ -264,6 +264,30 @@ def look_at_searches(n_days: int, is_told: bool, seed: int) -> Iterator[tuple[st
     yield "FNIR", bool(row.low <= truth <= row.high)
 
 
+def look_at_compared_searches(n_days: int, is_told: bool, seed: int) -> Iterator[tuple[str, bool]]:
+    """Yield whether FNIRs of two systems are called different, of the same searches on days that
+    each system suffers from in its own way, or of other searches on other days: of systems that are
+    alike, and where the second one is worse.
+    """
+    rng = np.random.default_rng([73, seed])
+    people, enrolled = np.repeat(np.arange(90), 4), np.arange(60)
+    mates = people[:, None] == enrolled
+    day = rng.integers(0, n_days, people.size)
+    others = rng.integers(0, n_days, people.size)
+    systems: list[ff.Searches] = []
+    for of_system, lower in ((day, 0.0), (day, 0.0), (day, 1.0), (others, 0.0), (others, 1.0)):
+        of_day = rng.normal(size=n_days)[of_system][:, None]
+        mean = np.where(mates, 2.5 - lower - 0.5 * of_day, -2.0)
+        scores = rng.normal(size=mates.shape) + mean
+        session = of_system if is_told else None
+        systems.append(ff.Searches.from_matrix(scores, people, enrolled, session=session))
+    names = ("alike", "worse", "alike, unpaired", "worse, unpaired")
+    for name, second in zip(names, systems[1:], strict=True):
+        paired = not name.endswith("unpaired")
+        row = ff.compare_searches(systems[0], second, ff.at_threshold(1.5), paired=paired)
+        yield name, bool(row.of("fnir").pvalue <= 0.05)
+
+
 def main() -> None:
     """Print how often intervals hold the truth, and with --replicates what rests on these."""
     parser = study_parser(main.__doc__, 1000)
@@ -296,6 +320,13 @@ def main() -> None:
             for name, which in looks.items()
         )
         print_table(["Searches", "FNIR"], of_searches)
+        compared = [
+            coverage(partial(look_at_compared_searches, *which), *how) for which in looks.values()
+        ]
+        rows_compared = (
+            [name, *percents(each.values())] for name, each in zip(looks, compared, strict=True)
+        )
+        print_table(["Searches compared", *compared[0]], rows_compared)
 
 
 if __name__ == "__main__":

@@ -71,3 +71,15 @@ def test_rates_of_searches_hold_in_sessions(data_sets: Callable[[int], int]):
     assert told >= least_coverage(n)
     if n >= 100:
         assert untold < 0.9
+
+
+@pytest.mark.parametrize("n_days", [20, 10])
+def test_systems_that_search_are_compared_in_sessions(n_days: int, data_sets: Callable[[int], int]):
+    n = data_sets(100)
+    looks = partial(session_study.look_at_compared_searches, n_days, True)
+    different = coverage(looks, n, 1)
+    for name, share in different.items():
+        if name.startswith("worse"):
+            assert share >= least(0.7, n)
+        else:
+            assert share <= most(0.06, n)
