@@ -429,7 +429,7 @@ ROWS = (
         "`fastfair demo`, start to end, with the kernels in the cache",
         "",
         Against.NOTHING,
-        AtMostSeconds(3),
+        AtMostSeconds(3.2),
         partial(warm_start, lambda: _demo()[0]),
         shortfall="set for an evaluation alone; nearly half of it is tests of groups for the page",
     ),
