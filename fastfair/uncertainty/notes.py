@@ -121,6 +121,7 @@ class Code(StrEnum):
     NO_DIFFERENCE = "no-difference"
     TWO_SIDED_MEASURE = "two-sided-measure"
     MEASURE_WITHOUT_ERRORS = "measure-without-errors"
+    COSTS_OF_FEW_ERRORS = "costs-of-few-errors"
     SYSTEM_OF_FEW_ERRORS = "system-of-few-errors"
     SYSTEM_OF_FEW_HELD = "system-of-few-held"
     RATE_OF_ONE_SUBJECT = "rate-of-one-subject"
@@ -389,6 +390,10 @@ WORDS: Mapping[Code, Words] = {
     Code.TWO_SIDED_MEASURE: _words(f"{_NO_VERDICT} for a measure that chance moves to either side"),
     Code.MEASURE_WITHOUT_ERRORS: _words(
         f"{_NO_VERDICT} for a measure where a group has no errors and numbers cannot be drawn"
+    ),
+    Code.COSTS_OF_FEW_ERRORS: _words(
+        f"{_NO_VERDICT} for differences from the lowest minDCF where a group has fewer than 10"
+        " errors: it is too low in small groups"
     ),
     Code.SYSTEM_OF_FEW_ERRORS: _words(
         f"{_NO_VERDICT} where one of the systems has fewer than {FEWEST_ERRORS} errors"
