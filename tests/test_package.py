@@ -19,6 +19,7 @@ from helpers.each import each
 from helpers.public_api import FUNCTIONS as AT_THE_DOOR
 
 import fastfair as ff
+from fastfair.cli.verbs import VERBS
 
 ROOT = Path(__file__).parents[1]
 PUBLIC = {name: getattr(ff, name) for name in ff.__all__ if callable(getattr(ff, name))}
@@ -140,8 +141,16 @@ def test_import_brings_in_nothing_heavy():
 @pytest.mark.slow
 def test_the_command_line_starts_without_what_draws_and_computes():
     heavy = ("numba", "matplotlib", "jinja2", "pandas", "pyarrow")
-    assert loaded("import fastfair.cli.actions", *heavy) == "[]"
+    chapters = ", ".join({f"fastfair.cli.actions.{verb.chapter}" for verb in VERBS.values()})
+    assert loaded(f"import {chapters}", *heavy) == "[]"
     assert loaded("import fastfair.cli.main", *heavy, "numpy", "scipy", "polars") == "[]"
+
+
+@pytest.mark.slow
+def test_verbs_start_without_what_others_do():
+    of_others = ("fastfair.claims", "fastfair.io.comparisons", "fastfair.identification.searches")
+    assert loaded("import fastfair.cli.actions.plan", *of_others) == "[]"
+    assert loaded("import fastfair.cli.actions.check", of_others[-1], "fastfair.bands") == "[]"
 
 
 @pytest.mark.slow
