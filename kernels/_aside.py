@@ -98,7 +98,7 @@ def deal(
         The items.
     n_threads : int
         Number of threads.
-    told : callable
+    report : callable
         Called in this thread after each item, with the number of the item and what `work` returned.
     """
     process = os.getpid()

@@ -245,8 +245,8 @@ def take_reaching(rows, codes, places, bound, similarities):
     """Keep the pairs of rows whose product reaches a bound, and return their number.
 
     rows: (n, d) floats; codes: (pairs,) int64, the first row's number in the bits above the
-    second's, and those kept, out; places: bits of a row's number; bound: a float; found: (pairs,)
-    floats, the products of those kept, out
+    second's, and those kept, out; places: bits of a row's number; bound: a float; similarities:
+    (pairs,) floats, the products of those kept, out
     """
     count = np.int64(0)
     some, last = np.empty(_TOGETHER, rows.dtype), np.empty(_TOGETHER, np.int64)

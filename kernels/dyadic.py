@@ -226,8 +226,7 @@ def variances(first, second, repeats, end, sums, stratum, stratum_size, out):
     first, second: (pairs,) int32 units of each distinct pair, sorted in each list, the second never
     the same; repeats: (pairs,) int32, at least 1; end: (lists,) int64; sums: (pairs,) float64,
     errors or costs; stratum: (units,) int32; stratum_size: (strata,) int64, 1 where a unit's weight
-    never varies; found: (lists, 3) float64, out: the two variances times n^2, and degrees of
-    freedom
+    never varies; out: (lists, 3) float64, out, the two variances times n^2, and degrees of freedom
     """
     of_errors = np.zeros(stratum.size), np.zeros(stratum.size), np.zeros((stratum_size.size, 3))
     mean, varies = np.zeros(stratum_size.size), stratum_size[stratum] > 1
@@ -349,7 +348,7 @@ def variances_of_all_pairs(errors, stops, sizes, stratum, stratum_size, out):
     weight of an error; stops: (points,) int64, ascending, the number of errors at each threshold;
     sizes: (units,) float64 of references and of probes, 0 for units that are not in the list: all
     comparisons of units i and j weigh references[i] * probes[j] + references[j] * probes[i];
-    stratum, stratum_size: as in `variances`; found: (points, 3) float64, out
+    stratum, stratum_size: as in `variances`; out: (points, 3) float64, out
     """
     first, second, pair, scale = errors
     references, probes = sizes
