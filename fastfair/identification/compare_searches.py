@@ -282,7 +282,10 @@ def compare_searches(
     sum T_k^4 - 1 degrees of freedom. For up to 16 people in whose searches the systems differ at
     given thresholds, p-values are those of all changes of signs of T_k. An interval has the
     differences that this test does not reject, so that it is without 0 exactly where the p-value is
-    small. With fewer than ten people who search there is neither.
+    small. With fewer than ten people who search there is neither. Where few people
+    differ, Student's law has few degrees of freedom and would allow almost any difference: limits
+    that are beyond 0 are never beyond those of independent searches, below, but for what people
+    add to one rate rather than to the other.
 
     Where people share sessions, sum T_k^2 grows by what sessions add beyond people in them, degrees
     of freedom are at most one fewer than sessions, and limits are never within those of people
@@ -365,7 +368,7 @@ def _compared(
         if math.isnan(first_row.estimate + second_row.estimate):
             continue
         low, high, pvalue = (
-            pair.test(first_row.name, first_row.group, first_row.at, level)
+            _of_pair(pair, first_row, second_row, level)
             if pair
             else _apart(first_row, second_row, level)
         )
@@ -405,14 +408,34 @@ def _key(row: IdentifiedRate) -> tuple[Any, ...]:
     return row.name, row.group, row.at
 
 
-def _apart(
-    first_row: IdentifiedRate, second_row: IdentifiedRate, level: float
+def _of_pair(
+    pair: SystemPair, first_row: IdentifiedRate, second_row: IdentifiedRate, level: float
 ) -> tuple[float, float, float]:
-    """Return the limits of a difference of independent rates, by those of each, and the p-value
-    that goes with them: that of a normal law with the limit on the side of 0.
+    """Return the limits of a difference of two systems' rates of the same people, and the p-value.
+
+    Where few people differ, the limits of the test may be far wider than those by the limits of
+    each rate; then these hold, but for 0, of which the test alone decides.
+    """
+    of_rate = first_row.name, first_row.group, first_row.at
+    low, high, pvalue = pair.test(*of_rate, level)
+    correlation = pair.correlation(*of_rate)
+    if correlation < 1:  # else nobody differs
+        least, most, _ = _apart(first_row, second_row, level, min(correlation, 0.0))
+        low, high = max(low, min(least, 0.0)), min(high, max(most, 0.0))
+    return low, high, pvalue
+
+
+def _apart(
+    first_row: IdentifiedRate,
+    second_row: IdentifiedRate,
+    level: float,
+    correlation: float = 0.0,
+) -> tuple[float, float, float]:
+    """Return the limits of a difference of rates, by those of each, and the p-value that goes with
+    them: that of a normal law with the limit on the side of 0. By default they are independent.
     """
     first, second = (np.array([row.estimate, row.low, row.high]) for row in (first_row, second_row))
-    low, high = map(float, intervals.difference_interval(first, second, np.array(0.0)))
+    low, high = map(float, intervals.difference_interval(first, second, np.array(correlation)))
     difference = first_row.estimate - second_row.estimate
     reach = difference - low if difference > 0 else high - difference
     if not difference or not reach:
