@@ -32,6 +32,7 @@ from fastfair.resampling.units import Unit
 from fastfair.results.result import Printed, Result
 from fastfair.uncertainty.notes import Code, has_code
 from fastfair.uncertainty.quantities import Quantity
+from fastfair.uncertainty.sessions import sentences_on_ignored
 
 from .attacks import ALL_OF_ATTACKS, ON_ATTACKS, decisions_of_claim, names_of_attacks
 from .counts import claimed_rate
@@ -213,7 +214,7 @@ class Claim(Result):
                     f"{verdict.capitalize()} for {len(groups)} of {len(self.groups)} groups:"
                     f" {limits}."
                 )
-        return text
+        return text + sentences_on_ignored([overall])
 
     def _tables(self) -> list[Printed]:
         return headed_by({compared_in_words(self.rate, self.at)}, super()._tables())

@@ -68,7 +68,7 @@ from fastfair.uncertainty.quantities import (
     find,
     in_words,
 )
-from fastfair.uncertainty.sessions import IN_TOO_FEW
+from fastfair.uncertainty.sessions import IN_TOO_FEW, sentences_on_ignored
 
 from .evaluated import Evaluated, outline
 
@@ -154,7 +154,7 @@ def sentences_on_sessions(evaluation: Evaluated) -> list[str]:
     """Say how much wider sessions make intervals of rates of all comparisons, and whether they or
     people dominate; or that they are too few for intervals.
     """
-    said, names = [], set[str]()
+    said, names = sentences_on_ignored(evaluation.quantities), set[str]()
     if any(has_code(quantity, Code.TOO_FEW_SESSIONS) for quantity in evaluation.quantities):
         said.append(IN_TOO_FEW)
     for quantity in evaluation.quantities:

@@ -114,6 +114,7 @@ class Code(StrEnum):
     # Whom intervals are about.
     OF_THESE_PEOPLE = "of-these-people"
     OF_THIS_COHORT = "of-this-cohort"
+    OF_PEOPLE_ALONE = "of-people-alone"
     # What a number depends on.
     MIX_OF_COMPARISONS = "mix-of-comparisons"
     EFFECT_OF_SESSIONS = "effect-of-sessions"
@@ -373,6 +374,10 @@ WORDS: Mapping[Code, Words] = {
     ),
     Code.OF_THIS_COHORT: _words(
         "for scores normalised with this very cohort; with another one the interval is too narrow"
+    ),
+    Code.OF_PEOPLE_ALONE: _words(
+        "for people alone, not the sessions in which attempts are counted: too narrow where errors"
+        " depend on sessions"
     ),
     Code.MIX_OF_COMPARISONS: _words(
         "{share} of these comparisons are mated: with another mix the accuracy is another one",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -12,7 +12,7 @@ from fastfair._lib.arrays import Floats
 from fastfair.measures._registry import MATED, METRICS, NONMATED, measure_of
 from fastfair.resampling.engine import Resampler
 
-from .notes import FEWEST_SESSIONS, Code, Note
+from .notes import FEWEST_SESSIONS, Code, Note, Noted, has_code
 from .quantities import RATES, Entry, Quantity, base_metric_of_ratio, noted
 
 _BOTH = (MATED, NONMATED)
@@ -20,6 +20,15 @@ IN_TOO_FEW = (
     f"Intervals are withheld where people share fewer than {FEWEST_SESSIONS} sessions, which do not"
     " tell how errors vary between sessions."
 )
+OF_PEOPLE_ALONE = (
+    "Intervals take people alone, not the sessions in which attempts are counted: they are too narrow"
+    " where errors depend on sessions."
+)
+
+
+def sentences_on_ignored(rows: Iterable[Noted]) -> list[str]:
+    """Say of rows whether sessions tell transactions apart alone."""
+    return [OF_PEOPLE_ALONE] * any(has_code(row, Code.OF_PEOPLE_ALONE) for row in rows)
 
 
 def sessions_behind(entries: Sequence[Entry], resampler: Resampler) -> Floats:
