@@ -23,7 +23,7 @@ from fastfair.error_rates.operating_points import OperatingPoint
 from fastfair.errors import InputError
 from fastfair.measures._registry import name_of_difference
 from fastfair.results.result import Result
-from fastfair.uncertainty.notes import Code, Note, joined
+from fastfair.uncertainty.notes import Code, Note, joined_of_two
 from fastfair.uncertainty.quantities import Estimate, find
 
 from .estimator import Estimator, IdentifiedRate, identified, points_of, shares
@@ -35,6 +35,7 @@ from .searches import Searches
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+_SYSTEMS = "first", "second"
 FEWEST_PEOPLE = 10  # with fewer, a correlation of what people do in two systems means little
 OF_FEW_PEOPLE = Note.of(Code.FEW_PEOPLE, least=FEWEST_PEOPLE)
 _WITHHELD = Code.FEW_PEOPLE, Code.TOO_FEW_SESSIONS  # why there is no interval
@@ -152,7 +153,7 @@ class SearchComparison(Result):
         {'difference(fpir) <= 5 %': 'met'}
         """
         level = intervals.level(confidence_level)
-        pairs = [("first", "second")]
+        pairs = [_SYSTEMS]
         wanted = requirements_of(requirements, at or self.rows[0].at, shares(), pairs)
         points = points_of(
             list(dict.fromkeys(required.at for required in wanted if required.at is not None))
@@ -197,7 +198,7 @@ class SearchComparison(Result):
         )
         failed = [
             f"Of the {name} system, {said}"
-            for name, system in zip(("first", "second"), self.systems, strict=True)
+            for name, system in zip(_SYSTEMS, self.systems, strict=True)
             for said in sentences_on_failed(system.rows)
         ]
         how = [] if self.paired else ["The searches are compared as independent ones."]
@@ -332,7 +333,7 @@ def compare_searches(
     rows, of_each = _compared((first, second), points_of(at), how, level)
     adjusted = intervals.holm([row.pvalue for row in rows]).tolist()
     rows = [replace(row, pvalue_adjusted=p) for row, p in zip(rows, adjusted, strict=True)]
-    left_out = exclusions_of_systems(zip(("first", "second"), (first, second), strict=True))
+    left_out = exclusions_of_systems(zip(_SYSTEMS, (first, second), strict=True))
     return SearchComparison(tuple(rows), of_each, level, paired, left_out=left_out)
 
 
@@ -374,7 +375,7 @@ def _compared(
         )
         notes = tuple(
             note
-            for note in joined(first_row.notes, second_row.notes)
+            for note in joined_of_two(_SYSTEMS, first_row.notes, second_row.notes)
             if note.code is not Code.EFFECT_OF_SESSIONS  # which is that on a rate
         )
         if any(note.code is Code.TOO_FEW_SESSIONS for note in notes):

@@ -552,6 +552,24 @@ def notes_about(*rows: Noted) -> tuple[Note, ...]:
     return tuple(replace(note, about=printed_name(row.name)) for row in rows for note in row.notes)
 
 
+def joined_of_two(
+    names: Sequence[str], first: Sequence[Note], second: Sequence[Note]
+) -> tuple[Note, ...]:
+    """Join the notes of two systems, each of which is said once; where both have notes of a code
+    with other values, these say whose they are.
+    """
+    in_both = {note.code for note in first} & {note.code for note in second}
+    of_one = set(first) ^ set(second)
+    named = [
+        replace(note, about=f"{name}, {note.about}" if note.about else name)
+        if note in of_one and note.code in in_both
+        else note
+        for name, notes in zip(names, (first, second), strict=True)
+        for note in notes
+    ]
+    return joined(named)
+
+
 def joined(*of_rows: Sequence[Note]) -> tuple[Note, ...]:
     """Join notes, each of which is said once."""
     return tuple(dict.fromkeys(note for notes in of_rows for note in notes))
