@@ -20,10 +20,22 @@ IN_TOO_FEW = (
     f"Intervals are withheld where people share fewer than {FEWEST_SESSIONS} sessions, which do not"
     " tell how errors vary between sessions."
 )
+_TESTS_TOO = f" In fewer than {FEWEST_SESSIONS} sessions tests, too, are withheld."
 OF_PEOPLE_ALONE = (
     "Intervals take people alone, not the sessions in which attempts are counted: they are too narrow"
     " where errors depend on sessions."
 )
+
+
+def are_too_few(rows: Iterable[Noted]) -> bool:
+    """Return whether sessions are too few for an interval of any row."""
+    return any(has_code(row, Code.TOO_FEW_SESSIONS) for row in rows)
+
+
+def sentence_on_tests(tests: str, rows: Iterable[Noted]) -> str:
+    """Say which tests tell whether groups differ, and that they are withheld as intervals are."""
+    withheld = _TESTS_TOO if are_too_few(rows) else ""
+    return f"Whether groups differ by more than chance is for {tests}.{withheld}"
 
 
 def sentences_on_ignored(rows: Iterable[Noted]) -> list[str]:

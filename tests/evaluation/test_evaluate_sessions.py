@@ -65,6 +65,7 @@ def test_nothing_is_said_of_intervals_and_pvalues_that_are_withheld(tmp_path):
         ff.report(evaluation, tmp_path / "page.html")
         page = (tmp_path / "page.html").read_text("utf-8")
         assert ("Numbers in brackets" in evaluation.summary()) == has
+        assert ("sessions tests, too, are withheld." in evaluation.summary()) != has
         assert ("p-values are adjusted for" in page) == has
         assert "people, and sessions where these are given" in page
 
