@@ -9,10 +9,11 @@ from dataclasses import replace
 import numpy as np
 
 from fastfair._lib.arrays import Floats
+from fastfair.errors import visible
 from fastfair.measures._registry import MATED, METRICS, NONMATED, measure_of
 from fastfair.resampling.engine import Resampler
 
-from .notes import FEWEST_SESSIONS, Code, Note, Noted, has_code
+from .notes import ENOUGH_SESSIONS, FEWEST_SESSIONS, Code, Note, Noted, has_code
 from .quantities import RATES, Entry, Quantity, base_metric_of_ratio, noted
 
 _BOTH = (MATED, NONMATED)
@@ -25,6 +26,23 @@ OF_PEOPLE_ALONE = (
     "Intervals take people alone, not the sessions in which attempts are counted: they are too narrow"
     " where errors depend on sessions."
 )
+
+
+def remarks_on_few(groups: Sequence[str], n_sessions: Floats) -> list[str]:
+    """Name groups that are in too few sessions for an interval, and in few.
+
+    n_sessions: (groups,) of each; NaN where it is not known.
+    """
+    too_few = n_sessions < FEWEST_SESSIONS
+    few = ~too_few & (n_sessions < ENOUGH_SESSIONS)
+    return [
+        f"{visible(', '.join(np.array(groups, object)[which]))}: fewer than {least} sessions, {what}."
+        for which, least, what in (
+            (too_few, FEWEST_SESSIONS, "which give no interval"),
+            (few, ENOUGH_SESSIONS, "whose intervals are likely too narrow"),
+        )
+        if which.any()
+    ]
 
 
 def are_too_few(rows: Iterable[Noted]) -> bool:
