@@ -9,6 +9,7 @@ import operator
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from fastfair._lib import validation
 from fastfair._lib.text import did_you_mean, joined_by_or
@@ -433,13 +434,27 @@ def requirements_of(
     return [read_requirement(text, at, names, pairs, also) for text in dict.fromkeys(listed)]
 
 
-def read_statement(statement: str, names: Sequence[str] = ERROR_RATES) -> tuple[str, float]:
-    """Return the rate that a statement is about, one of names, and what it is claimed not to
-    exceed.
+class Statement(NamedTuple):
+    """What is claimed: that a rate of errors is at most so large; of_success: whether it was
+    written as 1 minus the rate, such as the TAR.
     """
+
+    rate: str
+    claimed: float
+    of_success: bool = False
+
+
+def read_statement(statement: str, names: Sequence[str] = ERROR_RATES) -> Statement:
+    """Read what is claimed of one of the rates named."""
     match = RELATION.search(statement)
     rate = statement[: match.start()].strip().lower() if match else ""
     terms = terms_of_success(names)
+    called, bracket, group = rate.partition("[")
+    if bracket and called.strip() in (*names, *terms):
+        raise InputError(
+            f"statement {statement!r} names a group, but a claim is judged of all people and of each"
+            f" group: leave {bracket + group!r} out, or give it to `check` as a requirement"
+        )
     if tuple(names) == tuple(ERROR_RATES) and rate not in terms:
         _refuse_rates_of_others(rate)
     asked = ">=" if rate in terms else "<="
@@ -461,4 +476,6 @@ def read_statement(statement: str, names: Sequence[str] = ERROR_RATES) -> tuple[
             f'statement must end with a number, as in "fmr <= 1e-4", not {written!r}'
         ) from None
     limit = validation.fraction("the rate claimed", limit, "(0, 1)")
-    return (terms[rate], round(1 - limit, _DIGITS)) if rate in terms else (rate, limit)
+    if rate in terms:
+        return Statement(terms[rate], round(1 - limit, _DIGITS), of_success=True)
+    return Statement(rate, limit)

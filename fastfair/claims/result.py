@@ -21,6 +21,7 @@ from fastfair.pages.report import limits_table
 from fastfair.results.model_card import ResultOfEstimates
 from fastfair.results.result import Printed
 from fastfair.uncertainty.notes import Code, has_code
+from fastfair.uncertainty.sessions import sentences_on_ignored
 
 from .looks import Look
 from .verdicts import (
@@ -172,7 +173,8 @@ class Check(ResultOfEstimates):
             )
             text.append(f"{verdict.capitalize()}: {requirement}{groups}: {farthest.reason}")
         independent = [row.name for row in self.rows if has_code(row, Code.TAKEN_FOR_INDEPENDENT)]
-        return [*text, *map(sentence_on_people, independent[:1])]
+        text += map(sentence_on_people, independent[:1])
+        return text + sentences_on_ignored(self.rows)
 
     def _farthest(self, requirement: str) -> CheckedQuantity:
         """Return the quantity that decides on a requirement: that with the worst limit."""

@@ -55,7 +55,7 @@ from fastfair.resampling.engine import NO_METRICS, Resampler
 from fastfair.resampling.linearized_rates import LinearizedRates
 from fastfair.resampling.units import Cells
 from fastfair.uncertainty.inversion import joint_pvalues
-from fastfair.uncertainty.notes import FEWEST_SESSIONS, Code, Note, joined
+from fastfair.uncertainty.notes import FEWEST_SESSIONS, Code, Note, joined_of_two
 from fastfair.uncertainty.quantities import RATES, Estimated, Key, Quantity, ends_of
 
 from .evaluated import Evaluated
@@ -1327,7 +1327,10 @@ def contrasts_of(
                 ratio_high=ratio_high,
                 not_computable=not_computable,
                 verdict=verdict,
-                notes=joined(quantity.notes, other.notes, [Note(code) for code in codes]),
+                notes=(
+                    *joined_of_two(pair.names, quantity.notes, other.notes),
+                    *(Note(code) for code in codes),
+                ),
                 probe_group=quantity.probe_group,
             )
         )

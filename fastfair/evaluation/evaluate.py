@@ -828,6 +828,7 @@ class _Estimates:
         of_samples = self.request.unit == "sample" and self.request.n_resamples > 0
         codes = [Code.OF_THESE_PEOPLE] * of_samples
         codes += [Code.OF_THIS_COHORT] * self.comparisons.is_normalized
+        codes += [Code.OF_PEOPLE_ALONE] * self.comparisons.ignores_sessions
         codes += [Code.TAKEN_FOR_INDEPENDENT] * self.comparisons.is_independent
         return [Note(code) for code in codes]
 

@@ -65,6 +65,7 @@ from fastfair.resampling.dependence import (
 from fastfair.uncertainty.few_errors import raised_by_both
 from fastfair.uncertainty.notes import FEWEST_SESSIONS
 from fastfair.uncertainty.rate_limits import RateEvidence, raised_rate
+from fastfair.uncertainty.sessions import remarks_on_few
 
 from .counts_of_sessions import CountsOfSessions, RatesInSessions
 
@@ -979,6 +980,13 @@ class FailureCounts(Shown):
             raised,
         )
 
+    @property
+    def _n_sessions(self) -> Floats | None:
+        """(g,) numbers of sessions of the groups; None without any, NaN for groups without
+        attempts.
+        """
+        return None if self._in_sessions is None else self._in_sessions.n_sessions
+
     @cached_property
     def _in_sessions(self) -> RatesInSessions | None:
         """What sessions say of the groups' rates; None without any."""
@@ -1017,11 +1025,9 @@ class FailureCounts(Shown):
             how = f"as if a subject had one {attempt}, as the correlation is not known"
         ends = f"failed; the interval is Clopper and Pearson's, {how}."
         said = []
-        too_few = np.zeros(failures.size, np.bool_)
         if self._in_sessions is not None:
-            too_few = self._in_sessions.n_sessions < FEWEST_SESSIONS
+            said += remarks_on_few(self.groups, self._in_sessions.n_sessions)
         for without, what in (
-            (too_few, f"fewer than {FEWEST_SESSIONS} sessions, which give no interval."),
             ((pairs == 0) & (self.rate_name != "fte"), alone),
             (failures == 0, f"no {attempt} {ends}"),
             (failures == self.n_attempts, f"all {attempt}s {ends}"),
