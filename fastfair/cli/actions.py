@@ -58,7 +58,7 @@ _POINT = at_fmr(1e-3)
 _OF_COMPARISONS: Mapping[str, Literal["fnmr", "fmr", "iapar", "apcer"]]
 _OF_COMPARISONS = {
     **{"fnmr": "fnmr", "fmr": "fmr", "frr": "fnmr", "far": "fmr"},
-    **{"iapar": "iapar", "apcer": "apcer", "bpcer": "fnmr"},
+    **{"tmr": "fnmr", "tar": "fnmr", "iapar": "iapar", "apcer": "apcer", "bpcer": "fnmr"},
 }
 _LEAST_REPLICATES = 2  # that limits are made of
 
