@@ -963,12 +963,15 @@ class _Estimates:
 def _with_pvalues(
     quantities: Sequence[Quantity], inversion: MeasureInversion, alike: AlikeGroups
 ) -> tuple[Quantity, ...]:
-    """Give measures the p-values of their fair values, and note where groups are small for them."""
+    """Give measures that are computable the p-values of their fair values, and note where groups
+    are small for them.
+    """
     pvalues = inversion.pvalues(np.array([quantity.estimate for quantity in quantities]))
     computable = {row: pvalue for row, pvalue in pvalues.items() if not math.isnan(pvalue)}
     with_pvalues = [
-        replace(quantity, pvalue=computable[row]) if row in computable else quantity
+        replace(quantity, pvalue=computable.get(row)) if has_value else quantity
         for row, quantity in enumerate(quantities)
+        for has_value in [not math.isnan(quantity.estimate)]
     ]
     for row in {
         inversion.rows[key] for key in inversion.rows.keys() & alike.resting_on_small_groups

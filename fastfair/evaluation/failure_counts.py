@@ -453,7 +453,8 @@ class FailureCounts(Shown):
         if shared is not None and totals:
             raise InputError("totals are of people who are not known: leave ⟦session=⟧ out")
         sizes |= {} if shared is None else {"session": shared.codes.size}
-        coded, keep, left_out = _coded_groups(group, sizes, "subject", missing_labels)
+        entry = "row" if people or totals else "subject"
+        coded, keep, left_out = _coded_groups(group, sizes, entry, missing_labels)
         if isinstance(group, Mapping) and not coded:
             raise InputError("group has no attributes: give the group of each subject")
         if e.size == 0:

@@ -36,6 +36,7 @@ from fastfair.errors import (
 )
 from fastfair.evaluation.failure_counts import (
     ATTEMPTS,
+    OF_SPECIES,
     RATE_TITLES,
     FailureCounts,
     SubjectKinds,
@@ -1310,10 +1311,12 @@ class MarginOfError(Result):
             int(numbers[self.is_tested].sum())
             for numbers in (self.n_subjects, self.n_attempts, self.n_failures)
         )
+        may_share_people = self.rate_name in OF_SPECIES  # who would count once in each group
+        of_people = "" if may_share_people else f" of {subjects:,} people"
         text = [
             (
                 f"The overall {rate} is {per_cent(self.rate)}: {failures:,} of {attempts:,}"
-                f" {attempt}s of {subjects:,} people failed."
+                f" {attempt}s{of_people} failed."
             ),
             (
                 f"Even if all {n} groups were treated alike, their {rate}s would differ by chance."

@@ -111,6 +111,8 @@ def test_the_worst_comparisons_of_what_is_not_met_are_printed():
         assert worst.summary() in printed
         assert str(worst.labels["reference"][0]) in printed
     assert "The worst comparisons" not in run("check", SCORES, *asked(MET), "--worst", 1).output
+    of_matches = run("check", SCORES, *asked("tar >= 99.9 %"), "--worst", 1).output
+    assert "The worst comparisons behind the TMR at threshold=0.5" in of_matches
 
 
 def test_files_are_written(tmp_path):

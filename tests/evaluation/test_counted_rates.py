@@ -123,6 +123,14 @@ def test_rows_of_a_subject_are_put_together():
     assert counts.n_subjects.tolist() == [1, 1]
 
 
+def test_what_is_not_computable_has_no_pvalue():
+    counts = ff.FailureCounts([3, 2, 0, 0, 1, 0] * 20, [9] * 120, list("aabbcc") * 20)
+    rates = ff.evaluate(counts, **FEW)
+    assert np.isnan(rates.value("log_geomean_sum(fnmr)"))
+    assert rates.quantity("log_geomean_sum(fnmr)").pvalue is None
+    assert rates.quantity("max_min_ratio(fnmr)").pvalue is not None
+
+
 def test_what_it_says_names_the_rate_that_was_counted():
     counts = ff.FailureCounts([0, 1, 0, 0] * 20, [3] * 80, list("ffmm") * 20, rate="bpcer")
     rates = ff.evaluate(counts, **FEW)

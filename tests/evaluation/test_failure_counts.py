@@ -448,6 +448,14 @@ def test_groups_are_sorted_and_subjects_in_the_order_given():
     )
 
 
+def test_rows_are_left_out_where_a_person_has_several():
+    labels, who = ["f", None, None, "m"], list("abbc")
+    counted = {"missing_labels": "drop", "rate": "frr"}
+    for people, words in (({}, "2 of 4 subjects"), ({"subject": who}, "2 of 4 rows")):
+        with pytest.warns(DroppedWarning, match=f"^{words} left out, as they lack a label"):
+            ff.FailureCounts([1, 0, 0, 2], [3] * 4, labels, **counted, **people)
+
+
 def test_remarks_name_the_groups():
     counts = ff.FailureCounts([1, 0, 0, 0, 2, 1, 2, 1], [1, 1, 2, 2, 2, 1, 2, 2], list("ffmmxxyy"))
     single, none, every = counts.remarks()

@@ -23,6 +23,7 @@ from oracles import groups as slow
 import fastfair as ff
 from fastfair._lib import seeds
 from fastfair.errors import (
+    DependentGroupsWarning,
     DroppedWarning,
     FewResamplesWarning,
     NarrowIntervalsWarning,
@@ -276,6 +277,16 @@ def test_the_margin_leaves_it_to_the_test_whether_groups_differ():
     for words in ("differs", "chance explains", "detected"):
         assert words not in margin.summary()
     assert "Whether groups differ is for the test, fnmr_test, to say" in margin.summary()
+
+
+@pytest.mark.jit
+def test_a_margin_counts_nobody_once_in_each_group():
+    failures, species = [1, 0, 0, 1] * 20, ["mask", "print"] * 40
+    who = np.repeat(np.arange(40), 2)
+    counts = ff.FailureCounts(failures, [3] * 80, species, rate="apcer", subject=who)
+    with pytest.warns(DependentGroupsWarning):
+        margin = ff.margin_of_error(counts, rng=0, n_resamples=99)
+    assert "40 of 240 attack presentations failed." in margin.summary()
 
 
 @pytest.mark.jit

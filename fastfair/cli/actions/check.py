@@ -19,7 +19,7 @@ from fastfair.pages.report import sha256_of
 _OF_COMPARISONS: Mapping[str, Literal["fnmr", "fmr", "iapar", "apcer"]]
 _OF_COMPARISONS = {
     **{"fnmr": "fnmr", "fmr": "fmr", "frr": "fnmr", "far": "fmr"},
-    **{"iapar": "iapar", "apcer": "apcer", "bpcer": "fnmr"},
+    **{"tmr": "fnmr", "tar": "fnmr", "iapar": "iapar", "apcer": "apcer", "bpcer": "fnmr"},
 }
 
 
