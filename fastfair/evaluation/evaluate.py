@@ -967,11 +967,14 @@ def _with_pvalues(
     are small for them.
     """
     pvalues = inversion.pvalues(np.array([quantity.estimate for quantity in quantities]))
-    computable = {row: pvalue for row, pvalue in pvalues.items() if not math.isnan(pvalue)}
+    computable = {
+        row: pvalue
+        for row, pvalue in pvalues.items()
+        if not math.isnan(pvalue + quantities[row].estimate)
+    }
     with_pvalues = [
-        replace(quantity, pvalue=computable.get(row)) if has_value else quantity
+        replace(quantity, pvalue=computable[row]) if row in computable else quantity
         for row, quantity in enumerate(quantities)
-        for has_value in [not math.isnan(quantity.estimate)]
     ]
     for row in {
         inversion.rows[key] for key in inversion.rows.keys() & alike.resting_on_small_groups
