@@ -24,7 +24,7 @@ from ._processor import features, is_x86
 from ._registers import at, data_of, load, repeat, shuffle, whole
 
 SUMS = 16  # of float32; half as many of float64
-_SINGLE, _DOUBLE = ir.FloatType(), ir.DoubleType()
+_SINGLE = ir.FloatType()
 # Rows and columns whose products are summed at once: as many as registers hold
 _ROWS, _COLUMNS = (4, 4) if "avx512f" in features() else (2, 3)
 _TOGETHER = 4  # pairs whose products are summed at once where they are listed

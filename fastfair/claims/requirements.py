@@ -7,7 +7,7 @@ from __future__ import annotations
 import math
 import operator
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -432,6 +432,16 @@ def requirements_of(
             'requirements is empty: give at least one, such as "fnmr@fmr=0.001 <= 0.05"'
         )
     return [read_requirement(text, at, names, pairs, also) for text in dict.fromkeys(listed)]
+
+
+def points_in(rules: Iterable[Requirement]) -> list[OperatingPoint]:
+    """Return the operating points of requirements, each once."""
+    return list(dict.fromkeys(rule.at for rule in rules if rule.at is not None))
+
+
+def measures_in(rules: Iterable[Requirement]) -> list[str]:
+    """Return the names of the measures that requirements are on."""
+    return [measure.name for rule in rules if (measure := measure_of(rule.name))]
 
 
 class Statement(NamedTuple):
