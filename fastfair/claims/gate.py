@@ -11,6 +11,7 @@ from typing import Any
 
 from fastfair._lib import seeds
 from fastfair._lib.arguments import Resamples, checked
+from fastfair.data.attacks import SPECIES
 from fastfair.data.comparisons import Comparisons
 from fastfair.data.scans import ScannedComparisons
 from fastfair.error_rates.operating_points import OperatingPoint, at_fmr
@@ -450,4 +451,8 @@ def judged_check(
         )
         for rule, row, limits in judged(families, estimates, level)
     ]
-    return Check(tuple(texts), tuple(rows), level, {**settings, "requirements": texts})
+    about = {**settings, "requirements": texts}
+    of_species = [rule.text for family in families for rule in family if rule.group_term == SPECIES]
+    if of_species:
+        about["of_species"] = list(dict.fromkeys(of_species))
+    return Check(tuple(texts), tuple(rows), level, about)

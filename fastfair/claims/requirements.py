@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from fastfair._lib import validation
 from fastfair._lib.text import did_you_mean, joined_by_or
+from fastfair.data.attacks import SPECIES
 from fastfair.data.group_labels import Grouping
 from fastfair.error_rates.operating_points import OperatingPoint, read_point
 from fastfair.error_rates.rates import ERROR_RATES
@@ -129,6 +130,11 @@ class Requirement:
         return -value if self.systems else round(1 - value, _DIGITS)
 
     @property
+    def group_term(self) -> str:
+        """What one of its groups is called: of attacks "species", which is its plural, too."""
+        return SPECIES if self.grouping == (SPECIES,) else "group"
+
+    @property
     def is_upper(self) -> bool:
         """Whether the bound is above what is allowed."""
         return self.relation.startswith("<")
@@ -184,9 +190,9 @@ class Requirement:
         if self.group == EVERY_GROUP:
             return [replace(self, group=group) for group in groups]
         if self.group not in groups:
-            near = did_you_mean(self.group, groups)
+            near, term = did_you_mean(self.group, groups), self.group_term
             would_do = f"write one of {', '.join(groups)}, or * for each of them"
-            raise _refused(self.text, f"there is no group {self.group!r}{near}: {would_do}")
+            raise _refused(self.text, f"there is no {term} {self.group!r}{near}: {would_do}")
         return [self]
 
 

@@ -89,7 +89,7 @@ class Check(ResultOfEstimates):
     confidence_level : float
         The level of the limits, to one side.
     settings : dict
-        The arguments of the call, and the seed.
+        The arguments of the call, and the seed; "of_species" are requirements on each species.
     allow_undecided : bool
         Whether undecided requirements pass, too.
     look : Look or None
@@ -168,9 +168,10 @@ class Check(ResultOfEstimates):
             rows = [row for row in self.rows if row.requirement == requirement]
             farthest = self._farthest(requirement)
             n_deciding = sum(row.verdict == verdict for row in rows)
-            groups = (
-                "" if len(rows) == 1 else f" ({n_deciding} of {len(rows)} groups): {farthest.group}"
-            )
+            of_species = requirement in self.settings.get("of_species", ())
+            counted_in = "species" if of_species else "groups"
+            groups = f" ({n_deciding} of {len(rows)} {counted_in}): {farthest.group}"
+            groups = groups if len(rows) > 1 else ""
             text.append(f"{verdict.capitalize()}: {requirement}{groups}: {farthest.reason}")
         independent = [row.name for row in self.rows if has_code(row, Code.TAKEN_FOR_INDEPENDENT)]
         text += map(sentence_on_people, independent[:1])

@@ -15,6 +15,7 @@ from fastfair._lib.arguments import Resamples, checked
 from fastfair._lib.plots import Bar, Line, draw_rows
 from fastfair._lib.proportions import clopper_pearson_line
 from fastfair._lib.text import per_cent
+from fastfair.data.attacks import SPECIES
 from fastfair.data.comparisons import Comparisons
 from fastfair.data.embeddings import Embeddings
 from fastfair.data.scans import ScannedComparisons
@@ -208,6 +209,8 @@ class Claim(Result):
                 f"If all {compared} were independent, the limit would be"
                 f" {per_cent(overall.independent_limit)}."
             )
+        of_species = tuple(self.settings.get("grouping") or ()) == (SPECIES,)
+        counted_in = "species" if of_species else "groups"
         for verdict in (SUPPORTED, CONTRADICTED, UNDECIDED):
             groups = [rate for rate in self.groups if rate.verdict == verdict]
             limits = ", ".join(
@@ -215,7 +218,7 @@ class Claim(Result):
             )
             if groups:
                 text.append(
-                    f"{verdict.capitalize()} for {len(groups)} of {len(self.groups)} groups:"
+                    f"{verdict.capitalize()} for {len(groups)} of {len(self.groups)} {counted_in}:"
                     f" {limits}."
                 )
         return text + sentences_on_ignored([overall])

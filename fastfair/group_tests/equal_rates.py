@@ -368,6 +368,10 @@ def roots_of_failures(counts: FailureCounts, drawn: Integers) -> Roots:
     )
 
 
+_BELOW = (
+    "Adjusted p-values below p are of tests of several groups at once, which decide; p is of the group"
+    " alone."
+)
 _NAMES = {
     "deviance": "deviance",
     "f": "F",
@@ -531,7 +535,9 @@ class GroupTest(Result):
             f"{'' if at is None else f' at {at}'}, with {100 * self.confidence_level:g} %"
             f" intervals{self._fixed}"
         )
-        return [(title, headings, rows)]
+        is_below = (self.group_pvalue_adjusted < self.group_pvalue).any()
+        notes: list[Printed] = [(_BELOW, [], [])] if is_below else []
+        return [(title, headings, rows), *notes]
 
     def _columns(self) -> dict[str, list[Any]]:
         called = {"n_trials": f"n_{self.trials}", "group_rate": self.rate_name}

@@ -244,7 +244,7 @@ def test_bands_need_sessions_too(method):
             ),
         ]
         for band in bands:
-            assert np.isnan(band.low).all() == (n_days < 4)
+            assert np.isnan(band.low).all() == np.isnan(band.uncertainty).all() == (n_days < 4)
             assert has_code(band, Code.TOO_FEW_SESSIONS) == (n_days < 4)
 
 

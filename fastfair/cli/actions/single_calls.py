@@ -84,13 +84,18 @@ def strata(run: Run) -> None:
     """Compare rates within strata."""
     data = read(run)
     by = run.take("by")
-    run.deliver(
-        {
-            "strata": run.call(
-                ff.stratified_rates, data, by, [name for name in data.attributes if name != by]
-            )
-        }
-    )
+    others = [name for name in data.attributes if name != by]
+    if by not in data.attributes:
+        raise click.UsageError(
+            f"--by {by} is none of the attributes ({', '.join(others) or 'there are none'}): give"
+            f" --group {by}, and --group with a column for each attribute that makes strata"
+        )
+    if not others:
+        raise click.UsageError(
+            f"--by {by} is the only attribute, and others make the strata in which it is compared:"
+            f" give --group {by}, and --group with a column for each of them"
+        )
+    run.deliver({"strata": run.call(ff.stratified_rates, data, by, others)})
 
 
 def shrink(run: Run) -> None:
