@@ -424,6 +424,7 @@ class FailureCounts(Shown):
     _other_group: Groups | None = None
     _by_session: CountsOfSessions | None = None
     _person: Integers | None = None  # whose rows these are, where a person may have several
+    _of_totals: bool = False  # whether each attempt is taken for that of another person
 
     @checked
     def __init__(
@@ -1018,12 +1019,17 @@ class FailureCounts(Shown):
             how = f"as if a subject had one {attempt}, as the correlation is not known"
         ends = f"failed; the interval is Clopper and Pearson's, {how}."
         said = []
+        if self._of_totals:
+            said.append(
+                f"People are not given: each {attempt} is taken for that of another person, which"
+                " makes p-values and margins too small where some people have several."
+            )
         too_few = np.zeros(failures.size, np.bool_)
         if self._in_sessions is not None:
             too_few = self._in_sessions.n_sessions < FEWEST_SESSIONS
         for without, what in (
             (too_few, f"fewer than {FEWEST_SESSIONS} sessions, which give no interval."),
-            ((pairs == 0) & (self.rate_name != "fte"), alone),
+            ((pairs == 0) & (self.rate_name != "fte" and not self._of_totals), alone),
             (failures == 0, f"no {attempt} {ends}"),
             (failures == self.n_attempts, f"all {attempt}s {ends}"),
         ):
@@ -1071,6 +1077,7 @@ class FailureCounts(Shown):
             others |= {"sessions": self.sessions, "_by_session": self._by_session.take(inside)}
         if self._person is not None:
             others["_person"] = self._person[inside]
+        others["_of_totals"] = self._of_totals
         return self._of(
             self.failures[inside],
             self.attempts[inside],
@@ -1100,6 +1107,7 @@ class FailureCounts(Shown):
             self.grouping,
             self.rate_name,
             self.left_out,
+            _of_totals=True,
         )
 
     @property
