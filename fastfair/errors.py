@@ -82,12 +82,16 @@ class _Message:
             name, _, value = inside.partition("=")
             is_argument = end and name.isidentifier()  # else somebody else's brackets
             parts += [Argument(name, value, inside), after] if is_argument else [_BEGINS + text]
-        shown = visible("".join(part if isinstance(part, str) else part.text for part in parts))
+        self.parts = tuple(parts)
+        shown = self._in_python({})
         if len(shown) > _LONGEST:
             shown = f"{shown[: _LONGEST // 2]} [...] {shown[-_LONGEST // 2 :]}"
-            parts = [shown]
-        self.parts = tuple(parts)
+            self.parts = (shown,)
         return shown
+
+    def _in_python(self, records: Mapping[str, str]) -> str:
+        """Return the message as Python writes it; records: as in `FastfairError.in_records`."""
+        return visible("".join(map(partial(_in_records, records), self.parts)))
 
     @property
     def marked(self) -> str:
@@ -110,6 +114,15 @@ def _in_options(options: Mapping[str, str], part: str | Argument) -> str:
     return f"{options[part.name]} {value}".rstrip() if part.name in options else part.text
 
 
+def _in_records(records: Mapping[str, str], part: str | Argument) -> str:
+    if isinstance(part, str):
+        return part
+    record = records.get(part.name, "")
+    if not record or "=" not in part.text:
+        return part.text
+    return f"{record}({part.text}{'' if part.value else '...'})"
+
+
 # How results quote an error; the command line quotes it in options.
 QUOTED: ContextVar[Callable[[Any], str]] = ContextVar("quoted", default=str)
 
@@ -121,6 +134,18 @@ class FastfairError(_Message, Exception):
 
     def __init__(self, message: str = "", *more: Any) -> None:
         super().__init__(self._read(message), *more)
+
+    def in_records(self, records: Mapping[str, str]) -> None:
+        """Write values of arguments as a function takes them that has these in records.
+
+        Parameters
+        ----------
+        records : mapping
+            Of fields, the record that a caller gives, as in {"failures": "policies=Policies"};
+            of what is given by itself, "".
+        """
+        if any(isinstance(part, Argument) and part.name in records for part in self.parts):
+            self.args = (self._in_python(records), *self.args[1:])
 
 
 class InputError(FastfairError, ValueError):

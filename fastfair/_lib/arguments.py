@@ -16,7 +16,7 @@ import numbers
 import os
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from functools import partial
 from pathlib import Path
 from types import NoneType, UnionType
@@ -445,6 +445,21 @@ def _places(function: Callable[..., Any], n: int) -> list[str]:
     return [*names, *[gathered] * n][:n]
 
 
+@functools.cache
+def _records_of_fields(function: Callable[..., Any]) -> dict[str, str]:
+    """Return how callers write the record of each field of a function's records, such as policies;
+    "" for arguments, which are in none.
+    """
+    parameters = inspect.signature(function).parameters
+    records = {name: p.default for name, p in parameters.items() if is_dataclass(p.default)}
+    of_fields = {
+        field.name: f"{name}={type(record).__name__}"
+        for name, record in records.items()
+        for field in fields(record)
+    }
+    return of_fields | dict.fromkeys(parameters, "")
+
+
 def checked(function: _Function) -> _Function:
     """Check every argument of a function, or of a dataclass's constructor, by its annotation before
     it runs.
@@ -470,9 +485,10 @@ def checked(function: _Function) -> _Function:
         }
         try:
             return function(*args, **kwargs)
+        except FastfairError as error:
+            error.in_records(_records_of_fields(function))
+            raise
         except MemoryError as error:
-            if isinstance(error, FastfairError):
-                raise
             what = function.__qualname__.removesuffix(".__init__")
             raise NotEnoughMemoryError(
                 f"{what} needs more memory than the system gives this process ({error}): take fewer"

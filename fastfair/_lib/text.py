@@ -164,19 +164,22 @@ def value_and_ends(
             decimals, 2 if high >= 1 else max(3, 1 - math.floor(math.log10(max(high, 1e-12))))
         )
     decimals = min(max(decimals, 0), _MOST_DECIMALS)
+    least = -math.inf if low < 0 else 0.0  # differences are not known to be above 0
     most = 100.0 if is_rate else math.inf
-    text, *ends = ("" if math.isnan(x) else _fixed(x, decimals, most) for x in (value, low, high))
+    text, *ends = (
+        "" if math.isnan(x) else _fixed(x, decimals, least, most) for x in (value, low, high)
+    )
     return text, ends[0], ends[1]
 
 
-def _fixed(value: float, decimals: int, most: float) -> str:
-    least = 10.0**-decimals
+def _fixed(value: float, decimals: int, least: float, most: float) -> str:
+    step = 10.0**-decimals
     if not math.isfinite(value):
         return _simple(value, 3)
-    if 0 < value < least / 2:
-        return f"<{least:.{decimals}f}"
-    if decimals and most - least / 2 < value < most:
-        return f">{most - least:.{decimals}f}"
+    if least < value < least + step / 2:
+        return f"<{step:.{decimals}f}"
+    if decimals and most - step / 2 < value < most:
+        return f">{most - step:.{decimals}f}"
     text = f"{value:,.{decimals}f}"
     return "0" if not float(text.replace(",", "")) and abs(value) <= _ROUNDING else text
 

@@ -185,7 +185,8 @@ class Requirement:
             return [self]
         if not groups:
             raise _refused(
-                self.text, "the comparisons have no groups: name an attribute that makes them"
+                self.text,
+                "there are no groups: name an attribute that makes them, as with ⟦groups=⟧",
             )
         if self.group == EVERY_GROUP:
             return [replace(self, group=group) for group in groups]

@@ -279,7 +279,9 @@ class Claim(Result):
 def _limit_of(rate: ClaimedRate, level: float) -> str:
     if not rate.has_interval:
         return "no limit"
-    at = f" at {100 * rate.limit_level:.4g} %" if rate.limit_level != level else ""
+    at = f" at {100 * rate.decided_at:.4g} %" if rate.decided_at != level else ""
+    if rate.is_refuted:
+        return f"lower limit {per_cent(rate.decided_by)}{at}"
     room = f", times {rate.room:g} = {per_cent(rate.compared)}" if rate.room != 1 else ""
     return f"limit {per_cent(rate.limit)}{at}{room}"
 

@@ -451,7 +451,7 @@ def _needed_in_words(
         there = quantity.n_comparisons
         what = "transactions" if "transactions" in evaluation.settings else "comparisons"
         if evaluation.comparisons is not None and evaluation.comparisons.is_independent:
-            what = "attempts"
+            what = "decisions"  # of any rate that is counted
     if rule.name not in ERROR_RATES or not there:
         return ""
     needed = units_needed(evaluation, quantity, rule.bound, level)

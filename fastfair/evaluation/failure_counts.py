@@ -425,6 +425,7 @@ class FailureCounts(Shown):
     _other_group: Groups | None = None
     _by_session: CountsOfSessions | None = None
     _person: Integers | None = None  # whose rows these are, where a person may have several
+    _of_totals: bool = False  # whether each attempt is taken for that of another person
 
     @checked
     def __init__(
@@ -1026,10 +1027,15 @@ class FailureCounts(Shown):
             how = f"as if a subject had one {attempt}, as the correlation is not known"
         ends = f"failed; the interval is Clopper and Pearson's, {how}."
         said = []
+        if self._of_totals:
+            said.append(
+                f"People are not given: each {attempt} is taken for that of another person, which"
+                " makes p-values and margins too small where some people have several."
+            )
         if self._in_sessions is not None:
             said += remarks_on_few(self.groups, self._in_sessions.n_sessions)
         for without, what in (
-            ((pairs == 0) & (self.rate_name != "fte"), alone),
+            ((pairs == 0) & (self.rate_name != "fte" and not self._of_totals), alone),
             (failures == 0, f"no {attempt} {ends}"),
             (failures == self.n_attempts, f"all {attempt}s {ends}"),
         ):
@@ -1077,6 +1083,7 @@ class FailureCounts(Shown):
             others |= {"sessions": self.sessions, "_by_session": self._by_session.take(inside)}
         if self._person is not None:
             others["_person"] = self._person[inside]
+        others["_of_totals"] = self._of_totals
         return self._of(
             self.failures[inside],
             self.attempts[inside],
@@ -1106,6 +1113,7 @@ class FailureCounts(Shown):
             self.grouping,
             self.rate_name,
             self.left_out,
+            _of_totals=True,
         )
 
     @property

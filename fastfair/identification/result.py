@@ -25,7 +25,7 @@ from fastfair.evaluation.failure_counts import FailureCounts
 from fastfair.measures._registry import MATED, METRICS, measure_of, quantity_name
 from fastfair.results.result import Result
 from fastfair.results.written import UNWRITTEN
-from fastfair.uncertainty.notes import Code, joined
+from fastfair.uncertainty.notes import Code, Note, joined
 from fastfair.uncertainty.quantities import Group, find
 
 from .errors import RATES
@@ -286,10 +286,14 @@ class Identification(Result):
         estimator = self._estimator(self.confidence_level)
         asked = dict.fromkeys(row.at for row in self.rows) if at is None else points_of(at)
         points = [rate for rate in asked if not rate.is_given]
-        if not points or not self.groups:
+        if not self.groups:
             raise InputError(
-                "own thresholds are of groups, at operating points that hold a rate: give group, and"
-                " at_fpir or at_fnir"
+                "own thresholds are of groups, which these searches lack: give ⟦groups=⟧"
+            )
+        if not points:
+            raise InputError(
+                "own thresholds are found at operating points that hold a rate, such as fpir=0.01 or"
+                f" fnir=0.05, not at {', '.join(map(str, asked))}"
             )
         rows = []
         for code, group in enumerate(self.groups):
@@ -356,7 +360,7 @@ class Identification(Result):
         ]
 
     def _notes(self) -> list[str]:
-        notes = joined(*(row.notes for row in self.rows))
+        notes = joined(*map(_named_notes, self.rows))
         return [str(note) for note in notes if note.code is not Code.HELD]
 
     def _extremes(self, of_all: IdentifiedRate) -> str:
@@ -509,6 +513,12 @@ def _drawn() -> tuple[str, ...]:
         for name in METRICS
         if name in shares() or any(rate.complement == name for rate in RATES.values())
     )
+
+
+def _named_notes(row: IdentifiedRate) -> list[Note]:
+    """Return the notes of a rate; what sessions do to it names the rate."""
+    effect = Code.EFFECT_OF_SESSIONS
+    return [replace(note, about=row.title) if note.code is effect else note for note in row.notes]
 
 
 def _key(row: IdentifiedRate) -> tuple[str, OperatingPoint, int]:

@@ -15,6 +15,7 @@ import polars as pl
 import pytest
 from helpers import public_api
 from helpers.each import each
+from helpers.refusals import refused
 
 import fastfair as ff
 from fastfair._lib import arguments
@@ -194,3 +195,14 @@ def test_arguments_are_checked_while_another_thread_imports_pandas(monkeypatch):
     monkeypatch.setitem(
         sys.modules, "pandas", ModuleType("pandas")
     )  # there, and without any class yet
+
+
+def test_what_would_do_is_written_as_the_function_takes_it(tmp_path):
+    """In records where a function takes these, and by itself where it has the argument."""
+    labels = [0.9, 0.2], [1, 0], list("ab"), list("ab"), ["f", None], ["f", "m"]
+    refused(r'pass policies=Policies\(missing_labels="drop"\) to leave', ff.Comparisons, *labels)
+    refused('pass missing_labels="drop" to leave', ff.FailureCounts, [1, 0], [2, 2], ["f", None])
+    file = tmp_path / "s.csv"
+    file.write_text("score,mated\n0.9,gleich\n0.2,ungleich\n")
+    refused(r"with layout=Layout\(mated_value=\.\.\.\)$", ff.read_comparisons, file)
+    refused("with mated_value=$", ff.Comparisons, [0.9, 0.2], ["gleich", "ungleich"])

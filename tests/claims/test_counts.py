@@ -214,3 +214,9 @@ def test_counts_of_searches_are_judged_by_their_tpir_too():
         assert of_errors.verdict == of_success.verdict
         assert of_success.name == "tpir"
         assert of_success.limit == pytest.approx(1 - of_errors.limit)
+
+
+def test_what_would_be_enough_is_called_what_any_rate_counts():
+    for rate in ("apcer", "fpir", "frr"):
+        claimed = ff.claim(ff.FailureCounts(0, 30, rate=rate), f"{rate} <= 7 %")
+        assert "about 42 decisions with this rate would be enough" in claimed.overall.reason

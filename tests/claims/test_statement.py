@@ -210,6 +210,17 @@ def test_below_the_resolution_of_the_data_no_number_of_subjects_is_named():
     assert "subjects with this rate" not in checked.reason
 
 
+def test_what_is_contradicted_has_its_lower_limit_in_the_sentence():
+    counts = ff.FailureCounts([5, 21], [174, 180], list("fm"), rate="frr", totals=True)
+    result = ff.claim(counts, "frr <= 5 %")
+    row = result.groups[1]
+    assert (row.verdict, row.decided_by) == ("contradicted", row.opposite_limit)
+    limit, level = f"{100 * row.decided_by:.3g} %", f"{100 * row.decided_at:.4g} %"
+    assert (
+        f"Contradicted for 1 of 2 groups: m (lower limit {limit} at {level})." in result.summary()
+    )
+
+
 def test_exports_hold_all_rows(tmp_path):
     found = ff.claim(comparisons(5, 300, ("f", "m")), "fmr <= 5 %", AT, rng=0)
     written = json.loads(found.to_json(tmp_path / "claim.json"))

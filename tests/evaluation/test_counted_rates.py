@@ -93,6 +93,11 @@ def test_totals_of_groups_are_no_people():
     tests = [ff.fnmr_test(data, n_resamples=99, rng=0) for data in (counts, single)]
     assert tests[0].pvalue == tests[1].pvalue
     assert tests[0].rate_name == "apcer"
+    margin = ff.margin_of_error(counts, n_resamples=99, rng=0)
+    for result in (tests[0], margin):
+        assert "each attack presentation is taken for that of another person" in result.summary()
+        assert "no subject has two" not in result.summary()
+    assert "another person" not in tests[1].summary()
 
 
 def test_comparisons_of_two_people_are_in_a_group_where_both_are():

@@ -144,3 +144,13 @@ def test_more_people_are_needed_in_more_sessions():
     (row,) = found.check([f"fpir <= {bound}"]).rows
     assert row.verdict == "undecided"
     assert "times as many sessions who search" in row.reason
+
+
+def test_what_sessions_do_is_said_of_each_rate():
+    rng = np.random.default_rng(1)
+    who, day = np.repeat(np.arange(30), 4), rng.integers(0, 12, 120)
+    scores = rng.normal(size=(120, 20)) + 2 * (who[:, None] == np.arange(20))
+    searches = ff.Searches.from_matrix(scores, who, np.arange(20), session=day)
+    text = ff.identify(searches, ff.at_threshold(2.0), gallery="fixed").summary()
+    for rate in ("FPIR", "FNIR"):
+        assert f"Note: {rate} at threshold=2: 12 sessions: the standard error is" in text

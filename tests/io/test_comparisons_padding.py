@@ -64,9 +64,7 @@ def test_such_places_are_left_out_of_files_arrays_and_scans(tmp_path):
 
 def test_a_filler_of_somebody_is_refused_and_can_be_declared():
     frame = with_names([0.9, 0.8, 0.3, LOWEST, 0.1, 0.2])
-    refused(
-        r"score -3\.4028235e\+38 in row 3 .* declare .* failure_score=", read_comparisons, frame
-    )
+    refused(r"score -3\.4028235e\+38 in row 3 .* declare .*failure_score=", read_comparisons, frame)
     refused(
         "in row 3 .*failure_score=",
         read_comparisons,
