@@ -1,10 +1,14 @@
-"""What a fresh interpreter pays: the import, and first results with kernels compiled before and
-with none."""
+"""What a fresh interpreter pays: the import, first results with kernels compiled before and with
+none, and commands from start to end."""
 
 from __future__ import annotations
 
 import subprocess
 import sys
+import tempfile
+from pathlib import Path
+
+from .versus import runs
 
 _IMPORT = "import fastfair as ff"
 _NO_KERNELS = """
@@ -52,3 +56,29 @@ class FirstCall:
 
     def timeraw_cached(self, call: str) -> tuple[str, str]:
         return _CALLS[call], f"{_IMPORT}\n{_COLUMNS}"
+
+
+class Commands:
+    """Commands from start to end, with kernels compiled: `check` of 20,000 rows, `evaluate` of
+    550,894, and the demo.
+    """
+
+    params = ["check", "evaluate", "demo"]
+    param_names = ["verb"]
+    timeout = 300
+
+    def setup(self, verb: str) -> None:
+        self._folder = tempfile.TemporaryDirectory(prefix="fastfair-bench-")
+        folder = Path(self._folder.name)
+        if verb == "check":
+            self._command = runs.check_command(folder)
+        else:
+            scores = runs.evaluation_command() if verb == "evaluate" else runs.demo_command()[0]
+            self._command = [*scores, "--output", folder]
+        self.time_command(verb)  # compiles
+
+    def teardown(self, verb: str) -> None:
+        self._folder.cleanup()
+
+    def time_command(self, verb: str) -> None:
+        subprocess.run(self._command, cwd=self._folder.name, check=True, capture_output=True)

@@ -173,7 +173,13 @@ def _about(rows: Sequence[Row]) -> str:
     when = " to ".join(dict.fromkeys((dates[0], dates[-1])))
     systems = _named(row["machine"]["system"] for row in rows)
     machine = rows[0]["machine"]
-    return f"{machine['processor']}, {machine['cpus']} processors, {systems}; {when}"
+    about = f"{machine['processor']}, {machine['cpus']} processors, {systems}; {when}"
+    loops = [row["machine"].get("million_additions_s") for row in rows]
+    clocked = [loop for loop in loops if loop is not None]
+    if clocked:
+        least, most = seconds(min(clocked)), seconds(max(clocked))
+        about += f"; a million additions in plain Python took {least} to {most}"
+    return about
 
 
 def _all_versions() -> str:

@@ -160,7 +160,8 @@ def _error_of(
     rate = quantity.estimate if at.rate is None else at.value
     independent = float(maker.sizes.effective[row])
     if math.isnan(independent):
-        return max(quantity.standard_error or 0.0, math.sqrt(rate * (1 - rate) / n)), freedom
+        error = float(np.nan_to_num(maker.standard_errors[row]))
+        return max(error, math.sqrt(rate * (1 - rate) / n)), freedom
     return math.sqrt(max(rate * (1 - rate), rate / n) / independent), freedom
 
 

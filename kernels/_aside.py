@@ -98,7 +98,7 @@ def deal(
         The items.
     n_threads : int
         Number of threads.
-    told : callable
+    report : callable
         Called in this thread after each item, with the number of the item and what `work` returned.
     """
     process = os.getpid()
@@ -196,9 +196,8 @@ def aside(call: Callable[[], _Result]) -> _Result:
     """Call a function in another thread and wait for its result; after an interrupt the call goes
     on alone.
     """
-    results: list[_Result] = []
-    deal(lambda _: call(), (None,), 1, lambda _, result: results.append(result))
-    return results[0]
+    with beside(call) as wait:
+        return wait()
 
 
 @contextlib.contextmanager

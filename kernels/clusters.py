@@ -79,7 +79,7 @@ def new_scratch(n_kinds: int) -> Scratch:
 
 @helper
 def _uniform(high, low):
-    """Turn 64 random bits, in two words, into a number inside (0, 1)."""
+    """Turn 64 random bits, in two words, into a number inside (0, 1); the largest is rounded to 1."""
     return (np.float64(((high << _HALF) | low) >> _LOW_BITS) + 0.5) * _UNIT
 
 
@@ -148,7 +148,8 @@ def _propose(size, n, p, words, proposed):
         far = abs(k - np.floor((n[r] + 1) * p))
         margin = far / variance * ((far * (far / 3 + 0.625) + 1 / 6) / variance + 0.5)
         middle = -far * far / (2 * variance)
-        x, y = (middle - margin) / 8, (middle + margin) / 8
+        # beyond -1 and 0 they decide nothing, and their powers might overflow
+        x, y = max((middle - margin) / 8, -1.0), min((middle + margin) / 8, 0.0)
         least = 1 + x * (1 + x / 2 * (1 + x / 3))
         most = 1 + y * (1 + y / 2 * (1 + y / 3 * (1 + y / 4)))
         least, most = least * least, most * most

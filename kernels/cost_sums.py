@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._jit import helper, jit, jit_if_large
-from .dyadic import _INSIDE, _M, _M_SQUARED, _Q, _REPEATS_SQUARED, _finish, _in_order
+from .dyadic import _INSIDE, _M, _M_SQUARED, _Q, _REPEATS_SQUARED, _describe_list, _finish
 from .philox import BLOCK
 from .row_sums import repeats_at
 
@@ -268,15 +268,6 @@ def finish_costs(counts, sums, of_list, strata, variances):
     for s in range(n_strata):
         of_comparisons[s, _INSIDE] = counts.inside[s]
     units = units[:n_own]
-    of_units = (
-        units,
-        _in_order(units, stratum, n_strata),
-        stratum,
-        stratum_size,
-        of_comparisons,
-        two_way,
-    )
+    of_units = _describe_list(units, stratum, stratum_size, of_comparisons, two_way)
     of_errors = deviation, squares, of_stratum
-    _finish(
-        of_units, of_errors, np.zeros(n_strata), (n, mean * scale * n, pairs_squared), variances
-    )
+    _finish(of_units, of_errors, (n, mean * scale * n, pairs_squared), variances)

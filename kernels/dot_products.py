@@ -24,7 +24,7 @@ from ._processor import features, is_x86
 from ._registers import at, data_of, load, repeat, shuffle, whole
 
 SUMS = 16  # of float32; half as many of float64
-_SINGLE, _DOUBLE = ir.FloatType(), ir.DoubleType()
+_SINGLE = ir.FloatType()
 # Rows and columns whose products are summed at once: as many as registers hold
 _ROWS, _COLUMNS = (4, 4) if "avx512f" in features() else (2, 3)
 _TOGETHER = 4  # pairs whose products are summed at once where they are listed
@@ -245,8 +245,8 @@ def take_reaching(rows, codes, places, bound, similarities):
     """Keep the pairs of rows whose product reaches a bound, and return their number.
 
     rows: (n, d) floats; codes: (pairs,) int64, the first row's number in the bits above the
-    second's, and those kept, out; places: bits of a row's number; bound: a float; found: (pairs,)
-    floats, the products of those kept, out
+    second's, and those kept, out; places: bits of a row's number; bound: a float; similarities:
+    (pairs,) floats, the products of those kept, out
     """
     count = np.int64(0)
     some, last = np.empty(_TOGETHER, rows.dtype), np.empty(_TOGETHER, np.int64)

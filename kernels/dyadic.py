@@ -69,10 +69,11 @@ def errors_of_pairs(keys, a, b, wanted):
 
 
 @helper
-def _in_order(units, stratum, n_strata):
-    """Return the strata that some units are in, each once, in the order in which they first
-    occur.
+def _describe_list(units, stratum, stratum_size, of_comparisons, two_way):
+    """Return what `_finish` takes of a list: all that is given, and the strata of its units, each
+    once, in the order in which they first occur.
     """
+    n_strata = stratum_size.size
     seen, strata, n = np.zeros(n_strata, np.bool_), np.empty(n_strata, np.int64), 0
     for unit in units:
         s = stratum[unit]
@@ -80,20 +81,27 @@ def _in_order(units, stratum, n_strata):
             seen[s] = True
             strata[n] = s
             n += 1
-    return strata[:n]
+    return units, strata[:n], stratum, stratum_size, of_comparisons, two_way
 
 
 @helper
-def _finish(of_list, of_errors, mean, totals, variances_of_list):
+def _no_errors(stratum, stratum_size):
+    """Return zeros for what `_finish` takes of errors. Both as in `variances`."""
+    n_units = stratum.size
+    return np.zeros(n_units), np.zeros(n_units), np.zeros((stratum_size.size, 3))
+
+
+@helper
+def _finish(of_list, of_errors, totals, variances_of_list):
     """Compute the two variances and the degrees of freedom of a list from sums over its units, and
     clear these sums.
 
     of_list: the list's units, (units,) int64, their strata, each once, the stratum of all units,
     the number of units in all strata, (strata, 4) float64 sums of comparisons, and whether any pair
     has two units whose weights vary; of_errors: of all units the sums of residuals T and of squared
-    residuals of pairs q, and (strata, 3) float64, of which the last column is filled in; mean:
-    (strata,) float64, scratch; totals: the numbers of comparisons and of errors, and the sum of
-    squared residuals of pairs; variances_of_list: (3,) float64, out
+    residuals of pairs q, and (strata, 3) float64, of which the last column is filled in; totals:
+    the numbers of comparisons and of errors, and the sum of squared residuals of pairs;
+    variances_of_list: (3,) float64, out
     """
     units, strata, stratum, stratum_size, of_comparisons, two_way = of_list
     deviation, squares, of_stratum = of_errors
@@ -103,6 +111,7 @@ def _finish(of_list, of_errors, mean, totals, variances_of_list):
         of_unit[_T] += deviation[unit]
         of_unit[_T_SQUARED] += deviation[unit] ** 2
     robust, product, one_way, linear = 0.0, 0.0, 0.0, 0.0
+    mean = np.zeros(stratum_size.size)
     for s in strata:
         of_one, fixed, size = of_stratum[s], of_comparisons[s], np.float64(stratum_size[s])
         mean[s] = of_one[_T] / size
@@ -172,14 +181,7 @@ def _list_of_pairs(first, second, repeats, stratum, stratum_size):
         of_comparisons[stratum[unit], _M] += comparisons[unit]
         of_comparisons[stratum[unit], _M_SQUARED] += comparisons[unit] ** 2
         of_comparisons[stratum[unit], _REPEATS_SQUARED] += repeats_squared[unit]
-    of_list = (
-        units,
-        _in_order(units, stratum, n_strata),
-        stratum,
-        stratum_size,
-        of_comparisons,
-        two_way,
-    )
+    of_list = _describe_list(units, stratum, stratum_size, of_comparisons, two_way)
     return of_list, n
 
 
@@ -226,11 +228,9 @@ def variances(first, second, repeats, end, sums, stratum, stratum_size, out):
     first, second: (pairs,) int32 units of each distinct pair, sorted in each list, the second never
     the same; repeats: (pairs,) int32, at least 1; end: (lists,) int64; sums: (pairs,) float64,
     errors or costs; stratum: (units,) int32; stratum_size: (strata,) int64, 1 where a unit's weight
-    never varies; found: (lists, 3) float64, out: the two variances times n^2, and degrees of
-    freedom
+    never varies; out: (lists, 3) float64, out, the two variances times n^2, and degrees of freedom
     """
-    of_errors = np.zeros(stratum.size), np.zeros(stratum.size), np.zeros((stratum_size.size, 3))
-    mean, varies = np.zeros(stratum_size.size), stratum_size[stratum] > 1
+    of_errors, varies = _no_errors(stratum, stratum_size), stratum_size[stratum] > 1
     start = 0
     for k in range(end.size):
         pairs = first[start : end[k]], second[start : end[k]], repeats[start : end[k]]
@@ -241,7 +241,7 @@ def variances(first, second, repeats, end, sums, stratum, stratum_size, out):
             total += sums_of_list[p]
         rate = total / n if n > 0 else 0.0
         squared = _add_residuals(*pairs, sums_of_list, rate, varies, stratum, of_errors)
-        _finish(of_list, of_errors, mean, (n, total, squared), out[k])
+        _finish(of_list, of_errors, (n, total, squared), out[k])
         start = end[k]
 
 
@@ -328,14 +328,7 @@ def _list_of_all_pairs(sizes, stratum, stratum_size):
             of_inside[0, stratum[unit]] - r
         )
         fixed[_REPEATS_SQUARED] += repeats_squared[unit]
-    of_list = (
-        units,
-        _in_order(units, stratum, n_strata),
-        stratum,
-        stratum_size,
-        of_comparisons,
-        n_varying > 1,
-    )
+    of_list = _describe_list(units, stratum, stratum_size, of_comparisons, n_varying > 1)
     return of_list, (of_unit, repeats_squared), n
 
 
@@ -349,11 +342,11 @@ def variances_of_all_pairs(errors, stops, sizes, stratum, stratum_size, out):
     weight of an error; stops: (points,) int64, ascending, the number of errors at each threshold;
     sizes: (units,) float64 of references and of probes, 0 for units that are not in the list: all
     comparisons of units i and j weigh references[i] * probes[j] + references[j] * probes[i];
-    stratum, stratum_size: as in `variances`; found: (points, 3) float64, out
+    stratum, stratum_size: as in `variances`; out: (points, 3) float64, out
     """
     first, second, pair, scale = errors
     references, probes = sizes
-    n_units, n_strata = references.size, stratum_size.size
+    n_units = references.size
     of_list, of_units, n = _list_of_all_pairs(sizes, stratum, stratum_size)
     n_pairs = 0
     for p in range(pair.size):
@@ -364,8 +357,7 @@ def variances_of_all_pairs(errors, stops, sizes, stratum, stratum_size, out):
         np.zeros(n_units),
         np.zeros(n_units),
     )
-    of_errors = np.zeros(n_units), np.zeros(n_units), np.zeros((n_strata, 3))
-    mean = np.zeros(n_strata)
+    of_errors = _no_errors(stratum, stratum_size)
     n_errors, position = 0.0, 0
     for point in range(stops.size):
         for p in range(position, stops[point]):
@@ -384,7 +376,7 @@ def variances_of_all_pairs(errors, stops, sizes, stratum, stratum_size, out):
         position = max(position, stops[point])
         rate = n_errors / n if n > 0 else 0.0
         squared = _residuals_of_units(of_list, of_units, wrong, rate, of_errors)
-        _finish(of_list, of_errors, mean, (n, n_errors, squared), out[point])
+        _finish(of_list, of_errors, (n, n_errors, squared), out[point])
 
 
 @jit
@@ -394,10 +386,8 @@ def variances_of_counts(wrong, sizes, stratum, stratum_size, out):
     wrong: (points, 3, units) float64, as `unit_errors.add_errors` finds them; others as in
     `variances_of_all_pairs`
     """
-    n_units, n_strata = stratum.size, stratum_size.size
     of_list, of_units, n = _list_of_all_pairs(sizes, stratum, stratum_size)
-    of_errors = np.zeros(n_units), np.zeros(n_units), np.zeros((n_strata, 3))
-    mean = np.zeros(n_strata)
+    of_errors = _no_errors(stratum, stratum_size)
     for point in range(wrong.shape[0]):
         of_point, n_errors = wrong[point], 0.0
         for unit in of_list[0]:
@@ -405,4 +395,4 @@ def variances_of_counts(wrong, sizes, stratum, stratum_size, out):
         rate = n_errors / n if n > 0 else 0.0
         sums = of_point[0], of_point[1], of_point[2]
         squared = _residuals_of_units(of_list, of_units, sums, rate, of_errors)
-        _finish(of_list, of_errors, mean, (n, n_errors, squared), out[point])
+        _finish(of_list, of_errors, (n, n_errors, squared), out[point])

@@ -51,10 +51,10 @@ def number_rows(words, first, entries, slots, numbers):
     """Number the distinct rows of a table in the order in which they first occur, through a hash
     table.
 
-    words: (n, w) uint32; first: (m,) int64, out, the row in which each number first occurs; known:
-    (m, w) uint32, out, these rows, side by side to be near in memory; slots: (a power of two above
-    m,) int32, all -1, overwritten; numbers: (n,) int32, out. Returns how many there are, or -1 if
-    above m.
+    words: (n, w) uint32; first: (m,) int64, out, the row in which each number first occurs;
+    entries: (m, w) uint32, out, these rows, side by side to be near in memory; slots: (a power of
+    two above m,) int32, all -1, overwritten; numbers: (n,) int32, out. Returns how many there are,
+    or -1 if above m.
     """
     last = np.uint64(slots.size - 1)
     n_entries = 0

@@ -19,8 +19,9 @@ from .dyadic import (
     _M,
     _M_SQUARED,
     _REPEATS_SQUARED,
+    _describe_list,
     _finish,
-    _in_order,
+    _no_errors,
     _residuals_of_units,
 )
 from .row_sums import repeats_at
@@ -181,7 +182,7 @@ def finish_list(sums, units, errors, strata, variances, of_pairs):
     """
     first, stops, order = errors
     stratum, stratum_size = strata
-    n_units, n_strata = stratum.size, stratum_size.size
+    n_strata = stratum_size.size
     of_comparisons, n, two_way = np.zeros((n_strata, 4)), 0.0, np.bool_(False)
     for unit in units:
         fixed = of_comparisons[stratum[unit]]
@@ -192,18 +193,10 @@ def finish_list(sums, units, errors, strata, variances, of_pairs):
         two_way |= sums.repeats_squared[unit] > 0
     for s in range(n_strata):
         of_comparisons[s, _INSIDE] = sums.inside[s]
-    of_list = (
-        units,
-        _in_order(units, stratum, n_strata),
-        stratum,
-        stratum_size,
-        of_comparisons,
-        two_way,
-    )
+    of_list = _describe_list(units, stratum, stratum_size, of_comparisons, two_way)
     fixed = sums.comparisons, sums.repeats_squared
     wrong = sums.wrong[0, _WRONG], sums.wrong[0, _WRONG_SQUARED], sums.wrong[0, _WRONG_TIMES]
-    of_errors = np.zeros(n_units), np.zeros(n_units), np.zeros((n_strata, 3))
-    mean = np.zeros(n_strata)
+    of_errors = _no_errors(stratum, stratum_size)
     for point in range(stops.size):
         sums_of_pairs, n_errors = of_pairs[order[point]], np.float64(stops[point] - first)
         for column in range(N_SUMS):
@@ -223,4 +216,4 @@ def finish_list(sums, units, errors, strata, variances, of_pairs):
             sums_of_pairs[S_TIMES_M_OF_BOTH] += wrong[2][unit] / 2
             sums_of_pairs[REPEATS_SQUARED_OF_BOTH] += sums.repeats_squared[unit] / 2
         squared = _residuals_of_units(of_list, fixed, wrong, rate, of_errors)
-        _finish(of_list, of_errors, mean, (n, n_errors, squared), variances[order[point]])
+        _finish(of_list, of_errors, (n, n_errors, squared), variances[order[point]])

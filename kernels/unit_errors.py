@@ -16,8 +16,8 @@ def group_by_smaller(a, b, begin, partner, comparison):
     """Arrange comparisons by the smaller of their two units, those of a unit in order.
 
     a, b: (n,) int32; begin: (units + 1,) int64, out, where the comparisons of each unit begin;
-    partner: (n,) int32, out, the larger unit of each; place: (n,) int64, out, the position that
-    each had
+    partner: (n,) int32, out, the larger unit of each; comparison: (n,) int64, out, the position
+    that each had
     """
     n_units = begin.size - 1
     begin[:] = 0

@@ -11,7 +11,7 @@ def sum_errors(a, b, of_units, start, errors, sums):
     """Sum the numbers of both units over the errors of each list.
 
     a, b: (n,) int32, the units of each comparison; of_units: (units,) float64; start: (lists,)
-    int64; errors: (lists,) int64, how many comparisons come first as errors; found: (lists,)
+    int64; errors: (lists,) int64, how many comparisons come first as errors; sums: (lists,)
     float64, out
     """
     for k in range(start.size):

@@ -95,9 +95,9 @@ def multiply_rows(first, second, weights, largest, products):
     fits = True
     for product in range(first.size):
         left, right, of_both = weights[first[product]], weights[second[product]], products[product]
-        # in eight bits, and so many at a time
+        # the processor multiplies in eight bits, as nothing else is kept, and so many at a time
         for r in range(BLOCK):
-            of_both[r] = np.uint8(left[r] * right[r])
+            of_both[r] = np.uint8(np.int32(left[r]) * np.int32(right[r]))
         if largest > 255:
             for r in range(BLOCK):
                 if np.int32(left[r]) * np.int32(right[r]) > 255:

@@ -15,7 +15,7 @@ from helpers.refusals import refused
 
 import fastfair as ff
 from fastfair import first_run
-from fastfair.cli.main import told_of_compiling
+from fastfair.cli.main import announce_compiling
 from fastfair.errors import FastfairError, OutputError
 
 WITHOUT_COMPILING = """
@@ -74,13 +74,13 @@ def test_compiling_is_told_once(capsys, tmp_path, monkeypatch):
     def kernel(x):
         return x + 1
 
-    with told_of_compiling():
+    with announce_compiling():
         for x in (1, 1.5):
             assert _jit.jit(kernel)(x) == x + 1
     told = capsys.readouterr().err
     assert told.startswith("Compiling kernels, once on this machine")
     assert told.count("\n") == 1
-    with told_of_compiling():
+    with announce_compiling():
         assert _jit.jit(kernel)(1) == 2  # it was compiled before
     assert _jit.jit(kernel)(True) == 2
     assert capsys.readouterr().err == ""

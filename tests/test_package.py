@@ -19,6 +19,7 @@ from helpers.each import each
 from helpers.public_api import FUNCTIONS as AT_THE_DOOR
 
 import fastfair as ff
+from fastfair.cli.verbs import VERBS
 
 ROOT = Path(__file__).parents[1]
 PUBLIC = {name: getattr(ff, name) for name in ff.__all__ if callable(getattr(ff, name))}
@@ -55,6 +56,46 @@ def test_docstrings_and_signatures_agree(name):
             if re.match(r"[\w*][\w, *]*( : |$)", line):
                 documented += [n.strip().lstrip("*") for n in line.split(" : ")[0].split(",")]
     assert documented == list(inspect.signature(FUNCTIONS[name]).parameters), name
+
+
+# In docstrings of one paragraph arguments stand as "first, second: (n,) int32".
+DESCRIBED = re.compile(r"(?:[.;] |^)((?:[a-z_]\w*, )*[a-z_]\w*): ")
+SECTION = re.compile(
+    r"^(?:Parameters|Attributes)\n-+\n(.*?)(?=\n\n\w|\Z)", re.DOTALL | re.MULTILINE
+)
+HEAD = re.compile(r"^([\w*][\w*, ]*)(?: : |$)", re.MULTILINE)
+
+
+def names_described(text: str) -> set[str]:
+    """Return the arguments or attributes that a docstring describes."""
+    section = SECTION.search(text)
+    lists = HEAD.findall(section[1]) if section else DESCRIBED.findall(" ".join(text.split()))
+    return {name.lstrip("*") for names in lists for name in names.split(", ")}
+
+
+def names_in(node: ast.FunctionDef | ast.ClassDef) -> set[str]:
+    """Return the arguments of a function; of a class also its fields and methods."""
+    names = {part.arg for part in ast.walk(node) if isinstance(part, ast.arg)}
+    if isinstance(node, ast.ClassDef):
+        names |= {part.name for part in node.body if isinstance(part, ast.FunctionDef)}
+        names |= {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
+        names |= {part.attr for part in ast.walk(node) if isinstance(part, ast.Attribute)}
+    return names
+
+
+def test_what_docstrings_describe_is_there():
+    """Of functions and classes that inherit no fields, public or not, and of kernels."""
+    strangers = []
+    for path in [*ROOT.glob("fastfair/**/*.py"), *ROOT.glob("kernels/*.py")]:
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.FunctionDef) or (
+                isinstance(node, ast.ClassDef)
+                and not {ast.unparse(base) for base in node.bases} - {"NamedTuple"}
+            ):
+                missing = names_described(ast.get_docstring(node) or "") - names_in(node)
+                if missing:
+                    strangers.append(f"{path.relative_to(ROOT)}:{node.lineno}: {sorted(missing)}")
+    assert strangers == []
 
 
 def test_only_public_functions_and_commands_take_more_than_eight_arguments():
@@ -100,8 +141,16 @@ def test_import_brings_in_nothing_heavy():
 @pytest.mark.slow
 def test_the_command_line_starts_without_what_draws_and_computes():
     heavy = ("numba", "matplotlib", "jinja2", "pandas", "pyarrow")
-    assert loaded("import fastfair.cli.actions", *heavy) == "[]"
+    chapters = ", ".join({f"fastfair.cli.actions.{verb.chapter}" for verb in VERBS.values()})
+    assert loaded(f"import {chapters}", *heavy) == "[]"
     assert loaded("import fastfair.cli.main", *heavy, "numpy", "scipy", "polars") == "[]"
+
+
+@pytest.mark.slow
+def test_verbs_start_without_what_others_do():
+    of_others = ("fastfair.claims", "fastfair.io.comparisons", "fastfair.identification.searches")
+    assert loaded("import fastfair.cli.actions.plan", *of_others) == "[]"
+    assert loaded("import fastfair.cli.actions.check", of_others[-1], "fastfair.bands") == "[]"
 
 
 @pytest.mark.slow

@@ -7,21 +7,34 @@ import functools
 import os
 import platform
 import subprocess
+import time
 from pathlib import Path
 from typing import Any
 
 _ROOT = Path(__file__).resolve().parents[2]
 _CODE = ("fastfair", "kernels", "benchmarks")
+_ADDITIONS = 1_000_000
 
 
 def machine() -> dict[str, Any]:
-    """Describe the machine."""
+    """Describe the machine, and how fast it is now: shared processors take up to twice as long in
+    some hours as in others.
+    """
     return {
         "system": platform.platform(),
         "processor": _processor(),
         "cpus": os.cpu_count(),
         "python": platform.python_version(),
+        "million_additions_s": min(_seconds_of_additions() for _ in range(5)),
     }
+
+
+def _seconds_of_additions() -> float:
+    """Clock a million additions in plain Python."""
+    start, total = time.perf_counter(), 0
+    for number in range(_ADDITIONS):
+        total += number
+    return time.perf_counter() - start
 
 
 def _processor() -> str:

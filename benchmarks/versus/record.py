@@ -11,7 +11,8 @@ from .provenance import machine
 from .rows import Result
 
 _DIGITS = 5
-_MACHINE = ("processor", "cpus", "system")  # Python's version is among those of each row
+# of which each row keeps; Python's version is among its own
+_MACHINE = ("processor", "cpus", "system", "million_additions_s")
 
 
 def to_json(results: Sequence[Result]) -> str:
@@ -53,7 +54,7 @@ def update_record(path: Path, results: Sequence[Result], names: Sequence[str]) -
 def _compact(result: Result, machine: dict[str, Any]) -> dict[str, Any]:
     row = result.to_dict()
     del row["rounds"]
-    return _rounded(row) | {"machine": machine}
+    return _rounded(row | {"machine": machine})
 
 
 def _rounded(value: Any) -> Any:

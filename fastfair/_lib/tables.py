@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -63,11 +63,12 @@ def in_columns(content: Any) -> Any:
 def in_rows(content: dict[str, Any]) -> Any:
     """Make rows of an object that `in_columns` made, and leave others: a hook of `json.loads`."""
     columns = content.get(_COLUMNS)
-    return (
-        [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
-        if columns
-        else content
-    )
+    return rows_of(columns) if columns else content
+
+
+def rows_of(columns: Mapping[str, Sequence[Any]]) -> list[dict[str, Any]]:
+    """Return the rows of columns that have as many entries each."""
+    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
 
 def write_json(content: dict[str, Any], path: str | Path | None, *, indent: int | None = 1) -> str:

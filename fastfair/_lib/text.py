@@ -190,11 +190,11 @@ def _simple(value: float, digits: int) -> str:
     return "0" if abs(value) < _ROUNDING else f"{value:.{digits}g}"
 
 
-def p_value(value: float) -> str:
-    """Write a p-value in two significant digits, unless it is very small."""
-    return (
-        NONE if math.isnan(value) else f"{value:.2g}" if value >= _LEAST_P else f"<{_LEAST_P:.4f}"
-    )
+def p_value(value: float | None) -> str:
+    """Write a p-value, if there is one, in two significant digits, unless it is very small."""
+    if value is None or math.isnan(value):
+        return NONE
+    return f"{value:.2g}" if value >= _LEAST_P else f"<{_LEAST_P:.4f}"
 
 
 def p_in_words(value: float) -> str:

@@ -96,7 +96,7 @@ class Curve(Result, Noted):
     low, high, band_low, band_high : (levels, ...) ndarray
         Pointwise interval and simultaneous band.
     uncertainty : (levels, ...) ndarray
-        Standard deviation of the replicates divided by the value.
+        Standard deviation of the replicates divided by the value; NaN in too few sessions.
     v_statistic : (levels, ...) ndarray
         The value around which the replicates vary.
     replicates : (r, levels, ...) ndarray
@@ -595,9 +595,13 @@ class CurveMaker:
         low, high = np.full((2, len(rows)), np.nan)
         if curves.size and curves.shape[1] > 1:
             low[often], high[often] = intervals.simultaneous_band(curves, settings.confidence_level)
-        too_few = np.broadcast_to(self.sizes.sessions, len(self.entries))[rows] < FEWEST_SESSIONS
+        too_few = self._in_few_sessions(rows)
         low[too_few] = high[too_few] = np.nan
         return np.clip(low, least, most), np.clip(high, least, most)
+
+    def _in_few_sessions(self, rows: list[int]) -> Flags:
+        """Return which of some quantities rest on too few sessions for intervals."""
+        return np.broadcast_to(self.sizes.sessions, len(self.entries))[rows] < FEWEST_SESSIONS
 
     def _banded(
         self, rows: list[int], pointwise: Sequence[Quantity], band: Range, per_group: bool = False
@@ -610,7 +614,8 @@ class CurveMaker:
             "v_statistic": self._expected[rows]
         }
         with np.errstate(invalid="ignore", divide="ignore"):
-            numbers["uncertainty"] = intervals.standard_error(drawn) / value
+            uncertainty = intervals.standard_error(drawn) / value
+        numbers["uncertainty"] = np.where(self._in_few_sessions(rows), np.nan, uncertainty)
         shape = (rates.levels.size, -1) if per_group else (rates.levels.size,)
         return value.reshape(shape), {
             "fmr": rates.levels,

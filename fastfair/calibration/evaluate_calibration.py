@@ -967,10 +967,7 @@ def replicate_costs(
     resampler = Resampler(
         comparisons, points, unit=unit, metrics=metrics, measured=measured, workers=workers
     )
-    lists = [
-        keys_of(comparisons),
-        *(keys_of(comparisons, k) for k in range(len(comparisons.groups))),
-    ]
+    lists = [keys_of(comparisons, k) for k in (None, *range(len(comparisons.groups)))]
     of_lists = [
         (
             (least_cost(costs, keys)[0], log_likelihood_ratio_cost(keys, p_target=prior))

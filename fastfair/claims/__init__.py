@@ -9,7 +9,15 @@ from .history import History, PastQuantity, history
 from .looks import JudgedUnits, Look
 from .profile import Profile, read_profile, shipped_profiles
 from .profile_check import ClauseResult, ProfileCheck
-from .requirements import Requirement, number_of, read_requirement, read_statement, requirements_of
+from .requirements import (
+    Requirement,
+    measures_in,
+    number_of,
+    points_in,
+    read_requirement,
+    read_statement,
+    requirements_of,
+)
 from .result import Check, CheckedQuantity
 from .statement import Claim, ClaimedRate, claim, independent_limit
 from .verdicts import CONTRADICTED, MET, NOT_MET, SUPPORTED, UNDECIDED, Estimates
@@ -41,7 +49,9 @@ __all__ = [
     "history",
     "independent_limit",
     "judged_check",
+    "measures_in",
     "number_of",
+    "points_in",
     "read_profile",
     "read_requirement",
     "read_statement",

@@ -24,7 +24,7 @@ from fastfair.evaluation.counted_rates import (
 from fastfair.evaluation.failure_counts import ATTEMPTS, FailureCounts, RateOfFailure
 from fastfair.measures._registry import SUCCESSES
 
-from .requirements import Requirement, Systems, read_statement, requirements_of
+from .requirements import Requirement, Statement, Systems, read_statement, requirements_of
 
 # rates that succeed, by their errors
 _OF_SUCCESS = {"tar": "frr", "gar": "frr", "tmr": "fnmr", "tpr": "fnmr", "tpir": "fnir"}
@@ -85,14 +85,12 @@ def requirements_on(counts: FailureCounts, requirements: str | Sequence[str]) ->
     return [replace(requirement, name=names[requirement.name]) for requirement in read]
 
 
-def claimed_rate(
-    counts: FailureCounts, statement: str, at: OperatingPoint | None
-) -> tuple[str, float]:
-    """Return the rate of the decisions that a statement is about, and what is claimed of it."""
+def claimed_rate(counts: FailureCounts, statement: str, at: OperatingPoint | None) -> Statement:
+    """Read what is claimed of the rate of the decisions."""
     require_no_point(at)
     _require_rate(counts.rate_name, statement)
-    claimed = read_statement(statement, [counts.rate_name])[1]
-    return names_of_counts(counts.rate_name)[counts.rate_name], claimed
+    read = read_statement(statement, [counts.rate_name])
+    return read._replace(rate=names_of_counts(counts.rate_name)[counts.rate_name])
 
 
 def names_in_requirements(rate: str) -> dict[str, str]:

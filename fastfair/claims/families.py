@@ -99,10 +99,7 @@ class Attributes:
             ]
         grouping = tuple(self.data.grouping)
         self._propose(rule)
-        return [
-            replace(requirement, grouping=grouping)
-            for requirement in rule.of_groups(self.data.groups)
-        ]
+        return replace(rule, grouping=grouping).of_groups(self.data.groups)
 
     def require_failures(self, rule: Requirement) -> None:
         """Refuse a term of rates that count failures where these are left out of FNMR and FMR."""

@@ -11,6 +11,7 @@ from typing import Any
 
 from fastfair._lib import seeds
 from fastfair._lib.arguments import Resamples, checked
+from fastfair.data.attacks import SPECIES
 from fastfair.data.comparisons import Comparisons
 from fastfair.data.scans import ScannedComparisons
 from fastfair.error_rates.operating_points import OperatingPoint, at_fmr
@@ -21,7 +22,7 @@ from fastfair.evaluation.evaluate import EvaluationSettings, MeasureSettings, ev
 from fastfair.evaluation.failure_counts import FailureCounts
 from fastfair.evaluation.result import Evaluation
 from fastfair.evaluation.system_comparison import SystemComparison
-from fastfair.measures._registry import ACCURACY, measure_of
+from fastfair.measures._registry import ACCURACY
 from fastfair.resampling.engine import METRICS as SCORE_METRICS
 from fastfair.resampling.units import Unit
 
@@ -42,7 +43,7 @@ from .families import Attributes, estimates_of_each
 from .looks import at_look, look_at, read_earlier, read_looks, require_later
 from .profile import read_profile
 from .profile_check import check_profile
-from .requirements import Requirement, requirements_of
+from .requirements import Requirement, measures_in, points_in, requirements_of
 from .result import Check, CheckedQuantity
 from .transactions import measures_of_rates, names_of_rates_and_measures, of_transactions
 from .verdicts import Estimates, compared_in_words, judged, level_of_limits
@@ -282,13 +283,11 @@ def check(
         else:
             look = look_at(*planned, level)
             at_this_look = partial(at_look, look=look, n_resamples=n_resamples)
-    points = list(dict.fromkeys(required.at for required in expanded if required.at is not None))
+    points = points_in(expanded)
     names = [required.name.partition("(") for required in expanded]
     how: dict[str, Any] = {
         "at": points or [at],
-        "measures": [
-            measure.name for required in expanded if (measure := measure_of(required.name))
-        ],
+        "measures": measures_in(expanded),
         "metrics": [
             name
             for name in (*SCORE_METRICS, ACCURACY)
@@ -452,4 +451,8 @@ def judged_check(
         )
         for rule, row, limits in judged(families, estimates, level)
     ]
-    return Check(tuple(texts), tuple(rows), level, {**settings, "requirements": texts})
+    about = {**settings, "requirements": texts}
+    of_species = [rule.text for family in families for rule in family if rule.group_term == SPECIES]
+    if of_species:
+        about["of_species"] = list(dict.fromkeys(of_species))
+    return Check(tuple(texts), tuple(rows), level, about)

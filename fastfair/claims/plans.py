@@ -28,7 +28,7 @@ from fastfair.evaluation.failure_counts import (
     beta_binomial_pmf,
 )
 from fastfair.results.result import Result
-from fastfair.uncertainty.notes import FEWEST_SESSIONS
+from fastfair.uncertainty.notes import ENOUGH_SESSIONS, FEWEST_SESSIONS
 
 from .counts import rate_named, requirements_on
 from .gate import check
@@ -148,6 +148,12 @@ class RequirementPlan(Result):
                 said.append(f"None of these sizes is enough{where} that {aim}.")
             else:
                 said.append(f"{needed:,} subjects in each group are enough{where} that {aim}.")
+        if any((row.n_sessions or ENOUGH_SESSIONS) < ENOUGH_SESSIONS for row in self.rows):
+            said.append(
+                f"In fewer than {ENOUGH_SESSIONS} sessions no study meets it, whatever its size, as"
+                " it is hardly known how errors vary between sessions: limits that would do are in"
+                f" doubt, and the verdict undecided. Plan {ENOUGH_SESSIONS} sessions or more."
+            )
         return said
 
     @checked

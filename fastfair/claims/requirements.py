@@ -7,11 +7,13 @@ from __future__ import annotations
 import math
 import operator
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from fastfair._lib import validation
 from fastfair._lib.text import did_you_mean, joined_by_or
+from fastfair.data.attacks import SPECIES
 from fastfair.data.group_labels import Grouping
 from fastfair.error_rates.operating_points import OperatingPoint, read_point
 from fastfair.error_rates.rates import ERROR_RATES
@@ -128,6 +130,11 @@ class Requirement:
         return -value if self.systems else round(1 - value, _DIGITS)
 
     @property
+    def group_term(self) -> str:
+        """What one of its groups is called: of attacks "species", which is its plural, too."""
+        return SPECIES if self.grouping == (SPECIES,) else "group"
+
+    @property
     def is_upper(self) -> bool:
         """Whether the bound is above what is allowed."""
         return self.relation.startswith("<")
@@ -184,9 +191,9 @@ class Requirement:
         if self.group == EVERY_GROUP:
             return [replace(self, group=group) for group in groups]
         if self.group not in groups:
-            near = did_you_mean(self.group, groups)
+            near, term = did_you_mean(self.group, groups), self.group_term
             would_do = f"write one of {', '.join(groups)}, or * for each of them"
-            raise _refused(self.text, f"there is no group {self.group!r}{near}: {would_do}")
+            raise _refused(self.text, f"there is no {term} {self.group!r}{near}: {would_do}")
         return [self]
 
 
@@ -434,13 +441,37 @@ def requirements_of(
     return [read_requirement(text, at, names, pairs, also) for text in dict.fromkeys(listed)]
 
 
-def read_statement(statement: str, names: Sequence[str] = ERROR_RATES) -> tuple[str, float]:
-    """Return the rate that a statement is about, one of names, and what it is claimed not to
-    exceed.
+def points_in(rules: Iterable[Requirement]) -> list[OperatingPoint]:
+    """Return the operating points of requirements, each once."""
+    return list(dict.fromkeys(rule.at for rule in rules if rule.at is not None))
+
+
+def measures_in(rules: Iterable[Requirement]) -> list[str]:
+    """Return the names of the measures that requirements are on."""
+    return [measure.name for rule in rules if (measure := measure_of(rule.name))]
+
+
+class Statement(NamedTuple):
+    """What is claimed: that a rate of errors is at most so large; of_success: whether it was
+    written as 1 minus the rate, such as the TAR.
     """
+
+    rate: str
+    claimed: float
+    of_success: bool = False
+
+
+def read_statement(statement: str, names: Sequence[str] = ERROR_RATES) -> Statement:
+    """Read what is claimed of one of the rates named."""
     match = RELATION.search(statement)
     rate = statement[: match.start()].strip().lower() if match else ""
     terms = terms_of_success(names)
+    called, bracket, group = rate.partition("[")
+    if bracket and called.strip() in (*names, *terms):
+        raise InputError(
+            f"statement {statement!r} names a group, but a claim is judged of all people and of each"
+            f" group: leave {bracket + group!r} out, or give it to `check` as a requirement"
+        )
     if tuple(names) == tuple(ERROR_RATES) and rate not in terms:
         _refuse_rates_of_others(rate)
     asked = ">=" if rate in terms else "<="
@@ -462,4 +493,6 @@ def read_statement(statement: str, names: Sequence[str] = ERROR_RATES) -> tuple[
             f'statement must end with a number, as in "fmr <= 1e-4", not {written!r}'
         ) from None
     limit = validation.fraction("the rate claimed", limit, "(0, 1)")
-    return (terms[rate], round(1 - limit, _DIGITS)) if rate in terms else (rate, limit)
+    if rate in terms:
+        return Statement(terms[rate], round(1 - limit, _DIGITS), of_success=True)
+    return Statement(rate, limit)

@@ -21,6 +21,7 @@ from fastfair.pages.report import limits_table
 from fastfair.results.model_card import ResultOfEstimates
 from fastfair.results.result import Printed
 from fastfair.uncertainty.notes import Code, has_code
+from fastfair.uncertainty.sessions import sentences_on_ignored
 
 from .looks import Look
 from .verdicts import (
@@ -88,7 +89,7 @@ class Check(ResultOfEstimates):
     confidence_level : float
         The level of the limits, to one side.
     settings : dict
-        The arguments of the call, and the seed.
+        The arguments of the call, and the seed; "of_species" are requirements on each species.
     allow_undecided : bool
         Whether undecided requirements pass, too.
     look : Look or None
@@ -167,12 +168,14 @@ class Check(ResultOfEstimates):
             rows = [row for row in self.rows if row.requirement == requirement]
             farthest = self._farthest(requirement)
             n_deciding = sum(row.verdict == verdict for row in rows)
-            groups = (
-                "" if len(rows) == 1 else f" ({n_deciding} of {len(rows)} groups): {farthest.group}"
-            )
+            of_species = requirement in self.settings.get("of_species", ())
+            counted_in = "species" if of_species else "groups"
+            groups = f" ({n_deciding} of {len(rows)} {counted_in}): {farthest.group}"
+            groups = groups if len(rows) > 1 else ""
             text.append(f"{verdict.capitalize()}: {requirement}{groups}: {farthest.reason}")
         independent = [row.name for row in self.rows if has_code(row, Code.TAKEN_FOR_INDEPENDENT)]
-        return [*text, *map(sentence_on_people, independent[:1])]
+        text += map(sentence_on_people, independent[:1])
+        return text + sentences_on_ignored(self.rows)
 
     def _farthest(self, requirement: str) -> CheckedQuantity:
         """Return the quantity that decides on a requirement: that with the worst limit."""

@@ -15,6 +15,7 @@ from fastfair._lib.arguments import Resamples, checked
 from fastfair._lib.plots import Bar, Line, draw_rows
 from fastfair._lib.proportions import clopper_pearson_line
 from fastfair._lib.text import per_cent
+from fastfair.data.attacks import SPECIES
 from fastfair.data.comparisons import Comparisons
 from fastfair.data.embeddings import Embeddings
 from fastfair.data.scans import ScannedComparisons
@@ -27,16 +28,17 @@ from fastfair.evaluation.evaluate import EvaluationSettings, evaluate
 from fastfair.evaluation.failure_counts import FailureCounts
 from fastfair.evaluation.result import Evaluation
 from fastfair.evaluation.transactions import point_of
-from fastfair.measures._registry import METRICS
+from fastfair.measures._registry import COMPLEMENTS, METRICS, SUCCESSES
 from fastfair.resampling.units import Unit
 from fastfair.results.result import Printed, Result
 from fastfair.uncertainty.notes import Code, has_code
 from fastfair.uncertainty.quantities import Quantity
+from fastfair.uncertainty.sessions import sentences_on_ignored
 
 from .attacks import ALL_OF_ATTACKS, ON_ATTACKS, decisions_of_claim, names_of_attacks
 from .counts import claimed_rate
 from .families import Attributes
-from .requirements import Requirement, read_statement
+from .requirements import Requirement, Statement, read_statement
 from .transactions import names_of_rates
 from .verdicts import (
     CONTRADICTED,
@@ -81,7 +83,7 @@ _SAID = {
 @dataclass(frozen=True, kw_only=True)
 class ClaimedRate(JudgedEstimate):
     """What the data say of one rate, of all people or of a group: a `JudgedEstimate`, and what else
-    they show.
+    they show. Of a rate of success, such as the TAR, "above" is below, and upper limits are lower.
 
     Attributes
     ----------
@@ -153,9 +155,10 @@ class Claim(Result):
     Attributes
     ----------
     rate : str
-        The rate of errors that the claim is about: "fmr", "fnmr", or one that was counted.
+        The rate that the claim is about: "fmr", "fnmr", or one that was counted; "tmr", or "tar" of
+        transactions, where it was written as 1 minus one of errors.
     claimed : float
-        What the rate is claimed not to exceed.
+        What the rate is claimed not to exceed; of a rate of success, not to fall below.
     at : OperatingPoint or None
         The operating point; None for counts.
     threshold : float
@@ -190,19 +193,24 @@ class Claim(Result):
         """Return the sentences of the summary."""
         overall = self.overall
         compared = compared_in_words(self.rate, self.at)
+        least_or_most, is_farther = "most", overall.limit > overall.independent_limit
+        if self._is_of_success:
+            least_or_most, is_farther = "least", overall.limit < overall.independent_limit
         text = [
-            f"The claim: {self.rate.upper()} at most {per_cent(self.claimed)}"
+            f"The claim: {self.rate.upper()} at {least_or_most} {per_cent(self.claimed)}"
             f"{'' if self.at is None else f' at {self.at}'}.",
             f"{overall.n_errors:,} of {overall.n_comparisons:,} {compared} are errors.",
             f"The data {_SAID[overall.verdict]} the claim: {overall.reason}.",
         ]
         if has_code(overall, Code.TAKEN_FOR_INDEPENDENT):
             text.append(sentence_on_people(self.rate))
-        elif overall.limit > overall.independent_limit:
+        elif is_farther:
             text.append(
                 f"If all {compared} were independent, the limit would be"
                 f" {per_cent(overall.independent_limit)}."
             )
+        of_species = tuple(self.settings.get("grouping") or ()) == (SPECIES,)
+        counted_in = "species" if of_species else "groups"
         for verdict in (SUPPORTED, CONTRADICTED, UNDECIDED):
             groups = [rate for rate in self.groups if rate.verdict == verdict]
             limits = ", ".join(
@@ -210,10 +218,15 @@ class Claim(Result):
             )
             if groups:
                 text.append(
-                    f"{verdict.capitalize()} for {len(groups)} of {len(self.groups)} groups:"
+                    f"{verdict.capitalize()} for {len(groups)} of {len(self.groups)} {counted_in}:"
                     f" {limits}."
                 )
-        return text
+        return text + sentences_on_ignored([overall])
+
+    @property
+    def _is_of_success(self) -> bool:
+        """Whether the rate is 1 minus one of errors, and claimed to be at least so large."""
+        return self.rate in COMPLEMENTS
 
     def _tables(self) -> list[Printed]:
         return headed_by({compared_in_words(self.rate, self.at)}, super()._tables())
@@ -237,6 +250,7 @@ class Claim(Result):
         -------
         matplotlib Axes
         """
+        side = "lower" if self._is_of_success else "upper"
         # FMRs, and their limits, are often powers of ten apart
         rows = self.rows
         logarithmic = self.rate in ("fmr", "far")
@@ -257,7 +271,7 @@ class Claim(Result):
             [row.group or "all" for row in rows],
             bars,
             [Line(self.claimed, "claimed")],
-            xlabel=f"{METRICS[self.rate].long_title} with upper limit",
+            xlabel=f"{METRICS[self.rate].long_title} with {side} limit",
             logarithmic=logarithmic,
         )
 
@@ -294,7 +308,8 @@ def claim(
         and attempts of people.
     statement : str
         What is claimed: "fmr" or "fnmr", or the rate that was counted, "<=", and a rate in (0, 1),
-        as in "fmr <= 1e-4" or "fnmr <= 2 %". "tar >= 98 %" is the same of the errors, 2 % or less.
+        as in "fmr <= 1e-4" or "fnmr <= 2 %". "tar >= 98 %" is judged by the errors, 2 % or less,
+        and answered as it is asked.
     at : OperatingPoint, optional
         The operating point that the claim is made for. It may not hold the rate that is claimed.
         Counts have none.
@@ -347,7 +362,7 @@ def claim(
     level = level_of_limits(intervals.level(confidence_level))
     if isinstance(comparisons, FailureCounts):
         counts = comparisons
-        rate, claimed = claimed_rate(counts, statement, at)
+        rate, claimed, of_success = claimed_rate(counts, statement, at)
         unit = "comparison" if counts.totals else unit
         comparisons = counts.decisions
         at = AT
@@ -355,7 +370,7 @@ def claim(
         called = names_of_rates(comparisons)
         names = list(called.values()) or ERROR_RATES
         on_attacks = ON_ATTACKS if names_of_attacks(comparisons) else ()
-        rate, claimed = _claimed_of_comparisons(statement, [*names, *on_attacks])
+        rate, claimed, of_success = _claimed_of_comparisons(statement, [*names, *on_attacks])
         counts_failures = statement.strip().lower().startswith(("tar", "gar"))
         asked = Requirement(statement, rate, None, at, "<=", claimed, counts_failures)
         Attributes(comparisons).require_failures(asked)
@@ -398,16 +413,22 @@ def claim(
         raise InputError("a claim needs replicates: ⟦n_resamples⟧ must be at least 2")
     text = statement.strip()
     families = [
-        [Requirement(text, rate, group, at, "<=", claimed) for group in groups]
+        [
+            Requirement(text, rate, group, at, "<=", claimed, of_success=of_success)
+            for group in groups
+        ]
         for groups in ((None,), evaluation.groups)
     ]
     estimates = estimates_of(evaluation, families[0])
+    rules = [rule for family in families for rule in family]
     overall, *groups = (
-        _claimed_rate(evaluation, level, *of_row) for of_row in judged(families, estimates, level)
+        _claimed_rate(evaluation, level, rule, estimates.row(rule, None), (shown, limits))
+        for rule, (_, shown, limits) in zip(rules, judged(families, estimates, level), strict=True)
     )
+    name = called.get(rate, rate) if counts is None else counts.rate_name
     made = Claim(
-        called.get(rate, rate),
-        claimed,
+        SUCCESSES[name] if of_success else name,
+        rules[0].as_written.bound,
         point or at,
         evaluation.rates[0].threshold if point is None else point.value,
         level,
@@ -418,15 +439,11 @@ def claim(
     )
     if counts is None:
         return made
-    return replace(
-        made, rate=counts.rate_name, at=None, threshold=math.nan, left_out=counts.left_out
-    )
+    return replace(made, at=None, threshold=math.nan, left_out=counts.left_out)
 
 
-def _claimed_of_comparisons(statement: str, names: Sequence[str]) -> tuple[str, float]:
-    """Return the rate and what is claimed of it; refuse rates that requirements may be on, and
-    claims not.
-    """
+def _claimed_of_comparisons(statement: str, names: Sequence[str]) -> Statement:
+    """Read what is claimed; refuse rates that requirements may be on, and claims not."""
     rate = statement.partition("<")[0].partition("[")[0].strip().lower()
     if ON_ATTACKS[0] in names and rate in set(ALL_OF_ATTACKS) - set(ON_ATTACKS):
         raise InputError(
@@ -441,8 +458,10 @@ def _claimed_rate(
     level: float,
     rule: Requirement,
     quantity: Quantity,
-    limits: Mapping[str, Any],
+    judged_by: tuple[Quantity, Mapping[str, Any]],
 ) -> ClaimedRate:
+    """Return what the data say of a rate; judged_by: the rate, or 1 minus it, and its limits."""
+    shown, limits = judged_by
     n = quantity.n_comparisons or 0
     errors = quantity.n_errors or 0
     claimed = rule.bound
@@ -458,14 +477,16 @@ def _claimed_rate(
             within = max(within, of_limit(row, kept, upper=True)) if within < 0.5 else within
             above = max(above, of_limit(row, claimed, upper=False)) if above < 0.5 else above
     verdict = _VERDICTS[limits["verdict"]]
+    independent = independent_limit(errors, n, level) if n else math.nan
+    limit_level = limits["limit_level"]
     return ClaimedRate._of(
-        quantity,
+        shown,
         n_comparisons=n,
         n_errors=errors,
         **{**limits, "verdict": verdict},
         pvalue=within,
         pvalue_adjusted=within,
         pvalue_above=above,
-        independent_limit=independent_limit(errors, n, level) if n else math.nan,
-        n_subjects_needed=units_needed(evaluation, quantity, claimed, limits["limit_level"]),
+        independent_limit=rule.mirror(independent) if rule.of_success else independent,
+        n_subjects_needed=units_needed(evaluation, quantity, claimed, limit_level),
     )

@@ -360,7 +360,7 @@ def judged(
             opposite = held(rule, opposite_level)
             shown = estimates.row(rule, None)
             verdict = MET if is_met else NOT_MET if is_refuted else UNDECIDED
-            reason = row.limit_in_words(in_words_at(level, f"{len(family)} groups"))
+            reason = row.limit_in_words(in_words_at(level, f"{len(family)} {_several(rule)}"))
             if verdict == NOT_MET:
                 at = in_words_at(opposite_level, f"{len(listed)} quantities")
                 reason = opposite.opposite_in_words(at)
@@ -381,6 +381,10 @@ def judged(
                 limits |= {name: rule.mirror(limits[name]) for name in _MIRRORED}
             limits["reason"] = f"{with_interval(shown)}; {reason}"
             yield rule.as_written, shown, limits
+
+
+def _several(rule: Requirement) -> str:
+    return "groups" if rule.group_term == "group" else rule.group_term
 
 
 def _in_words(level: float, family: str, *, asked: float, estimates: Estimates) -> str:

@@ -42,28 +42,26 @@ def run_verb(name: str) -> None:
     """Run a verb, and where it shows its progress, tell of kernels that are compiled."""
     context = click.get_current_context()
     assert isinstance(context.command, Command)
-    actions, run = (
-        importlib.import_module(f"fastfair.cli.{module}") for module in ("actions", "run")
-    )
     if context.invoked_subcommand is not None:
         return
+    chapter, run = (
+        importlib.import_module(f"fastfair.cli.{module}")
+        for module in (f"actions.{context.command.verb.chapter}", "run")
+    )
     run_of_verb = run.Run()
-    action = getattr(actions, name.replace("-", "_").replace(" ", "_"))
+    action = getattr(chapter, name.replace("-", "_").replace(" ", "_"))
     token = QUOTED.set(_in_options)
     try:
-        with told_of_compiling() if run_of_verb.options.get("progress") else nullcontext():
+        with announce_compiling() if run_of_verb.options.get("progress") else nullcontext():
             action(run_of_verb)
     finally:
         QUOTED.reset(token)
 
 
 @contextmanager
-def told_of_compiling() -> Iterator[None]:
+def announce_compiling() -> Iterator[None]:
     """Tell on standard error when the first kernel is compiled."""
-    # not before a verb runs: the command line would start later
-    from fastfair.kernels import (
-        _cache,
-    )
+    from fastfair.kernels import _cache  # not before a verb runs: numba takes long to import
 
     def tell() -> None:
         _cache.on_compiling = None

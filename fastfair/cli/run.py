@@ -1,14 +1,11 @@
-"""A run of a verb: the options that were given, what is read with them, and where the results
-go.
-"""
+"""A run of a verb: the options that were given, and where the results go."""
 
 from __future__ import annotations
 
 import inspect
 import re
 import sys
-from collections.abc import Callable, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,23 +17,17 @@ from fastfair._lib.plots import off_screen, save
 from fastfair._lib.seeds import fix_seed
 from fastfair._lib.tables import write_json
 from fastfair._lib.whole_files import write_csv
-from fastfair.claims.counts import rate_named
 from fastfair.errors import InputError
-from fastfair.evaluation.failure_counts import FailureCounts
-from fastfair.identification.read_searches import read_searches
 from fastfair.io import files
-from fastfair.io.comparisons import read_comparisons
-from fastfair.io.embeddings import read_embeddings, read_named_vectors
-from fastfair.io.failure_counts import read_failure_counts
-from fastfair.io.formats import USUAL_LAYOUT
 from fastfair.pages.pdf import browser
 from fastfair.pages.report import report as write_report
 from fastfair.results.display import kind_of, write_tables
 from fastfair.results.result import display_tables
 
 from .commands import Command, configuration, given_options
-from .signatures import arguments_for, option_names
+from .signatures import arguments_for
 from .terminal import print_result, say, say_json
+from .verbs import OUTPUT
 
 if TYPE_CHECKING:
     from fastfair.results.result import Result
@@ -48,22 +39,15 @@ _FILES = {
     "--junit": "junit.xml",
 }
 _DOTS = 200  # per inch of a PNG
-_OF_SECOND = ("second_score", "second_score_kind", "second_embeddings")
-_OF_TRIALS = [
-    name for name in option_names(read_named_vectors) if name not in ("samples", "failures")
-]
-_OF_COUNTS = ("other_subject", "other_groups", "missing_labels", "session", "bands")
-OF_FAILURES = ("counts", "decisions")
 _COUNTED = re.compile(r"([0-9][0-9,]*) of ([0-9][0-9,]*)")  # in place of a file
-# Options that belong to some kinds of input only; --group belongs to all.
-OF_INPUT: dict[str, set[str]] = {
-    "scores": {*option_names(read_comparisons), *_OF_TRIALS, "samples", "reference_group", "probe_group", *_OF_SECOND,
-               "fmr_statistic", "at"},
-    "vectors": {*option_names(read_embeddings), "fmr_statistic", "at", "templates", "candidates"},
-    "searches": {*option_names(read_searches), "at"},
-    "counts": {"failures", "attempts", "subject", "totals", *_OF_COUNTS},
-    "decisions": {"failed", "subject", "failed_value", *_OF_COUNTS},
-}  # fmt: skip
+# options that verbs take themselves
+NOT_OF_FUNCTIONS = {option.name for option in OUTPUT} | {
+    "rng",
+    "n_threads",
+    "progress",
+    "suffix",
+    "pilot",
+}
 
 
 class Run:
@@ -137,103 +121,24 @@ class Run:
         free = {name: value for name, value in self.options.items() if name not in bound}
         return function(*args, **arguments_for(function, free) | more)
 
-    def read(self, path: Path | None = None, **instead: Any) -> Any:
-        """Read comparisons, or vectors all of whose pairs are compared, by default out of the first
-        argument; `instead` are options that replace others.
+    def flags_of(self, names: Iterable[str]) -> list[str]:
+        """Return how options are written, in the order of the verb."""
+        return [param.opts[0] for param in self.command.params if param.name in names]
+
+    def refuse(
+        self,
+        given: Iterable[str],
+        function: Callable[..., Any],
+        what: str,
+        without: Iterable[str] = (),
+    ) -> None:
+        """Refuse options that the function chosen by what is asked for does not have, and some
+        others.
         """
-        path = path or self.arguments[0]
-        kind = self.kind_of(path)
-        self.refuse_options_of_others(kind)
-        if kind in OF_FAILURES:
-            return self._counts(path, kind)
-        kept = self.options
-        self.options = self.options | instead
-        try:
-            return (
-                self.call(read_embeddings, path) if kind == "vectors" else self._comparisons(path)
-            )
-        finally:
-            self.options = kept
-
-    def kind_of(self, path: Path) -> str:
-        """Return what a file holds, by --input; counts may stand in its place."""
-        kind: str = self.options.get("kind", "scores")
-        has_counts = any(param.name == "totals" for param in self.command.params)
-        is_counted = has_counts and counted_in_words(path) is not None
-        return "counts" if is_counted and kind == "scores" else kind
-
-    def _comparisons(self, path: Path) -> Any:
-        sides = [self.options.get(f"{side}_group", ()) for side in ("reference", "probe")]
-        if len(sides[0]) != len(sides[1]):
-            raise click.UsageError(
-                f"--reference-group is given {len(sides[0])} times and --probe-group"
-                f" {len(sides[1])} times: give both for each attribute"
-            )
-        attempts = self.options.get("attempts")
-        if isinstance(attempts, str):  # of a verb whose --attempts may be a column, too
-            self.options["attempts"] = click.types.convert_type(int)(attempts, None, self.context)
-        for name in ("session", "attack"):  # two of them have a comma between
-            given = self.options.get(name)
-            if isinstance(given, str) and "," in given:
-                self.options[name] = tuple(map(str.strip, given.split(",")))
-        more: dict[str, Any] = {}
-        if sides[0]:
-            more["groups"] = [*self.options.get("groups", ()), *zip(*sides, strict=True)]
-        if "quality" in self.options:
-            layout = arguments_for(read_comparisons, self.options).get("layout", USUAL_LAYOUT)
-            table = self.options.get("quality_table")
-            more["layout"] = replace(layout, quality=self.options["quality"], quality_table=table)
-        return self.call(read_comparisons, path, **more | self._vectors_of_trials())
-
-    def _counts(self, path: Path, kind: str) -> Any:
-        """Read failures and attempts, or decisions; they are of the rate that is asked for, or
-        named by a claim or by requirements.
-        """
-        named = [*self.options.get("requirements", ()), self.context.params.get("statement") or ""]
-        rate: Any = self.options.get("rate") or rate_named(named) or "fnmr"
-        counted = counted_in_words(path)
-        if counted is not None:
-            if kind != "counts" or "groups" in self.options:
-                raise click.UsageError(
-                    f"{path} is one number of failures and attempts, without groups and decisions:"
-                    " leave --group and --input out"
-                )
-            return FailureCounts(*counted, rate=rate)
-        names = ("failures", "attempts") if kind == "counts" else ("failed", "subject")
-        others = ("subject", "totals", "failed_value", *_OF_COUNTS)
-        given = {name: self.options[name] for name in others if name in self.options}
-        given |= {name: self.options.get(name, name) for name in names}
-        return read_failure_counts(path, **given, groups=self.options.get("groups", ()), rate=rate)
-
-    def _vectors_of_trials(self) -> dict[str, Any]:
-        """Read the vectors with which a list of trials is scored."""
-        if "embeddings" in self.options:
-            failures = "error" if self.options.get("failures", "error") == "error" else "nan"
-            return {
-                "embeddings": self.call(
-                    read_named_vectors, self.options["embeddings"], failures=failures
-                )
-            }
-        for param in self.command.params:
-            if param.name in (*_OF_TRIALS, "samples") and param.name in self.options:
-                raise click.UsageError(
-                    f"{param.opts[0]} goes with --embeddings, the file of the vectors"
-                )
-        return {}
-
-    def refuse_options_of_others(self, kind: str) -> None:
-        """Refuse options that were given and go with other kinds of input than the one chosen."""
-        has_kinds = any(param.name == "kind" for param in self.command.params)
-        given = given_options(self.context)
-        for param in self.command.params if has_kinds else ():
-            others = [
-                other for other, names in OF_INPUT.items() if param.name in names - {"groups"}
-            ]
-            if param.name in given and others and kind not in others:
-                raise click.UsageError(
-                    f"{param.opts[0]} goes with --input {' or '.join(others)}, but --input is"
-                    f" {kind}"
-                )
+        of_function = {*inspect.signature(function).parameters, *NOT_OF_FUNCTIONS}
+        wrong = self.flags_of({*given} - of_function | {*given} & {*without})
+        if wrong:
+            raise click.UsageError(f"{', '.join(wrong)} cannot go with {what}")
 
     def input_files(self) -> list[Path]:
         """List the files that the verb reads: its arguments, and options of the section of

@@ -88,6 +88,8 @@ class Verb:
     asks : bool
         Whether what the functions need is required at once; else the verb itself says what is
         missing.
+    chapter : str
+        The file of `actions` with its function.
     """
 
     help: str
@@ -101,6 +103,7 @@ class Verb:
     writes: str = "as_json output plots report tables"
     flags: Mapping[str, str] = field(default_factory=dict)
     asks: bool = True
+    chapter: str = "single_calls"
 
 
 SECTIONS = ("Input", "Vectors", "Groups", "What is computed", "Intervals", "Output")
@@ -237,7 +240,7 @@ VERBS: dict[str, Verb] = {
         fastfair evaluate counts.csv --input counts --rate frr --group sex""",
         "metadata metadata_id groups intersections at measures n_resamples rng output report",
         "evaluate", f"{_SCORES} {_VECTORS}{_COUNTS}",
-        options=(_kinds("vectors"), *_OF_COUNTS, *_SIDES, *_EVALUATED), writes=_PAGE,
+        options=(_kinds("vectors"), *_OF_COUNTS, *_SIDES, *_EVALUATED), writes=_PAGE, chapter="evaluate",
     ),
     "compare": Verb(
         "Compare systems, or independent data sets. They are in the files FIRST, SECOND and OTHERS, and are called as "
@@ -264,7 +267,7 @@ VERBS: dict[str, Verb] = {
             Option("second_embeddings", "Vectors of the second system, if --embeddings has those of the first.",
                    "path"),
         ),
-        "alternative simultaneous paired", _PAGE, {"system_names": "name"},
+        "alternative simultaneous paired", _PAGE, {"system_names": "name"}, chapter="compare",
     ),
     "check": Verb(
         "Pass or fail requirements, by confidence limits; for CI. Exit codes: 0 if all are met, 1 if one is not, 3 "
@@ -284,7 +287,7 @@ VERBS: dict[str, Verb] = {
                    "integer", section="Output"),
             _JUNIT,
         ),
-        without="method scheme simultaneous incomplete_groups",
+        without="method scheme simultaneous incomplete_groups", chapter="check",
     ),
     "history": Verb(
         "Put checks beside each other: rates, limits, verdicts. RESULTS are the JSON of "
@@ -292,7 +295,7 @@ VERBS: dict[str, Verb] = {
         """fastfair history january/check.json february/check.json march/check.json
         fastfair history january/check.json february/check.json --report looks.html""",
         "output plots report",
-        "history", "", "results...", without="results",
+        "history", "", "results...", without="results", chapter="check",
     ),
     "apply": Verb(
         "Apply a threshold that development data give. Its uncertainty is kept.",
@@ -357,7 +360,7 @@ VERBS: dict[str, Verb] = {
             replace(_REPLICATES, default=1000),
             Option("unit", choices=("sample", "subject", "subject+sample"), like="roc_band.unit", section="Intervals"),
         ),
-        "group scheme", flags={"samples": "samples"},
+        "group scheme", flags={"samples": "samples"}, chapter="embeddings",
     ),
     "group-test": Verb(
         "Test whether error rates of groups differ by more than chance. The margin of error is told, too.",
@@ -382,7 +385,7 @@ VERBS: dict[str, Verb] = {
                    ("fnmr", "fmr", "both", "frr", "fta", "fte", "fnir", "fpir", "apcer", "bpcer", "iapar")),
             Option("fmr_statistic", like="fmr_test.statistic", default="deviance"),
         ),
-        "follow_up",
+        "follow_up", chapter="group_test",
     ),
     "identify": Verb(
         "Tell how often searches of a gallery are wrong: one to many. PATH has a row for each candidate, or a matrix "
@@ -438,7 +441,7 @@ VERBS: dict[str, Verb] = {
             Option("unpaired", "With --against: the searches are others, such as those of two months, and are compared "
                    "as independent ones.", "flag"),
         ),
-        "returned_group label_conflicts",
+        "returned_group label_conflicts", chapter="identify",
     ),
     "measures": Verb(
         "Compute all fairness measures of a table of error rates.",
@@ -446,7 +449,7 @@ VERBS: dict[str, Verb] = {
         fastfair measures table.csv --fmr-column fmr --fnmr-column fnmr --by system --group nationality --percent""",
         "fmr fnmr by group fmr_global fnmr_global percent alpha as_json output",
         "measures.table", "", "rates", writes="as_json output",
-        flags={"fmr": "fmr-column", "fnmr": "fnmr-column", "group": "group"},
+        flags={"fmr": "fmr-column", "fnmr": "fnmr-column", "group": "group"}, chapter="measures",
     ),
     "model": Verb(
         "Tell what each attribute does to errors, others held fixed.",
@@ -482,7 +485,7 @@ VERBS: dict[str, Verb] = {
             Option("n_simulations", "Simulated studies for each setting, by default 1000 for margins of error, else "
                    "2000.", "integer", section="Intervals"),
         ),
-        asks=False,
+        asks=False, chapter="plan",
     ),
     "plan fmr": Verb(
         "Plan how many subjects support a claimed FMR.",
@@ -492,7 +495,7 @@ VERBS: dict[str, Verb] = {
         "plan_fmr", _SCORES, "",
         (*_SIDES, Option("pilot", "Scores of a pilot.", "path", section="Input"),
          Option("progress", like="evaluate.progress"), Option("n_threads", like="evaluate.n_threads")),
-        flags={"n_samples": "samples"},
+        flags={"n_samples": "samples"}, chapter="plan",
     ),
     "plan requirement": Verb(
         "Plan how many subjects meet a requirement. It is on a rate of one person's attempts.",
@@ -509,7 +512,7 @@ VERBS: dict[str, Verb] = {
             Option("subject", "Of a pilot: column of the subject, who may be in several rows.", section="Input"),
             Option("session", "Of a pilot: column of what people share, such as a day.", section="Input"),
         ),
-        "requirement",
+        "requirement", chapter="plan",
     ),
     "shrink": Verb(
         "Estimate rates of small groups with the help of the others.",
@@ -546,14 +549,14 @@ VERBS: dict[str, Verb] = {
             Option("at", "TMR (for --fmr) or TNMR (for --fnmr) of a set, or of groups.", "number", default=0.95),
             Option("suffix", "Format of score files.", "choice", ("csv", "tsv", "parquet"), "csv", section="Output"),
         ),
-        "tmr tnmr step accept stop group", "as_json output", {"kind": "kind"}, asks=False,
+        "tmr tnmr step accept stop group", "as_json output", {"kind": "kind"}, asks=False, chapter="synthesize",
     ),
     "demo": Verb(
         "Evaluate real data: VoxCeleb1-H, 550,894 trials. A page about them is written: report.html.",
         """fastfair demo
         fastfair demo --system resnetse34l --at fmr=0.01 --report other.html""",
         "system at measures requirements n_resamples rng output report title",
-        "evaluate datasets.voxceleb1_h", "", "", _EVALUATED, "groups", _PAGE,
+        "evaluate datasets.voxceleb1_h", "", "", _EVALUATED, "groups", _PAGE, chapter="evaluate",
     ),
     "warm-up": Verb(
         "Compile all kernels now, so that no later run has to.",

@@ -176,6 +176,8 @@ class Comparisons:
     is_normalized = False  # whether scores are relative to those of a cohort
     # whether people are not known, and comparisons are taken for independent: limits are exact
     is_independent = False
+    # whether sessions tell transactions apart alone, and not how errors depend on each other
+    ignores_sessions = False
     pairing: Pairing | None = (
         None  # of the samples, where these are vectors all of whose pairs are compared
     )
@@ -201,6 +203,7 @@ class Comparisons:
         "origin",
         "is_normalized",
         "is_independent",
+        "ignores_sessions",
         "pairing",
         "attacks",
         "transactions",

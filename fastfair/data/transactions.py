@@ -151,7 +151,8 @@ def transactions(
         to keep. Those of other subjects, or against other references, are other transactions.
     session : str or (n,) array_like, optional
         Without `transaction`, the session of each comparison, such as a visit or an instance: no
-        transaction goes on in another one.
+        transaction goes on in another one. Intervals take what sessions share where `comparisons`
+        have sessions of their own, and else people alone, as a note says.
 
     Returns
     -------
@@ -223,6 +224,8 @@ def transactions(
         of_class.require_one_label(several)
     most = 1 + max(int(of_class.number.max(initial=0)) for of_class in made)
     allowed = most if attempts is None else attempts
+    if session is not None and comparisons.sessions is None:
+        comparisons = comparisons._with_parts(ignores_sessions=True)
     of_all = Transactions(comparisons, allowed, (made[0], made[1])).allowing(allowed)
     of_all.left_out = (*comparisons.left_out, *left_out)
     return of_all

@@ -58,7 +58,7 @@ from fastfair.pages.parts import (
 from fastfair.pages.report import letter
 from fastfair.results.display import FEW_ERRORS, text_of
 from fastfair.results.result import Printed, on_page, printed
-from fastfair.uncertainty.notes import Code, Flag, has_code, has_flag
+from fastfair.uncertainty.notes import Code, Flag, has_flag
 from fastfair.uncertainty.quantities import (
     FAILURE_RATES,
     IN_PER_CENT,
@@ -68,14 +68,19 @@ from fastfair.uncertainty.quantities import (
     find,
     in_words,
 )
-from fastfair.uncertainty.sessions import IN_TOO_FEW
+from fastfair.uncertainty.sessions import (
+    IN_TOO_FEW,
+    are_too_few,
+    sentence_on_tests,
+    sentences_on_ignored,
+)
 
 from .evaluated import Evaluated, outline
 
 CLASSES = ("mated", "non-mated")
 Said = list[tuple[str, str]]
 _FEW_PEOPLE = 10
-WHETHER = "Whether groups differ by more than chance is for tests to say (fnmr_test, fmr_test)."
+_TESTS = "tests to say (fnmr_test, fmr_test)"
 _RATES: tuple[ErrorRate, ...] = ("fnmr", "fmr")
 _WRONGLY = {"fnmr": ("mated", "rejected"), "fmr": ("non-mated", "accepted")}
 _MOST_NAMED = 4  # groups that a sentence names
@@ -139,7 +144,7 @@ def summary_of_attributes(evaluations: Sequence[Evaluated]) -> list[str]:
         said += [sentence_on_extreme_groups(first, name) for name in names]
     said += [words for evaluation in evaluations for words in left_out_of_measures(evaluation)]
     if several:
-        said.append(WHETHER)
+        said.append(sentence_on_tests(_TESTS, first.quantities))
     return said + brackets_of(first.settings, evaluations)
 
 
@@ -154,8 +159,8 @@ def sentences_on_sessions(evaluation: Evaluated) -> list[str]:
     """Say how much wider sessions make intervals of rates of all comparisons, and whether they or
     people dominate; or that they are too few for intervals.
     """
-    said, names = [], set[str]()
-    if any(has_code(quantity, Code.TOO_FEW_SESSIONS) for quantity in evaluation.quantities):
+    said, names = sentences_on_ignored(evaluation.quantities), set[str]()
+    if are_too_few(evaluation.quantities):
         said.append(IN_TOO_FEW)
     for quantity in evaluation.quantities:
         for note in quantity.notes:
@@ -275,7 +280,7 @@ def sentences_on_groups(
             ]
         said.append(at + " ".join(sentences))
     if not tests and not several:
-        said.append(WHETHER)
+        said.append(sentence_on_tests(_TESTS, evaluation.quantities))
     return [(attribute_of(evaluation), " ".join(said))]
 
 

@@ -25,7 +25,7 @@ from fastfair.pages.parts import Table
 from fastfair.results.result import Printed, Result, on_page
 from fastfair.uncertainty.notes import Code, has_code
 from fastfair.uncertainty.quantities import Estimate, Quantity, find, in_words
-from fastfair.uncertainty.sessions import IN_TOO_FEW
+from fastfair.uncertainty.sessions import IN_TOO_FEW, are_too_few, sentence_on_tests
 
 from .failure_counts import ATTEMPTS, OF_TWO_PEOPLE, FailureCounts
 from .result import Evaluation
@@ -199,7 +199,7 @@ class CountedRates(Result):
         ]
         if has_code(overall, Code.TAKEN_FOR_INDEPENDENT):
             said.append(sentence_on_people(self.rate))
-        if any(has_code(row, Code.TOO_FEW_SESSIONS) for row in self._of_rate):
+        if are_too_few(self._of_rate):
             said.append(IN_TOO_FEW)
         if groups:
             low, high = (
@@ -211,9 +211,7 @@ class CountedRates(Result):
                 f" {visible(str(low.group))}, {in_words(low)}."
             )
             if self.rate not in OF_TWO_PEOPLE:
-                said.append(
-                    "Whether groups differ by more than chance is for a test to say (fnmr_test)."
-                )
+                said.append(sentence_on_tests("a test to say (fnmr_test)", self._of_rate))
         return said
 
     def _tables(self) -> list[Printed]:

@@ -828,6 +828,7 @@ class _Estimates:
         of_samples = self.request.unit == "sample" and self.request.n_resamples > 0
         codes = [Code.OF_THESE_PEOPLE] * of_samples
         codes += [Code.OF_THIS_COHORT] * self.comparisons.is_normalized
+        codes += [Code.OF_PEOPLE_ALONE] * self.comparisons.ignores_sessions
         codes += [Code.TAKEN_FOR_INDEPENDENT] * self.comparisons.is_independent
         return [Note(code) for code in codes]
 
@@ -966,11 +967,14 @@ def _with_pvalues(
     are small for them.
     """
     pvalues = inversion.pvalues(np.array([quantity.estimate for quantity in quantities]))
-    computable = {row: pvalue for row, pvalue in pvalues.items() if not math.isnan(pvalue)}
+    computable = {
+        row: pvalue
+        for row, pvalue in pvalues.items()
+        if not math.isnan(pvalue + quantities[row].estimate)
+    }
     with_pvalues = [
-        replace(quantity, pvalue=computable.get(row)) if has_value else quantity
+        replace(quantity, pvalue=computable[row]) if row in computable else quantity
         for row, quantity in enumerate(quantities)
-        for has_value in [not math.isnan(quantity.estimate)]
     ]
     for row in {
         inversion.rows[key] for key in inversion.rows.keys() & alike.resting_on_small_groups

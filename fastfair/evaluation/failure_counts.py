@@ -65,6 +65,7 @@ from fastfair.resampling.dependence import (
 from fastfair.uncertainty.few_errors import raised_by_both
 from fastfair.uncertainty.notes import FEWEST_SESSIONS
 from fastfair.uncertainty.rate_limits import RateEvidence, raised_rate
+from fastfair.uncertainty.sessions import remarks_on_few
 
 from .counts_of_sessions import CountsOfSessions, RatesInSessions
 
@@ -981,6 +982,13 @@ class FailureCounts(Shown):
             raised,
         )
 
+    @property
+    def _n_sessions(self) -> Floats | None:
+        """(g,) numbers of sessions of the groups; None without any, NaN for groups without
+        attempts.
+        """
+        return None if self._in_sessions is None else self._in_sessions.n_sessions
+
     @cached_property
     def _in_sessions(self) -> RatesInSessions | None:
         """What sessions say of the groups' rates; None without any."""
@@ -1024,11 +1032,9 @@ class FailureCounts(Shown):
                 f"People are not given: each {attempt} is taken for that of another person, which"
                 " makes p-values and margins too small where some people have several."
             )
-        too_few = np.zeros(failures.size, np.bool_)
         if self._in_sessions is not None:
-            too_few = self._in_sessions.n_sessions < FEWEST_SESSIONS
+            said += remarks_on_few(self.groups, self._in_sessions.n_sessions)
         for without, what in (
-            (too_few, f"fewer than {FEWEST_SESSIONS} sessions, which give no interval."),
             ((pairs == 0) & (self.rate_name != "fte" and not self._of_totals), alone),
             (failures == 0, f"no {attempt} {ends}"),
             (failures == self.n_attempts, f"all {attempt}s {ends}"),

@@ -28,6 +28,7 @@ from fastfair.uncertainty.quantities import (
     of_group,
     warn_of_narrow,
 )
+from fastfair.uncertainty.sessions import sentences_on_ignored
 
 from .evaluate import evaluate_at_thresholds
 from .result import Evaluation, file_part
@@ -119,7 +120,7 @@ class TransactionRates(Result):
             f"Numbers in brackets are {100 * self.confidence_level:g} % intervals for this"
             " threshold, over subjects."
         )
-        return said
+        return said + sentences_on_ignored(self.rows)
 
     def _figures(self) -> dict[str, Axes]:
         return {

@@ -50,8 +50,9 @@ from fastfair.resampling.dependence import pooled
 from fastfair.resampling.units import require_units
 from fastfair.results.result import Printed, Result, printed
 from fastfair.results.written import UNWRITTEN, empty_floats
-from fastfair.uncertainty.notes import Code, Note
+from fastfair.uncertainty.notes import ENOUGH_SESSIONS, FEWEST_SESSIONS, Code, Flag, Note
 from fastfair.uncertainty.quantities import find
+from fastfair.uncertainty.sessions import remarks_on_few
 
 from .frailty import Roots, common_rate, count_false_matches, draw_roots, pvalue
 from .sessions import reason_of_counts, reason_of_sessions
@@ -367,6 +368,10 @@ def roots_of_failures(counts: FailureCounts, drawn: Integers) -> Roots:
     )
 
 
+_BELOW = (
+    "Adjusted p-values below p are of tests of several groups at once, which decide; p is of the group"
+    " alone."
+)
 _NAMES = {
     "deviance": "deviance",
     "f": "F",
@@ -425,8 +430,13 @@ class GroupTest(Result):
         The threshold at which FMRs were computed.
     icc, design_effect : (g,) ndarray or None
         Of failures, as in `FailureCounts`.
+    n_sessions : (g,) ndarray of int64, or None
+        Numbers of sessions that the trials of each group are of; None where there are no sessions.
+    flags : tuple of str
+        Of each group, "narrow" where its sessions are fewer than ten and its interval is likely too
+        narrow; else empty.
     remarks : tuple of str
-        What there is to know about the failure counts.
+        What there is to know about the failure counts, and of few sessions.
     counts : FailureCounts or None
         The failure counts that were tested; None for FMRs, and in what was read from a file.
     confidence_level : float
@@ -460,11 +470,12 @@ class GroupTest(Result):
     threshold: float | None = None
     icc: Floats | None = None
     design_effect: Floats | None = None
+    n_sessions: Integers | None = None
     remarks: tuple[str, ...] = ()
     counts: FailureCounts | None = field(default=None, repr=False, metadata=UNWRITTEN)
     replicates: Floats = field(default_factory=empty_floats, repr=False, metadata=UNWRITTEN)
 
-    _derived = ("different", "note")
+    _derived = ("different", "note", "flags")
     _per_group = (
         "n_subjects n_trials n_errors group_rate low high simultaneous_low simultaneous_high "
         "standard_error difference group_pvalue group_pvalue_adjusted"
@@ -484,6 +495,14 @@ class GroupTest(Result):
     def note(self) -> tuple[str, ...]:
         """Why groups were not tested."""
         return notes_of_untested(self.is_tested, self.rate_name)
+
+    @property
+    def flags(self) -> tuple[str, ...]:
+        """What verdicts on each group's interval depend on."""
+        if self.n_sessions is None:
+            return ("",) * len(self.groups)
+        few = (self.n_sessions >= FEWEST_SESSIONS) & (self.n_sessions < ENOUGH_SESSIONS)
+        return tuple(Flag.NARROW.value if is_few else "" for is_few in few.tolist())
 
     @cached_property
     def different(self) -> tuple[str, ...]:
@@ -516,14 +535,17 @@ class GroupTest(Result):
             f"{'' if at is None else f' at {at}'}, with {100 * self.confidence_level:g} %"
             f" intervals{self._fixed}"
         )
-        return [(title, headings, rows)]
+        is_below = (self.group_pvalue_adjusted < self.group_pvalue).any()
+        notes: list[Printed] = [(_BELOW, [], [])] if is_below else []
+        return [(title, headings, rows), *notes]
 
     def _columns(self) -> dict[str, list[Any]]:
         called = {"n_trials": f"n_{self.trials}", "group_rate": self.rate_name}
         columns = {called.get(name, name): values for name, values in super()._columns().items()}
-        of_failures = {"icc": self.icc, "design_effect": self.design_effect}
-        more = {name: values.tolist() for name, values in of_failures.items() if values is not None}
-        return {**columns, **more, "note": list(self.note)}
+        some = {"icc": self.icc, "design_effect": self.design_effect, "n_sessions": self.n_sessions}
+        more = {name: values.tolist() for name, values in some.items() if values is not None}
+        flags = {} if self.n_sessions is None else {"flags": list(self.flags)}
+        return {**columns, **more, **flags, "note": list(self.note)}
 
     @property
     def _fixed(self) -> str:
@@ -830,6 +852,7 @@ def fnmr_test(
         rate_name=counts.rate_name,
         icc=counts.icc,
         design_effect=counts.design_effect,
+        n_sessions=_whole(counts._n_sessions),
         remarks=tuple(some.remarks()),
         counts=counts,
         left_out=counts.left_out,
@@ -1014,6 +1037,12 @@ def _test_of_false_matches(
         low, high = numbers_of_groups(level, "low", "high")
         return low, high
 
+    n_sessions = None
+    remarks: list[str] = []
+    if comparisons.sessions is not None:
+        rows = [evaluated.quantities.index(evaluated.quantity("fmr", group)) for group in groups]
+        n_sessions = np.array([evaluated.maker.n_sessions(row) for row in rows])
+        remarks = remarks_on_few([groups[k] for k in kept], n_sessions[kept])
     return _compared(
         observed,
         replicated,
@@ -1030,6 +1059,8 @@ def _test_of_false_matches(
         standard_error=numbers_of_groups(0.95, "standard_error")[0],
         rate_name="fmr",
         threshold=rates.threshold,
+        n_sessions=_whole(n_sessions),
+        remarks=tuple(remarks),
         left_out=comparisons.left_out,
     )
 
@@ -1113,6 +1144,9 @@ def _compared(
         whole[tested] = values
         return whole
 
+    if more["n_sessions"] is not None:
+        in_few = more["n_sessions"] < FEWEST_SESSIONS
+        more["standard_error"] = np.where(in_few, np.nan, more["standard_error"])
     low, high = interval(level)
     all_low, all_high = interval(level ** (1 / observed.rate.size))
     return GroupTest(
@@ -1133,6 +1167,13 @@ def _compared(
         simultaneous_high=all_high,
         **more,
     )
+
+
+def _whole(n_sessions: Floats | None) -> Integers | None:
+    """Return numbers of sessions as integers, 0 of groups without trials."""
+    if n_sessions is None:
+        return None
+    return np.where(np.isfinite(n_sessions), n_sessions, 0).astype(np.int64)
 
 
 def _statistics(

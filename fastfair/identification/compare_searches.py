@@ -23,7 +23,7 @@ from fastfair.error_rates.operating_points import OperatingPoint
 from fastfair.errors import InputError
 from fastfair.measures._registry import name_of_difference
 from fastfair.results.result import Result
-from fastfair.uncertainty.notes import Code, Note, joined
+from fastfair.uncertainty.notes import Code, Note, joined_of_two
 from fastfair.uncertainty.quantities import Estimate, find
 
 from .estimator import Estimator, IdentifiedRate, identified, points_of, shares
@@ -35,6 +35,7 @@ from .searches import Searches
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+_SYSTEMS = "first", "second"
 FEWEST_PEOPLE = 10  # with fewer, a correlation of what people do in two systems means little
 OF_FEW_PEOPLE = Note.of(Code.FEW_PEOPLE, least=FEWEST_PEOPLE)
 _WITHHELD = Code.FEW_PEOPLE, Code.TOO_FEW_SESSIONS  # why there is no interval
@@ -152,7 +153,7 @@ class SearchComparison(Result):
         {'difference(fpir) <= 5 %': 'met'}
         """
         level = intervals.level(confidence_level)
-        pairs = [("first", "second")]
+        pairs = [_SYSTEMS]
         wanted = requirements_of(requirements, at or self.rows[0].at, shares(), pairs)
         points = points_of(
             list(dict.fromkeys(required.at for required in wanted if required.at is not None))
@@ -197,7 +198,7 @@ class SearchComparison(Result):
         )
         failed = [
             f"Of the {name} system, {said}"
-            for name, system in zip(("first", "second"), self.systems, strict=True)
+            for name, system in zip(_SYSTEMS, self.systems, strict=True)
             for said in sentences_on_failed(system.rows)
         ]
         how = [] if self.paired else ["The searches are compared as independent ones."]
@@ -282,7 +283,10 @@ def compare_searches(
     sum T_k^4 - 1 degrees of freedom. For up to 16 people in whose searches the systems differ at
     given thresholds, p-values are those of all changes of signs of T_k. An interval has the
     differences that this test does not reject, so that it is without 0 exactly where the p-value is
-    small. With fewer than ten people who search there is neither.
+    small. With fewer than ten people who search there is neither. Where few people
+    differ, Student's law has few degrees of freedom and would allow almost any difference: limits
+    that are beyond 0 are never beyond those of independent searches, below, but for what people
+    add to one rate rather than to the other.
 
     Where people share sessions, sum T_k^2 grows by what sessions add beyond people in them, degrees
     of freedom are at most one fewer than sessions, and limits are never within those of people
@@ -329,7 +333,7 @@ def compare_searches(
     rows, of_each = _compared((first, second), points_of(at), how, level)
     adjusted = intervals.holm([row.pvalue for row in rows]).tolist()
     rows = [replace(row, pvalue_adjusted=p) for row, p in zip(rows, adjusted, strict=True)]
-    left_out = exclusions_of_systems(zip(("first", "second"), (first, second), strict=True))
+    left_out = exclusions_of_systems(zip(_SYSTEMS, (first, second), strict=True))
     return SearchComparison(tuple(rows), of_each, level, paired, left_out=left_out)
 
 
@@ -365,13 +369,13 @@ def _compared(
         if math.isnan(first_row.estimate + second_row.estimate):
             continue
         low, high, pvalue = (
-            pair.test(first_row.name, first_row.group, first_row.at, level)
+            _of_pair(pair, first_row, second_row, level)
             if pair
             else _apart(first_row, second_row, level)
         )
         notes = tuple(
             note
-            for note in joined(first_row.notes, second_row.notes)
+            for note in joined_of_two(_SYSTEMS, first_row.notes, second_row.notes)
             if note.code is not Code.EFFECT_OF_SESSIONS  # which is that on a rate
         )
         if any(note.code is Code.TOO_FEW_SESSIONS for note in notes):
@@ -405,14 +409,34 @@ def _key(row: IdentifiedRate) -> tuple[Any, ...]:
     return row.name, row.group, row.at
 
 
-def _apart(
-    first_row: IdentifiedRate, second_row: IdentifiedRate, level: float
+def _of_pair(
+    pair: SystemPair, first_row: IdentifiedRate, second_row: IdentifiedRate, level: float
 ) -> tuple[float, float, float]:
-    """Return the limits of a difference of independent rates, by those of each, and the p-value
-    that goes with them: that of a normal law with the limit on the side of 0.
+    """Return the limits of a difference of two systems' rates of the same people, and the p-value.
+
+    Where few people differ, the limits of the test may be far wider than those by the limits of
+    each rate; then these hold, but for 0, of which the test alone decides.
+    """
+    of_rate = first_row.name, first_row.group, first_row.at
+    low, high, pvalue = pair.test(*of_rate, level)
+    correlation = pair.correlation(*of_rate)
+    if correlation < 1:  # else nobody differs
+        least, most, _ = _apart(first_row, second_row, level, min(correlation, 0.0))
+        low, high = max(low, min(least, 0.0)), min(high, max(most, 0.0))
+    return low, high, pvalue
+
+
+def _apart(
+    first_row: IdentifiedRate,
+    second_row: IdentifiedRate,
+    level: float,
+    correlation: float = 0.0,
+) -> tuple[float, float, float]:
+    """Return the limits of a difference of rates, by those of each, and the p-value that goes with
+    them: that of a normal law with the limit on the side of 0. By default they are independent.
     """
     first, second = (np.array([row.estimate, row.low, row.high]) for row in (first_row, second_row))
-    low, high = map(float, intervals.difference_interval(first, second, np.array(0.0)))
+    low, high = map(float, intervals.difference_interval(first, second, np.array(correlation)))
     difference = first_row.estimate - second_row.estimate
     reach = difference - low if difference > 0 else high - difference
     if not difference or not reach:

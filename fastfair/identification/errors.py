@@ -59,7 +59,7 @@ class SearchContributions:
         How far it is from an error: the smaller, the nearer.
     search, person, weight : (pairs,) ndarray
         By how much a search adds less without an enrolled person.
-    hangs_on_others : bool
+    depends_on_gallery : bool
         Whether it is luck who is enrolled besides the mate.
     """
 

@@ -8,8 +8,10 @@ thresholds. Where the rates are equal, D / sqrt(sum T_k^2) has about Student's l
 T_k^2)^2 / sum T_k^4 - 1 degrees of freedom: of so many people alike, one fewer. Of few people in
 whose searches the systems differ, the p-value is exact: the share of all changes of signs of their
 T_k after which D is at least as far from 0. Limits are the differences that the test does not
-reject, with T_k less this difference times the person's share of the searches, and the variance
-scaled so that it agrees with the exact p-value at 0.
+reject, with T_k less this difference times the person's share of the searches. So that limits agree
+with an exact p-value, which grows as D moves in steps, each is farther by what D would have to be
+nearer to 0 for Student's p-value to be as large; where the exact p-value is the smaller one, the
+variance is scaled instead.
 
 By way of a threshold a person adds the influence on the rate held, times a slope. Were D smaller,
 the first system's rate would be lower and the second one's higher: a slope to one side is how far
@@ -103,15 +105,20 @@ def score_test(
     standard = abs(difference) / math.sqrt(at_zero)
     pvalue = 2 * float(stdtr(freedom, -standard))
     critical = float(stdtrit(freedom, (1 + level) / 2))
+    step = 0.0
     if exact is not None:
         pvalue = max(exact, pvalue) if beyond else exact
-        if standard and pvalue < 1:  # as if the variance gave this p-value
-            critical *= -standard / float(stdtrit(freedom, pvalue / 2))
-    # Limits are the roots of (difference - d)^2 = critical^2 (at_zero - 2 cross d + bend d^2), that
-    # is of a d^2 - 2 b d + c.
+        of_exact = -float(stdtrit(freedom, pvalue / 2))
+        if standard < of_exact:  # as if the variance gave this p-value
+            critical *= standard / of_exact
+        else:  # a factor would grow without limit where the difference is about one step
+            step = (standard - of_exact) * math.sqrt(at_zero)
+    # Limits are the roots of (end - d)^2 = critical^2 (at_zero - 2 cross d + bend d^2), that is of
+    # a d^2 - 2 b d + c.
+    end = difference + side * step
     a = 1 - critical**2 * bend
-    b = difference - critical**2 * cross
-    c = difference**2 - critical**2 * at_zero
+    b = end - critical**2 * cross
+    c = end**2 - critical**2 * at_zero
     if a <= 0:
         return float(side), pvalue
     root = math.sqrt(max(b**2 - a * c, 0.0))
@@ -168,6 +175,29 @@ class SystemPair:
         rates = [estimator.point(at).measure(RATES[name]) for estimator in self._estimators]
         return list(starmap(_System, zip((1.0, -1.0), self._people, rates, strict=True)))
 
+    def correlation(self, name: str, group: str | None, at: OperatingPoint) -> float:
+        """Return the correlation of what people, and sessions, add to the rates of both systems; 1
+        where it is the same.
+        """
+        first, second = (
+            system.rate.influence_with_threshold() for system in self._systems_of(name, group, at)
+        )
+        place = np.arange(first.size)
+        place[: self._people[1].size] = self._people[1]
+        first = first[place]
+        if np.allclose(first, second, rtol=0, atol=_SMALL):
+            return 1.0
+        scale = math.sqrt(dot(first, first) * dot(second, second))
+        return dot(first, second) / scale if scale else 0.0
+
+    def _systems_of(self, name: str, group: str | None, at: OperatingPoint) -> list[_System]:
+        """Return both systems in the searches of a group."""
+        groups = self._estimators[0].searches.groups
+        code = None if group is None else groups.index(group)
+        return [
+            system._replace(rate=system.rate.within(code)) for system in self._systems(name, at)
+        ]
+
     def test(
         self, name: str, group: str | None, at: OperatingPoint, level: float
     ) -> tuple[float, float, float]:
@@ -175,10 +205,7 @@ class SystemPair:
         difference.
         """
         first = self._estimators[0]
-        code = None if group is None else first.searches.groups.index(group)
-        systems = [
-            system._replace(rate=system.rate.within(code)) for system in self._systems(name, at)
-        ]
+        systems = self._systems_of(name, group, at)
         errors = [system.rate.contributions for system in systems]
         rates = [float(of_system.value.mean()) for of_system in errors]
         mean = sum(rates) / 2

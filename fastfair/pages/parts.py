@@ -93,6 +93,11 @@ class Table:
     look: str = ""
     explanation: str = ""
 
+    @property
+    def headed(self) -> list[Column]:
+        """The columns, also those that are given by their titles alone."""
+        return [column if isinstance(column, Column) else Column(column) for column in self.columns]
+
 
 def stacked(titled: Sequence[tuple[str, Table]], n_above: int = 1) -> Table:
     """Put tables of the same columns below each other, each but a single one below its title; the

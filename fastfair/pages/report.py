@@ -423,7 +423,7 @@ def _tied(value: Any) -> Any:
 
 def _laid_out(table: Table, notes: Notes) -> dict[str, Any]:
     """Return the columns and cells of a table with their classes and the letters of their notes."""
-    columns = [column if isinstance(column, Column) else Column(column) for column in table.columns]
+    columns = table.headed
 
     def cells(row: Sequence[str | Cell]) -> list[dict[str, Any]]:
         given = [cell if isinstance(cell, Cell) else Cell(cell) for cell in row]

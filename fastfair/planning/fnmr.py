@@ -24,6 +24,7 @@ from fastfair._lib.arguments import AtLeastTwo, Natural, Probability, checked
 from fastfair._lib.arrays import AnyArray, Floats, Integers, RandomKey
 from fastfair._lib.bisection import least_whole
 from fastfair._lib.plots import USUAL, axes_or_new, tick_per_cent
+from fastfair._lib.tables import rows_of
 from fastfair._lib.text import per_cent
 from fastfair._lib.threads import run_blocks
 from fastfair._lib.warnings import require, warn
@@ -566,8 +567,7 @@ class GroupsPlan(Result):
 
     def _sentences(self) -> list[str]:
         """Describe each setting, or the range of more than ten."""
-        columns = self._columns()
-        rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+        rows = rows_of(self._columns())
         if len(rows) <= _MOST_SENTENCES:
             return [f"{self._setting(row)}: {self._sentence(row)}" for row in rows]
         values = getattr(self, self._planned)

@@ -1223,4 +1223,4 @@ def different_groups(comparisons: Comparisons) -> tuple[tuple[int, int], ...]:
     """List the pairs of different groups that have non-mated comparisons."""
     counts = comparisons.nonmated_by_group.cells.copy()
     np.fill_diagonal(counts, 0)
-    return tuple(zip(*(axis.tolist() for axis in np.nonzero(counts)), strict=True))
+    return tuple((first, second) for first, second in np.argwhere(counts).tolist())

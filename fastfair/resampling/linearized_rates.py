@@ -22,7 +22,7 @@ from functools import cache, cached_property
 
 import numpy as np
 
-from fastfair._lib.arrays import Floats, Integers
+from fastfair._lib.arrays import Codes, Floats, Integers
 from fastfair.error_rates.operating_points import HeldThreshold
 
 from .dependence import two_way_variance
@@ -71,17 +71,19 @@ class _Rates:
 
     def of_units(self, point: int, k: int) -> Floats:
         """Return what each unit adds to the rate of a list, minus the mean of its stratum."""
-        lists = self.lists
-        wrong = slice(lists.start[k], lists.start[k] + self.errors[point, k])
         comparisons = self.unit_counts(k)
-        source = lists.source
-        n_rows = source.stratum.size
-        errors = np.bincount(lists.a[wrong], minlength=n_rows) + np.bincount(
-            lists.b[wrong], minlength=n_rows
-        )
+        source = self.lists.source
+        units = np.concatenate(self._units_of_errors(point, k))
+        errors = np.bincount(units, minlength=source.stratum.size)
         added = (errors - self.rates[point, k] * comparisons) / self.sizes[k]
         mean = np.bincount(source.stratum, weights=added) / source.stratum_size
         return added - mean[source.stratum]
+
+    def _units_of_errors(self, point: int, k: int) -> tuple[Codes, Codes]:
+        """Return the two units of each error of a list."""
+        lists = self.lists
+        wrong = slice(lists.start[k], lists.start[k] + self.errors[point, k])
+        return lists.a[wrong], lists.b[wrong]
 
     def sums_of_units(self, point: int, of_units: Floats) -> Floats:
         """Sum, for each list, what units add to its rate times what they add to another."""
@@ -98,12 +100,10 @@ class _Rates:
         """Return the pairs of units whose weights vary that have errors in a list, as codes, and
         how many each has.
         """
-        lists, n_rows = self.lists, self.lists.source.stratum.size
-        wrong = slice(lists.start[k], lists.start[k] + self.errors[point, k])
-        a = lists.a[wrong]
-        b = lists.b[wrong]
-        varies = lists.source.varies
-        codes = np.minimum(a, b) * np.int64(n_rows) + np.maximum(a, b)
+        source = self.lists.source
+        a, b = self._units_of_errors(point, k)
+        varies = source.varies
+        codes = np.minimum(a, b) * np.int64(source.stratum.size) + np.maximum(a, b)
         return np.unique(codes[varies[a] & varies[b]], return_counts=True)
 
     def sums_of_pairs(self, point: int, k: int) -> tuple[float, float, float]:

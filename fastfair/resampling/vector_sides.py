@@ -158,7 +158,7 @@ class VectorSide(SideInMemory, CountedSide):
         """Yield the lists of groups that are not ordered, with the groups of references and of
         probes.
         """
-        for g, h in zip(*(axis.tolist() for axis in np.nonzero(self._cells)), strict=True):
+        for g, h in np.argwhere(self._cells).tolist():
             if g == h or not self._is_ordered:
                 yield int(self._cells[g, h]), g, h
 
@@ -233,7 +233,7 @@ class VectorSide(SideInMemory, CountedSide):
 
     def _ordered_lists(self) -> Iterator[tuple[int, int, int]]:
         """Yield the ordered lists, with the groups of references and of probes."""
-        for g, h in zip(*(axis.tolist() for axis in np.nonzero(self._cells)), strict=True):
+        for g, h in np.argwhere(self._cells).tolist():
             if g != h:
                 yield int(self._cells[g, h]), g, h
 

@@ -20,7 +20,7 @@ from fastfair._lib.text import NONE, in_lines
 from fastfair._lib.warnings import require
 from fastfair.error_rates.operating_points import ENOUGH_ERRORS
 from fastfair.errors import InputError, visible
-from fastfair.pages.parts import Cell, Column, Table
+from fastfair.pages.parts import Cell, Table
 
 _LATEX = str.maketrans({
     "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}", "~": r"\textasciitilde{}",
@@ -68,9 +68,7 @@ class DisplayTable:
     @classmethod
     def _of(cls, table: Table) -> DisplayTable:
         """Make the table of one of a page, without its drawings; stars mark rates of few errors."""
-        columns = [
-            column if isinstance(column, Column) else Column(column) for column in table.columns
-        ]
+        columns = table.headed
         kept = [k for k, column in enumerate(columns) if column.kind != "drawing"]
         rows = tuple(
             (row[0].text,)

@@ -368,6 +368,13 @@ class IntervalMaker:
             np.where(too_few, np.nan, sizes.independent),
         )
 
+    @property
+    def standard_errors(self) -> Floats:
+        """(quantities,) standard errors as computed, also where sessions are too few to report
+        them.
+        """
+        return self._spread.error
+
     def n_sessions(self, row: int) -> float:
         """Return the number of sessions behind a quantity; infinite where they are not known."""
         return float(self._sessions[row])
@@ -748,10 +755,14 @@ class IntervalMaker:
         self, rows: Sequence[int], ends: Ends, notes: Mapping[int, Sequence[Note]]
     ) -> Iterator[Quantity]:
         """Yield quantities with their intervals and notes."""
+        in_few_sessions = [
+            code is Code.TOO_FEW_SESSIONS for code in map(ends.missing.get, range(len(ends.low)))
+        ]
+        known_errors = np.where(in_few_sessions, np.nan, self._spread.error)
         # One object stands for all NaN, so that equal quantities compare equal.
         low, high, errors, shares = (
             [math.nan if math.isnan(number) else number for number in numbers.tolist()]
-            for numbers in (ends.low, ends.high, self._spread.error, self._spread.not_computable)
+            for numbers in (ends.low, ends.high, known_errors, self._spread.not_computable)
         )
         have_ends = (self._has_error | self._is_fixed).tolist()
         have_errors = (self._has_error & (self.has_replicates | ~self._is_fixed)).tolist()

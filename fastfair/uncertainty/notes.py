@@ -114,6 +114,7 @@ class Code(StrEnum):
     # Whom intervals are about.
     OF_THESE_PEOPLE = "of-these-people"
     OF_THIS_COHORT = "of-this-cohort"
+    OF_PEOPLE_ALONE = "of-people-alone"
     # What a number depends on.
     MIX_OF_COMPARISONS = "mix-of-comparisons"
     EFFECT_OF_SESSIONS = "effect-of-sessions"
@@ -121,6 +122,7 @@ class Code(StrEnum):
     NO_DIFFERENCE = "no-difference"
     TWO_SIDED_MEASURE = "two-sided-measure"
     MEASURE_WITHOUT_ERRORS = "measure-without-errors"
+    COSTS_OF_FEW_ERRORS = "costs-of-few-errors"
     SYSTEM_OF_FEW_ERRORS = "system-of-few-errors"
     SYSTEM_OF_FEW_HELD = "system-of-few-held"
     RATE_OF_ONE_SUBJECT = "rate-of-one-subject"
@@ -374,6 +376,10 @@ WORDS: Mapping[Code, Words] = {
     Code.OF_THIS_COHORT: _words(
         "for scores normalised with this very cohort; with another one the interval is too narrow"
     ),
+    Code.OF_PEOPLE_ALONE: _words(
+        "for people alone, not the sessions in which attempts are counted: too narrow where errors"
+        " depend on sessions"
+    ),
     Code.MIX_OF_COMPARISONS: _words(
         "{share} of these comparisons are mated: with another mix the accuracy is another one",
         on_page="Accuracy depends on the share of mated comparisons: with another one it differs.",
@@ -389,6 +395,10 @@ WORDS: Mapping[Code, Words] = {
     Code.TWO_SIDED_MEASURE: _words(f"{_NO_VERDICT} for a measure that chance moves to either side"),
     Code.MEASURE_WITHOUT_ERRORS: _words(
         f"{_NO_VERDICT} for a measure where a group has no errors and numbers cannot be drawn"
+    ),
+    Code.COSTS_OF_FEW_ERRORS: _words(
+        f"{_NO_VERDICT} for differences from the lowest minDCF where a group has fewer than 10"
+        " errors: it is too low in small groups"
     ),
     Code.SYSTEM_OF_FEW_ERRORS: _words(
         f"{_NO_VERDICT} where one of the systems has fewer than {FEWEST_ERRORS} errors"
@@ -545,6 +555,24 @@ def has_flag(row: Noted, *flags: Flag) -> bool:
 def notes_about(*rows: Noted) -> tuple[Note, ...]:
     """Join notes of several quantities, each with the name of its own."""
     return tuple(replace(note, about=printed_name(row.name)) for row in rows for note in row.notes)
+
+
+def joined_of_two(
+    names: Sequence[str], first: Sequence[Note], second: Sequence[Note]
+) -> tuple[Note, ...]:
+    """Join the notes of two systems, each of which is said once; where both have notes of a code
+    with other values, these say whose they are.
+    """
+    in_both = {note.code for note in first} & {note.code for note in second}
+    of_one = set(first) ^ set(second)
+    named = [
+        replace(note, about=f"{name}, {note.about}" if note.about else name)
+        if note in of_one and note.code in in_both
+        else note
+        for name, notes in zip(names, (first, second), strict=True)
+        for note in notes
+    ]
+    return joined(named)
 
 
 def joined(*of_rows: Sequence[Note]) -> tuple[Note, ...]:

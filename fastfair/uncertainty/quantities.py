@@ -209,7 +209,8 @@ class Quantity(Estimated):
         The method of the interval: one of `intervals.confidence_interval`, "inversion", "log",
         "clopper-pearson", or "closed form" without replicates.
     standard_error : float or None
-        Standard deviation of the finite replicates, or without them that of the closed form.
+        Standard deviation of the finite replicates, or without them that of the closed form; NaN
+        where people share so few sessions that there is no interval.
     not_computable : float or None
         Share of replicates in which the quantity was not computable: NaN or infinite.
     n_comparisons, n_errors, n_subjects : int or None

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from fastfair._lib.arrays import Floats
+from fastfair.errors import visible
 from fastfair.measures._registry import MATED, METRICS, NONMATED, measure_of
 from fastfair.resampling.engine import Resampler
 
-from .notes import FEWEST_SESSIONS, Code, Note
+from .notes import ENOUGH_SESSIONS, FEWEST_SESSIONS, Code, Note, Noted, has_code
 from .quantities import RATES, Entry, Quantity, base_metric_of_ratio, noted
 
 _BOTH = (MATED, NONMATED)
@@ -20,6 +21,44 @@ IN_TOO_FEW = (
     f"Intervals are withheld where people share fewer than {FEWEST_SESSIONS} sessions, which do not"
     " tell how errors vary between sessions."
 )
+_TESTS_TOO = f" In fewer than {FEWEST_SESSIONS} sessions tests, too, are withheld."
+OF_PEOPLE_ALONE = (
+    "Intervals take people alone, not the sessions in which attempts are counted: they are too narrow"
+    " where errors depend on sessions."
+)
+
+
+def remarks_on_few(groups: Sequence[str], n_sessions: Floats) -> list[str]:
+    """Name groups that are in too few sessions for an interval, and in few.
+
+    n_sessions: (groups,) of each; NaN where it is not known.
+    """
+    too_few = n_sessions < FEWEST_SESSIONS
+    few = ~too_few & (n_sessions < ENOUGH_SESSIONS)
+    return [
+        f"{visible(', '.join(np.array(groups, object)[which]))}: fewer than {least} sessions, {what}."
+        for which, least, what in (
+            (too_few, FEWEST_SESSIONS, "which give no interval"),
+            (few, ENOUGH_SESSIONS, "whose intervals are likely too narrow"),
+        )
+        if which.any()
+    ]
+
+
+def are_too_few(rows: Iterable[Noted]) -> bool:
+    """Return whether sessions are too few for an interval of any row."""
+    return any(has_code(row, Code.TOO_FEW_SESSIONS) for row in rows)
+
+
+def sentence_on_tests(tests: str, rows: Iterable[Noted]) -> str:
+    """Say which tests tell whether groups differ, and that they are withheld as intervals are."""
+    withheld = _TESTS_TOO if are_too_few(rows) else ""
+    return f"Whether groups differ by more than chance is for {tests}.{withheld}"
+
+
+def sentences_on_ignored(rows: Iterable[Noted]) -> list[str]:
+    """Say of rows whether sessions tell transactions apart alone."""
+    return [OF_PEOPLE_ALONE] * any(has_code(row, Code.OF_PEOPLE_ALONE) for row in rows)
 
 
 def sessions_behind(entries: Sequence[Entry], resampler: Resampler) -> Floats:

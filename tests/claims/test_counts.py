@@ -176,8 +176,25 @@ def test_what_counts_do_not_have_is_refused():
 def test_shares_that_succeed_are_claimed_and_planned_as_their_errors():
     counts = ff.FailureCounts(5, 400, rate="frr")
     claims = [ff.claim(counts, text, rng=0) for text in ("tar >= 97 %", "frr <= 3 %")]
-    assert claims[0].rows == claims[1].rows
-    assert (claims[0].rate, claims[0].claimed) == ("frr", 0.03)
+    assert (claims[0].rate, claims[0].claimed) == ("tar", 0.97)
+    of_success, of_errors = (claim.overall for claim in claims)
+    mirrored = "estimate", "limit", "compared", "opposite_limit", "independent_limit"
+    for name in mirrored:
+        assert getattr(of_success, name) == pytest.approx(1 - getattr(of_errors, name), abs=1e-12)
+    assert (of_success.low, of_success.high) == pytest.approx(
+        (1 - of_errors.high, 1 - of_errors.low)
+    )
+    for name in (
+        "n_errors",
+        "n_comparisons",
+        "verdict",
+        "pvalue",
+        "pvalue_above",
+        "n_subjects_needed",
+    ):
+        assert getattr(of_success, name) == getattr(of_errors, name)
+    assert "The claim: TAR at least 97 %." in claims[0].summary()
+    assert "lower limit" in of_success.reason
     refused('or .*"tar".*, ">=" and a rate, not', ff.claim, counts, "tar <= 97 %")
     check = ff.check(counts, ["tar >= 97 %", "frr <= 3 %"], rng=0)
     for result in (check, *claims):

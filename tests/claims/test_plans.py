@@ -147,6 +147,8 @@ def test_more_people_on_the_same_days_hardly_help():
     assert plan.session_correlation == 0.03
     assert "of people in a session 0.03." in plan.summary()
     assert "None of these sizes is enough in 6 sessions" in plan.summary()
+    assert "In fewer than 10 sessions no study meets it" in plan.summary()
+    assert {row.met for row in plan.rows if row.n_sessions == 6} == {0}
     labels = [text.get_text() for text in plan.plot().get_legend().get_texts()]
     assert {"6 sessions", "40 sessions"} <= set(labels)
 

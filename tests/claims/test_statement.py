@@ -235,3 +235,31 @@ def test_the_plot_shows_every_row_against_the_claim():
     ax = found.plot()
     assert [label.get_text() for label in ax.get_yticklabels()] == ["all", "f", "m"]
     assert ax.get_legend() is not None
+
+
+def test_a_claim_of_success_is_answered_in_its_own_words(tmp_path):
+    rng = np.random.default_rng(0)
+    person = np.repeat(np.arange(90), 4)
+    other = np.where(np.arange(360) % 4, person, (person + 3) % 90)
+    sex = np.where(person % 3, "f", "m")
+    c = ff.Comparisons(rng.normal(2, 1, 360), person == other, person, other, sex, sex)
+    of_success, of_errors = (
+        ff.claim(c, text, ff.at_threshold(1.0), rng=0) for text in ("tar >= 60 %", "fnmr <= 40 %")
+    )
+    assert of_success.overall.n_errors > 9
+    assert (of_success.rate, of_success.claimed) == ("tmr", 0.6)
+    assert "TMR at least 60 %" in of_success.summary()
+    for row, errors in zip(of_success.rows, of_errors.rows, strict=True):
+        assert row.verdict == errors.verdict
+        assert row.limit == pytest.approx(1 - errors.limit)
+        assert row.pvalue_adjusted == errors.pvalue_adjusted
+    assert of_success.plot().get_xlabel() == "True match rate with lower limit"
+    of_success.to_json(tmp_path / "claim.json")
+    (read,) = ff.read_results(tmp_path / "claim.json")
+    assert read.rows == of_success.rows
+
+
+@each("statement", ["tar[*] >= 90 %", "fnmr[f] <= 5 %"])
+def test_a_claim_that_names_a_group_is_told_what_would_do(statement):
+    words = r"names a group, but a claim is .* of each group: leave '\[.\]' out"
+    refused(words, ff.claim, comparisons(1, 10), statement, AT, rng=0)

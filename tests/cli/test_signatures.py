@@ -19,7 +19,8 @@ from click.testing import CliRunner
 from command_tables import lines_of
 
 import fastfair
-from fastfair.cli import actions, commands, main, signatures
+from fastfair.cli import commands, main, signatures
+from fastfair.cli.actions import single_calls
 from fastfair.cli.verbs import TABLE, VERBS, Verb, table
 from fastfair.results.result import Result
 
@@ -82,7 +83,7 @@ def verbs(monkeypatch):
     module.toy = toy
     monkeypatch.setitem(sys.modules, "fastfair.toys", module)
     monkeypatch.setattr(
-        actions, "toy", lambda run: run.deliver({"toy": run.call(toy)}), raising=False
+        single_calls, "toy", lambda run: run.deliver({"toy": run.call(toy)}), raising=False
     )
     verb = Verb(
         "Make a toy. It is one of SCORES.",

@@ -110,6 +110,15 @@ def test_strata_are_those_of_the_library(scores):
     assert sum("same mix" in line for line in printed.splitlines()[-9:]) == 2
 
 
+def test_strata_need_a_group_to_compare_and_one_to_compare_within(scores):
+    asked = ["strata", scores, *ASKED[:4]]
+    said = refused(*asked, "--by", "age")
+    assert "--by age is none of the attributes (gender): give --group age, and --group" in said
+    said = refused(*asked, "--by", "gender")
+    assert "--by gender is the only attribute" in said
+    assert "give --group gender, and --group" in said
+
+
 def test_numbers_are_not_groups_as_well(people):
     asked = [
         "model",

@@ -169,6 +169,7 @@ def test_failure_scores_are_rounded_as_thresholds_are(dtype):
     assert len(c.mated) == 1
 
 
+@pytest.mark.jit  # minutes without
 @each("dtype", FLOATS)
 def test_every_way_to_give_a_threshold_rounds_it(dtype):
     rng = np.random.default_rng(3)

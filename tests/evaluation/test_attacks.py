@@ -117,10 +117,12 @@ def test_requirements_name_species_and_groups_of_people():
     assert rows["IAPAR of mask at threshold=9"].n_errors == 0
     assert checked.verdicts["iapar[print] <= 5 %"] == "not met"
     assert checked.verdicts["iapar[*] <= 50 %"] == "met"
+    assert "iapar[*] <= 50 % (3 of 3 species): " in checked.summary()
     claimed = ff.claim(c, "iapar <= 30 %", at, **QUICK)
     assert (claimed.rate, claimed.at) == ("iapar", ff.at_threshold(rates.threshold))
     assert [group.group for group in claimed.groups] == list(SPECIES)
     assert "attack presentations are errors" in claimed.summary()
+    assert " of 3 species: " in claimed.summary()
 
 
 def test_rates_that_data_do_not_have_are_refused():
@@ -128,7 +130,7 @@ def test_rates_that_data_do_not_have_are_refused():
     refused("their rate of attacks is the IAPAR", ff.check, c, "apcer[*] <= 5 %", AT)
     refused("their rate of attacks is the IAPAR", ff.claim, c, "apcer <= 5 %", AT)
     refused("their rate of attacks is the IAPAR", ff.evaluate_attacks, c, AT, rate="apcer")
-    refused("no group 'glass'", ff.check, c, "iapar[glass] <= 5 %", AT)
+    refused("no species 'glass'", ff.check, c, "iapar[glass] <= 5 %", AT)
     refused("is that of a species", ff.check, c, "riapar[sex=f] <= 5 %", AT)
     bare = c._with_parts(attacks=None)
     refused("or comparisons with attacks", ff.check, bare, "iapar <= 5 %", AT)

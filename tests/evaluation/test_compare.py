@@ -449,6 +449,7 @@ def test_measures_that_chance_moves_to_either_side_have_no_verdict(paired):
     of_measures = [
         c for c in paired.contrasts if measure_of(c.name) is not None and np.isfinite(c.difference)
     ]
+    of_measures = [c for c in of_measures if not has_code(c, Code.COSTS_OF_FEW_ERRORS)]
     withheld = [c for c in of_measures if c.verdict == "withheld"]
     assert {measure_of(c.name).fairer for c in withheld} == {"nearer"}
     assert {measure_of(c.name).fairer for c in of_measures if c.verdict != "withheld"} == {
@@ -516,3 +517,22 @@ def test_of_fair_systems_with_few_errors_pages_say_not_that_they_are_unfair():
             if headings[-1] == "Differs from fair?":
                 said.update(row[0] for row in rows if row[-1] == "yes")
     assert max(said.values(), default=0) <= binom.ppf(0.9999, 40, 0.05)
+
+
+@pytest.mark.parametrize(("p_target", "is_withheld"), [(0.01, True), (0.5, False)])
+def test_differences_from_the_lowest_cost_need_errors_in_each_group(systems, p_target, is_withheld):
+    """The minDCF of few errors is too low, and those of all groups are held against it."""
+    compared = ff.compare(
+        *systems,
+        [],
+        metrics="min_dcf",
+        measures="all",
+        n_resamples=200,
+        rng=0,
+        costs=ff.Costs(p_target=p_target),
+    )
+    rows = [c for c in compared.contrasts if c.name == "group_to_min_difference(min_dcf)"]
+    assert len(rows) == 3
+    for row in rows:
+        assert has_code(row, Code.COSTS_OF_FEW_ERRORS) == is_withheld
+        assert (row.verdict == "withheld") == np.isnan(row.pvalue) == is_withheld

@@ -49,10 +49,13 @@ def test_few_sessions_are_flagged_and_fewer_have_no_interval(n_resamples):
             code for code in (Code.FEW_SESSIONS, Code.TOO_FEW_SESSIONS) if has_code(rate, code)
         ] == list(codes)
         assert rate.has_interval == (n_days >= 4)
+        assert np.isnan(rate.standard_error) == (n_days < 4)
         assert has_code(rate, Code.EFFECT_OF_SESSIONS) == (n_days >= 4)
         assert ("narrow" in rate.flags) == (n_days == 7)
         if n_resamples:
-            assert evaluation.quantity("eer").has_interval == (n_days >= 4)
+            eer = evaluation.quantity("eer")
+            assert eer.has_interval == (n_days >= 4)
+            assert np.isnan(eer.standard_error) == (n_days < 4)
 
 
 def test_nothing_is_said_of_intervals_and_pvalues_that_are_withheld(tmp_path):
@@ -62,6 +65,7 @@ def test_nothing_is_said_of_intervals_and_pvalues_that_are_withheld(tmp_path):
         ff.report(evaluation, tmp_path / "page.html")
         page = (tmp_path / "page.html").read_text("utf-8")
         assert ("Numbers in brackets" in evaluation.summary()) == has
+        assert ("sessions tests, too, are withheld." in evaluation.summary()) != has
         assert ("p-values are adjusted for" in page) == has
         assert "people, and sessions where these are given" in page
 
@@ -240,7 +244,7 @@ def test_bands_need_sessions_too(method):
             ),
         ]
         for band in bands:
-            assert np.isnan(band.low).all() == (n_days < 4)
+            assert np.isnan(band.low).all() == np.isnan(band.uncertainty).all() == (n_days < 4)
             assert has_code(band, Code.TOO_FEW_SESSIONS) == (n_days < 4)
 
 

@@ -15,6 +15,7 @@ from oracles import transactions as oracle
 import fastfair as ff
 from fastfair.data.derived import subset
 from fastfair.evaluation.evaluate import evaluate_at_thresholds
+from fastfair.uncertainty.notes import Code, has_code
 
 AT = ff.at_threshold(1.2)
 pytestmark = [
@@ -152,3 +153,36 @@ def test_commands_take_transactions(tmp_path):
     assert json.loads(done.stdout)["rows"][0]["n_comparisons"] == 41
     done = run("group-test", *given, "--attempts", "3", "--group", "sex", "--n-resamples", "99")
     assert "fnmr_test" in done.stdout
+
+
+def test_sessions_that_tell_attempts_apart_are_named_where_intervals_ignore_them():
+    rows = [row for row in rows_of(3) for _ in range(2)]
+    mated, reference, probe, _, score = map(list, zip(*rows, strict=True))
+    session = np.arange(len(rows)) // 2 % 12
+    alone = ff.Comparisons(
+        score, mated, reference, probe, policies=ff.Policies(failures="non-match")
+    )
+    shared = ff.Comparisons(
+        score,
+        mated,
+        reference,
+        probe,
+        session=session,
+        policies=ff.Policies(failures="non-match"),
+    )
+    for comparisons, is_noted in ((alone, True), (shared, False)):
+        made = ff.transactions(comparisons, 2, session=session)
+        rates = ff.evaluate_transactions(made, AT)
+        whole = ff.evaluate(made, AT, n_resamples=0)
+        check = ff.check(made, "frr <= 90 %", AT, n_resamples=20, rng=0)
+        claim = ff.claim(made, "frr <= 90 %", AT)
+        for result in (rates, check, claim):
+            errors = [row for row in result.rows if "failure_rate" not in getattr(row, "name", "")]
+            assert {has_code(row, Code.OF_PEOPLE_ALONE) for row in errors} == {is_noted}
+        assert has_code(whole.quantity("fnmr"), Code.OF_PEOPLE_ALONE) == is_noted
+        for result in (rates, whole, check, claim):
+            assert result.summary().count("Intervals take people alone") == is_noted
+    named = ff.transactions(alone, transaction=session)
+    assert not has_code(
+        ff.evaluate(named, AT, n_resamples=0).quantity("fnmr"), Code.OF_PEOPLE_ALONE
+    )

@@ -7,6 +7,7 @@ import itertools
 import json
 import math
 from collections import Counter
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -860,3 +861,14 @@ def test_quantiles_of_the_same_replicates():
         assert found.outside == tuple(np.array(counts.groups)[expected].tolist())
         assert np.array_equal(found.group_rate, counts.group_rate)
     assert "x" in usual.outside
+
+
+def test_a_note_says_why_an_adjusted_p_value_is_below_p():
+    counts = ff.FailureCounts([0, 1, 0, 2, 1, 1, 2, 1, 3, 0], [4] * 10, group=list("ffffmmmmxx"))
+    test = ff.fnmr_test(counts, n_resamples=99, rng=0)
+    for adjusted, is_noted in ((test.group_pvalue - 0.01, True), (test.group_pvalue, False)):
+        tables = replace(test, group_pvalue_adjusted=adjusted)._tables()
+        assert [said for said, headings, _ in tables[1:] if not headings] == [
+            "Adjusted p-values below p are of tests of several groups at once, which decide; p is of"
+            " the group alone."
+        ] * is_noted

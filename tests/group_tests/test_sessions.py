@@ -118,3 +118,25 @@ def test_counts_in_sessions_are_judged_as_comparisons_are():
                 ff.fnmr_test(counts, n_resamples=49, rng=0),
             ]
         assert [bool(np.isnan(test.pvalue)) for test in tests] == [not shared] * 2
+
+
+@pytest.mark.parametrize("test", [ff.fnmr_test, ff.fmr_test])
+@pytest.mark.parametrize(
+    ("n_days", "flag", "words"),
+    [
+        (12, "", ""),
+        (6, "narrow", "f, m: fewer than 10 sessions, whose intervals are likely too narrow."),
+        (3, "", "f, m: fewer than 4 sessions, which give no interval."),
+    ],
+)
+@pytest.mark.filterwarnings("ignore::fastfair.errors.NotComputableWarning")
+def test_a_test_has_the_numbers_of_sessions_and_flags_few(test, n_days, flag, words, tmp_path):
+    result = test(draw(True, n_days), AT, n_resamples=49, rng=0)
+    result.to_json(tmp_path / "test.json")
+    (read,) = ff.read_results(tmp_path / "test.json")
+    assert read.n_sessions.tolist() == [n_days] * 2
+    assert read.flags == (flag,) * 2
+    assert np.isnan(read.standard_error).all() == np.isnan(read.low).all() == (n_days < 4)
+    assert words in result.summary()
+    assert result.to_frame("pandas")["n_sessions"].tolist() == [n_days] * 2
+    assert ("sessions" in result.summary()) == bool(words)

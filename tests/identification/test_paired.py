@@ -124,3 +124,37 @@ def test_a_system_that_is_worse_is_detected_where_few_people_are_missed():
     found = ff.compare_searches(first, second, [ff.at_threshold(2.5), ff.at_fpir(0.2)])
     assert found.of("fnir", at=ff.at_threshold(2.5)).pvalue_adjusted < 0.01
     assert found.of("fnir", at=ff.at_fpir(0.2)).pvalue < 0.01
+
+
+def few_differing(seed, noise, n=90, enrolled=30):
+    """Make systems that few searches by non-mated people tell apart."""
+    rng = np.random.default_rng(seed)
+    who = 1000 + np.arange(n) // 2
+    shared = rng.normal(size=(n, enrolled)) + 0.6 * rng.normal(size=enrolled)
+    scores = [shared + noise * rng.normal(size=shared.shape) for _ in range(2)]
+    return [ff.Searches.from_matrix(one, who, range(enrolled), n_threads=1) for one in scores]
+
+
+@pytest.mark.parametrize("gallery", ["drawn", "fixed"])
+def test_limits_of_a_pair_are_not_beyond_0_and_those_of_other_searches(gallery):
+    for seed, noise in [(0, 0.1), (1, 0.1), (2, 0.7), (3, 0.3), (6, 0.7)]:
+        systems = few_differing(seed, noise)
+        pair, apart = (
+            ff.compare_searches(
+                *systems, ff.at_threshold(3.2), gallery=gallery, paired=paired
+            ).rows[0]
+            for paired in (True, False)
+        )
+        assert 0 < pair.first * 90 < 30
+        assert min(apart.low, 0.0) <= pair.low <= pair.estimate <= pair.high <= max(apart.high, 0.0)
+
+
+def test_a_difference_of_one_step_does_not_double_an_interval():
+    systems = few_differing(2, 0.7)
+    row = ff.compare_searches(*systems, ff.at_threshold(3.6)).of("fpir")
+    assert (round(90 * row.first), round(90 * row.second)) == (10, 12)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(paired, "_MOST_SIGNS", -1)
+        by_law = ff.compare_searches(*systems, ff.at_threshold(3.6)).of("fpir")
+    assert row.pvalue > by_law.pvalue
+    assert by_law.high - by_law.low <= row.high - row.low <= by_law.high - by_law.low + 2 / 45

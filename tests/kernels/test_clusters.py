@@ -72,6 +72,15 @@ def test_a_few_binomial_numbers(n, chance):
     assert fit(binomial(n, chance, 20), n, chance) > 1e-3
 
 
+def test_the_outermost_random_numbers_are_rejected():
+    """They propose numbers far below 0 and far above n; plain Python warns of what overflows."""
+    words = np.zeros((4, 64), np.uint64)
+    words[:2, 1::2] = [[2**32 - 1], [2**32 - 2**11 - 1]]  # the last that is not rounded to 1
+    proposed = np.zeros(64)
+    jit(clusters._propose)(64, np.full(64, 440.0), 0.1, words, proposed)
+    assert (proposed == -1).all()
+
+
 # Sums over subjects.
 
 GROUPS = [  # failures, attempts and share of each kind

@@ -183,6 +183,7 @@ def test_bad_settings_are_refused(changed, message):
     refused(message, ff.plan_margin, **SETTING | changed)
 
 
+@pytest.mark.jit  # minutes without
 def test_other_rates_of_attempts_are_planned_under_their_names():
     settings = {"n_groups": [3, 10], "n_attempts": 2, "correlation": 0.05}
     exact = {"n_subjects": 60, "method": "exact"} | settings

@@ -191,3 +191,18 @@ def test_results_are_tables_json_and_plots():
     assert found.plot(rate="fnmr").get_xlabel() == "False non-match rate"
     assert "for exactly this threshold" in found.summary()
     refused("name", found.rate, "eer")
+
+
+def test_development_data_in_too_few_sessions_still_have_a_threshold():
+    rng = np.random.default_rng(0)
+    person = np.repeat(np.arange(40), 8)
+    other = np.where(np.arange(320) % 2, person, (person + 1) % 40)
+    c = ff.Comparisons(
+        rng.normal(size=320) + 2 * (person == other),
+        None,
+        person,
+        other,
+        session=np.arange(320) // 2 % 3,
+    )
+    made = found_threshold(c, ff.at_fmr(0.05), 0.95)
+    assert made.laxest <= made.threshold < made.strictest
