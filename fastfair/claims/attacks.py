@@ -87,6 +87,14 @@ class JudgedAttacks:
     def family(self, rule: Requirement) -> Family:
         """Return a requirement for each species, or group of people, that it is about."""
         about = self._bona_fide if rule.name == "bpcer" else self.about
+        named = {} if rule.group is None else self._bona_fide.named(rule.group)
+        unknown = [name for name in named if name not in about.data.attributes]
+        if unknown:
+            raise InputError(
+                f"requirement {rule.text!r}: some subjects have several labels of {unknown[0]!r}, so"
+                " that it is not known which groups the people are of whom attacks imitate: give"
+                " each subject one label, as with ⟦metadata=⟧"
+            )
         return about.family(rule)
 
     def estimates(self, wanted: Sequence[Requirement], others: Estimates | None) -> Estimates:

@@ -401,9 +401,11 @@ def match(first: Comparisons, second: Comparisons, *, one_by_one: bool) -> Compa
     what = "subjects" if first.samples is None or second.samples is None else "samples"
     labels: AnyArray = getattr(first, what)
     _require_the_same_labels(what, labels, getattr(second, what))
-    none = np.empty(0, object)
-    sessions = [none if c.sessions is None else c.sessions for c in (first, second)]
-    _require_the_same_labels("sessions", sessions[0], sessions[1])
+    if first.sessions is not None and second.sessions is not None:
+        _require_the_same_labels("sessions", first.sessions, second.sessions)
+    elif first.sessions is not None or second.sessions is not None:
+        without = "first" if first.sessions is None else "second"
+        raise InputError(f"{without} has no sessions: give ⟦session=⟧ of both, or of neither")
     if isinstance(first, KeptComparisons) or isinstance(second, KeptComparisons):
         _require_scans_of_the_same_vectors(first, second)
         return second

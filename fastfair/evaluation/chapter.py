@@ -724,6 +724,7 @@ def rates_of_groups(
     of_written = {attributed(grouping, group): group for group in evaluation.groups}
 
     def people(group: str | None) -> str:
+        """Return how many people a group has, some of whom may be in comparisons of one kind."""
         each = [
             find(evaluation.quantities, name, group, rates.at).n_subjects
             for name in rates_of(evaluation)
@@ -731,7 +732,7 @@ def rates_of_groups(
         sizes = [
             n for n in (evaluation.n_subjects if group is None else None, *each) if n is not None
         ]
-        return f"{sizes[0]:,}" if sizes else ""
+        return f"{max(sizes):,}" if sizes else ""
 
     columns: list[ColumnOf] = [_GROUP, (Column("People"), people)]
     foot = [Cell(), Cell()]

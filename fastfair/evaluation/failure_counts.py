@@ -1027,6 +1027,11 @@ class FailureCounts(Shown):
             how = f"as if a subject had one {attempt}, as the correlation is not known"
         ends = f"failed; the interval is Clopper and Pearson's, {how}."
         said = []
+        if self.groups_share_people:
+            said.append(
+                "Some people are in several groups, and each counts them as its own, although groups"
+                " are taken to share none."
+            )
         if self._of_totals:
             said.append(
                 f"People are not given: each {attempt} is taken for that of another person, which"

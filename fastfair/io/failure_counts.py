@@ -15,7 +15,12 @@ from fastfair._lib.warnings import warn
 from fastfair.data import side_columns
 from fastfair.data.group_labels import COMPLETE, UNKNOWN, MissingLabels
 from fastfair.data.label_bands import NO_BANDS, banded, read_bands
-from fastfair.errors import FileFormatError, InputError, NarrowIntervalsWarning
+from fastfair.errors import (
+    FileFormatError,
+    InputError,
+    NarrowIntervalsWarning,
+    NotComputableWarning,
+)
 from fastfair.evaluation.failure_counts import FailureCounts, RateOfFailure
 
 from . import files, tables, text
@@ -159,7 +164,7 @@ def read_failure_counts(
         more: dict[str, Any] = {"rate": rate, "missing_labels": missing_labels}
         more |= {role: frame.labels(name) for role, name in people.items()}
         if not of_attempts:
-            return FailureCounts(
+            counts = FailureCounts(
                 failures_of,
                 _numbers(table, frame, second),
                 labels[0],
@@ -167,6 +172,9 @@ def read_failure_counts(
                 totals=totals,
                 **more,
             )
+            if subject is None:
+                _warn_of_totals(table, counts)
+            return counts
         return FailureCounts.from_decisions(
             failures_of, group=labels[0], failed_value=failed_value, other_group=labels[1], **more
         )
@@ -184,6 +192,18 @@ def _warn_of_repeated_people(table: tables.Table, frame: FrameColumns) -> None:
             f" {str(repeated[0])!r}, but each row is taken for a person of its own, which makes"
             ' intervals too narrow: give ⟦subject="subject"⟧',
             NarrowIntervalsWarning,
+        )
+
+
+def _warn_of_totals(table: tables.Table, counts: FailureCounts) -> None:
+    """Warn where each group is one row of several attempts, as totals are that are not called so."""
+    is_one_row_each = counts.failures.size == max(1, len(counts.groups))
+    if is_one_row_each and counts.are_clusters and counts.attempts.min() > 1:
+        warn(
+            f"{table.place} has one row for {'each group' if counts.groups else 'all'}, which is"
+            " taken for one person, so that there is no interval: if rows are totals of several"
+            " people, say so with ⟦totals=True⟧",
+            NotComputableWarning,
         )
 
 

@@ -67,3 +67,17 @@ def test_keys_below_another_are_counted_whatever_its_size(dtype):
     keys = np.array([-5, -5, 0, 3, 3, 9], dtype)
     for key in (-(2**40), -6, -5, -4, 0, 3, 9, 10, 2**40):
         assert score_keys.count_below(keys, key) == sum(k < key for k in keys.tolist())
+
+
+def test_sessions_of_one_system_alone_are_asked_of_both():
+    day = list("xyxyxyxyxyxy")
+    with_days = ff.Comparisons(SCORES[0], MATED, REFERENCE, PROBE, session=day)
+    without = ff.Comparisons(SCORES[1], MATED, REFERENCE, PROBE)
+    for first, second, which in ((with_days, without, "second"), (without, with_days, "first")):
+        refused(
+            f"^{which} has no sessions: give session= of both",
+            match,
+            first,
+            second,
+            one_by_one=False,
+        )

@@ -125,6 +125,14 @@ def test_requirements_name_species_and_groups_of_people():
     assert " of 3 species: " in claimed.summary()
 
 
+def test_labels_of_samples_make_no_groups_of_people():
+    by_row = frame_of().with_columns(light=pl.Series(["dim", "bright"] * 300 + ["dim"] * 250))
+    c = ff.read_comparisons(by_row, groups="light", layout=ff.Layout(attack="species"))
+    says = "several labels of 'light', so that it is not known which groups"
+    refused(says, ff.check, c, "iapar[light=*] <= 50 %", AT)
+    assert ff.check(c, "fnmr[light=*] <= 99 %", AT, **QUICK).verdict == "met"
+
+
 def test_rates_that_data_do_not_have_are_refused():
     c = comparisons()
     refused("their rate of attacks is the IAPAR", ff.check, c, "apcer[*] <= 5 %", AT)

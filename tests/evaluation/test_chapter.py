@@ -221,3 +221,19 @@ def test_equal_rates_have_no_highest_and_lowest():
     found = ff.evaluate(mated, POINTS[1], [], n_resamples=0)
     said = sentence_on_extreme_groups(found, "fnmr", POINTS[1])
     assert said == "FNMR is 50 % in each of 2 groups."
+
+
+def test_people_of_groups_are_counted_also_without_mated_comparisons():
+    person, sex = np.arange(40), np.array(["f", "m"])
+    mated = person[:16]  # of whom there are two samples
+    reference = np.concatenate([mated, np.repeat(person, 2)])
+    probe = np.concatenate([mated, (np.repeat(person, 2) + np.tile([1, 2], 40)) % 40])
+    is_mated = np.arange(reference.size) < mated.size
+    scores = np.random.default_rng(0).normal(2.0 * is_mated)
+    of_sex = sex[reference % 2], sex[probe % 2]
+    evaluation = ff.evaluate(
+        ff.Comparisons(scores, is_mated, reference, probe, *of_sex), POINTS[0], n_resamples=0
+    )
+    table = rates_of_groups(evaluation, evaluation.rates[0], Beside(), [])
+    people = {row[0]: row[1] for row in table.rows}
+    assert people == {"all": "40", "f": "20", "m": "20"}

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from oracles import failures as oracle
 
 import fastfair as ff
-from fastfair.errors import InputError, NarrowIntervalsWarning
+from fastfair.errors import InputError, NarrowIntervalsWarning, NotComputableWarning
 
 ROWS = st.lists(st.tuples(st.booleans(), st.sampled_from("abcdefgh")), min_size=1, max_size=30)
 RATES = {"fta": "failure-to-acquire rate", "fte": "failure-to-enrol rate"}
@@ -168,6 +168,17 @@ def test_numbers_of_a_table_are_put_into_bands():
     refused("must name an attribute", ff.read_failure_counts, table, groups="age", bands="sex=0,35")
     texts = table.with_columns(age=pl.Series(["a", "b", "c", "d"]))
     refused("needs numbers", ff.read_failure_counts, texts, groups="age", bands="age=0,35")
+
+
+def test_totals_that_are_not_called_so_are_warned_of():
+    table = pl.DataFrame({"failures": [5, 21], "attempts": [174, 180], "sex": ["f", "m"]})
+    for groups, words in (("sex", "one row for each group"), ((), "one row for all")):
+        rows = table if groups else table[:1]
+        with pytest.warns(NotComputableWarning, match=f"{words}, .* with totals=True"):
+            ff.read_failure_counts(rows, groups=groups)
+        ff.read_failure_counts(rows, groups=groups, totals=True)
+    single = table.with_columns(attempts=pl.lit(22), subject=pl.Series(["ann", "bob"]))
+    ff.read_failure_counts(single, "failures", "attempts", "sex", subject="subject")
 
 
 def test_rows_of_one_person_are_warned_of_where_the_column_is_not_named():

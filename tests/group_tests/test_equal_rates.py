@@ -288,6 +288,7 @@ def test_a_margin_counts_nobody_once_in_each_group():
     with pytest.warns(DependentGroupsWarning):
         margin = ff.margin_of_error(counts, rng=0, n_resamples=99)
     assert "40 of 240 attack presentations failed." in margin.summary()
+    assert "Some people are in several groups" in margin.summary()
 
 
 @pytest.mark.jit
