@@ -720,7 +720,7 @@ class PanelSearch:
                     self._bits.view(np.uint32), corner, columns, n, places, codes
                 )
             if self._only_found:
-                dot_products.of_mated(
+                dot_products.multiply_mated(
                     prepared.rows, corner, prepared.panel, columns, mated_start, places, mated
                 )
                 size = dot_products.take_reaching(
