@@ -189,8 +189,8 @@ def one_blas_thread() -> Iterator[None]:
     """Let each matrix product run only in the thread that calls it.
 
     The setting belongs to the process: the first thread that enters makes it, and the last one that
-    leaves undoes it. Only the threads of `deal` and `run_aside` may call this, as an interrupt of the
-    main thread might prevent the undoing.
+    leaves undoes it. Only the threads of `deal` and `run_aside` may call this, as an interrupt of
+    the main thread might prevent the undoing.
     """
     global _inside, _limit
     with _lock:
