@@ -26,7 +26,7 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     module = f"{__name__}.{name}"
     if threading.current_thread() is threading.main_thread():
-        from ._aside import aside
+        from ._aside import run_aside
 
-        return aside(lambda: importlib.import_module(module))
+        return run_aside(lambda: importlib.import_module(module))
     return importlib.import_module(module)

@@ -192,16 +192,16 @@ def deal_in_order(
             yield wanted
 
 
-def aside(call: Callable[[], _Result]) -> _Result:
+def run_aside(call: Callable[[], _Result]) -> _Result:
     """Call a function in another thread and wait for its result; after an interrupt the call goes
     on alone.
     """
-    with beside(call) as wait:
+    with run_beside(call) as wait:
         return wait()
 
 
 @contextlib.contextmanager
-def beside(call: Callable[[], _Result]) -> Iterator[Callable[[], _Result]]:
+def run_beside(call: Callable[[], _Result]) -> Iterator[Callable[[], _Result]]:
     """Call a function in another thread while this one goes on, and give what waits for its
     result.
     """

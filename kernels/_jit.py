@@ -12,7 +12,7 @@ import numba
 from numba.core.compiler_lock import global_compiler_lock
 from numba.extending import register_jitable
 
-from ._aside import aside, free_in_forks
+from ._aside import free_in_forks, run_aside
 from ._cache import KernelCache
 from ._sources import OPTIONS, cache_folder
 
@@ -68,7 +68,7 @@ def _jit(function: Callable[..., Any], **options: Any) -> Callable[..., Any]:
         if kinds not in compiled:
             types = tuple(map(numba.typeof, arguments))
             if threading.current_thread() is threading.main_thread():
-                aside(lambda: _compile(kernel, types))
+                run_aside(lambda: _compile(kernel, types))
             else:
                 _compile(kernel, types)
             compiled.add(kinds)

@@ -227,7 +227,7 @@ def fill(first, second, out):
 
 
 @helper
-def of_row(first, i, second, columns, n, out):
+def multiply_row(first, i, second, columns, n, out):
     """Compute the products of one row with some rows of another matrix.
 
     first: (m, d) floats; i: the row; second: (rows, d) floats; columns: (at least n + 3,) int64,
@@ -265,7 +265,7 @@ def take_reaching(rows, codes, places, bound, similarities):
 
 
 @jit
-def of_mated(rows, corner, size, columns, offset, places, mated):
+def multiply_mated(rows, corner, size, columns, offset, places, mated):
     """Compute the products of the mated pairs of a panel.
 
     rows, places: as above; corner, size: the first row and column of the panel, and how many it has

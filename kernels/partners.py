@@ -34,8 +34,8 @@ class Runs(NamedTuple):
 
 @jit_if_large
 def rows_of_units(first, second, row, ones, a, b):
-    """Write the rows of weights of comparisons; those of a unit with itself have its own and the
-    row of ones.
+    """Write the two rows of weights of each comparison: those of its units, or of a unit with
+    itself the unit's and the row of ones.
 
     first, second: (n,) int32 units; row: (units,) int32; ones: int32; a, b: (n,) int32, out
     """

@@ -8,7 +8,7 @@ import numpy as np
 
 from ._jit import helper, jit
 from .bit_masks import TOGETHER, lowest, reaching
-from .dot_products import of_row
+from .dot_products import multiply_row
 
 
 @helper
@@ -89,7 +89,7 @@ def keep_by_products(scores, vectors, apart, mate, kept):
             size = begin[mate_of_search + 1] - begin[mate_of_search]
             for t in range(size):
                 chosen[t] = begin[mate_of_search] + t
-            of_row(probes, s, templates, chosen, size, product)
+            multiply_row(probes, s, templates, chosen, size, product)
             limit = np.float64(_largest(product, 0, size))
         mate_score[s] = limit if mate_of_search >= 0 else -np.inf
 
@@ -130,7 +130,7 @@ def keep_by_products(scores, vectors, apart, mate, kept):
                     n_chosen += 1
             elif score > limit:
                 outranking += 1
-        of_row(probes, s, templates, chosen, n_chosen, product)
+        multiply_row(probes, s, templates, chosen, n_chosen, product)
 
         best[s, :] = -np.inf
         who[s, :] = -1

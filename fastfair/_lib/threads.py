@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from typing import Any, TypeVar
 
 from fastfair.errors import InputError
-from fastfair.kernels._aside import beside, deal, deal_in_order, free_in_forks
+from fastfair.kernels._aside import deal, deal_in_order, free_in_forks, run_beside
 
 from .warnings import Told, give_warnings, hold_warnings
 
@@ -100,7 +100,7 @@ def meanwhile(
         give_warnings(warned)
         return value
 
-    with beside(held_back) as wait:
+    with run_beside(held_back) as wait:
         yield result
 
 
@@ -189,8 +189,8 @@ def one_blas_thread() -> Iterator[None]:
     """Let each matrix product run only in the thread that calls it.
 
     The setting belongs to the process: the first thread that enters makes it, and the last one that
-    leaves undoes it. Only the threads of `deal` and `aside` may call this, as an interrupt of the
-    main thread might prevent the undoing.
+    leaves undoes it. Only the threads of `deal` and `run_aside` may call this, as an interrupt of
+    the main thread might prevent the undoing.
     """
     global _inside, _limit
     with _lock:

@@ -27,7 +27,7 @@ from fastfair._lib.rounding import divide_up, round_up
 from fastfair._lib.threads import count_threads, in_threads, one_blas_thread, run_blocks, slices
 from fastfair._lib.workers import Arrays, Report, Workers, do_job
 from fastfair.errors import InputError
-from fastfair.kernels._aside import aside
+from fastfair.kernels._aside import run_aside
 
 from . import score_keys
 from .sorted_scores import sort_by_bits
@@ -399,7 +399,7 @@ class PreparedVectors:
         """Compute the similarities of some vectors with others, up to rounding; in a thread of its
         own.
         """
-        seen = aside(one_blas_thread()(lambda: self.rows[rows] @ self.rows[columns].T))
+        seen = run_aside(one_blas_thread()(lambda: self.rows[rows] @ self.rows[columns].T))
         if self.euclidean:
             seen = -np.sqrt(
                 np.maximum(self.squares[rows, None] + self.squares[columns] - 2 * seen, 0)
@@ -720,7 +720,7 @@ class PanelSearch:
                     self._bits.view(np.uint32), corner, columns, n, places, codes
                 )
             if self._only_found:
-                dot_products.of_mated(
+                dot_products.multiply_mated(
                     prepared.rows, corner, prepared.panel, columns, mated_start, places, mated
                 )
                 size = dot_products.take_reaching(

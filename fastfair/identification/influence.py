@@ -82,9 +82,7 @@ class PersonSums(NamedTuple):
 
     @property
     def beyond_probes(self) -> float:
-        """What enrolled people add to the sum of squares; 0 for what would be negative, or but for
-        rounding.
-        """
+        """What enrolled people add to the sum of squares; 0 where that is negative or rounding."""
         squares = dot(self.of_pairs, self.of_pairs)
         of_all = dot(self.of_all, self.of_all)
         beyond = of_all - dot(self.of_probes, self.of_probes) - squares

@@ -96,11 +96,10 @@ class SearchContributions:
 
 
 def hit_probabilities(n_others: int, n_drawn: int, most: int) -> tuple[Floats, Floats]:
-    """Return what c people who score high enough make of a search, for c = 0 to `most`.
+    """Return the probability that at least one of c people who score high enough is in a gallery,
+    for c = 0 to `most`, and by how much it is less on average without a given one of them.
 
-    They are among n_others people, of whom n_drawn are in the gallery. The first array is the
-    probability that at least one of the c is in the gallery; the second, by how much it is less on
-    average over galleries if a given one of them is taken out.
+    The c are among n_others people, of whom n_drawn are in the gallery.
     """
     j = np.arange(most)
     none = np.append(
@@ -240,8 +239,8 @@ def _contributions_of(
 
 
 def listed_at(searches: Searches, rows: Indices, threshold: float) -> Flags:
-    """Return which candidates kept of some searches reach a threshold, but for places at the ends
-    of lists where none does; without a score nobody does.
+    """Return (searches, places) which candidates kept of some searches reach a threshold: two
+    places or more, up to the last at which somebody does. Nobody does without a score.
     """
     places = slice(max(2, int(np.count_nonzero(searches._highest >= threshold))))
     best, who = searches.best[rows, places], searches.candidate[rows, places]

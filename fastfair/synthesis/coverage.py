@@ -22,7 +22,7 @@ from fastfair.bands.curve import pointwise_interval
 from fastfair.bands.rates_over_levels import MethodOfEmbeddings, check_levels
 from fastfair.data import score_keys
 from fastfair.data.embeddings import Embeddings
-from fastfair.kernels._aside import aside
+from fastfair.kernels._aside import run_aside
 from fastfair.resampling.error_lists import ErrorLists
 from fastfair.resampling.units import VectorUnit
 from fastfair.resampling.vector_replicates import ROUNDING, Draws, PairResampler, Weighting
@@ -269,7 +269,7 @@ def coverage_experiment(
         for side in _SIDES
     )
     pooled = one_blas_thread()(partial(_pooled, data_sets, thresholds, mated, nonmated))
-    threshold, truth = aside(pooled)
+    threshold, truth = run_aside(pooled)
     low, high = np.moveaxis(low, 0, 2), np.moveaxis(high, 0, 2)
     coverage = ((low <= truth) & (truth <= high)).mean(axis=2)
     return CoverageExperiment(

@@ -12,7 +12,7 @@ import time
 
 import pytest
 from fastfair.kernels import _jit
-from fastfair.kernels._aside import _Abandoned, aside, deal, deal_in_order
+from fastfair.kernels._aside import _Abandoned, deal, deal_in_order, run_aside
 from helpers.each import each
 from helpers.interrupted import SOON, interrupted
 
@@ -111,7 +111,7 @@ def test_an_interrupt_waits_for_nothing_and_nothing_more_is_begun():
 
 LONG_WORK = """
     import atexit, sys, time
-    from fastfair.kernels._aside import aside
+    from fastfair.kernels._aside import run_aside
     def work():
         print("ready", flush=True)
         time.sleep(SECONDS)
@@ -121,7 +121,7 @@ LONG_WORK = """
 
 
 def test_an_interrupt_that_nobody_catches_ends_the_process_though_work_goes_on(tmp_path):
-    done, took = interrupted(LONG_WORK.replace("SECONDS", "30") + "    aside(work)", tmp_path)
+    done, took = interrupted(LONG_WORK.replace("SECONDS", "30") + "    run_aside(work)", tmp_path)
     assert done.returncode == -signal.SIGINT
     assert "KeyboardInterrupt" in done.stderr
     assert done.stdout == "tidied\n"
@@ -225,7 +225,7 @@ def test_an_interrupt_of_a_kernel_that_returns_arrays_is_one(tmp_path):
 def test_an_interrupt_that_is_caught_lets_work_end_before_the_process(tmp_path):
     code = """
     try:
-        aside(work)
+        run_aside(work)
     except KeyboardInterrupt:
         print("caught", flush=True)
         sys.exit(7)
@@ -263,7 +263,7 @@ def test_a_wait_inside_work_that_was_given_up_ends():
 
     def work(_: int) -> None:
         try:
-            aside(lambda: release.wait(30))
+            run_aside(lambda: release.wait(30))
         except BaseException as error:
             ended.append(type(error))
             raise

@@ -77,7 +77,7 @@ def test_products_of_a_row_are_those_of_pairs(dtype: type):
     x = some_vectors(3, 20, 48, 3).astype(dtype)
     for n in (1, 4, 6, 20):
         columns, found = np.random.default_rng(n).integers(0, 20, n + 3), np.empty(n + 3, dtype)
-        jit(kernels.of_row)(x, 7, x, columns, n, found)
+        jit(kernels.multiply_row)(x, 7, x, columns, n, found)
         assert found[:n].tolist() == kernels.products(x[7], x[columns[:n]]).tolist()
 
 
@@ -90,7 +90,7 @@ def test_mated_pairs_have_the_products_of_the_panel():
     n_mated = columns[:, 2] - columns[:, 1]
     offset = np.cumsum(n_mated) - n_mated
     mated = np.full(n_mated.sum(), np.nan, np.float32)
-    kernels.of_mated(x, (0, 48), 48, columns, offset, 7, mated)
+    kernels.multiply_mated(x, (0, 48), 48, columns, offset, 7, mated)
     for i in range(96):
         for j in range(columns[i, 1], columns[i, 2]):
             value = mated[offset[i] + j - columns[i, 1]]
