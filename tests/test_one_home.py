@@ -24,7 +24,7 @@ from fastfair.cli.signatures import options_from
 from fastfair.cli.terminal import print_result
 from fastfair.data.comparisons import keys_of
 from fastfair.error_rates.operating_points import RULES, OfSearches, Rule, read_point
-from fastfair.identification.errors import RATES, false_positives, listed_at, rate_of_searches
+from fastfair.identification.rates import RATES, false_positives, listed_at, rate_of_searches
 from fastfair.io import formats, tables
 from fastfair.measures import MEASURES
 from fastfair.measures._registry import METRICS, Estimand

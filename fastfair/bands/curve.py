@@ -68,7 +68,7 @@ from .rates_over_levels import (
     BandRequest,
     BandSettings,
     RatesOverLevels,
-    over_levels,
+    compute_over_levels,
     points_of,
 )
 
@@ -249,7 +249,7 @@ class RocBand(Curve):
         matplotlib Axes
         """
         ax = plots.axes_or_new(ax)
-        scaled = _probit_clipped if det else np.asarray
+        scaled = _probit_places if det else np.asarray
         (line,) = ax.plot(scaled(self.fmr), scaled(self.fnmr), **kwargs)
         limits = [scaled(end) for end in (self.low, self.high, self.band_low, self.band_high)]
         plots.draw_ranges(ax, scaled(self.fmr), limits, line.get_color())
@@ -350,7 +350,7 @@ class FairnessBand(Curve):
 _EDGE = 1e-6  # rates this near to 0 or 1 are drawn at the edge, as deviates would be infinite
 
 
-def _probit_clipped(rates: Floats) -> Floats:
+def _probit_places(rates: Floats) -> Floats:
     """Return the places of rates on probit axes; 0 and 1, at infinity, go to the edge of what can
     be told apart.
     """
@@ -417,7 +417,9 @@ class CurveMaker:
         self._centred = self._drawn if centred is rates.replicates else values(centred)
         self.sizes = rates.sizes(self.entries)
         self._narrow: dict[int, bool] = {}
-        self._quantities = tuple(self._described(k, entry) for k, entry in enumerate(self.entries))
+        self._quantities = tuple(
+            self._quantity_of(k, entry) for k, entry in enumerate(self.entries)
+        )
         make = partial(
             IntervalMaker,
             self._quantities,
@@ -480,7 +482,9 @@ class CurveMaker:
             self._centred[rows], self.values[rows], self.rates.settings.confidence_level
         )
         ends = end_arrays(self._about_estimate.quantities_at(rows, of_curve, "auto"))
-        value, curve = self._banded(rows, self._pointwise(rows), _falling(self.rates.levels, *ends))
+        value, curve = self._fields_of_curve(
+            rows, self._pointwise(rows), _widen_to_fall(self.rates.levels, *ends)
+        )
         return RocBand(fnmr=value, **curve)
 
     def measure(self, measure: str, rate: str) -> FairnessBand:
@@ -504,52 +508,41 @@ class CurveMaker:
             of_curve = level_by_depth(self._centred[rows][inverted], settings.confidence_level)
             wider = end_arrays(self._about_estimate.quantities_at(rows, of_curve, "auto"))
             pointwise = [
-                q if kept else _withheld(q) for q, kept in zip(pointwise, inverted, strict=True)
+                q if kept else _withhold(q) for q, kept in zip(pointwise, inverted, strict=True)
             ]
-            band = np.where(inverted, wider[0], np.nan), np.where(inverted, wider[1], np.nan)
-        value, curve = self._banded(rows, pointwise, band, facts.per_group)
+            low, high = (np.where(inverted, end, np.nan) for end in wider)
+            band = low, high
+        value, curve = self._fields_of_curve(rows, pointwise, band, facts.per_group)
         of = rate if facts.of else None
         return FairnessBand(
             measure=measure, rate=of, value=value, groups=self.rates.groups, **curve
         )
 
-    def _described(self, k: int, entry: Entry) -> Quantity:
+    def _quantity_of(self, k: int, entry: Entry) -> Quantity:
         """Make a quantity of an entry, with the numbers behind it and its notes."""
         rates = self.rates
         value = float(entry.value)
         point = entry.point or 0
         quantity = Quantity(entry.name, entry.group, self._points[point], value)
-        if entry.name not in ERROR_RATES:
-            rests = entry.name.endswith("(fmr)") or (
-                not entry.name.endswith(")") and "fmr" in self._names
+        if entry.name in ERROR_RATES:
+            row = 1 + entry.cell[0] if entry.cell else 0
+            subjects = rates.subjects[entry.name]
+            n = int(rates.comparisons[entry.name][row])
+            n_errors = _errors_behind(value, n)
+            few = [] if n_errors >= ENOUGH_ERRORS else [Note(Code.FEW_ERRORS)]
+            quantity = replace(
+                quantity,
+                n_comparisons=n,
+                n_errors=n_errors,
+                n_subjects=None if subjects is None else int(subjects[row]),
+                notes=tuple(few if n else [Note(Code.NO_COMPARISONS)]),
             )
-            return (
-                noted(quantity, Note(Code.HELD_BY_FEW_SUBJECTS))
-                if rests and self._is_narrow(point)
-                else quantity
-            )
-        row = 1 + entry.cell[0] if entry.cell else 0
-        subjects = rates.subjects[entry.name]
-        n = int(rates.comparisons[entry.name][row])
-        n_errors = _errors_behind(value, n)
-        codes = (
-            []
-            if n and n_errors >= ENOUGH_ERRORS
-            else [Code.FEW_ERRORS if n else Code.NO_COMPARISONS]
-        )
-        quantity = replace(
-            quantity,
-            n_comparisons=n,
-            n_errors=n_errors,
-            n_subjects=None if subjects is None else int(subjects[row]),
-            notes=tuple(map(Note, codes)),
-        )
-        hangs = hangs_on_threshold(self._centred[[k]], rates.replicates.threshold[[point]])[0]
-        return (
-            noted(quantity, Note(Code.HELD_BY_FEW_SUBJECTS))
-            if hangs and self._is_narrow(point)
-            else quantity
-        )
+            hangs = hangs_on_threshold(self._centred[[k]], rates.replicates.threshold[[point]])[0]
+        else:
+            is_of_both = not entry.name.endswith(")")
+            hangs = entry.name.endswith("(fmr)") or (is_of_both and "fmr" in self._names)
+        is_held_by_few = hangs and self._is_narrow(point)
+        return noted(quantity, Note(Code.HELD_BY_FEW_SUBJECTS)) if is_held_by_few else quantity
 
     def _is_narrow(self, point: int) -> bool:
         """Return whether few subjects cause most of the false matches that hold the threshold of a
@@ -577,7 +570,7 @@ class CurveMaker:
         if name in ERROR_RATES:  # those without errors vary by no method
             quantities = self._about_estimate.quantities_at(rows, level, "auto")
             inside = (value > 0) & (value < 1)
-        ends = interval(self._drawn[rows], value, self._expected[rows], level, method)
+        ends = pointwise_interval(self._drawn[rows], value, self._expected[rows], level, method)
         low, high = (np.clip(end, *range_of(name)).tolist() for end in ends)
         return [
             replace(q, low=low[k], high=high[k], method=method) if inside[k] else q
@@ -590,7 +583,7 @@ class CurveMaker:
         least, most = range_of(self.entries[rows[0]].name)
         drawn = self._drawn[rows]
         if settings.method in ABOUT_V_STATISTIC:
-            drawn = recentered(drawn, self.values[rows], self._expected[rows])
+            drawn = recenter(drawn, self.values[rows], self._expected[rows])
         often, curves = _whole_curves(drawn)
         low, high = np.full((2, len(rows)), np.nan)
         if curves.size and curves.shape[1] > 1:
@@ -603,7 +596,7 @@ class CurveMaker:
         """Return which of some quantities rest on too few sessions for intervals."""
         return np.broadcast_to(self.sizes.sessions, len(self.entries))[rows] < FEWEST_SESSIONS
 
-    def _banded(
+    def _fields_of_curve(
         self, rows: list[int], pointwise: Sequence[Quantity], band: Range, per_group: bool = False
     ) -> tuple[Floats, dict[str, Any]]:
         """Return the values of some quantities, and the fields of their curve."""
@@ -629,7 +622,7 @@ class CurveMaker:
         }
 
 
-def _withheld(quantity: Quantity) -> Quantity:
+def _withhold(quantity: Quantity) -> Quantity:
     """Return a measure without an interval, and say why it has none."""
     is_finite = np.isfinite(quantity.estimate)
     reasons = Code.NO_SUCH_ERRORS, Code.FEW_GROUP_ERRORS, Code.TOO_FEW_SESSIONS
@@ -701,7 +694,7 @@ def end_arrays(quantities: Sequence[Quantity]) -> Range:
     return low, high
 
 
-def _falling(levels: Floats, low: Floats, high: Floats) -> Range:
+def _widen_to_fall(levels: Floats, low: Floats, high: Floats) -> Range:
     """Widen a band so that neither end rises with the levels."""
     order = np.argsort(levels)
     has_interval = ~np.isnan(low)
@@ -710,7 +703,7 @@ def _falling(levels: Floats, low: Floats, high: Floats) -> Range:
     return np.where(has_interval, low, np.nan), np.where(has_interval, high, np.nan)
 
 
-def interval(
+def pointwise_interval(
     replicates: Floats,
     estimate: Floats,
     expected: Floats,
@@ -723,11 +716,11 @@ def interval(
         return intervals.confidence_interval(
             replicates, estimate, level, method, v_statistic=expected, jackknife=jackknife
         )
-    shifted = recentered(replicates, estimate, expected)
+    shifted = recenter(replicates, estimate, expected)
     return intervals.confidence_interval(shifted, intervals.finite_mean(shifted), level, "normal")
 
 
-def recentered(replicates: Floats, estimate: Floats, expected: Floats) -> Floats:
+def recenter(replicates: Floats, estimate: Floats, expected: Floats) -> Floats:
     """Move replicates, which vary around one value, so that they vary around the estimate."""
     with np.errstate(invalid="ignore"):  # ratios to groups without errors are infinite
         return replicates + (estimate - expected)[..., None]
@@ -835,7 +828,7 @@ def roc_band(
     if group is not None:
         validation.choice("group", group, data.groups)
 
-    return over_levels(
+    return compute_over_levels(
         data,
         fmr,
         request,
@@ -944,7 +937,7 @@ def fairness_band(
             " least 2"
         )
     kinds = frozenset([rate] if MEASURES[measure].of else ["both rates"])
-    band = over_levels(
+    band = compute_over_levels(
         data,
         fmr,
         request,
@@ -1029,7 +1022,7 @@ def bands_of(
             bands["_".join(filter(None, ("fairness", name, band.rate)))] = band
         return bands
 
-    bands = over_levels(
+    bands = compute_over_levels(
         data,
         fmr,
         request,

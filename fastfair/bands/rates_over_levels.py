@@ -44,11 +44,8 @@ _Result = TypeVar("_Result")
 ABOUT_V_STATISTIC = ("recentered", "gaussian")  # methods that evaluations do not have
 BandZeroPolicy = Literal["keep", "clopper-pearson"]  # which replicates would often do
 _LEVELS = 50  # by default: more than a plot shows
-# default level, of comparisons and of embeddings, whose pairs below are never kept
-_HIGHEST = (
-    0.5,
-    0.1,
-)
+# the highest of these; more similar pairs of vectors than hold it are all that are kept
+_HIGHEST, _HIGHEST_OF_VECTORS = 0.5, 0.1
 
 
 def methods_of_embeddings() -> tuple[str, ...]:
@@ -229,7 +226,7 @@ class RatesOverLevels:
         return replace(self.replicates, fnmr=np.clip(self.replicates.fnmr + added, 0, 1))
 
 
-def over_levels(
+def compute_over_levels(
     data: Comparisons | Embeddings,
     fmr: ArrayLike | None,
     settings: BandRequest,
@@ -261,14 +258,14 @@ def over_levels(
     """
     groups = data.groups if with_groups else ()
     if isinstance(data, Embeddings):
-        levels = _levels(fmr, data.n_nonmated, _HIGHEST[1])
-        return _OfVectors(data, levels, settings, groups, with_overall_fmr).make(make)
+        levels = _levels(fmr, data.n_nonmated, _HIGHEST_OF_VECTORS)
+        return _RatesOfVectors(data, levels, settings, groups, with_overall_fmr).make(make)
     return make(
-        _of_comparisons(data, _levels(fmr, len(data.nonmated), _HIGHEST[0]), settings, groups)
+        _rates_of_comparisons(data, _levels(fmr, len(data.nonmated), _HIGHEST), settings, groups)
     )
 
 
-def _of_comparisons(
+def _rates_of_comparisons(
     data: Comparisons, levels: Floats, settings: BandRequest, groups: tuple[str, ...]
 ) -> RatesOverLevels:
     resampler = Resampler(
@@ -314,7 +311,7 @@ def _of_comparisons(
     )
 
 
-class _OfVectors:
+class _RatesOfVectors:
     """Rates of vectors over levels, and how much data are behind them.
 
     Attributes
@@ -484,10 +481,10 @@ def points_of(levels: Floats) -> list[OperatingPoint]:
 def _levels(fmr: ArrayLike | None, n_nonmated: int, highest: float) -> Floats:
     if fmr is None:
         return np.unique(np.geomspace(min(highest, ENOUGH_ERRORS / n_nonmated), highest, _LEVELS))
-    return checked_levels(fmr)
+    return check_levels(fmr)
 
 
-def checked_levels(fmr: ArrayLike) -> Floats:
+def check_levels(fmr: ArrayLike) -> Floats:
     """Check the false match rates to hold; those asked twice count once."""
     levels = np.atleast_1d(validation.numbers_of("⟦fmr⟧", fmr))
     if levels.ndim != 1:

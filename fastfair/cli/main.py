@@ -44,11 +44,10 @@ def run_verb(name: str) -> None:
     assert isinstance(context.command, Command)
     if context.invoked_subcommand is not None:
         return
-    chapter, run = (
-        importlib.import_module(f"fastfair.cli.{module}")
-        for module in (f"actions.{context.command.verb.chapter}", "run")
-    )
-    run_of_verb = run.Run()
+    from .run import Run  # not before a verb runs: it imports what help does without
+
+    chapter = importlib.import_module(f"fastfair.cli.actions.{context.command.verb.chapter}")
+    run_of_verb = Run()
     action = getattr(chapter, name.replace("-", "_").replace(" ", "_"))
     token = QUOTED.set(_in_options)
     try:
@@ -115,9 +114,9 @@ def _in_options(message: Any) -> str:
         for param in command.params
         if isinstance(param, click.Option)
     }
-    contrary = {"paired=False": "unpaired"}
-    of_contrary = {text: options[name] for text, name in contrary.items() if name in options}
-    return message.in_options(options | of_contrary)
+    if "unpaired" in options:
+        options["paired=False"] = options["unpaired"]
+    return message.in_options(options)
 
 
 def _show_warning(shown: set[str], message: Warning | str, *_: Any, **__: Any) -> None:

@@ -17,14 +17,12 @@ from .verbs import table
 
 _OPTIONS = table()
 _OF_SECOND = ("second_score", "second_score_kind", "second_embeddings")
-_OF_TRIALS = [
-    name for name in _OPTIONS["read_named_vectors"] if name not in ("samples", "failures")
-]
+_OF_TRIALS = {*_OPTIONS["read_named_vectors"]} - {"failures"}
 _OF_COUNTS = ("other_subject", "other_groups", "missing_labels", "session", "bands")
 OF_FAILURES = ("counts", "decisions")
 # Options that belong to some kinds of input only; --group belongs to all.
 OF_INPUT: dict[str, set[str]] = {
-    "scores": {*_OPTIONS["read_comparisons"], *_OF_TRIALS, "samples", "reference_group", "probe_group", *_OF_SECOND,
+    "scores": {*_OPTIONS["read_comparisons"], *_OF_TRIALS, "reference_group", "probe_group", *_OF_SECOND,
                "fmr_statistic", "at"},
     "vectors": {*_OPTIONS["read_embeddings"], "fmr_statistic", "at", "templates", "candidates"},
     "searches": {*_OPTIONS["read_searches"], "at"},
@@ -118,7 +116,7 @@ def _vectors_of_trials(run: Run) -> dict[str, Any]:
         file = run.options["embeddings"]
         return {"embeddings": run.call(ff.read_named_vectors, file, failures=failures)}
     for param in run.command.params:
-        if param.name in (*_OF_TRIALS, "samples") and param.name in run.options:
+        if param.name in _OF_TRIALS and param.name in run.options:
             raise click.UsageError(
                 f"{param.opts[0]} goes with --embeddings, the file of the vectors"
             )

@@ -223,16 +223,15 @@ class Run:
         )
         if output is not None:
             for name, content in made.items():
-                write_json(content | inputs, output / f"{name}.json")
+                written.append(output / f"{name}.json")
+                write_json(content | inputs, written[-1])
             for name, frame in tables.items():
-                write_csv(frame(), output / f"{name}.csv")
-            whole_files.write_text(
-                output / "config.toml", configuration(self.context, self.options.get("rng"))
-            )
-            written += [output / f"{name}.json" for name in made] + [
-                output / f"{name}.csv" for name in tables
-            ]
+                written.append(output / f"{name}.csv")
+                write_csv(frame(), written[-1])
             written.append(output / "config.toml")
+            whole_files.write_text(
+                written[-1], configuration(self.context, self.options.get("rng"))
+            )
             if self.options.get("plots"):
                 written += self._draw(figures, output)
         for path, write in (files or {}).items():

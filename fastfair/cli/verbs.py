@@ -194,12 +194,27 @@ _ATTEMPTS = Option(
     " subject against a reference make a transaction.",
     section="Input",
 )
+_FAILURES = Option(
+    "failures",
+    "Counts: column of failed attempts, by default failures. Scores: what to do with comparisons that"
+    " failed, error, exclude or non-match.",
+    section="Input",
+)
+_SUBJECT = Option(
+    "subject",
+    "Counts and decisions: column of whose attempts these are. Vectors: array or column of subjects or"
+    " paths.",
+    section="Input",
+)
+_PILOT = Option(
+    "pilot",
+    "Failure counts of a pilot, with columns attempts and failures. Subjects have so many attempts as"
+    " these, in place of --attempts.",
+    "path",
+    section="Input",
+)
 _OF_COUNTS = (
-    _ATTEMPTS,
-    Option("failures", "Counts: column of failed attempts, by default failures. Scores: what to do with comparisons "
-           "that failed, error, exclude or non-match.", section="Input"),
-    Option("subject", "Counts and decisions: column of whose attempts these are. Vectors: array or column of subjects "
-           "or paths.", section="Input"),
+    _ATTEMPTS, _FAILURES, _SUBJECT,
     Option("rate", "Counts and decisions: the rate that failures are counted for, by default that which is named "
            "elsewhere, or fnmr.", "choice",
            ("fnmr", "fmr", "frr", "far", "fta", "fte", "fnir", "fpir", "apcer", "bpcer", "iapar"), section="Input"),
@@ -375,11 +390,9 @@ VERBS: dict[str, Verb] = {
                    "or to be enrolled.", "choice", ("scores", "vectors", "counts", "decisions"), "scores",
                    section="Input"),
             *_SIDES,
-            Option("failures", "Counts: column of failed attempts, by default failures. Scores: what to do with "
-                   "comparisons that failed, error, exclude or non-match.", section="Input"),
+            _FAILURES,
             _ATTEMPTS,
-            Option("subject", "Counts and decisions: column of whose attempts these are. Vectors: array or column of "
-                   "subjects or paths.", section="Input"),
+            _SUBJECT,
             Option("rate", "Error rates to test, by default both of scores and vectors. Of counts and decisions fnmr, "
                    "or another rate of one person's attempts.", "choice",
                    ("fnmr", "fmr", "both", "frr", "fta", "fte", "fnir", "fpir", "apcer", "bpcer", "iapar")),
@@ -477,8 +490,7 @@ VERBS: dict[str, Verb] = {
                    "--margin; without it, the margin is that for a known FNMR.", "numbers"),
             Option("power", "How often the test should find --difference; the plan computes the subjects. By default "
                    "0.8.", "numbers"),
-            Option("pilot", "Failure counts of a pilot, with columns attempts and failures. Subjects have so many "
-                   "attempts as these, in place of --attempts.", "path", section="Input"),
+            _PILOT,
             Option("method", "Compute margins of error exactly, or from simulated studies as the paper does. By "
                    "default exactly, but by simulation with --pilot and --assurance.", like="plan_margin.method",
                    section="Intervals"),
@@ -507,8 +519,7 @@ VERBS: dict[str, Verb] = {
         "plan_requirement", "", "statement",
         (
             Option("n_attempts", "Number of attempts of each subject, if it is the same for all.", "integer"),
-            Option("pilot", "Failure counts of a pilot, with columns attempts and failures. Subjects have so many "
-                   "attempts as these, in place of --attempts.", "path", section="Input"),
+            _PILOT,
             Option("subject", "Of a pilot: column of the subject, who may be in several rows.", section="Input"),
             Option("session", "Of a pilot: column of what people share, such as a day.", section="Input"),
         ),

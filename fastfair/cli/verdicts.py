@@ -38,15 +38,15 @@ def deliver_with_verdicts(
     the data.
     """
     check = results.get("check")
+    others = [result for name, result in results.items() if name != "check"]
 
     def show_all() -> None:
         if check is not None:
             print_result(replace(check, left_out=()))
-        for result in results.values():
-            if check is not None and result is not check:
+        for result in others:
+            if check is not None:
                 say()
-            if result is not check:
-                show(result)
+            show(result)
 
     files = {junit: check.to_junit} if junit and check is not None else {}
     run.deliver(results, show=show_all, files=files, page=page)

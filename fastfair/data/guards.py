@@ -69,7 +69,7 @@ GUARDS = (
     Guard(
         "infinite numbers",
         "an error that names the row",
-        ("data.checks.not_usable", "data.checks.require_usable", "identification.searches._Matrix.keep",
+        ("data.checks.not_usable", "data.checks.require_usable", "identification.kept_candidates.MatrixScores.keep",
          "evaluation.failure_counts._whole_numbers", "quality.quality_of"),
     ),
     Guard(
@@ -123,7 +123,7 @@ GUARDS = (
     Guard(
         "distances taken for similarities",
         "a warning that proposes `score_kind=`",
-        ("evaluation.evaluate._metrics", "identification.searches.Searches._finished"),
+        ("evaluation.evaluate._metrics", "identification.searches.Searches._finish"),
         {
             "vectors": "their similarities are computed",
             "counts": _NO_SCORES,

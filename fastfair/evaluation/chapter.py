@@ -278,7 +278,7 @@ def sentences_on_groups(
             here = [test for test in tests if test.rate_name == name] if k == 0 else []
             sentences += [
                 sentence_on_extreme_groups(evaluation, name, rates.at),
-                *map(_tested, here),
+                *map(_test_in_words, here),
             ]
         said.append(at + " ".join(sentences))
     if not tests and not several:
@@ -330,7 +330,7 @@ def small_groups_in_words(evaluation: Evaluated) -> str:
     )
 
 
-def _tested(test: Any) -> str:
+def _test_in_words(test: Any) -> str:
     """Say what a test of equal rates answers, and where there are more than two groups which of
     them it names.
     """
@@ -905,12 +905,7 @@ def _tables_of_all_measures(
     measures = measures_at(evaluation, rates)
     if not always and len(measures) == len(leading_measures(evaluation, rates)):
         return []
-    columns: list[ColumnOf] = [
-        (
-            "p, not adjusted",
-            lambda quantity: p_value(math.nan if quantity.pvalue is None else quantity.pvalue),
-        )
-    ]
+    columns: list[ColumnOf] = [("p, not adjusted", lambda quantity: p_value(quantity.pvalue))]
     explanation = f"{OWN_SCALES} {_NOT_ADJUSTED}"
     return _measure_tables(
         evaluation, rates, measures, columns, f"All {len(measures)} fairness measures", explanation
@@ -1129,7 +1124,7 @@ def tables_to_show(
     ]
     of_each = [(f"by {grouping_of(each)}", _metric_tables(each)) for each in evaluations]
     metrics = {
-        name: stacked([(by, _without_all(of[name], k)) for k, (by, of) in enumerate(of_each)])
+        name: stacked([(by, _drop_row_of_all(of[name], k)) for k, (by, of) in enumerate(of_each)])
         for name in of_each[0][1]
     }
     return {
@@ -1140,7 +1135,7 @@ def tables_to_show(
     }
 
 
-def _without_all(table: Table, k: int) -> Table:
+def _drop_row_of_all(table: Table, k: int) -> Table:
     """Return a table without its first row, of all comparisons, unless it is the first table."""
     return replace(table, rows=table.rows[1:]) if k else table
 
@@ -1163,7 +1158,7 @@ def printed_of(table: Table) -> Printed:
     """Turn a table of a page into one of the terminal, without drawings; stars mark rates of few
     errors.
     """
-    columns = [column if isinstance(column, Column) else Column(column) for column in table.columns]
+    columns = table.headed
     kept = [k for k, column in enumerate(columns) if column.kind != "drawing"]
     rows = [[text_of(row[k]) for k in kept] for row in table.rows]
     return table.caption, [columns[k].title for k in kept], rows

@@ -31,7 +31,6 @@ from .contrasts import (
     ComparedPair,
     ComparedSystem,
     Contrast,
-    UnitCounts,
     adjusted_pvalues,
     contrasts_of,
     difference_tests,
@@ -43,13 +42,14 @@ from .evaluate import (
     USUAL_POINTS,
     Request,
     as_names,
+    compute_on_comparisons,
     evaluate,
-    evaluated,
+    evaluate_request,
     metrics_of_counts,
-    on_comparisons,
 )
 from .failure_counts import FailureCounts
 from .result import Evaluation
+from .score_tests import UnitCounts
 from .system_comparison import SystemComparison
 
 _Scored = Comparisons | ScannedComparisons
@@ -237,8 +237,8 @@ def compare(
     }
     workers = Workers(asked["n_threads"], asked["progress"], asked["executor"]).checked(rng)
     asked |= vars(asked["settings"])
-    named = _named(first, second)
-    counted = _counts_of(named, asked, is_paired=paired)
+    named = _name_systems(first, second)
+    counted = _take_counts(named, asked, is_paired=paired)
     systems: dict[str, _Scores] = {
         name: data.decisions if isinstance(data, FailureCounts) else data
         for name, data in named.items()
@@ -256,7 +256,7 @@ def compare(
             raise InputError("baseline is for a dict or a list of systems, not for two")
         validation.choice("⟦baseline⟧", baseline, systems)
     if common:
-        systems = _shared(systems, paired)
+        systems = _keep_common(systems, paired)
     given = list(systems.values())
     seed = seeds.fix_seed(rng)
     if paired and all(isinstance(system, Embeddings) for system in given):
@@ -265,12 +265,12 @@ def compare(
     how = _How(baseline, paired, workers, seed, counted)
 
     def compared(scored: Sequence[_Scored]) -> SystemComparison:
-        return _compared(dict(zip(systems, scored, strict=True)), request, how)
+        return _compare_systems(dict(zip(systems, scored, strict=True)), request, how)
 
-    return on_comparisons(given, request, workers, compared)
+    return compute_on_comparisons(given, request, workers, compared)
 
 
-def _named(first: _System | _Several, second: _System | None) -> dict[str, _System]:
+def _name_systems(first: _System | _Several, second: _System | None) -> dict[str, _System]:
     """Return the systems by their names."""
     if second is not None:
         if isinstance(first, Mapping | list | tuple):
@@ -289,7 +289,7 @@ def _named(first: _System | _Several, second: _System | None) -> dict[str, _Syst
     raise InputError("second is missing: give two systems, or a dict or a list of systems as first")
 
 
-def _counts_of(
+def _take_counts(
     systems: Mapping[str, _System], asked: dict[str, Any], *, is_paired: bool
 ) -> _Counts:
     """Return the systems that are counts, all or none of them, and ask for what decisions have."""
@@ -326,7 +326,7 @@ def _counts_of(
     return counted
 
 
-def _shared(systems: Mapping[str, _Scores], paired: bool) -> dict[str, _Scores]:
+def _keep_common(systems: Mapping[str, _Scores], paired: bool) -> dict[str, _Scores]:
     """Keep the comparisons that all systems have."""
     if not paired:
         raise InputError(
@@ -363,25 +363,31 @@ class _How(NamedTuple):
         return [(k, last) for k in range(len(names)) if k != last]
 
 
-def _compared(scored: Mapping[str, _Scored], request: Request, how: _How) -> SystemComparison:
+def _compare_systems(
+    scored: Mapping[str, _Scored], request: Request, how: _How
+) -> SystemComparison:
     """Compare each pair of systems, or each with the baseline; of scans the comparisons that they
     have kept.
     """
     names = list(scored)
     given = list(scored.values())
     one_by_one = request.unit == "comparison"
-    matched = _matched(given, names, one_by_one=one_by_one) if how.is_paired else _kept(given)
+    matched = (
+        _match_all(given, names, one_by_one=one_by_one)
+        if how.is_paired
+        else _kept_comparisons(given)
+    )
     matched = [data.without_failure_rates() for data in matched]
-    request = _of_all(request, given, matched)
+    request = _ask_same_metrics(request, given, matched)
     if not how.is_paired:
-        request = _among_shared_groups(request, names, matched, have_names=not how.counted)
+        request = _limit_to_shared_groups(request, names, matched, have_names=not how.counted)
     of_all = UnitCounts(matched[0], request.unit)
     systems: list[ComparedSystem] = []
     for k, (system, comparisons) in enumerate(zip(given, matched, strict=True)):
         whole = system if isinstance(system, ScannedComparisons) else comparisons
         unit = "comparison" if comparisons.is_independent else request.unit
         of_unit = replace(request, unit=unit)
-        evaluation = evaluated(whole, of_unit, how.workers, how.seed_of(k))
+        evaluation = evaluate_request(whole, of_unit, how.workers, how.seed_of(k))
         if evaluation.uncertainty is None:
             comparisons._require("closed forms")
             raise InputError(
@@ -421,10 +427,10 @@ def _compared(scored: Mapping[str, _Scored], request: Request, how: _How) -> Sys
     made = SystemComparison(
         tuple(names), tuple(evaluations), contrasts, settings, tuple(pairs), left_out=left_out
     )
-    return _as_counted(made, how.counted) if how.counted else made
+    return _call_as_counts(made, how.counted) if how.counted else made
 
 
-def _as_counted(comparison: SystemComparison, counted: _Counts) -> SystemComparison:
+def _call_as_counts(comparison: SystemComparison, counted: _Counts) -> SystemComparison:
     """Call the rate of decisions, and measures of it, as counts call them."""
     counts = list(counted.values())
     names = names_of_decisions(counts[0].rate_name)
@@ -439,7 +445,9 @@ def _as_counted(comparison: SystemComparison, counted: _Counts) -> SystemCompari
     )
 
 
-def _of_all(request: Request, given: Sequence[_Scored], matched: Sequence[Comparisons]) -> Request:
+def _ask_same_metrics(
+    request: Request, given: Sequence[_Scored], matched: Sequence[Comparisons]
+) -> Request:
     """Ask for the same metrics of all systems."""
     if {system.score_kind for system in given} == {LOG_LIKELIHOOD_RATIO}:
         return request
@@ -452,11 +460,11 @@ def _of_all(request: Request, given: Sequence[_Scored], matched: Sequence[Compar
     return replace(request, metrics=metrics)
 
 
-def _kept(scored: Sequence[_Scored]) -> list[Comparisons]:
+def _kept_comparisons(scored: Sequence[_Scored]) -> list[Comparisons]:
     return [data.kept if isinstance(data, ScannedComparisons) else data for data in scored]
 
 
-def _among_shared_groups(
+def _limit_to_shared_groups(
     request: Request,
     names: Sequence[str],
     independent: Sequence[Comparisons],
@@ -470,8 +478,8 @@ def _among_shared_groups(
     for (name, data), (other_name, other) in combinations(zip(names, independent, strict=True), 2):
         if data.grouping != other.grouping:
             raise InputError(
-                f"the groups of {name!r} are by {_by(data)}, and those of {other_name!r} by"
-                f" {_by(other)}: give both the same attributes"
+                f"the groups of {name!r} are by {_attributes_in_words(data)}, and those of {other_name!r} by"
+                f" {_attributes_in_words(other)}: give both the same attributes"
             )
         if not data.rates & other.rates:
             mated, nonmated = (other_name, name) if "fmr" in data.rates else (name, other_name)
@@ -493,15 +501,15 @@ def _among_shared_groups(
     return replace(request, among=groups, measures=request.measures if has_measures else ())
 
 
-def _by(comparisons: Comparisons) -> str:
+def _attributes_in_words(comparisons: Comparisons) -> str:
     return " and ".join(comparisons.grouping) or "no attribute"
 
 
-def _matched(
+def _match_all(
     scored: Sequence[_Scored], names: Sequence[str], *, one_by_one: bool
 ) -> list[Comparisons]:
     """Number all comparisons like those of the first system."""
-    here, *others = _kept(scored)
+    here, *others = _kept_comparisons(scored)
     matched = [here]
     for name, there in zip(names[1:], others, strict=True):
         try:

@@ -4,7 +4,6 @@ accepted or rejected.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -230,7 +229,7 @@ class CountedRates(Result):
                 printed_name(row.name) + ("" if row.group is None else f" of {visible(row.group)}"),
                 in_words(row),
                 f"{measure.fair_value:g}",
-                p_value(math.nan if row.pvalue is None else row.pvalue),
+                p_value(row.pvalue),
             ]
             for row in self._of_measures
             if (measure := measure_of(row.name)) is not None

@@ -700,14 +700,14 @@ def evaluate(
     # The same seed with more pairs kept.
     seed = seeds.fix_seed(rng) if isinstance(comparisons, Embeddings) else rng
     if not isinstance(comparisons, FailureCounts):
-        return on_comparisons(
+        return compute_on_comparisons(
             [comparisons],
             request,
             workers,
-            lambda given: evaluated(given[0], request, workers, seed),
+            lambda given: evaluate_request(given[0], request, workers, seed),
         )
     with hold_warnings():  # which name the rate of the decisions
-        evaluation = evaluated(comparisons.decisions, request, workers, seed)
+        evaluation = evaluate_request(comparisons.decisions, request, workers, seed)
     rates = counted_rates(comparisons, evaluation.quantities, evaluation.settings)
     warn_of_narrow(rates.rows)
     return rates
@@ -732,7 +732,7 @@ def metrics_of_counts(
     return ()
 
 
-def on_comparisons(
+def compute_on_comparisons(
     given: Sequence[Comparisons | ScannedComparisons | Embeddings],
     request: Request,
     workers: Workers,
@@ -852,14 +852,14 @@ class _Estimates:
         without either.
         """
         if key is not None:
-            return self._of_replicates(key, workers)
+            return self._make_from_replicates(key, workers)
         return (
-            self._in_closed_form(workers)
+            self._make_in_closed_form(workers)
             if self.request.is_in_closed_form(self.comparisons)
             else None
         )
 
-    def _without_replicates(self, resampler: Resampler) -> SampleSizes:
+    def _sizes_behind(self, resampler: Resampler) -> SampleSizes:
         """Compute what intervals need besides replicates."""
         sizes = SampleSizes.of(self.entries, resampler)
         asked = self.request
@@ -870,7 +870,7 @@ class _Estimates:
             sizes.few_held.limits(range(len(self.quantities)), level)  # which it keeps
         return sizes
 
-    def _in_closed_form(self, workers: Workers) -> IntervalMaker:
+    def _make_in_closed_form(self, workers: Workers) -> IntervalMaker:
         request = self.request
         resampler = Resampler(
             self.comparisons,
@@ -891,7 +891,7 @@ class _Estimates:
             )
         return IntervalMaker(quantities, standard_errors=errors, sizes=sizes)
 
-    def _of_replicates(self, key: RandomKey, workers: Workers) -> IntervalMaker:
+    def _make_from_replicates(self, key: RandomKey, workers: Workers) -> IntervalMaker:
         request = self.request
         failures = self.failures
         n_threads = workers.n_threads
@@ -904,7 +904,7 @@ class _Estimates:
             measured=request.measured,
             workers=workers,
         )
-        with meanwhile(partial(self._without_replicates, resampler), n_threads) as made:
+        with meanwhile(partial(self._sizes_behind, resampler), n_threads) as made:
             # What a scan lacks is missed before replicates are drawn.
             sizes = made() if self.comparisons.may_keep_more else None
             drawn = resampler.replicate(request.n_resamples, key, workers)
@@ -916,7 +916,7 @@ class _Estimates:
         selection = replace(self.selection, zero_policy=zero_policy)
         replicates = numbers(drawn, selection, n_threads)
         quantities = noted_effects(self.quantities, self.entries, resampler)
-        quantities = noted_few_subjects(quantities, self.rates, replicates, resampler, sizes)
+        quantities = note_few_subjects(quantities, self.rates, replicates, resampler, sizes)
         if failures is not None:
             of_failures = failures.replicates(request.n_resamples, key, workers, drawn)
             quantities = (*quantities, *failures.quantities)
@@ -947,7 +947,7 @@ class _Estimates:
                 (_fewer_errors(at)[list(request.measured)] < ENOUGH_EFFECTIVE_ERRORS).any()
                 for at in self.at_mean
             ):
-                quantities = tuple(map(_noted_few_at_eer, quantities))
+                quantities = tuple(map(_note_few_at_eer, quantities))
             quantities = without_pvalues(quantities, sizes.sessions)
         return IntervalMaker(
             quantities,
@@ -989,7 +989,7 @@ def _fewer_errors(rates: Rates) -> Integers:
     return np.minimum(rates.counts.group_false_matches, rates.counts.group_false_nonmatches)
 
 
-def _noted_few_at_eer(quantity: Quantity) -> Quantity:
+def _note_few_at_eer(quantity: Quantity) -> Quantity:
     """Note at measures with their own threshold that a group has few errors there."""
     measure = measure_of(quantity.name)
     has_own = measure is not None and measure.own_threshold and math.isfinite(quantity.estimate)
@@ -1020,7 +1020,7 @@ def _selection(
     )
 
 
-def evaluated(
+def evaluate_request(
     whole: Comparisons | ScannedComparisons, request: Request, workers: Workers, rng: seeds.Seed
 ) -> Evaluation:
     """Evaluate comparisons, or those that a scan has kept."""
@@ -1086,10 +1086,7 @@ def _metrics(comparisons: Comparisons, request: Request) -> dict[str, Floats]:
         "auc": score_metrics.area_under_curve,
         "d_prime": score_metrics.decidability_index,
     }
-    lists = [
-        keys_of(comparisons),
-        *(keys_of(comparisons, k) for k in range(len(comparisons.groups))),
-    ]
+    lists = [keys_of(comparisons, k) for k in (None, *range(len(comparisons.groups)))]
     metrics = {
         name: (
             ratio_costs_of_groups(comparisons)
@@ -1262,7 +1259,7 @@ def _not_computable(value: float) -> tuple[Note, ...]:
     return (Note(Code.NOT_COMPUTABLE if math.isnan(value) else Code.INFINITE),)
 
 
-def noted_few_subjects(
+def note_few_subjects(
     quantities: Sequence[Quantity],
     at_points: Sequence[Rates],
     replicates: Floats,

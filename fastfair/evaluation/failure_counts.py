@@ -186,7 +186,7 @@ def _sides_of_groups(
     return sides
 
 
-def _in_each_species(
+def _split_by_species(
     who: Coded, groups: dict[str, Coded]
 ) -> tuple[Coded, Integers, dict[str, Coded]]:
     """Return the people in each of their groups as units of their own, which person each is, and
@@ -479,7 +479,7 @@ class FailureCounts(Shown):
         if len(people) == 1:
             (who,) = (column.take(keep) for column in people.values())
             if rate in OF_SPECIES:
-                who, person, coded = _in_each_species(who, coded)
+                who, person, coded = _split_by_species(who, coded)
             else:
                 coded = {
                     name: Coded(column.labels, group_labels.label_of_each(who, name, column))
@@ -714,7 +714,7 @@ class FailureCounts(Shown):
         (array([1, 0]), array([2, 2]))
         """
         if rate == "fmr":
-            return cls._accepted(comparisons, at)
+            return cls._count_accepted(comparisons, at)
 
         def count(given: Comparisons | ScannedComparisons) -> FailureCounts:
             counted = given.kept if isinstance(given, ScannedComparisons) else given
@@ -731,10 +731,10 @@ class FailureCounts(Shown):
                 _by_session=by_session,
             )
 
-        return of_kept_pairs(comparisons, at, count, n_threads)
+        return compute_on_kept_pairs(comparisons, at, count, n_threads)
 
     @classmethod
-    def _accepted(
+    def _count_accepted(
         cls, data: Comparisons | ScannedComparisons | Embeddings, at: OperatingPoint
     ) -> FailureCounts:
         """Count each non-mated comparison; see `from_comparisons`."""
@@ -1231,7 +1231,7 @@ def _numbered(n: int, what: str) -> str:
 _Found = TypeVar("_Found")
 
 
-def of_kept_pairs(
+def compute_on_kept_pairs(
     data: Comparisons | ScannedComparisons | Embeddings,
     at: OperatingPoint,
     compute: Callable[[Comparisons | ScannedComparisons], _Found],

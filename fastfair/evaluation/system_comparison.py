@@ -264,7 +264,7 @@ class SystemComparison(Result):
                 "a ranking needs all pairs, but systems are compared with a baseline: compare"
                 " without one"
             )
-        quantity = find(self._shared(), name, group, at)
+        quantity = find(self._shared_quantities(), name, group, at)
         measure = measure_of(quantity.name)
         if quantity.is_held or quantity.name == "threshold":
             raise InputError(
@@ -272,14 +272,14 @@ class SystemComparison(Result):
             )
         if measure is not None and measure.fairer == "nearer":
             raise InputError(f"systems do not rank by {name}, whose fair value lies between others")
-        return self._ranked(quantity)
+        return self._rank(quantity)
 
-    def _shared(self) -> list[Quantity]:
+    def _shared_quantities(self) -> list[Quantity]:
         """Return the first system's quantities that all systems have."""
         first, *others = ({row.key: row for row in of.quantities} for of in self.evaluations)
         return [row for key, row in first.items() if all(key in rows for rows in others)]
 
-    def _ranked(self, quantity: Quantity) -> tuple[RankedSystem, ...]:
+    def _rank(self, quantity: Quantity) -> tuple[RankedSystem, ...]:
         each = [
             next(row for row in evaluation.quantities if row.key == quantity.key)
             for evaluation in self.evaluations
@@ -463,10 +463,10 @@ class SystemComparison(Result):
             return []
         chosen = [
             quantity
-            for quantity in self._shared()
+            for quantity in self._shared_quantities()
             if quantity.name in _IN_RANKINGS and not quantity.is_held
         ]
-        return [list(self._ranked(quantity)) for quantity in chosen]
+        return [list(self._rank(quantity)) for quantity in chosen]
 
     def _content(self) -> dict[str, Any]:
         return super()._content() | {

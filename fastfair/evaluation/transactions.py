@@ -208,8 +208,8 @@ def evaluate_transactions(
     ([(1, 1.0), (2, 0.5)], 0.75)
     """
     level = intervals.level(confidence_level)
-    made = made_of_attempts(transactions)
-    attempts = _grouped(made.attempts, transactions)
+    made = require_transactions(transactions)
+    attempts = _with_groups_of(made.attempts, transactions)
     threshold = point_of(transactions, at).value
     groups = transactions.groups
     rates = tuple(name for name in FRR_AND_FAR if name in attempts.rates)
@@ -220,7 +220,7 @@ def evaluate_transactions(
         rows += _rows(single, lost, (None, *groups), None)
     names = {name: FRR_AND_FAR[name] for name in FRR_AND_FAR if name in transactions.rates}
     for allowed in range(1, made.allowed + 1):
-        some = _grouped(made.allowing(allowed), transactions).without_failure_rates()
+        some = _with_groups_of(made.allowing(allowed), transactions).without_failure_rates()
         evaluation = evaluate_at_thresholds(some, [threshold], level)
         rows += _rows(evaluation, names, (None, *groups), allowed)
     warn_of_narrow(rows)
@@ -249,12 +249,12 @@ def _rows(
                 yield TransactionRate._of(quantity, name=name, allowed=allowed)
 
 
-def _grouped(comparisons: Comparisons, as_others: Comparisons) -> Comparisons:
+def _with_groups_of(comparisons: Comparisons, as_others: Comparisons) -> Comparisons:
     """Return comparisons with the groups of others."""
     return comparisons._with_parts(grouping=as_others.grouping)
 
 
-def made_of_attempts(comparisons: Comparisons) -> Transactions:
+def require_transactions(comparisons: Comparisons) -> Transactions:
     """Return what transactions are made of; refuse comparisons that are none, or some of them."""
     made = comparisons.transactions
     if made is None:
@@ -276,7 +276,7 @@ def point_of(comparisons: Comparisons, at: OperatingPoint) -> OperatingPoint:
     if at.is_given:
         return at
     made = comparisons.transactions
-    scored = comparisons if made is None else _grouped(made.attempts, comparisons)
+    scored = comparisons if made is None else _with_groups_of(made.attempts, comparisons)
     value = scored.to_threshold(threshold_key(scored, at))
     if math.isnan(value):
         raise InputError(f"there is no threshold at {at}")

@@ -278,7 +278,7 @@ def worst_comparisons(
         distance=np.abs(score - rates.threshold),
         row=None if rows is None else tuple(map(int, rows)),
         labels=labels,
-        subjects={} if comparisons.subjects is None else _by_subject(comparisons, by_class),
+        subjects={} if comparisons.subjects is None else _count_by_subject(comparisons, by_class),
         errors={
             "mated" if errors.error == FALSE_NONMATCH else "non-mated": errors.counted
             for errors in by_class
@@ -344,7 +344,9 @@ def _errors(comparisons: Comparisons, rates: Rates, mated: bool, code: int | Non
     )
 
 
-def _by_subject(comparisons: Comparisons, by_class: list[_Found]) -> dict[str, tuple[Any, ...]]:
+def _count_by_subject(
+    comparisons: Comparisons, by_class: list[_Found]
+) -> dict[str, tuple[Any, ...]]:
     """Count the errors, and the comparisons, that each subject is involved in, in those of both
     kinds asked for.
     """

@@ -42,9 +42,9 @@ from fastfair.evaluation.failure_counts import (
     SubjectKinds,
     beta_binomial_pmf,
     common_design_effect,
+    compute_on_kept_pairs,
     design_effect,
     draw_groups,
-    of_kept_pairs,
 )
 from fastfair.resampling.dependence import pooled
 from fastfair.resampling.units import require_units
@@ -977,7 +977,7 @@ def fmr_test(
     workers = Workers(n_threads, progress)
     # the same one however often more pairs are kept
     seed = seeds.fix_seed(rng) if isinstance(data, Embeddings) else rng
-    return of_kept_pairs(
+    return compute_on_kept_pairs(
         data, at, lambda kept: _test_of_false_matches(kept, at, settings, seed, workers), n_threads
     )
 

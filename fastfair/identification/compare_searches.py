@@ -17,7 +17,7 @@ from fastfair import intervals
 from fastfair._lib.arguments import Natural, checked
 from fastfair._lib.plots import Bar, Line, draw_rows
 from fastfair._lib.text import p_in_words, per_cent
-from fastfair.claims import Check, Estimates, Requirement, judged_check, requirements_of
+from fastfair.claims import Check, Estimates, Requirement, judged_check, points_in, requirements_of
 from fastfair.data.exclusions import exclusions_of, exclusions_of_systems
 from fastfair.error_rates.operating_points import OperatingPoint
 from fastfair.errors import InputError
@@ -26,7 +26,7 @@ from fastfair.results.result import Result
 from fastfair.uncertainty.notes import Code, Note, joined_of_two
 from fastfair.uncertainty.quantities import Estimate, find
 
-from .estimator import Estimator, IdentifiedRate, identified, points_of, shares
+from .estimator import Estimator, IdentifiedRate, estimate_rows, points_of, shares
 from .identify import Gallery
 from .paired import SystemPair
 from .result import Identification, sentences_on_failed
@@ -155,9 +155,7 @@ class SearchComparison(Result):
         level = intervals.level(confidence_level)
         pairs = [_SYSTEMS]
         wanted = requirements_of(requirements, at or self.rows[0].at, shares(), pairs)
-        points = points_of(
-            list(dict.fromkeys(required.at for required in wanted if required.at is not None))
-        )
+        points = points_of(points_in(wanted))
         first, second = (system.searches for system in self.systems)
         if first is None or second is None:
             raise InputError("this result was read from a file: compare the searches again")
@@ -168,7 +166,7 @@ class SearchComparison(Result):
             level = self.confidence_level if level is None else level
             return {
                 (name_of_difference(row.name), row.group, row.at): row
-                for row in _compared((first, second), points, how, level)[0]
+                for row in _compare((first, second), points, how, level)[0]
             }
 
         def row_of(rule: Requirement, level: float | None) -> SearchDifference:
@@ -320,8 +318,8 @@ def compare_searches(
     if paired:
         for name, values, others in zip(
             ("probe", "enrolled", "group"),
-            _described(first),
-            _described(second),
+            _describe(first),
+            _describe(second),
             strict=True,
         ):
             if values != others:
@@ -330,7 +328,7 @@ def compare_searches(
                     " groups and sessions, or say ⟦paired=False⟧ where searches are others, such as"
                     " those of two months"
                 )
-    rows, of_each = _compared((first, second), points_of(at), how, level)
+    rows, of_each = _compare((first, second), points_of(at), how, level)
     adjusted = intervals.holm([row.pvalue for row in rows]).tolist()
     rows = [replace(row, pvalue_adjusted=p) for row, p in zip(rows, adjusted, strict=True)]
     left_out = exclusions_of_systems(zip(_SYSTEMS, (first, second), strict=True))
@@ -345,14 +343,14 @@ class _How(NamedTuple):
     paired: bool
 
 
-def _compared(
+def _compare(
     systems: tuple[Searches, Searches], points: Sequence[OperatingPoint], how: _How, level: float
 ) -> tuple[list[SearchDifference], tuple[Identification, Identification]]:
     """Return the differences in rates, and the rates of each system."""
     of_each = []
     for searches in systems:
         estimator = Estimator(searches, how.rank, how.gallery, level)
-        rates = identified(estimator, points, [searches.n_enrolled])
+        rates = estimate_rows(estimator, points, [searches.n_enrolled])
         about = searches.groups, searches.n_enrolled, how.rank, how.gallery, level, searches
         of_each.append(Identification(rates, *about, left_out=exclusions_of(searches)))
     pair = SystemPair(*systems, how.rank, how.gallery) if how.paired else None
@@ -369,9 +367,9 @@ def _compared(
         if math.isnan(first_row.estimate + second_row.estimate):
             continue
         low, high, pvalue = (
-            _of_pair(pair, first_row, second_row, level)
+            _compare_paired(pair, first_row, second_row, level)
             if pair
-            else _apart(first_row, second_row, level)
+            else _compare_independent(first_row, second_row, level)
         )
         notes = tuple(
             note
@@ -409,7 +407,7 @@ def _key(row: IdentifiedRate) -> tuple[Any, ...]:
     return row.name, row.group, row.at
 
 
-def _of_pair(
+def _compare_paired(
     pair: SystemPair, first_row: IdentifiedRate, second_row: IdentifiedRate, level: float
 ) -> tuple[float, float, float]:
     """Return the limits of a difference of two systems' rates of the same people, and the p-value.
@@ -421,12 +419,12 @@ def _of_pair(
     low, high, pvalue = pair.test(*of_rate, level)
     correlation = pair.correlation(*of_rate)
     if correlation < 1:  # else nobody differs
-        least, most, _ = _apart(first_row, second_row, level, min(correlation, 0.0))
+        least, most, _ = _compare_independent(first_row, second_row, level, min(correlation, 0.0))
         low, high = max(low, min(least, 0.0)), min(high, max(most, 0.0))
     return low, high, pvalue
 
 
-def _apart(
+def _compare_independent(
     first_row: IdentifiedRate,
     second_row: IdentifiedRate,
     level: float,
@@ -444,7 +442,7 @@ def _apart(
     return low, high, 2 * float(ndtr(-float(ndtri((1 + level) / 2)) * abs(difference) / reach))
 
 
-def _described(searches: Searches) -> tuple[Any, Any, Any]:
+def _describe(searches: Searches) -> tuple[Any, Any, Any]:
     """Return who is searched with and how often in each session, who is enrolled, and whose group
     is which, whatever the order.
     """

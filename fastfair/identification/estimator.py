@@ -44,17 +44,15 @@ from fastfair.uncertainty.quantities import Estimate, mirrored
 from fastfair.uncertainty.rate_limits import HeldRate, RateEvidence, raised_rate
 from fastfair.uncertainty.sessions import note_of_few
 
-from .errors import (
+from .influence import Influence, influence_in_sessions, influence_of_people
+from .rates import (
     RATES,
-    Errors,
-    Influence,
+    ContributionsOf,
     SearchContributions,
     SearchCriterion,
     SearchRate,
     false_positives,
     first_candidate_of_group,
-    influence,
-    influence_in_sessions,
 )
 from .searches import Searches
 
@@ -357,7 +355,7 @@ class SearchPoint(NamedTuple):
     criterion: SearchCriterion
     held: HeldSearchRate | None
 
-    def measure(self, rate: SearchRate, errors: Errors | None = None) -> MeasuredRate:
+    def measure(self, rate: SearchRate, errors: ContributionsOf | None = None) -> MeasuredRate:
         """Measure a rate of all searches; errors: what searches add, where it is no rate's own."""
         s = self.estimator.searches
         count = errors or rate.errors
@@ -381,7 +379,7 @@ class SearchPoint(NamedTuple):
 
 
 def if_known(
-    errors: Errors, searches: Searches, criterion: SearchCriterion
+    errors: ContributionsOf, searches: Searches, criterion: SearchCriterion
 ) -> SearchContributions | None:
     """Return what searches add to a rate; None where lists of candidates do not reach so far."""
     try:
@@ -417,7 +415,7 @@ class Estimator:
     def influence(self, errors: SearchContributions) -> Influence:
         """Return a rate with its variance and the influence of people on it."""
         n_people = self.searches.labels.size
-        of_people = influence(errors, self.searches.enrolled, n_people, drawn=self.drawn)
+        of_people = influence_of_people(errors, self.searches.enrolled, n_people, drawn=self.drawn)
         sessions = self.searches.sessions
         if sessions is None:
             return of_people
@@ -574,7 +572,7 @@ class Estimator:
                 row = self.with_hidden_ties(row, measured, at_worst)
             failed = s.failed & rate.of_searches(s) & ((s.group == group) | (group is None))
             row = replace(row, n_failed=int(failed.sum()) or None)
-            row = _by_luck(row) if by_luck and self.drawn else row
+            row = _note_luck(row) if by_luck and self.drawn else row
             rows.append(row if criterion.size == s.n_enrolled else replace(row, n_errors=None))
             if rate.complement:
                 rows.append(mirrored(rows[-1], rate.complement, lambda value: 1 - value))
@@ -621,7 +619,7 @@ class Estimator:
         how = {"n_resamples": _RESAMPLES, "follow_up": False, "incomplete_groups": "drop", "rng": 0}
         return fnmr_test(counts, **how).pvalue  # type: ignore[arg-type]
 
-    def measured(self, at: OperatingPoint, measures: Sequence[str]) -> list[IdentifiedRate]:
+    def measure_rows(self, at: OperatingPoint, measures: Sequence[str]) -> list[IdentifiedRate]:
         """Return measures of fairness; intervals are what groups' intervals allow, which hold all
         at once.
         """
@@ -694,7 +692,7 @@ class Estimator:
                 row = of_all.within(group).row(
                     at, point.criterion, name="fpir_matrix", group=name, probe_group=probe_group
                 )
-                rows.append(_by_luck(row) if self.drawn else row)
+                rows.append(_note_luck(row) if self.drawn else row)
         return rows
 
 
@@ -705,7 +703,7 @@ def shares() -> list[str]:
     return [rate.name for rate in RATES.values() if rate.is_share]
 
 
-def _by_luck(row: IdentifiedRate) -> IdentifiedRate:
+def _note_luck(row: IdentifiedRate) -> IdentifiedRate:
     """Say of a rate for other galleries that few people may matter, unless its notes say so."""
     if has_code(row, Code.HELD, Code.FEW_ENROLLED):
         return row
@@ -739,7 +737,7 @@ def points_of(at: OperatingPoint | Sequence[OperatingPoint]) -> list[OperatingPo
     return points
 
 
-def identified(
+def estimate_rows(
     estimator: Estimator,
     points: Sequence[OperatingPoint],
     sizes: Sequence[int],
@@ -749,7 +747,9 @@ def identified(
     """Return the rows of all operating points: rates, measures and the FPIR matrix."""
     rows: list[IdentifiedRate] = []
     for at in points:
-        rows += estimator.rows(at, sizes) + (estimator.measured(at, measures) if measures else [])
+        rows += estimator.rows(at, sizes) + (
+            estimator.measure_rows(at, measures) if measures else []
+        )
         rows += [] if returned_group is None else estimator.matrix(at, returned_group)
     if not rows:
         raise InputError("there are no searches of the kind that the operating points need")

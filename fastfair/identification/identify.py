@@ -15,7 +15,7 @@ from fastfair.errors import InputError
 from fastfair.measures import MEASURES
 from fastfair.uncertainty.quantities import warn_of_narrow
 
-from .estimator import Estimator, IdentifiedRate, identified, points_of
+from .estimator import Estimator, IdentifiedRate, estimate_rows, points_of
 from .joint import largest, level_of_curves
 from .result import FAIRNESS, Identification
 from .searches import Searches
@@ -135,7 +135,7 @@ def identify(
     rows = (
         _rows_together(estimator, points, wanted, named, returned_group)
         if simultaneous
-        else identified(estimator, points, wanted, named, returned_group)
+        else estimate_rows(estimator, points, wanted, named, returned_group)
     )
     warn_of_narrow(rows)
     greatest = tuple(row for at in points for row in largest(estimator, at))
@@ -167,5 +167,5 @@ def _rows_together(
         of_kind = [at for at in points if at.kind == kind]
         wider = replace(estimator, level=level_of_curves(estimator, of_kind))
         for at in of_kind:
-            rows_at[at] = identified(wider, [at], sizes, measures, returned_group)
+            rows_at[at] = estimate_rows(wider, [at], sizes, measures, returned_group)
     return tuple(row for at in points for row in rows_at[at])

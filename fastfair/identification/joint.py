@@ -17,8 +17,8 @@ from scipy.special import ndtr
 from fastfair._lib.arrays import Floats
 from fastfair.error_rates.operating_points import OperatingPoint
 
-from .errors import RATES, SearchRate
 from .estimator import Estimator, IdentifiedRate, shares
+from .rates import RATES, SearchRate
 
 _DRAWS = 19_999
 _SEED = 0  # so that the same searches have the same limits

@@ -40,16 +40,9 @@ from fastfair._lib.products import dot
 from fastfair.error_rates.operating_points import OperatingPoint
 from fastfair.resampling.dependence import two_way_freedom, two_way_variance
 
-from .errors import (
-    RATES,
-    PersonSums,
-    SessionSums,
-    Term,
-    sum_by_place,
-    sum_over_people,
-    sum_over_sessions,
-)
 from .estimator import Estimator, MeasuredRate
+from .influence import PersonSums, SessionSums, Term, sum_over_people, sum_over_sessions
+from .rates import RATES, sum_by_place
 from .searches import Searches
 
 _LEVEL = 0.95  # of the threshold's interval, whatever that of the difference

@@ -222,19 +222,19 @@ def read_searches(
     about = {"score_kind": score_kind, "templates": templates, "policies": policies}
     how = _How(named, side_columns.names_of_groups(groups), subject_pattern, layout, about)
     with gathering() as left_out:
-        parts = _parts_of(path, how)
+        parts = _list_parts(path, how)
         file = parts[0]()
         of_searches, of_gallery = (
-            None if table is None else _opened(table, called, called)
+            None if table is None else _open(table, called, called)
             for table, called in ((searches, "searches"), (enrolled, "enrolled"))
         )
         gallery = None if of_gallery is None else _Gallery.of(of_gallery, how)
         if file.take is None and layout.shape != "matrix":
-            made = _of_lists([lambda: file, *parts[1:]], of_searches, gallery, how)
+            made = _read_lists([lambda: file, *parts[1:]], of_searches, gallery, how)
         elif len(parts) > 1:
             raise InputError("a matrix is one file: name no others")
         else:
-            read = _of_wide_table if file.take is None else _of_arrays
+            read = _read_wide_table if file.take is None else _read_arrays
             made = read(file, of_searches, gallery, how)
     made.left_out = (
         *(exclusion for exclusion in left_out if exclusion not in made.left_out),
@@ -290,10 +290,10 @@ class _How:
         """Return the people of what candidates, probes or templates are called."""
         if self.subject_pattern is None:
             return column
-        return cut_subjects([(name, _coded(name, column))], self.subject_pattern)[0]
+        return cut_subjects([(name, _encode_column(name, column))], self.subject_pattern)[0]
 
 
-def _column(frame: FrameColumns, name: str, advice: str = label_codes.COMPLETE) -> _Column:
+def _read_column(frame: FrameColumns, name: str, advice: str = label_codes.COMPLETE) -> _Column:
     """Return a column of labels as text."""
     if frame.is_text(name):
         return frame.polars([name])[name]
@@ -303,9 +303,9 @@ def _column(frame: FrameColumns, name: str, advice: str = label_codes.COMPLETE) 
     return as_text(frame.labels(name, advice))
 
 
-def _complete(frame: FrameColumns, name: str, advice: str) -> _Column:
+def _read_complete(frame: FrameColumns, name: str, advice: str) -> _Column:
     """Return a column of labels as text, none of which may be missing."""
-    column = _column(frame, name, advice)
+    column = _read_column(frame, name, advice)
     if not isinstance(column, Coded):
         blank = column.str.strip_chars().fill_null("").is_in(["", *MISSING_TEXTS])
         return frame.labels(name, advice) if blank.any() else column  # which refuses them
@@ -314,7 +314,7 @@ def _complete(frame: FrameColumns, name: str, advice: str) -> _Column:
 
 def _refuse_twice(table: tables.Table, name: str, column: _Column) -> None:
     """Refuse labels of a table of which one is in two rows."""
-    coded = _coded(name, column)
+    coded = _encode_column(name, column)
     of_label = np.bincount(coded.codes, minlength=coded.labels.size)
     if of_label.max(initial=0) > 1:
         again = int(of_label.argmax())
@@ -326,12 +326,12 @@ def _refuse_twice(table: tables.Table, name: str, column: _Column) -> None:
         )
 
 
-def _coded(name: str, column: _Column, advice: str = label_codes.COMPLETE) -> Coded:
+def _encode_column(name: str, column: _Column, advice: str = label_codes.COMPLETE) -> Coded:
     """Turn a column of labels into codes."""
-    return _coded_together({name: column}, advice)[name]
+    return _encode_columns({name: column}, advice)[name]
 
 
-def _coded_together(
+def _encode_columns(
     columns: Mapping[str, _Column], advice: str = label_codes.COMPLETE
 ) -> dict[str, Coded]:
     """Turn columns into codes of one list of labels."""
@@ -359,9 +359,9 @@ class _Gallery:
         wanted += [] if subject is None else [table.require("gallery_subject", subject)]
         frame = FrameColumns(table.columns(wanted))
         with table.placed():
-            ids = _column(frame, name)
+            ids = _read_column(frame, name)
             _refuse_twice(table, name, ids)
-            whose = None if subject is None else _column(frame, subject)
+            whose = None if subject is None else _read_column(frame, subject)
         if whose is not None or how.subject_pattern is not None:
             whose = how.people(subject or name, ids if whose is None else whose)
         return cls(ids, whose, str(table.place))
@@ -376,12 +376,12 @@ class _Gallery:
         list.
         """
         if self.people is None:
-            coded = _coded_together({name: candidates, "enrolled": self.ids, "probe": probe})
+            coded = _encode_columns({name: candidates, "enrolled": self.ids, "probe": probe})
             self.require(name, coded[name], coded["enrolled"])
             return coded[name], coded["probe"], coded["enrolled"]
-        coded = _coded_together({name: candidates, "enrolled": self.ids})
+        coded = _encode_columns({name: candidates, "enrolled": self.ids})
         self.require(name, coded[name], coded["enrolled"])
-        who = _coded_together({"enrolled": self.people, "probe": probe})
+        who = _encode_columns({"enrolled": self.people, "probe": probe})
         people = who["enrolled"]
         labels = np.append(people.labels.astype(object), "-1")  # of places that an index left empty
         of_id = np.full(coded[name].labels.size, labels.size - 1)
@@ -418,9 +418,9 @@ def groups_of_gallery(
     """
     attributes = side_columns.names_of_groups(groups)
     how = _How({}, attributes, subject_pattern, layout, {})
-    table = _opened(enrolled, "enrolled", "enrolled")
+    table = _open(enrolled, "enrolled", "enrolled")
     gallery = _Gallery.of(table, how)
-    whose = _coded("enrolled", gallery.whose)
+    whose = _encode_column("enrolled", gallery.whose)
     frame = FrameColumns(table.columns([table.require("groups", name) for name in attributes]))
     with table.placed():
         coded = {name: frame.labels(name) for name in attributes}
@@ -454,7 +454,7 @@ class _Declared:
     session: Coded | None
 
 
-def _opened(source: Any, called: str, place: str) -> tables.Table:
+def _open(source: Any, called: str, place: str) -> tables.Table:
     """Open a table, or arrays; logs of NIST have blanks between fields."""
     if isinstance(source, str | Path):
         path = files.check_file(source)
@@ -467,25 +467,25 @@ def _opened(source: Any, called: str, place: str) -> tables.Table:
     return tables.read_source(source, called, place)
 
 
-def _parts_of(path: Any, how: _How) -> list[Callable[[], tables.Table]]:
+def _list_parts(path: Any, how: _How) -> list[Callable[[], tables.Table]]:
     """Return what opens each part of a log: its files, or some rows of them where not all
     candidates are kept.
     """
     if not isinstance(path, str | Path | list | tuple):
-        return [partial(_opened, path, "path", "the data frame")]
+        return [partial(_open, path, "path", "the data frame")]
     parts: list[Callable[[], tables.Table]] = []
     for file in files.files_of(path, "candidates"):
         if how.layout.candidates is None or file.suffix.lower() != ".parquet":
-            parts.append(partial(_opened, file, "path", str(file)))
+            parts.append(partial(_open, file, "path", str(file)))
         else:
             parts += [
                 partial(tables.of_parquet, file, start, end - start)
-                for start, end in itertools.pairwise(_cuts(file, how))
+                for start, end in itertools.pairwise(_find_cuts(file, how))
             ]
     return parts
 
 
-def _cuts(file: Path, how: _How) -> list[int]:
+def _find_cuts(file: Path, how: _How) -> list[int]:
     """Return the rows at which to cut a Parquet file so that no search's rows are parted."""
     files.require_kind(file, ".parquet")
     with files.explain_reading(file):
@@ -506,7 +506,7 @@ def _cuts(file: Path, how: _How) -> list[int]:
     return [*cuts, n] if cuts[-1] < max(n, 1) else cuts
 
 
-def _declared(
+def _read_declared(
     table: tables.Table, how: _How, rows: pl.DataFrame | None = None, *, are_named: bool = True
 ) -> _Declared:
     """Read the table of searches; rows: of candidates, where these alone tell of searches.
@@ -539,7 +539,7 @@ def _declared(
             )
     frame = FrameColumns(rows)
     with table.placed():
-        search = None if name is None else _complete(frame, name, _EACH)
+        search = None if name is None else _read_complete(frame, name, _EACH)
         groups = {attribute: frame.entries(attribute) for attribute in attributes}
         if candidates is None and name is not None:
             _refuse_twice(table, name, search)
@@ -554,9 +554,9 @@ def _declared(
             raise
         return _Declared(
             search,
-            *_probes(frame, probe, how),
+            *_read_probes(frame, probe, how),
             groups,
-            None if failed is None else _flags(frame, failed),
+            None if failed is None else _read_flags(frame, failed),
             how.session(frame),
         )
 
@@ -565,7 +565,7 @@ _EACH = "each row needs the name of its search"
 _TRUE, _FALSE = frozenset(["1", "true", "t", "yes", "y"]), frozenset(["0", "false", "f", "no", "n"])
 
 
-def _flags(frame: FrameColumns, name: str) -> Flags:
+def _read_flags(frame: FrameColumns, name: str) -> Flags:
     """Read a column that says whether searches failed; blank fields say that they did not."""
     texts, codes = frame.texts(name)
     said = ["0" if text is None else text.strip().lower().removesuffix(".0") for text in texts]
@@ -578,11 +578,11 @@ def _flags(frame: FrameColumns, name: str) -> Flags:
     return np.array([text in _TRUE for text in said], np.bool_)[codes]
 
 
-def _probes(frame: FrameColumns, name: str, how: _How) -> tuple[_Column, Flags]:
+def _read_probes(frame: FrameColumns, name: str, how: _How) -> tuple[_Column, Flags]:
     """Return the people of probes, and which are of nobody: each has a label of its own."""
     nobody = how.layout.nobody
     if nobody is None:
-        whose = how.people(name, _complete(frame, name, _OF_PROBES))
+        whose = how.people(name, _read_complete(frame, name, _OF_PROBES))
         return whose, np.zeros(frame.height, np.bool_)
     texts, codes = frame.texts(name)
     of_text = np.array([(text or "") == nobody.strip() for text in texts], np.bool_)
@@ -596,7 +596,7 @@ def _probes(frame: FrameColumns, name: str, how: _How) -> tuple[_Column, Flags]:
     alone = of_text[codes]
     people = np.array([text or "" for text in texts], object)[codes]
     if not alone.all():
-        coded = _coded(name, how.people(name, encode("probe", people[~alone])))
+        coded = _encode_column(name, how.people(name, encode("probe", people[~alone])))
         people[~alone] = coded.labels[coded.codes]
     people[alone] = [f"{_NOBODY} {k}" for k in np.flatnonzero(alone).tolist()]
     clash = [text for text in people[~alone].tolist() if text.startswith(_NOBODY)]
@@ -611,7 +611,7 @@ _OF_PROBES = (
 )
 
 
-def _of_lists(
+def _read_lists(
     parts: Sequence[Callable[[], tables.Table]],
     of_searches: tables.Table | None,
     gallery: _Gallery | None,
@@ -628,7 +628,7 @@ def _of_lists(
     by_code = None
     for opened in parts:
         file = opened()
-        part, declared = _rows_of(file, of_searches, declared, how)
+        part, declared = _read_rows(file, of_searches, declared, how)
         names = part.names
         if part.of_codes is not None:
             failed = np.zeros(names.labels.size, np.bool_)
@@ -640,7 +640,7 @@ def _of_lists(
             _require_usable(part.values, how.policies)
             if part.ranks is not None:
                 _require_ranks(part.ranks, part.search, part.values, how)
-            people, probe, enrolled = _people_of(file, part, declared, gallery, how)
+            people, probe, enrolled = _read_people(file, part, declared, gallery, how)
         with files.name_file(file.place), file.placed(part.is_entry):
             reader = reader or ListReader(
                 names,
@@ -673,7 +673,7 @@ class _Rows(NamedTuple):
     ranks: AnyArray | None
 
 
-def _rows_of(
+def _read_rows(
     file: tables.Table, of_searches: tables.Table | None, declared: _Declared | None, how: _How
 ) -> tuple[_Rows, _Declared]:
     """Read rows of candidates, and the searches where they were not read before."""
@@ -698,11 +698,11 @@ def _rows_of(
     columns = FrameColumns(frame)
     if declared is None:
         rows = frame if of_searches is None else None
-        declared = _declared(of_searches or file, how, rows)
+        declared = _read_declared(of_searches or file, how, rows)
     with file.placed():
         values = columns.numbers(score)
-        is_entry, of_codes = _entries(columns, candidate, values, codes)
-        of_rows, names = _searches_of_rows(columns, search, declared)
+        is_entry, of_codes = _find_entries(columns, candidate, values, codes)
+        of_rows, names = _encode_searches(columns, search, declared)
         if of_searches is None and is_entry.all():
             _require_lists_alike(file, of_rows)
         ranks = None if rank is None else columns.numbers(rank)
@@ -713,12 +713,12 @@ def _rows_of(
             in_order = Coded(of_rows.labels, of_rows.codes[is_entry])
             ranks = None if ranks is None else ranks[is_entry]
     with file.placed(is_entry):
-        listed = _column(FrameColumns(frame), candidate)
+        listed = _read_column(FrameColumns(frame), candidate)
     read = _Rows(is_entry, of_rows, of_codes, names, in_order, listed, candidate, values, ranks)
     return read, declared
 
 
-def _people_of(
+def _read_people(
     file: tables.Table, rows: _Rows, declared: _Declared, gallery: _Gallery | None, how: _How
 ) -> tuple[Coded, Coded, Coded]:
     """Return the people of candidates, of probes and of what is enrolled."""
@@ -726,21 +726,21 @@ def _people_of(
     if gallery is not None:
         return gallery.named(name, rows.listed, declared.probe)
     whose = how.people(name, rows.listed)
-    coded = _coded_together({name: whose, "probe": declared.probe})
+    coded = _encode_columns({name: whose, "probe": declared.probe})
     people = coded[name]
     probe = coded["probe"]
     return people, probe, _gallery_of_lists(file, people, probe, declared.of_nobody, rows.search)
 
 
-def _searches_of_rows(
+def _encode_searches(
     columns: FrameColumns, search: str, declared: _Declared
 ) -> tuple[Coded, Coded]:
     """Return the search of each row of candidates, and the names of those declared, with labels of
     one list.
     """
-    column = _column(columns, search, _EACH)
+    column = _read_column(columns, search, _EACH)
     if isinstance(column, Coded):
-        coded = _coded_together({search: column, "searches": declared.search}, _EACH)
+        coded = _encode_columns({search: column, "searches": declared.search}, _EACH)
         return coded[search], coded["searches"]
     # the rows of a search follow each other as a rule
     if column.dtype == files.polars().String:
@@ -749,12 +749,12 @@ def _searches_of_rows(
         codes = column.to_physical().to_numpy()
         heads = np.flatnonzero(codes[1:] != codes[:-1]) + 1
     heads = np.union1d(0, heads)
-    coded = _coded_together({search: column.gather(heads), "searches": declared.search}, _EACH)
+    coded = _encode_columns({search: column.gather(heads), "searches": declared.search}, _EACH)
     lengths = np.diff(heads, append=len(column))
     return Coded(coded[search].labels, np.repeat(coded[search].codes, lengths)), coded["searches"]
 
 
-def _entries(
+def _find_entries(
     columns: FrameColumns,
     candidate: str,
     values: AnyArray,
@@ -886,7 +886,7 @@ def _gallery_of_lists(
     return Coded(people.labels, listed)
 
 
-def _arrays_of(table: tables.Table) -> tuple[AnyArray, AnyArray | None]:
+def _read_scores(table: tables.Table) -> tuple[AnyArray, AnyArray | None]:
     """Return the scores of a NumPy file, a row for each search, and the places in the gallery that
     they are of; None where they are of all.
     """
@@ -914,12 +914,12 @@ def _arrays_of(table: tables.Table) -> tuple[AnyArray, AnyArray | None]:
     return scores, places
 
 
-def _of_arrays(
+def _read_arrays(
     file: tables.Table, of_searches: tables.Table | None, gallery: _Gallery | None, how: _How
 ) -> Searches:
     """Read a matrix of scores, or arrays of lists, with rows and columns in the order of tables."""
-    matrix, places = _arrays_of(file)
-    declared = _declared(of_searches or file, how, are_named=False)
+    matrix, places = _read_scores(file)
+    declared = _read_declared(of_searches or file, how, are_named=False)
     if gallery is None:
         if "enrolled" not in file.names:
             raise InputError(
@@ -927,10 +927,10 @@ def _of_arrays(
                 " columns, as ⟦enrolled=⟧"
             )
         gallery = _Gallery.of(replace(file, names=["enrolled"]), how)
-    coded = _coded_together({"probe": declared.probe, "enrolled": gallery.whose})
+    coded = _encode_columns({"probe": declared.probe, "enrolled": gallery.whose})
     probe, enrolled = coded["probe"], coded["enrolled"]
     if places is None:
-        return _of_matrix(file, matrix, probe, enrolled, declared, how)
+        return _search_matrix(file, matrix, probe, enrolled, declared, how)
     n_templates = enrolled.codes.size
     entries = places.ravel().astype(np.int64)
     if how.layout.gallery_id is None:
@@ -965,7 +965,7 @@ def _of_arrays(
         )
 
 
-def _of_matrix(
+def _search_matrix(
     file: tables.Table,
     matrix: AnyArray,
     probe: Coded,
@@ -989,7 +989,7 @@ def _of_matrix(
         )
 
 
-def _of_wide_table(
+def _read_wide_table(
     file: tables.Table, of_searches: tables.Table | None, gallery: _Gallery | None, how: _How
 ) -> Searches:
     """Read a table with a row for each search and a column for each template."""
@@ -1004,11 +1004,11 @@ def _of_wide_table(
             f"{file.place} has no columns of scores, whose names are those of templates"
         )
     frame = file.columns([*labels, *columns], columns)
-    declared = _declared(of_searches or file, how, frame if of_searches is None else None)
+    declared = _read_declared(of_searches or file, how, frame if of_searches is None else None)
     values = FrameColumns(frame)
     with file.placed():
         matrix = np.column_stack([values.numbers(wide_column) for wide_column in columns])
-        of_rows, names = _searches_of_rows(values, name, declared)
+        of_rows, names = _encode_searches(values, name, declared)
     row_of = np.full(names.labels.size, -1)
     row_of[names.codes] = np.arange(names.codes.size)
     rows = row_of[of_rows.codes]
@@ -1019,7 +1019,7 @@ def _of_wide_table(
         )
     header = files.polars().Series("header", columns)
     if gallery is None:
-        coded = _coded_together({"header": how.people("header", header), "probe": declared.probe})
+        coded = _encode_columns({"header": how.people("header", header), "probe": declared.probe})
         people, probe = coded["header"], coded["probe"]
     else:
         people, probe, enrolled = gallery.named("header", header, declared.probe)
@@ -1028,4 +1028,4 @@ def _of_wide_table(
                 f"{file.place} has columns of {people.codes.size:,} of {enrolled.codes.size:,}"
                 " templates: a matrix needs all"
             )
-    return _of_matrix(file, matrix[np.argsort(rows)], probe, people, declared, how)
+    return _search_matrix(file, matrix[np.argsort(rows)], probe, people, declared, how)

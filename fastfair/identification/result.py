@@ -18,18 +18,33 @@ from fastfair._lib import validation
 from fastfair._lib.arguments import checked
 from fastfair._lib.plots import Bar, draw_lines, draw_rows, rate_ticks
 from fastfair._lib.text import p_in_words, per_cent, rate_with_interval, typed
-from fastfair.claims import Check, Estimates, Requirement, judged_check, requirements_of
+from fastfair.claims import (
+    Check,
+    Estimates,
+    Requirement,
+    judged_check,
+    measures_in,
+    points_in,
+    requirements_of,
+)
 from fastfair.error_rates.operating_points import RULES, OperatingPoint, at_rank
 from fastfair.errors import InputError
 from fastfair.evaluation.failure_counts import FailureCounts
-from fastfair.measures._registry import MATED, METRICS, measure_of, quantity_name
+from fastfair.measures._registry import MATED, METRICS, quantity_name
 from fastfair.results.result import Result
 from fastfair.results.written import UNWRITTEN
 from fastfair.uncertainty.notes import Code, Note, joined
 from fastfair.uncertainty.quantities import Group, find
 
-from .errors import RATES
-from .estimator import Estimator, IdentificationRate, IdentifiedRate, identified, points_of, shares
+from .estimator import (
+    Estimator,
+    IdentificationRate,
+    IdentifiedRate,
+    estimate_rows,
+    points_of,
+    shares,
+)
+from .rates import RATES
 from .searches import Searches
 
 if TYPE_CHECKING:
@@ -42,11 +57,18 @@ _MOST_RANKS = 20  # of a CMC on a page
 FAIRNESS = "gini", "std", "max_min_ratio", "max_geomean_ratio", "log_geomean_sum"
 
 
+def rates_and_complements() -> list[str]:
+    """Return the names of the rates that are shares of searches, and of 1 minus these."""
+    rates = shares()
+    return [*rates, *(RATES[rate].complement for rate in rates if RATES[rate].complement)]
+
+
 def quantities() -> list[str]:
     """Return the names of what requirements may be about."""
-    rates = shares()
-    complements = [RATES[rate].complement for rate in rates if RATES[rate].complement]
-    return [*rates, *complements, *(f"{name}({rate})" for name in FAIRNESS for rate in rates)]
+    return [
+        *rates_and_complements(),
+        *(f"{name}({rate})" for name in FAIRNESS for rate in shares()),
+    ]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -181,20 +203,12 @@ class Identification(Result):
         wanted = requirements_of(requirements, at or self.rows[0].at, quantities())
         for rule in wanted:
             self._require_searches(rule.name)
-        points = points_of(
-            list(
-                dict.fromkeys(
-                    requirement.at for requirement in wanted if requirement.at is not None
-                )
-            )
-        )
-        measures = sorted(
-            {measure.name for requirement in wanted if (measure := measure_of(requirement.name))}
-        )
+        points = points_of(points_in(wanted))
+        measures = sorted(set(measures_in(wanted)))
 
         @cache
         def rows(level: float) -> Sequence[IdentifiedRate]:
-            return identified(self._estimator(level), points, [self.n_enrolled], measures)
+            return estimate_rows(self._estimator(level), points, [self.n_enrolled], measures)
 
         def row_of(rule: Requirement, at_level: float | None) -> IdentifiedRate:
             there = rows(level if at_level is None else at_level)
@@ -407,7 +421,9 @@ class Identification(Result):
         )
         usual = "fnir" if any(row.name == "fnir" for row in self.rows) else "fpir"
         rate = validation.choice(
-            "name", name or (RULES[over].curve if over in values else usual), _drawn()
+            "name",
+            name or (RULES[over].curve if over in values else usual),
+            rates_and_complements(),
         )
         rows = [row for row in self.rows if row.name == rate and over in ("", "size", row.at.kind)]
         if not rows:
@@ -433,7 +449,7 @@ class Identification(Result):
             ("mates_over_ranks", list(map(at_rank, range(1, largest_rank + 1))), [n]),
         ):
             with suppress(InputError):  # of what lists do not reach, and where there are none
-                rows = identified(self._estimator(self.confidence_level), points, of_sizes)
+                rows = estimate_rows(self._estimator(self.confidence_level), points, of_sizes)
                 drawn = "fpir" if len(of_sizes) > 1 else "tpir"
                 if len(points) + len(of_sizes) > 2 and any(row.name == drawn for row in rows):
                     figures[name] = replace(self, rows=rows).plot(name=drawn)
@@ -504,15 +520,6 @@ class OwnThresholds(Result):
             if row.name == row.at.rate:
                 held.setdefault(row.at, []).append(f"{typed(row.threshold)} in {row.group}")
         return [f"{at} is held at the threshold {', '.join(said)}." for at, said in held.items()]
-
-
-def _drawn() -> tuple[str, ...]:
-    """Return the names of the rates that are drawn."""
-    return tuple(
-        name
-        for name in METRICS
-        if name in shares() or any(rate.complement == name for rate in RATES.values())
-    )
 
 
 def _named_notes(row: IdentifiedRate) -> list[Note]:

@@ -17,7 +17,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from copy import copy
-from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal, NamedTuple
 
@@ -35,10 +34,8 @@ from fastfair._lib.arrays import (
     Indices,
     Integers,
 )
-from fastfair._lib.executors import results
 from fastfair._lib.label_codes import Coded, Labels, encode, encode_together, look_up
 from fastfair._lib.notebook import Shown
-from fastfair._lib.threads import one_blas_thread, run_blocks
 from fastfair._lib.warnings import warn
 from fastfair._lib.workers import Executor
 from fastfair.data import checks, group_labels
@@ -60,23 +57,17 @@ from fastfair.data.exclusions import (
     merge_exclusions,
 )
 from fastfair.data.group_labels import GroupLabels
-from fastfair.data.pair_search import lengths, padded_for_products, products_apart
+from fastfair.data.pair_search import lengths, padded_for_products
 from fastfair.data.sample_names import advice_on_samples
 from fastfair.data.score_keys import given_similarities
 from fastfair.data.sorted_scores import read_only
 from fastfair.errors import InputError, LookAlikeWarning, ReversedScoresWarning
 
 from .candidate_lists import KeptLists
+from .kept_candidates import MatrixScores, ProductScores, Scores, search_gallery
 
-# mates' scores and ranks, the best others' scores, and who
-Kept = tuple[Floats, Integers, Floats, Codes]
 Templates = Literal["refuse", "best"]
 SearchScores = Literal["similarity", "distance"]
-# A tile is some searches of the whole gallery: its size depends on the gallery's alone, and tasks
-# are whole tiles.
-_TILE_SCORES = 2**23  # which take 32 MB
-_TILE_ROWS = 512
-_TASKS = 64  # of an executor, at most
 # standard errors by which mates' mean rank is worse than chance where scores look like distances
 _SURE = 2.5
 _ROUNDING = 256  # machine epsilons by which scores of samples with themselves may differ
@@ -272,7 +263,7 @@ class Searches(Shown):
             raise InputError(
                 f"scores must be a matrix, a row for each search, but its shape is {array.shape}"
             )
-        made = cls._prepared(array.shape, probe, enrolled, group, policies, session)
+        made = cls._with_people(array.shape, probe, enrolled, group, policies, session)
         made.score_kind = score_kind
         made._search_matrix(
             array, HowToSearch(candidates, templates, policies, n_threads, executor)
@@ -371,7 +362,7 @@ class Searches(Shown):
                     row=row,
                 )
         of_probes = {name: of_rows.take(first) for name, of_rows in of_probes.items()}
-        made = cls._prepared(
+        made = cls._with_people(
             (n, width),
             of_probes["probe"],
             column.labels,
@@ -457,7 +448,7 @@ class Searches(Shown):
                 f"vectors of probes have {sides[0].shape[1]} elements, of templates"
                 f" {sides[1].shape[1]}"
             )
-        made = cls._prepared(
+        made = cls._with_people(
             (len(sides[0]), len(sides[1])), probe, enrolled, group, policies, session
         )
         made.dtype = np.result_type(*sides)
@@ -482,7 +473,7 @@ class Searches(Shown):
                     f"every probe of an enrolled person is a template of that person: {_ITSELF}"
                 )
         ready = padded_for_products(sides[1].astype(made.dtype, copy=False), similarity)
-        products = _Products(
+        products = ProductScores(
             sides[0].astype(made.dtype, copy=False), ready, similarity, float(lengths(ready).max())
         )
         how = HowToSearch(candidates, templates, policies, n_threads, executor)
@@ -493,7 +484,7 @@ class Searches(Shown):
             part._search(products, how)
             made._complete(part, usable[0])
         made._exclude(policies, themselves)
-        return made._finished()
+        return made._finish()
 
     @classmethod
     @checked
@@ -699,9 +690,9 @@ class Searches(Shown):
         """1.0, or -1.0 of distances, of which similarities are the negative."""
         return -1.0 if self.score_kind == "distance" else 1.0
 
-    def _without_padding(self, of_person: Coded, values: AnyFloats) -> Flags:
-        """Tell which entries of lists do not fill places for which an index found nobody, with a
-        warning of others.
+    def _flag_entries(self, of_person: Coded, values: AnyFloats) -> Flags:
+        """Tell which entries of lists name somebody; warn of those that fill places for which an
+        index found nobody.
         """
         padding = _are_padding(of_person, values)
         if padding.any():
@@ -747,10 +738,10 @@ class Searches(Shown):
             )
 
     def _take_failed(self, failed: Labels | None, without: Flags, length: Integers) -> None:
-        """Take over which searches failed; an empty list is no failure itself, one without any
-        score is.
+        """Take over which searches failed. A list whose entries have no score is a failure; an
+        empty one is none by itself.
 
-        without, length: (searches,) whose list has no score, and how many entries lists have.
+        without, length: (searches,) whose entries have no score, and how many entries lists have.
         """
         flags = without | (self.is_mated & (self.mate_score == -np.inf))
         if failed is not None:
@@ -775,7 +766,7 @@ class Searches(Shown):
         self.rank[of_mated] = self.last_rank[of_mated] = self.n_enrolled + 1
 
     @classmethod
-    def _prepared(
+    def _with_people(
         cls,
         shape: tuple[int, int | None],
         probe: Labels,
@@ -784,8 +775,9 @@ class Searches(Shown):
         policies: Policies,
         session: Labels | None = None,
     ) -> Searches:
-        """Make searches with their people, groups and sessions; shape: numbers of searches, and of templates
-        or None.
+        """Make searches that have people, groups and sessions, but no scores yet.
+
+        shape: numbers of searches, and of templates, None where these are not counted.
         """
         made = object.__new__(cls)
         made.labels, (subject, columns) = encode_together(["probe", "enrolled"], [probe, enrolled])
@@ -840,9 +832,9 @@ class Searches(Shown):
                 raise InputError(
                     f"the matrix is symmetric with the best scores alone on its diagonal: {_ITSELF}"
                 )
-        self._search(_Matrix(matrix, how.policies, self.score_kind == "distance"), how)
+        self._search(MatrixScores(matrix, how.policies, self.score_kind == "distance"), how)
         self._exclude(how.policies)
-        self._finished()
+        self._finish()
 
     def _refuse_lists_of_itself(self, policy: str) -> None:
         """Refuse lists of which each begins with its own person, with the best score of all."""
@@ -861,11 +853,11 @@ class Searches(Shown):
                 f"each list begins with its own person, all with the best score of all: {_ITSELF}"
             )
 
-    def _search(self, scores: _Scores, how: HowToSearch) -> None:
+    def _search(self, scores: Scores, how: HowToSearch) -> None:
         """Keep what is needed of all searches; `scores` writes it for some of them at a time."""
         if self.enrolled.size > self.n_enrolled and how.templates == "refuse":
             _refuse_twice("enrolled", self.labels, self.enrolled)
-        n, width = self.subject.size, self.enrolled.size
+        width = self.enrolled.size
         order: Indices | None = np.argsort(self.enrolled, kind="stable")
         people, begin = np.unique(self.enrolled[order], return_index=True)
         if width == people.size:  # columns stay where they are
@@ -874,19 +866,10 @@ class Searches(Shown):
         column_of[people] = np.arange(people.size)
         kept = min(how.candidates or self.n_enrolled, self.n_enrolled)
         if order is not None:
-            scores = scores.sorted(order)
+            scores = scores.reorder(order)
         begin = np.append(begin, width)
-        n_rows = max(1, min(_TILE_ROWS, _TILE_SCORES // width))
-        work = _Search(scores, begin, column_of[self.subject], kept, n_rows)
-        if how.executor is None:
-            parts = [work.run((0, n), how.n_threads)]
-        else:
-            step = -(-n // (_TASKS * n_rows)) * n_rows
-            tasks = [(start, min(start + step, n)) for start in range(0, n, step)]
-            done = dict(results(how.executor, work, tasks, how.n_threads or 1))
-            parts = [done[task] for task in tasks]
-        self.mate_score, self.rank, self.best, who = (
-            np.concatenate(side) for side in zip(*parts, strict=True)
+        self.mate_score, self.rank, self.best, who = search_gallery(
+            scores, begin, column_of[self.subject], kept, how.n_threads, how.executor
         )
         others = self.n_enrolled - self.is_mated
         self.reach = np.where(others > kept, self.best[:, -1], -np.inf)
@@ -972,7 +955,7 @@ class Searches(Shown):
         leave_out(~(rows & keep), "searches", reason, because, policy, mated=self.is_mated)
         keep &= ~rows
 
-    def _finished(self) -> Searches:
+    def _finish(self) -> Searches:
         """Make arrays read-only, and ask about scores that look like distances."""
         for name in ("labels", "enrolled", *_OF_SEARCHES):
             read_only(getattr(self, name))
@@ -1053,7 +1036,7 @@ class ListReader:
         self._searches = encode("searches", searches)
         n = self._searches.codes.size
         self._policies = how.policies
-        made = Searches._prepared((n, None), probe, enrolled, group, how.policies, session)
+        made = Searches._with_people((n, None), probe, enrolled, group, how.policies, session)
         self._made = made
         made.score_kind = score_kind
         self._names = self._searches.labels[self._searches.codes]
@@ -1077,7 +1060,7 @@ class ListReader:
             {"search": row.size, "candidate": of_person.codes.size, "scores": values.size}, "entry"
         )
         self._dtypes.append(values.dtype)
-        kept = made._without_padding(of_person, values)
+        kept = made._flag_entries(of_person, values)
         if not kept.all():
             row = row[kept]
             values = values[kept]
@@ -1121,161 +1104,13 @@ class ListReader:
         made._take_lists(lists, length, least_score, self._policies.self_comparisons)
         made._take_failed(failed, (lists.length > 0) & ~lists.has_score, lists.length)
         made._exclude(self._policies)
-        return made._finished()
+        return made._finish()
 
 
 _OF_SEARCHES = (
     "subject", "group", "session", "is_mated", "mate_score", "rank", "last_rank", "failed", "best", "candidate",
     "reach",
 )  # fmt: skip
-
-
-@dataclass(frozen=True)
-class _Matrix:
-    """The scores of a matrix, of which those that failed are NaN, or -inf where they count as no
-    candidates.
-
-    are_distances: whether similarities are the negative. order: of templates, None where they stay
-    where they are.
-    """
-
-    scores: AnyArray
-    policies: Policies
-    are_distances: bool = False
-    order: Indices | None = None
-
-    def sorted(self, order: Indices) -> _Matrix:
-        """Return the same with templates in another order."""
-        return replace(self, order=order)
-
-    def keep(self, rows: slice, begin: Indices, mate: Codes, kept: Kept) -> None:
-        """Write what is kept of some searches; begin, mate: as in `_Search`.
-
-        Raises
-        ------
-        InputError
-            For scores that are NaN or infinite.
-        """
-        from fastfair.kernels.searches import keep_candidates
-
-        scores = self._usable(rows)
-        scores = _best_of_templates(scores if self.order is None else scores[:, self.order], begin)
-        wrong = keep_candidates(scores, mate[rows], *kept)
-        if wrong >= 0:
-            row = rows.start + int(wrong)
-            raise InputError(
-                f"search {row} (counted from 0) has a score that is NaN or infinite, or the"
-                " ⟦failure_score⟧: leave searches and templates that failed out, or give them the"
-                " score -inf, with which nobody is a candidate; policies=ff.Policies(failures=...)"
-                " does either",
-                row=row,
-            )
-
-    def _usable(self, rows: slice) -> AnyArray:
-        """Return the scores of some searches as floats."""
-        block = self.scores[rows]
-        if block.dtype not in (np.float16, np.float32):
-            block = validation.floats("scores", block, rows.start)
-        how, failed = self.policies, None
-        if how.failures != "error" or how.failure_score is not None:
-            failed = how._are_failed(block)
-        block = -block if self.are_distances else block
-        if failed is not None:
-            block = np.where(
-                failed, block.dtype.type(np.nan if how.failures == "error" else -np.inf), block
-            )
-        return block.astype(np.float32) if block.dtype == np.float16 else block
-
-
-@dataclass(frozen=True)
-class _Products:
-    """The similarities of probes and templates.
-
-    probes: (searches, d), as given; templates: (templates, d), as `padded_for_products` makes them;
-    longest: the length of the longest template
-    """
-
-    probes: AnyArray
-    templates: AnyArray
-    similarity: str
-    longest: float
-
-    def sorted(self, order: Indices) -> _Products:
-        """Return the same with templates in another order."""
-        return replace(self, templates=self.templates[order])
-
-    def keep(self, rows: slice, begin: Indices, mate: Codes, kept: Kept) -> None:
-        """Do the same as `_Matrix` does.
-
-        The last bits of a product of matrices depend on the processor and on where a template
-        stands. So it only finds the scores that decide, which are computed again.
-        """
-        from fastfair.kernels.searches import keep_by_products
-
-        probes = padded_for_products(self.probes[rows], self.similarity)
-        with one_blas_thread():
-            scores = _best_of_templates(probes @ self.templates.T, begin)
-        apart = products_apart(probes, lengths(probes) * self.longest)
-        keep_by_products(scores, (probes, self.templates, begin), apart, mate[rows], kept)
-
-
-def _best_of_templates(scores: AnyArray, begin: Indices) -> AnyArray:
-    """Return (searches, enrolled) the highest score of each person's templates, which follow each
-    other.
-    """
-    if begin.size == scores.shape[1] + 1:
-        return validation.contiguous(scores)
-    return np.asarray(np.maximum.reduceat(scores, begin[:-1], axis=1))
-
-
-# A source of scores has two methods: `sorted` puts templates in another order, and `keep` writes
-# what is kept of some searches.
-_Scores = _Matrix | _Products
-
-
-@dataclass(frozen=True)
-class _Search:
-    """What is kept of each search, computed in threads or by workers.
-
-    Attributes
-    ----------
-    scores : _Matrix or _Products
-        The scores, with templates sorted by person.
-    begin : (enrolled + 1,) ndarray
-        Where each person's templates begin, and the number of all.
-    mate : (searches,) ndarray of int32
-        Whose column the mate's is, -1 for none.
-    n_kept, n_rows : int
-        How many candidates are kept, and how many searches a tile has.
-    """
-
-    scores: _Scores
-    begin: Indices
-    mate: Codes
-    n_kept: int
-    n_rows: int
-
-    def run(self, task: tuple[int, int], n_threads: int | None, _: None = None) -> Kept:
-        """Return what is kept of the searches from start to stop."""
-        start, stop = task
-        n = stop - start
-        made = (
-            np.empty(n),
-            np.empty(n, np.int64),
-            np.empty((n, self.n_kept)),
-            np.empty((n, self.n_kept), np.int32),
-        )
-
-        def work(first: int) -> None:
-            rows = slice(first, min(first + self.n_rows, stop))
-            here = slice(rows.start - start, rows.stop - start)
-            mate_score, rank, best, who = made
-            self.scores.keep(
-                rows, self.begin, self.mate, (mate_score[here], rank[here], best[here], who[here])
-            )
-
-        run_blocks(work, range(start, stop, self.n_rows), n, self.n_rows, n_threads, None)
-        return made
 
 
 _ITSELF = (
@@ -1286,8 +1121,8 @@ _ITSELF = (
 
 
 def _positions(coded: Coded, labels: AnyArray) -> Integers:
-    """Return the position of each label of a column among the labels of people, the last position +
-    1 for none.
+    """Return the position of each label of a column among the labels of people; their number where
+    it is none of these.
     """
     if coded.labels is labels:
         return np.arange(labels.size)

@@ -18,8 +18,8 @@ from fastfair._lib.bisection import least_whole
 from fastfair._lib.plots import axes_or_new
 from fastfair._lib.threads import one_blas_thread, run_blocks
 from fastfair._lib.workers import ONE_THREAD, Arrays, Checkpoint, Executor, Report, Workers, do_job
-from fastfair.bands.curve import interval
-from fastfair.bands.rates_over_levels import MethodOfEmbeddings, checked_levels
+from fastfair.bands.curve import pointwise_interval
+from fastfair.bands.rates_over_levels import MethodOfEmbeddings, check_levels
 from fastfair.data import score_keys
 from fastfair.data.embeddings import Embeddings
 from fastfair.kernels._aside import aside
@@ -235,7 +235,7 @@ def coverage_experiment(
     """
     names = tuple(methods)
     nominal = np.array([intervals.level(level) for level in confidence_levels])
-    levels = np.sort(checked_levels(fmr))
+    levels = np.sort(check_levels(fmr))
     workers = Workers(n_threads, progress, executor).checked(rng)
     memory.require(
         8 * n_datasets * (levels.size * (3 + 2 * len(names) * nominal.size) + 8)
@@ -366,7 +366,7 @@ class _DataSets:
             replicates = resampler.replicate(self.n_resamples, key, ONE_THREAD).fnmr[:, 0]
             ends = [
                 [
-                    interval(replicates, estimate, expected, level, method)
+                    pointwise_interval(replicates, estimate, expected, level, method)
                     for level in self.nominal.tolist()
                 ]
                 for method in self.methods

@@ -25,8 +25,8 @@ from fastfair.bands.curve import (
     CurveMaker,
     RatesOverLevels,
     bands_of,
+    compute_over_levels,
     level_by_depth,
-    over_levels,
 )
 from fastfair.errors import FairValueOutsideWarning
 from fastfair.measures import MEASURES as FACTS
@@ -258,7 +258,7 @@ def test_the_band_over_embeddings_is_that_of_loops(group: str | None, unit: str)
     subjects = {None: 60, "f": 50, "m": 10}[group]
     own = math.inf if unit == "sample" else subjects - (2 if group is None else 1)
     settings = asked_of(e, unit)
-    held = over_levels(e, levels, settings, lambda found: found.freedom, with_groups=False)
+    held = compute_over_levels(e, levels, settings, lambda found: found.freedom, with_groups=False)
     freedom = np.minimum(own, held).tolist()
     assert (min(freedom) < own) == (unit == "subject" and group != "m")
     centred = (band.replicates - band.v_statistic + band.fnmr).T[::-1]
@@ -310,7 +310,7 @@ def test_limits_where_few_false_matches_hold_the_threshold_are_those_of_all_pair
             ]
             return sizes.few_held.limits(places, 0.95)
 
-        few_held.append(over_levels(data, levels, settings, limits, with_groups=True))
+        few_held.append(compute_over_levels(data, levels, settings, limits, with_groups=True))
     assert few_held[0] == few_held[1]
     assert few_held[0][0].missing
     assert few_held[0][1].high < 1

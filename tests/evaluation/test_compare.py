@@ -17,11 +17,8 @@ from scipy.stats import binom
 import fastfair as ff
 from fastfair.errors import FewResamplesWarning
 from fastfair.evaluation.chapter import printed_tables
-from fastfair.evaluation.contrasts import (
-    ComparedSystem,
-    UnitCounts,
-    rate_correlations,
-)
+from fastfair.evaluation.contrasts import ComparedSystem, rate_correlations
+from fastfair.evaluation.score_tests import UnitCounts
 from fastfair.measures._registry import measure_of
 from fastfair.uncertainty import inversion
 from fastfair.uncertainty.inversion import GAMMA

@@ -9,8 +9,8 @@ import pytest
 
 import fastfair as ff
 from fastfair.errors import DroppedWarning, InputError
-from fastfair.identification.errors import RATES
 from fastfair.identification.estimator import Estimator
+from fastfair.identification.rates import RATES
 
 AT = ff.at_threshold(1.5)
 

@@ -18,16 +18,16 @@ from oracles import identification as oracle
 
 import fastfair as ff
 from fastfair.errors import DroppedWarning, InputError, ReversedScoresWarning
-from fastfair.identification import searches
-from fastfair.identification.errors import (
+from fastfair.identification import kept_candidates
+from fastfair.identification.estimator import Estimator, range_within
+from fastfair.identification.influence import influence_of_people
+from fastfair.identification.rates import (
     SearchCriterion,
-    candidates,
+    count_candidates,
     false_negatives,
     false_positives,
     first_candidate_of_group,
-    influence,
 )
-from fastfair.identification.estimator import Estimator, range_within
 from fastfair.identification.result import FAIRNESS
 from fastfair.identification.searches import Searches
 from fastfair.measures import MEASURES
@@ -78,7 +78,7 @@ def test_rates_in_all_galleries_are_those_of_loops(table, threshold, rank, data)
         expected = oracle.rate(*table, mated, threshold, rank, size)
         assert found.value.mean() == pytest.approx(expected, abs=1e-12)
     if (~s.is_mated).any():
-        assert candidates(
+        assert count_candidates(
             s, SearchCriterion(threshold, None, s.n_enrolled)
         ).value.mean() == oracle.selectivity(*table, threshold)
 
@@ -99,9 +99,9 @@ def test_errors_that_go_with_a_person_and_variances_are_those_of_loops(
             lost, oracle.lost_without(*table, mated, threshold, rank), atol=1e-12
         )
         of_loops = oracle.variance(*table, mated, threshold, rank, drawn)
-        assert influence(found, s.enrolled, s.labels.size, drawn=drawn).variance == pytest.approx(
-            of_loops, abs=1e-12
-        )
+        assert influence_of_people(
+            found, s.enrolled, s.labels.size, drawn=drawn
+        ).variance == pytest.approx(of_loops, abs=1e-12)
 
 
 @given(tables(), st.integers(0, 5), st.data())
@@ -290,7 +290,7 @@ def test_workers_find_what_threads_find(monkeypatch):
     rng = np.random.default_rng(0)
     probes, templates = (rng.normal(size=(n, 16)).astype(np.float32) for n in (300, 200))
     a = Searches.from_vectors(probes, range(300), templates, range(100, 300))
-    monkeypatch.setattr(searches, "_TILE_ROWS", 7)
+    monkeypatch.setattr(kept_candidates, "_TILE_ROWS", 7)
     with ProcessPoolExecutor(2) as executor:
         b = Searches.from_vectors(probes, range(300), templates, range(100, 300), executor=executor)
     for name in KEPT:

@@ -13,9 +13,9 @@ from scipy.special import stdtr, stdtrit
 
 import fastfair as ff
 from fastfair.errors import InputError
-from fastfair.identification.errors import RATES
 from fastfair.identification.estimator import Estimator
 from fastfair.identification.paired import SystemPair
+from fastfair.identification.rates import RATES
 
 AT = ff.at_threshold(1.5)
 

@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 import fastfair as ff
-from fastfair.claims import Requirement, requirements_of
+from fastfair.claims import Requirement, points_in, requirements_of
 from fastfair.cli.reading import OF_FAILURES, kind_of, read
 from fastfair.cli.run import Run, default_of
 from fastfair.cli.signatures import arguments_for
@@ -68,8 +68,7 @@ def _requirements_on_differences(
         pairs = [(name, baseline) for name in names if name != baseline]
     points = list(run.options.get("at", default_of(ff.compare, "at")))
     wanted = requirements_of(texts, (points or USUAL_POINTS)[0], pairs=pairs)
-    further = [rule.at for rule in wanted if rule.at is not None]
-    run.options["at"] = list(dict.fromkeys([*points, *further]))
+    run.options["at"] = list(dict.fromkeys([*points, *points_in(wanted)]))
     about = [difference_of(rule.name) for rule in wanted]
     metrics = [name for name in about if name in (*SCORE_METRICS, ACCURACY)]
     if metrics:

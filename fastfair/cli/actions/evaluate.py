@@ -15,6 +15,8 @@ from fastfair.claims import (
     Attributes,
     Requirement,
     check_evaluations,
+    measures_in,
+    points_in,
     requirements_of,
 )
 from fastfair.cli.reading import OF_FAILURES, kind_of, read
@@ -24,7 +26,6 @@ from fastfair.cli.terminal import print_result, say
 from fastfair.cli.verdicts import deliver_with_verdicts
 from fastfair.error_rates.operating_points import OperatingPoint
 from fastfair.errors import FewResamplesWarning, InputError
-from fastfair.measures._registry import measure_of
 
 _LEAST_REPLICATES = 2  # that limits are made of
 
@@ -115,18 +116,10 @@ def _points(run: Run) -> list[OperatingPoint]:
 def _evaluate(
     run: Run, data: Any, wanted: Sequence[Requirement], show: Callable[[Any], None]
 ) -> None:
-    more: dict[str, Any] = {
-        "at": list(
-            dict.fromkeys(
-                [*_points(run), *(requirement.at for requirement in wanted if requirement.at)]
-            )
-        )
-    }
+    points = dict.fromkeys([*_points(run), *points_in(wanted)])
+    more: dict[str, Any] = {"at": list(points)}
     if "measures" in run.options:
-        named = [
-            measure.name for requirement in wanted if (measure := measure_of(requirement.name))
-        ]
-        more["measures"] = [*run.options["measures"], *named]
+        more["measures"] = [*run.options["measures"], *measures_in(wanted)]
     about = Attributes(data)
     is_given = run.take("intersections", False)
     families = [about.family(requirement) for requirement in wanted]

@@ -22,7 +22,7 @@ def identify(run: Run) -> None:
     refuse_options_of_others(run, kind)
     requirements = list(run.take("requirements", ()))
     junit, judged = take_options_of_checks(run, requirements)
-    of_second = {name: run.take(f"against_{name}") for name in ("searches", "gallery")}
+    of_second = {"searches": run.take("against_searches"), "enrolled": run.take("against_gallery")}
     against = run.take("against")
     unpaired = run.take("unpaired", False)
     own_thresholds = run.take("own_thresholds", False)
@@ -36,8 +36,7 @@ def identify(run: Run) -> None:
     if own_thresholds:
         results["own_thresholds"] = identification.own_thresholds()
     if against is not None:
-        other = {"searches": of_second["searches"], "enrolled": of_second["gallery"]}
-        run.options |= {name: path for name, path in other.items() if path is not None}
+        run.options |= {name: path for name, path in of_second.items() if path is not None}
         second, _ = _searches(run, kind, against)
         results["comparison"] = run.call(ff.compare_searches, searches, second, paired=not unpaired)
     if requirements:

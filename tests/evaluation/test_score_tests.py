@@ -12,8 +12,7 @@ from oracles.strategies import comparisons_of_system, two_systems
 import fastfair as ff
 from fastfair.data import derived
 from fastfair.error_rates import operating_points
-from fastfair.evaluation import contrasts as score_tests
-from fastfair.evaluation.contrasts import SystemAtThreshold, UnitCounts
+from fastfair.evaluation.score_tests import SystemAtThreshold, UnitCounts, score_pvalues
 
 POINTS = (ff.at_threshold(3.0), ff.at_fmr(0.3), ff.at_fnmr(0.2), ff.at_eer())
 
@@ -49,7 +48,7 @@ def agree(found, enough):
         {point: SystemAtThreshold(system, point, counts) for point in POINTS}
         for system in (first, second)
     ]
-    (pvalues,) = score_tests.score_pvalues(both, [one.quantities, other.quantities], [(0, 1)])
+    (pvalues,) = score_pvalues(both, [one.quantities, other.quantities], [(0, 1)])
     tested = 0
     for (mine, theirs), pvalue in zip(pairs, pvalues, strict=True):
         if mine.name == "threshold" or not mine.n_comparisons:
