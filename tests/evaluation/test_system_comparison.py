@@ -163,13 +163,13 @@ def test_a_baseline_is_the_second_of_each_pair(systems):
 @pytest.mark.jit
 def test_each_system_is_evaluated_once(systems, monkeypatch):
     calls = []
-    evaluated = module.evaluated
+    evaluate_request = module.evaluate_request
 
     def counted(*args):
         calls.append(1)
-        return evaluated(*args)
+        return evaluate_request(*args)
 
-    monkeypatch.setattr(module, "evaluated", counted)
+    monkeypatch.setattr(module, "evaluate_request", counted)
     found = ff.compare(list(systems.values()), at=AT[0], measures=[], metrics=[], n_resamples=0)
     assert len(calls) == len(found.systems) == 4
     assert found.systems == ("1", "2", "3", "4")

@@ -101,7 +101,7 @@ def test_other_units_and_methods():
     assert ff.evaluate(alone, GIVEN, n_resamples=0).quantity("fmr").low is None
     assert ff.evaluate(alone, GIVEN, n_resamples=0).uncertainty is None
     refused(
-        'method="bca" needs replicates',
+        r'EvaluationSettings\(method="bca"\) needs replicates',
         ff.evaluate,
         c,
         GIVEN,
