@@ -80,6 +80,10 @@ def read_results(path: str | Path) -> list[Result]:
     except RecursionError:
         raise FileFormatError(f"{path} is no JSON of a result: it is nested too deeply") from None
     except (ValueError, LookupError, TypeError, AttributeError, OverflowError) as error:
+        if str(path).lstrip().startswith("{"):
+            raise FileFormatError(
+                "path is JSON, and not the name of a file that holds it: write it with to_json(path)"
+            ) from None
         raise FileFormatError(
             f"{path} is neither the JSON of a result nor a page: {error!r}"
         ) from None

@@ -295,3 +295,10 @@ def test_other_files_are_refused(tmp_path):
         (tmp_path / "file").write_text(text)
         with pytest.raises(FileFormatError):
             ff.read_results(tmp_path / "file")
+
+
+def test_json_in_place_of_its_file_is_said_to_be_that():
+    text = ff.evaluate(
+        ff.Comparisons([0.9, 0.2], [1, 0]), ff.at_threshold(0.5), n_resamples=0
+    ).to_json()
+    refused("^path is JSON, and not the name of a file", ff.read_results, text)

@@ -483,10 +483,15 @@ def checked(function: _Function) -> _Function:
             name: checks[name](name, value) if name in checks else value
             for name, value in kwargs.items()
         }
+        records = _records_of_fields(function)
+        for name in kwargs:
+            if record := records.get(name):
+                called = function.__qualname__.removesuffix(".__init__")
+                raise TypeError(f"{called}() takes {name} as {record}({name}=...)")
         try:
             return function(*args, **kwargs)
         except FastfairError as error:
-            error.in_records(_records_of_fields(function))
+            error.in_records(records)
             raise
         except MemoryError as error:
             what = function.__qualname__.removesuffix(".__init__")

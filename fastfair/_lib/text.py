@@ -43,6 +43,11 @@ def counted(n: int, what: str) -> str:
     return f"{n} {what}{'s' if n > 1 else ''}"
 
 
+def with_article(rate: str) -> str:
+    """Write the name of a rate after a or an, as its letters are read: an FMR, a BPCER."""
+    return f"{'an' if rate[0].upper() in 'AEFHILMNORSX' else 'a'} {rate.upper()}"
+
+
 def list_some(values: Sequence[object], most: int = 5) -> str:
     """Name the first of some values, for a message."""
     return ", ".join(map(repr, values[:most])) + (", ..." if len(values) > most else "")

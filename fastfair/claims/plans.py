@@ -16,7 +16,7 @@ from fastfair._lib.arguments import ManyResamples, Natural, Probability, Share, 
 from fastfair._lib.arrays import Floats, Integers
 from fastfair._lib.plots import USUAL, axes_or_new, tick_per_cent
 from fastfair._lib.proportions import clopper_pearson_line
-from fastfair._lib.text import per_cent, rate_with_interval
+from fastfair._lib.text import per_cent, rate_with_interval, with_article
 from fastfair._lib.warnings import hold_warnings
 from fastfair._lib.workers import Report, reporting
 from fastfair.data.exclusions import exclusions_of
@@ -127,16 +127,19 @@ class RequirementPlan(Result):
         name = rate_named(self.requirement) or ""
         low, high = per_cent(min(self.rates)), per_cent(max(self.rates))
         groups = f"{len(self.rates)} groups" if len(self.rates) > 1 else "One group"
+        in_each = " in each group" if len(self.rates) > 1 else ""
+        attempt = ATTEMPTS[name]
+        attempts = attempt if self.mean_attempts == 1 else f"{attempt}s"
         said = [
             f"The requirement: {self.requirement}.",
-            f"{groups} with an {name.upper()} of {low if low == high else f'{low} to {high}'},"
-            f" {self.mean_attempts:.3g} {ATTEMPTS[name]}s of each subject, correlation"
+            f"{groups} with {with_article(name)} of {low if low == high else f'{low} to {high}'},"
+            f" {self.mean_attempts:.3g} {attempts} of each subject, correlation"
             f" {self.correlation:g}.",
         ]
         if self.session_correlation is not None:
             said[-1] = f"{said[-1][:-1]}, of people in a session {self.session_correlation:.2g}."
         said += [
-            f"With {row.n_subjects:,} subjects in each group{_in_sessions(row.n_sessions)}"
+            f"With {row.n_subjects:,} subjects{in_each}{_in_sessions(row.n_sessions)}"
             f" {rate_with_interval(row.met, row.low, row.high)}"
             f" of studies meet it, and {per_cent(row.not_met)} refute it."
             for row in self.rows
@@ -147,7 +150,7 @@ class RequirementPlan(Result):
             if needed is None:
                 said.append(f"None of these sizes is enough{where} that {aim}.")
             else:
-                said.append(f"{needed:,} subjects in each group are enough{where} that {aim}.")
+                said.append(f"{needed:,} subjects{in_each} are enough{where} that {aim}.")
         if any((row.n_sessions or ENOUGH_SESSIONS) < ENOUGH_SESSIONS for row in self.rows):
             said.append(
                 f"In fewer than {ENOUGH_SESSIONS} sessions no study meets it, whatever its size, as"

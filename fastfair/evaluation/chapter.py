@@ -170,9 +170,11 @@ def sentences_on_sessions(evaluation: Evaluated) -> list[str]:
             effect = dict(note.values)
             parts = [("sessions", float(effect["sessions"])), ("people", float(effect["people"]))]
             (most, larger), (least, smaller) = sorted(parts, key=lambda part: -part[1])
+            times = f"{effect['times']:.3g}"
+            as_large = "" if times == "1" else f"{times} times "
             said.append(
                 f"People share {effect['n']:,} sessions: the standard error of the {quantity.title}"
-                f" is {effect['times']:.3g} times that of people alone, and {most} weigh more than"
+                f" is {as_large}that of people alone, and {most} weigh more than"
                 f" {least} (design effects {larger:.2g} and {smaller:.2g})."
             )
     return said

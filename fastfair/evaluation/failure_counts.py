@@ -36,7 +36,7 @@ from fastfair._lib.arrays import (
 from fastfair._lib.label_codes import Coded, Labels, encode, encode_together
 from fastfair._lib.notebook import Shown
 from fastfair._lib.seeds import Purpose
-from fastfair._lib.text import cell, did_you_mean, joined_by_or, rate_with_interval
+from fastfair._lib.text import cell, did_you_mean, joined_by_or, rate_with_interval, with_article
 from fastfair._lib.threads import count_threads, run_blocks, run_in_order
 from fastfair._lib.warnings import warn
 from fastfair._lib.workers import Report, Workers
@@ -150,7 +150,7 @@ def _people_of(
         )
     if not of_two and other_subject is not None:
         raise InputError(
-            f"an {rate.upper()} is of attempts of one person each: leave ⟦other_subject⟧ out, or"
+            f"{with_article(rate)} is of attempts of one person each: leave ⟦other_subject⟧ out, or"
             ' name the rate of comparisons of two people, as in ⟦rate="fmr"⟧'
         )
     if other_group is not None and other_subject is None:

@@ -190,11 +190,9 @@ def _columns_of_groups(
         before, mark, after = template.partition(PLACE_OF_GROUP)
         if not mark:
             raise InputError(
-                f"{name}={template!r} has no {PLACE_OF_GROUP} in it: write it where the columns"
-                " have the group, as in "
-                f'{name}="{name.upper()}.{PLACE_OF_GROUP}"; or name the column of groups with'
-                " ⟦group=⟧ if each has a "
-                "row of its own"
+                f"⟦{name}={template}⟧ has no {PLACE_OF_GROUP} in it: write it where the columns have"
+                f' the group, as in ⟦{name}="{name.upper()}.{PLACE_OF_GROUP}"⟧; or name the column of'
+                " groups with ⟦group=⟧ if each has a row of its own"
             )
         pattern = re.compile(f"{re.escape(before)}(.+){re.escape(after)}")
         matches = [

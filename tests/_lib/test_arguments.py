@@ -206,3 +206,10 @@ def test_what_would_do_is_written_as_the_function_takes_it(tmp_path):
     file.write_text("score,mated\n0.9,gleich\n0.2,ungleich\n")
     refused(r"with layout=Layout\(mated_value=\.\.\.\)$", ff.read_comparisons, file)
     refused("with mated_value=$", ff.Comparisons, [0.9, 0.2], ["gleich", "ungleich"])
+
+
+def test_fields_that_are_given_as_arguments_are_told_where_they_go():
+    with pytest.raises(TypeError, match=r"takes failures as policies=Policies\(failures=\.\.\.\)"):
+        ff.Comparisons([0.9, 0.2], [1, 0], failures="exclude")
+    with pytest.raises(TypeError, match=r"evaluate\(\) takes method as settings=EvaluationSetting"):
+        ff.evaluate(ff.Comparisons([0.9, 0.2], [1, 0]), ff.at_threshold(0.5), method="bca")

@@ -63,6 +63,15 @@ def test_more_people_decide_whether_groups_are_alike():
     assert "400 subjects in each group are enough that 80 % of studies meet it." in plan.summary()
 
 
+def test_one_group_has_no_others_beside_it():
+    few = FEW | {"n_simulations": 4}
+    plan = ff.plan_requirement("bpcer <= 5 %", n_subjects=[40], n_attempts=1, rate=0.02, **few)
+    text = plan.summary()
+    assert "One group with a BPCER of 2 %, 1 bona fide presentation of each subject" in text
+    assert "With 40 subjects " in text
+    assert "each group" not in text
+
+
 def test_the_largest_of_species_is_what_counts():
     alike, unlike = (
         ff.plan_requirement("apcer[*] <= 15 %", n_subjects=150, n_attempts=1, rate=rates, **FEW)
@@ -71,7 +80,7 @@ def test_the_largest_of_species_is_what_counts():
     assert alike.rows[0].met > 0.8
     assert (unlike.rows[0].met, unlike.n_needed) == (0, None)
     assert "None of these sizes is enough" in unlike.summary()
-    assert "3 groups with an APCER of 5 % to 20 %, 1 attack presentations" in unlike.summary()
+    assert "3 groups with an APCER of 5 % to 20 %, 1 attack presentation of" in unlike.summary()
 
 
 def test_attempts_may_be_those_of_a_pilot():

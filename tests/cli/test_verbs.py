@@ -274,3 +274,12 @@ def test_tables_of_many_systems_have_short_lines(tmp_path):
     titles = " ".join(line for line in lines if line.startswith("system "))
     assert titles.count("max-geomean ratio of FNMR") == 1
     assert lines.count("") >= 2
+
+
+@pytest.mark.slow
+def test_columns_of_published_rates_are_called_by_their_options(tmp_path):
+    path = tmp_path / "rates.csv"
+    path.write_text("group,fmr,fnmr\nf,0.001,0.03\nm,0.002,0.02\n")
+    done = run_program("measures", path, "--fmr-column", "fmr", "--fnmr-column", "fnmr")
+    assert done.stderr.startswith("Error: --fmr-column fmr has no {group} in it")
+    assert "--fmr-column FMR.{group}; or name the column of groups with --group" in done.stderr

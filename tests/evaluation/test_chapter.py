@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -18,9 +19,11 @@ from fastfair.evaluation.chapter import (
     printed_tables,
     rates_of_groups,
     sentence_on_extreme_groups,
+    sentences_on_sessions,
 )
 from fastfair.measures._registry import measure_of
 from fastfair.pages.parts import Beside
+from fastfair.uncertainty.notes import Code, Note
 from fastfair.uncertainty.quantities import find
 
 pytestmark = pytest.mark.jit
@@ -237,3 +240,13 @@ def test_people_of_groups_are_counted_also_without_mated_comparisons():
     table = rates_of_groups(evaluation, evaluation.rates[0], Beside(), [])
     people = {row[0]: row[1] for row in table.rows}
     assert people == {"all": "40", "f": "20", "m": "20"}
+
+
+def test_sessions_that_change_nothing_are_not_said_to_do_so_once():
+    for times, words in ((1.0004, "is that of people alone"), (1.2, "is 1.2 times that of people")):
+        effect = {"n": 20, "times": times, "people": 5.2, "sessions": 1.0}
+        row = SimpleNamespace(
+            name="fmr", title="FMR", notes=[Note.of(Code.EFFECT_OF_SESSIONS, **effect)]
+        )
+        (sentence,) = sentences_on_sessions(SimpleNamespace(quantities=[row]))
+        assert words in sentence
