@@ -27,7 +27,7 @@ from fastfair.claims import (
     points_in,
     requirements_of,
 )
-from fastfair.error_rates.operating_points import RULES, OperatingPoint, at_rank
+from fastfair.error_rates.operating_points import ENOUGH_ERRORS, RULES, OperatingPoint, at_rank
 from fastfair.errors import InputError
 from fastfair.evaluation.failure_counts import FailureCounts
 from fastfair.measures._registry import MATED, METRICS, quantity_name
@@ -431,7 +431,10 @@ class Identification(Result):
         if over:
             return self._draw_curves(ax, rows, over)
         labels = [f"{row.group or 'all'} at {row.at}" for row in rows]
-        bars = [Bar(k, row.estimate, row.low, row.high) for k, row in enumerate(rows)]
+        bars = [
+            Bar(k, row.estimate, row.low, row.high, is_light=_is_of_few_errors(row))
+            for k, row in enumerate(rows)
+        ]
         return draw_rows(ax, labels, bars, xlabel=METRICS[rate].long_title)
 
     def _figures(self) -> Mapping[str, Axes | Figure]:
@@ -520,6 +523,10 @@ class OwnThresholds(Result):
             if row.name == row.at.rate:
                 held.setdefault(row.at, []).append(f"{typed(row.threshold)} in {row.group}")
         return [f"{at} is held at the threshold {', '.join(said)}." for at, said in held.items()]
+
+
+def _is_of_few_errors(row: IdentifiedRate) -> bool:
+    return row.n_errors is not None and row.n_errors < ENOUGH_ERRORS
 
 
 def _named_notes(row: IdentifiedRate) -> list[Note]:

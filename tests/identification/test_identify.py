@@ -269,6 +269,11 @@ def test_results_are_told_tabulated_written_and_drawn(tmp_path):
     assert (curve.get_xlabel(), curve.get_xscale()) == ("False positive identification rate", "log")
     at = ff.identify(s, ff.at_threshold(3.0), gallery="fixed")
     assert at.plot().get_xlabel() == "False negative identification rate"
+    for threshold, is_hollow in ((3.0, True), (99.0, False)):  # few misses, and nothing but misses
+        rates = ff.identify(s, ff.at_threshold(threshold), gallery="fixed").plot()
+        points = [line for line in rates.lines if line.get_marker() == "o"]
+        assert len(points) == 3
+        assert {line.get_markerfacecolor() == "none" for line in points} == {is_hollow}
     with pytest.raises(InputError, match="no FPIR to draw"):
         found.plot(name="fpir")
     with pytest.raises(InputError, match="no rates in galleries of 7"):
