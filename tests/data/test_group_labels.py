@@ -117,7 +117,7 @@ def of_decisions(policy: str, folder: Path) -> Any:
 
 
 def of_table(policy: str, folder: Path) -> Any:
-    (folder / "c.csv").write_text("failures,attempts,sex\n0,3,f\n1,3,m\n2,3,\n0,3,x\n")
+    (folder / "c.csv").write_text("failures,attempts,sex\n0,2,f\n0,1,f\n1,3,m\n2,3,\n0,3,x\n")
     return ff.read_failure_counts(folder / "c.csv", groups="sex", missing_labels=policy)
 
 

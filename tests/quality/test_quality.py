@@ -370,7 +370,7 @@ def test_quality_of_images_is_read_from_a_table(images):
         ]
     layout = ff.Layout(quality="Q.scalar")
     refused(
-        "To read quality from a table .* quality_table=",
+        "To read quality from a table .* as layout=Layout\\(quality_table=",
         ff.read_comparisons,
         pairs,
         **PATTERN,
