@@ -69,11 +69,13 @@ def rows_of(drawn, rate: str, numbers: list[np.ndarray]) -> np.ndarray:
 
 
 def trials_of(drawn) -> list[oracle.Trial]:
-    """Trials whose values are sexes and ages, by which the degrees of freedom count."""
+    """Trials whose values are sexes, and both ages' mean and difference, by which the degrees of
+    freedom count: of 30 and 40 it does not matter whose is which."""
     who, sex, ages, error = drawn
+    numbers = [f"{(a + b) / 2}, {abs(a - b)}" for a, b in zip(*ages, strict=True)]
     return [
-        oracle.Trial((str(i), str(j)), int(e), ((str(s), str(a)), (str(t), str(b))))
-        for i, j, e, s, t, a, b in zip(*who, error, *sex, *ages, strict=True)
+        oracle.Trial((str(i), str(j)), int(e), ((str(s), both), (str(t), both)))
+        for i, j, e, s, t, both in zip(*who, error, *sex, numbers, strict=True)
     ]
 
 

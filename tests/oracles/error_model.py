@@ -74,9 +74,11 @@ def robust(
     middle = sum(np.outer(t, t) for t in score.values())
     if rate == "fmr":
         pairs = sum(np.outer(s, s) for s in of_pair.values())
-        values, vectors = eigh(middle - 2 * pairs, pairs)
-        turned = pairs @ vectors
-        middle = pairs + (turned * np.maximum(values, 0)) @ turned.T
+        values, vectors = np.linalg.eigh(pairs)  # a direction in which no pair errs has 0
+        least = vectors @ np.diag(np.maximum(values, 1e-9 * values[-1])) @ vectors.T
+        values, vectors = eigh(middle - 2 * pairs, least)
+        turned = least @ vectors
+        middle = least + (turned * np.maximum(values, 0)) @ turned.T
     return inverse @ middle @ inverse, dict(score)
 
 
