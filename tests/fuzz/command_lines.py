@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import collections
+import json
 import random
 import re
 import sys
@@ -153,6 +154,12 @@ def spoil(path: Path) -> None:
     if path.suffix == ".npz":
         arrays = dict(np.load(path))
         np.savez(path, **arrays | {"group": np.array(list(map(spoiled, arrays["group"])))})
+        return
+    if path.suffix == ".json":
+        written = json.loads(path.read_text())
+        for row in written["rows"]:
+            row["group"] = spoiled(row["group"])
+        path.write_text(json.dumps(written))
         return
     numbers = "mated|score|failures|attempts|quality|.*[.].*"
     table = pl.read_csv(path, infer_schema=False)
