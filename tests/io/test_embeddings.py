@@ -85,7 +85,7 @@ def test_roles_come_from_a_field_or_as_labels(write):
             path, role="what", layout=ff.VectorLayout(template=template, template_score="max")
         )
         assert np.array_equal(best.template, wanted.enrolled(score="max").template)
-    with pytest.raises(InputError, match="template_score='max'\\) is given without .*template="):
+    with pytest.raises(InputError, match=r"template_score='max'\) is given without .*template="):
         ff.read_embeddings(path, role="what", layout=ff.VectorLayout(template_score="max"))
     refused(
         "the vectors have no roles",
